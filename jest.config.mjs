@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs'
+
+const support = (file) => {
+  const path = new URL(`./test/support/${file}`, import.meta.url)
+  return existsSync(path) ? `<rootDir>/test/support/${file}` : undefined
+}
+const globalSetup = support('global-setup.ts')
+const globalTeardown = support('global-teardown.ts')
+const leaks = support('leaks.ts')
+
+/** HOLDFAST_IOREDIS=5 runs the whole suite against the older major that the peer range allows. */
+const ioredis = process.env.HOLDFAST_IOREDIS
+if (ioredis !== undefined && ioredis !== '5' && ioredis !== '6') {
+  throw new Error(`HOLDFAST_IOREDIS must be 5 or 6, got "${ioredis}"`)
+}
+
+/** @type {import('jest').Config} */
+export default {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testTimeout: 30_000,
+  maxWorkers: 2,
+  transform: { '\\.ts$': '@swc/jest' },
+  moduleNameMapper: ioredis === '5' ? { '^ioredis$': 'ioredis-5' } : {},
+  // Built copies of the package would shadow the sources in Jest's module map.
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
+  reporters: ['default', '<rootDir>/scripts/total-reporter.mjs'],
+  ...(globalSetup && { globalSetup }),
+  ...(globalTeardown && { globalTeardown }),
+  ...(leaks && { setupFilesAfterEnv: [leaks] }),
+}

@@ -1,0 +1,37 @@
+// Compiles src/ twice, to ES modules and to CommonJS, each with its type declarations.
+import { spawnSync } from 'node:child_process'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const tsc = `${root}/node_modules/typescript/bin/tsc`
+
+rmSync(`${root}/dist`, { recursive: true, force: true })
+compile('tsconfig.json')
+compile('tsconfig.cjs.json')
+
+// The package is `type: module`; this marks one folder of it as the exception.
+writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n')
+
+// `import.meta` is a syntax error in CommonJS, and no expression names the current file in both
+// module systems. So the one file that needs it has a hand-written CommonJS counterpart.
+const workerUrl = `${root}/dist/cjs/redis/worker-url.js`
+if (existsSync(workerUrl)) {
+  writeFileSync(
+    workerUrl,
+    `"use strict";
+Object.defineProperty(exports, "__esModule", { value: true });
+const { join } = require("node:path");
+const { pathToFileURL } = require("node:url");
+exports.workerUrl = pathToFileURL(join(__dirname, "renewal-worker.js"));
+`,
+  )
+}
+
+function compile(project) {
+  const { status } = spawnSync(process.execPath, [tsc, '--project', project], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  if (status !== 0) process.exit(status ?? 1)
+}
