@@ -1,0 +1,22 @@
+import { TestEnvironment } from 'jest-environment-node'
+
+interface Hook {
+  fn: unknown
+}
+
+const isLast = (hook: Hook) => Object.hasOwn(hook.fn as object, Symbol.for('holdfast.last'))
+
+/**
+ * Jest runs the hooks of a set-up file before those of the test file, also afterEach and afterAll.
+ * The leak check and the end of the servers must come last: hooks marked with `last` are moved there.
+ */
+class Environment extends TestEnvironment {
+  handleTestEvent(event: { name: string }, state: { rootDescribeBlock: { hooks: Hook[] } }): void {
+    if (event.name !== 'run_start') return
+    const { hooks } = state.rootDescribeBlock
+    hooks.sort((a, b) => Number(isLast(a)) - Number(isLast(b)))
+  }
+}
+
+// biome-ignore lint/style/noDefaultExport: Jest takes the environment from there.
+export default Environment

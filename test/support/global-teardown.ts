@@ -1,0 +1,7 @@
+import { rmSync } from 'node:fs'
+
+/** Removes the folders of the servers, those of crashed workers among them. */
+export default function tearDown(): void {
+  const dir = process.env.HOLDFAST_TEST_DIR
+  if (dir) rmSync(dir, { recursive: true, force: true })
+}

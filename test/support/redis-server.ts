@@ -1,0 +1,203 @@
+import type { ChildProcess } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { allow, openSocket } from './allowances.ts'
+import { forward } from './forward.ts'
+import { atEnd } from './lifetime.ts'
+import { freePort } from './ports.ts'
+import {
+  isRunning,
+  killProcess,
+  newServerFolder,
+  PortTakenError,
+  type ServerConfig,
+  spawnServer,
+} from './server-process.ts'
+
+export interface StartOptions {
+  /** Settings of redis.conf, such as `{ requirepass: 'secret', maxmemory: '2mb' }`. */
+  config?: ServerConfig
+  /** A fixed port; normally a free one is picked. */
+  port?: number
+}
+
+/** The servers that run now, for the leak check. */
+export const runningServers: ReadonlySet<RedisServer> = new Set()
+
+/** A native Redis or Valkey server on a loopback port of its own, without persistence. */
+export class RedisServer {
+  readonly port: number
+  readonly config: ServerConfig
+  readonly #dir: string
+  #child: ChildProcess
+  #paused = false
+  #flushes = 0
+  #admin: Redis | undefined
+  #withdraw: () => void = () => undefined
+
+  constructor(child: ChildProcess, port: number, dir: string, config: ServerConfig) {
+    this.#child = child
+    this.port = port
+    this.#dir = dir
+    this.config = config
+  }
+
+  get host(): string {
+    return '127.0.0.1'
+  }
+
+  get password(): string | undefined {
+    const { requirepass } = this.config
+    return requirepass === undefined ? undefined : String(requirepass)
+  }
+
+  get url(): string {
+    const login = this.password === undefined ? '' : `:${encodeURIComponent(this.password)}@`
+    return `redis://${login}${this.host}:${this.port}`
+  }
+
+  /** Process id of the server that runs, or ran last. */
+  get pid(): number {
+    return this.#child.pid ?? -1
+  }
+
+  get running(): boolean {
+    return isRunning(this.#child)
+  }
+
+  get paused(): boolean {
+    return this.#paused
+  }
+
+  /** How often `flush` was called. */
+  get flushes(): number {
+    return this.#flushes
+  }
+
+  /** The test's own client, to look at keys with; opened at first use and closed with the server. */
+  get admin(): Redis {
+    this.#admin ??= this.#openAdmin()
+    return this.#admin
+  }
+
+  /** Empties the server. */
+  async flush(): Promise<void> {
+    await this.admin.flushall()
+    this.#flushes++
+  }
+
+  /** SIGKILL: connections break, the data is gone. `restart` brings it back. */
+  async kill(): Promise<void> {
+    await killProcess(this.#child)
+    this.#paused = false
+  }
+
+  /** Kills what still runs and starts anew on the same port: no keys, no scripts, another run id. */
+  async restart(): Promise<void> {
+    await this.kill()
+    this.#child = await spawnOnPort(this.port, this.#dir, this.config)
+  }
+
+  /** SIGSTOP: accepts connections, and never answers. */
+  pause(): void {
+    this.#paused = this.#child.kill('SIGSTOP')
+  }
+
+  /** SIGCONT: goes on where it stopped, and answers what has piled up. */
+  resume(): void {
+    this.#child.kill('SIGCONT')
+    this.#paused = false
+  }
+
+  /** Makes it answer again, whatever a test did to it. */
+  async revive(): Promise<void> {
+    if (!this.running) await this.restart()
+    else if (this.#paused) this.resume()
+  }
+
+  /** Ends it for good. Called by itself when the test, or the file, that started it is over. */
+  async stop(): Promise<void> {
+    ;(runningServers as Set<RedisServer>).delete(this)
+    this.#admin?.disconnect()
+    this.#withdraw()
+    await this.kill()
+    await rm(this.#dir, { recursive: true, force: true })
+  }
+
+  #openAdmin(): Redis {
+    const admin = new Redis({
+      host: this.host,
+      port: this.port,
+      ...(this.password === undefined ? {} : { password: this.password }),
+      retryStrategy: () => 20,
+      maxRetriesPerRequest: 250,
+    })
+    admin.on('error', () => undefined)
+    const withdrawals = [
+      allow('TCPSocketWrap', () =>
+        openSocket((admin as { stream?: { destroyed: boolean } }).stream),
+      ),
+      allow('Timeout', () => (admin.status === 'reconnecting' ? 1 : 0)),
+    ]
+    this.#withdraw = () => {
+      for (const withdraw of withdrawals) withdraw()
+    }
+    return admin
+  }
+}
+
+/** Starts a server; it ends with the running test or, when started outside of one, with the file. */
+export async function startRedis({ config = {}, port }: StartOptions = {}): Promise<RedisServer> {
+  const dir = newServerFolder()
+  const [child, boundPort] = port
+    ? [await spawnOnPort(port, dir, config), port]
+    : await spawnOnFreePort(dir, config)
+  const server = new RedisServer(child, boundPort, dir, config)
+  ;(runningServers as Set<RedisServer>).add(server)
+  atEnd(() => server.stop())
+  return server
+}
+
+let shared: RedisServer | undefined
+
+/**
+ * The one server of this test file: started before its first test, and answering and empty before
+ * each one. Call it at the top of the file or of a `describe`; the result is usable in tests and hooks.
+ */
+export function sharedServer(): RedisServer {
+  beforeAll(async () => {
+    shared ??= await startRedis()
+  })
+  beforeEach(async () => {
+    await shared?.revive()
+    await shared?.flush()
+  })
+  return forward(() => {
+    if (!shared) throw new Error('The shared server runs in tests and hooks only')
+    return shared
+  })
+}
+
+async function spawnOnFreePort(dir: string, config: ServerConfig): Promise<[ChildProcess, number]> {
+  for (;;) {
+    const port = await freePort()
+    try {
+      return [await spawnServer(port, dir, config), port]
+    } catch (error) {
+      if (!(error instanceof PortTakenError)) throw error
+    }
+  }
+}
+
+/** A port that was ours can be someone's probe for a moment: try for a while. */
+async function spawnOnPort(port: number, dir: string, config: ServerConfig): Promise<ChildProcess> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await spawnServer(port, dir, config)
+    } catch (error) {
+      if (!(error instanceof PortTakenError) || attempt === 20) throw error
+      await pause(50)
+    }
+  }
+}
