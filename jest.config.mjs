@@ -21,7 +21,7 @@ export default {
   testTimeout: 30_000,
   maxWorkers: 2,
   transform: { '\\.ts$': '@swc/jest' },
-  moduleNameMapper: ioredis === '5' ? { '^ioredis$': 'ioredis-5' } : {},
+  moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},
   // Built copies of the package would shadow the sources in Jest's module map.
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
   reporters: ['default', '<rootDir>/scripts/total-reporter.mjs'],

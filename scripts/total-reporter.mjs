@@ -4,8 +4,9 @@ export default class TotalReporter {
     // A file that does not even load runs no test, and must not look like success.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites
     const skipped = results.numPendingTests + results.numTodoTests
-    this.line = `${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`
-    // Jest writes its own summary to stderr; the same stream keeps the order.
-    process.stderr.write(`\n${this.line}\n`)
+    const total = `${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`
+
+    // Jest prints its own summary after all other reporters; only the exit comes later.
+    process.once('exit', () => console.log(`\n${total}`))
   }
 }
