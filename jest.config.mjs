@@ -22,8 +22,8 @@ export default {
   maxWorkers: 2,
   transform: { '\\.ts$': '@swc/jest' },
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},
-  // Built copies of the package would shadow the sources in Jest's module map.
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
+  // The Node.js and Redis binaries that the tests fetch are packages too, but none of ours.
+  modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   reporters: ['default', '<rootDir>/scripts/total-reporter.mjs'],
   ...(globalSetup && { globalSetup }),
   ...(globalTeardown && { globalTeardown }),

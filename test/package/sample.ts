@@ -1,0 +1,37 @@
+// What a user writes; type-checked against the packed package, never run.
+
+import { Holdfast } from 'holdfast'
+import { Redis } from 'ioredis'
+
+const holdfast = new Holdfast({ redis: 'redis://127.0.0.1:6379' })
+export const others = [
+  new Holdfast({ redis: { host: '127.0.0.1', port: 6379 } }),
+  new Holdfast({ redis: new Redis(), leaseMs: 10_000, keyPrefix: 'app:' }),
+]
+
+export async function work(): Promise<number> {
+  const lock = holdfast.getLock('order:1001')
+
+  await lock.lock()
+  await lock.unlock()
+
+  await holdfast.run(async () => {
+    await lock.lock(10_000)
+    await lock.unlock()
+  })
+
+  const maybe = await lock.tryLock(5_000, 30_000)
+  if (maybe !== null) await maybe.release()
+  // @ts-expect-error: not acquired is null, and must be looked at
+  await (await lock.tryLock()).release()
+
+  const answer: number = await lock.using(async (lease) => {
+    lease.assertValid()
+    const signal: AbortSignal = lease.signal
+    return signal.aborted ? 0 : lease.token
+  })
+
+  await using lease = await lock.lock({ signal: AbortSignal.timeout(1_000) })
+  await holdfast.close()
+  return answer + lease.remaining()
+}
