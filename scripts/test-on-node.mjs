@@ -1,0 +1,56 @@
+// Runs the suite on other versions of Node.js than the one at hand.
+//
+//   node scripts/test-on-node.mjs 22 24
+//
+// npm has the binaries as packages, one for each platform; they go to .cache/, out of git.
+// The package tests are left out: they test npm's side of things, once is enough.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const platform = process.platform === 'win32' ? 'win' : process.platform
+const binaryPackage = `node-${platform}-${process.arch}`
+
+const versions = process.argv.slice(2)
+if (versions.length === 0 || versions.some((version) => !/^\d+(\.\d+)*$/.test(version))) {
+  console.error('usage: node scripts/test-on-node.mjs <version>…, for example 22 24')
+  process.exit(2)
+}
+
+const failed = versions.filter((version) => !passesOn(version))
+if (failed.length > 0) {
+  console.error(`The suite failed on Node.js ${failed.join(' and ')}.`)
+  process.exit(1)
+}
+
+function passesOn(version) {
+  const node = binaryOf(version)
+  if (node === undefined) return false
+  const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
+  console.log(`\nNode.js ${spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout}`)
+  const jest = join(root, 'node_modules/jest/bin/jest.js')
+  const args = [jest, '--testPathIgnorePatterns', '/node_modules/', '<rootDir>/test/package/']
+  return spawnSync(node, args, { cwd: root, env, stdio: 'inherit' }).status === 0
+}
+
+function binaryOf(version) {
+  const folder = join(root, '.cache', `node-${version}`)
+  const bin = join(folder, 'node_modules', binaryPackage, 'bin')
+  const node = join(bin, process.platform === 'win32' ? 'node.exe' : 'node')
+  if (existsSync(node)) return node
+
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+  const args = ['install', `${binaryPackage}@${version}`, '--no-audit', '--no-fund']
+  const { status } = spawnSync('npm', args, {
+    cwd: folder,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  })
+  if (status === 0 && existsSync(node)) return node
+  console.error(`Node.js ${version} could not be installed from ${binaryPackage}.`)
+  return undefined
+}
