@@ -11,10 +11,10 @@ let dir: string
 let packed: string[]
 
 beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'holdfast-package-'))
   if (!existsSync(join(root, 'dist/cjs/package.json'))) {
     throw new Error('dist/ is not there: run `npm run build` first')
   }
-  dir = mkdtempSync(join(tmpdir(), 'holdfast-package-'))
   write('package.json', '{ "private": true }')
   const [tarball] = JSON.parse(npm(root, 'pack', '--json', '--pack-destination', dir))
   packed = tarball.files.map((file: { path: string }) => file.path)
