@@ -50,7 +50,10 @@ function refusal(lines: string[]) {
   write('bad.lua', lines)
   const { status, stderr } = generate()
   expect(status).toBe(1)
-  return stderr.trim().split('\n').map((text) => text.replace(/^.*bad\.lua:/, ''))
+  return stderr
+    .trim()
+    .split('\n')
+    .map((text) => text.replace(/^.*bad\.lua:/, ''))
 }
 
 describe('a good script', () => {
