@@ -1,0 +1,56 @@
+/**
+ * Loaded before every test file: a test that leaves something behind fails.
+ * That is a timer, a socket, a subscription, or a key other than a token counter with a TTL.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Baseline, type Leaves, leaksSince, takeBaseline } from './leak-check.ts'
+import { beginTest, endBeforeCheck, endTest, last } from './lifetime.ts'
+import { watchTimers } from './pending-timers.ts'
+
+/**
+ * Sockets close a moment after the call that ends them: look for this long. It is more than the 2 s of
+ * the timer which ioredis leaves behind when it is told to disconnect while it has no connection.
+ */
+const PATIENCE_MS = 2_500
+const HOOK_TIMEOUT_MS = 20_000
+
+let baseline: Baseline | undefined
+let allowed: Leaves | undefined
+
+/** Excuses the running test from a part of the check, for a reason: `leaves({ keys: true, why: '…' })`. */
+export function leaves(what: Leaves): void {
+  allowed = { ...allowed, ...what }
+}
+
+watchTimers()
+
+beforeEach(async () => {
+  beginTest()
+  allowed = undefined
+  baseline = await takeBaseline()
+}, HOOK_TIMEOUT_MS)
+
+afterEach(
+  last(async () => {
+    try {
+      await endBeforeCheck()
+      if (baseline) await failOnLeaks(baseline)
+    } finally {
+      baseline = undefined
+      await endTest()
+    }
+  }),
+  HOOK_TIMEOUT_MS,
+)
+
+async function failOnLeaks(before: Baseline): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    const leaks = await leaksSince(before, allowed)
+    if (leaks.length === 0) return
+    if (performance.now() > deadline) {
+      throw new Error(`The test left behind:\n${leaks.map((leak) => `  - ${leak}`).join('\n')}`)
+    }
+    await pause(5)
+  }
+}
