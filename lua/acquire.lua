@@ -1,0 +1,65 @@
+--[[
+  Takes the lock for an owner, or re-enters it.
+
+  Safe to run twice: the caller states the hold count it wants afterwards, so a repeat finds that
+  count already there, changes nothing and answers the same. A first acquisition that was delayed
+  on its way (the caller has given up by now) is refused by server time.
+  The token is max(previous + 1, server time in µs): it rises even when the counter was lost.
+
+  KEYS[1]  lock        hash: owner -> hold count
+  KEYS[2]  counter     string: the last fencing token issued for this lock
+  ARGV[1]  owner       `<clientId>:<owner>`
+  ARGV[2]  leaseMs     the key lives at least this long from now, in milliseconds
+  ARGV[3]  holds       the hold count wanted after this call; 1 is a first acquisition
+  ARGV[4]  notAfterUs  server time after which a first acquisition is refused, in µs; 0 is never
+  ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds
+
+  Returns
+    { 'granted', token }     it is the owner's; the token is '' for a re-entry
+    { 'held', ttlMs }        somebody else has it for ttlMs more; -1 means without an expiry
+    { 'gone' }               a re-entry, but the owner does not hold it any more
+    { 'late', serverTimeUs } refused: it is later than notAfterUs
+]]
+local lock, counter = KEYS[1], KEYS[2]
+local owner, leaseMs, holds = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local notAfterUs, counterMs = tonumber(ARGV[4]), ARGV[5]
+
+local ttlMs = redis.call('PTTL', lock)
+local held = ttlMs ~= -2 and redis.call('HGET', lock, owner)
+
+if not held and holds > 1 then
+  return { 'gone' }
+end
+if ttlMs ~= -2 and not held then
+  return { 'held', ttlMs }
+end
+
+local last = redis.call('GET', counter)
+if held then
+  if tonumber(held) < holds then
+    redis.call('HINCRBY', lock, owner, holds - held)
+  end
+  if ttlMs < leaseMs then
+    redis.call('PEXPIRE', lock, leaseMs)
+  end
+  if holds > 1 then
+    return { 'granted', '' }
+  end
+  if last then
+    return { 'granted', last }
+  end
+end
+
+local time = redis.call('TIME')
+local nowUs = time[1] * 1000000 + time[2]
+if not held then
+  if notAfterUs > 0 and nowUs > notAfterUs then
+    return { 'late', string.format('%.0f', nowUs) }
+  end
+  redis.call('HINCRBY', lock, owner, 1)
+  redis.call('PEXPIRE', lock, leaseMs)
+end
+
+local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, nowUs))
+redis.call('SET', counter, token, 'PX', counterMs)
+return { 'granted', token }

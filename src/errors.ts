@@ -1,0 +1,103 @@
+/** The stable codes of all errors that Holdfast rejects with. */
+export type HoldfastErrorCode =
+  | 'HOLDFAST_INVALID_ARGUMENT'
+  | 'HOLDFAST_NOT_HELD'
+  | 'HOLDFAST_LEASE_LOST'
+  | 'HOLDFAST_UNAVAILABLE'
+  | 'HOLDFAST_REFUSED'
+  | 'HOLDFAST_UNSUPPORTED_SERVER'
+  | 'HOLDFAST_CLOSED'
+
+const brand = Symbol.for('holdfast.error')
+
+/**
+ * The base of all errors of Holdfast. Tell them apart by `code`, which stays the same between
+ * releases; `instanceof` also holds between the ESM and the CommonJS copy of the package.
+ */
+export class HoldfastError extends Error {
+  readonly code: HoldfastErrorCode
+  /** The name of the lock in question, as it was given to `getLock`; undefined when it was none. */
+  readonly lockName: string | undefined
+
+  constructor(
+    code: HoldfastErrorCode,
+    message: string,
+    options: { lockName?: string | undefined; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = new.target.name
+    this.code = code
+    this.lockName = options.lockName
+    Object.defineProperty(this, brand, { value: new.target.name })
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (typeof value !== 'object' || value === null) return false
+    const name: unknown = (value as { [brand]?: unknown })[brand]
+    return this === HoldfastError ? name !== undefined : name === this.name
+  }
+}
+
+/** An argument was refused before anything was sent. The message has the value it got. */
+export class InvalidArgumentError extends HoldfastError {
+  constructor(message: string, lockName?: string) {
+    super('HOLDFAST_INVALID_ARGUMENT', message, { lockName })
+  }
+}
+
+/** `unlock()` was called by an owner who holds nothing. Nothing was changed. */
+export class NotHeldError extends HoldfastError {
+  constructor(message: string, lockName: string) {
+    super('HOLDFAST_NOT_HELD', message, { lockName })
+  }
+}
+
+/** How a lease was lost. */
+export type LossReason =
+  /** Its time ran out: a fixed lease was outlived, or no renewal was confirmed in time. */
+  | 'expired'
+  /** The server answered that the owner does not hold the lock any more. */
+  | 'gone'
+  /** `forceUnlock()` of this client took it away. */
+  | 'forced'
+
+/** The lease ended before its holder released it. What was done since may have overlapped. */
+export class LeaseLostError extends HoldfastError {
+  readonly reason: LossReason
+  /** The fencing token of the lost lease. */
+  readonly token: number
+
+  constructor(message: string, lockName: string, reason: LossReason, token: number) {
+    super('HOLDFAST_LEASE_LOST', message, { lockName })
+    this.reason = reason
+    this.token = token
+  }
+}
+
+/** Redis could not be reached or gave no answer in time. Never used for contention. */
+export class RedisUnavailableError extends HoldfastError {
+  constructor(message: string, lockName?: string, cause?: unknown) {
+    super('HOLDFAST_UNAVAILABLE', message, { lockName, cause })
+  }
+}
+
+/** Redis answered with an error; its words are in the message and in `cause`. */
+export class RedisRefusedError extends HoldfastError {
+  constructor(message: string, lockName?: string, cause?: unknown) {
+    super('HOLDFAST_REFUSED', message, { lockName, cause })
+  }
+}
+
+/** The server is older than Redis 6.2. */
+export class UnsupportedServerError extends HoldfastError {
+  constructor(message: string, lockName?: string) {
+    super('HOLDFAST_UNSUPPORTED_SERVER', message, { lockName })
+  }
+}
+
+/** The client was closed with `close()`: before the call, or while it was waiting. */
+export class ClosedError extends HoldfastError {
+  constructor(message: string, lockName?: string) {
+    super('HOLDFAST_CLOSED', message, { lockName })
+  }
+}

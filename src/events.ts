@@ -1,0 +1,35 @@
+import type { LeaseLostError } from './errors.ts'
+
+/** What all events about one hold of a lock carry. */
+export interface HoldEvent {
+  /** The name of the lock, as it was given to `getLock`. */
+  readonly name: string
+  /** The owner as Redis knows it: `<clientId>:<owner>`. */
+  readonly owner: string
+  /** The fencing token of the hold. */
+  readonly token: number
+}
+
+/** The events of a client and what each listener gets. */
+export interface HoldfastEvents {
+  /** A lock was acquired; re-entries are not told. `waitedMs` counts from the call. */
+  acquired: (event: HoldEvent & { readonly waitedMs: number }) => void
+  /** The last acquisition of a hold was released. */
+  released: (event: HoldEvent) => void
+  /** An acquisition found the lock taken and waits. */
+  wait: (event: { readonly name: string }) => void
+  /** A renewal was confirmed for this many holds in one request. */
+  renewed: (event: { readonly holds: number }) => void
+  /**
+   * A renewal was not confirmed: the lease goes on for `remainingMs` and is asked for again. It is
+   * a warning; the loss would be told by `lost` and by the signal of the lease.
+   */
+  late: (event: HoldEvent & { readonly remainingMs: number; readonly cause: Error }) => void
+  /** A hold was lost before it was released. The signal of its leases aborts at the same moment. */
+  lost: (event: HoldEvent & { readonly error: LeaseLostError }) => void
+  /**
+   * Something failed that no call can reject with: a connection, or a release in the background.
+   * Without a listener it is silent; it never crashes the process.
+   */
+  error: (error: Error) => void
+}

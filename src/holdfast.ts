@@ -1,0 +1,138 @@
+import { EventEmitter } from 'eventemitter3'
+import { nanoid } from 'nanoid'
+import type { HoldfastEvents } from './events.ts'
+import { systemClock } from './lease/clock.ts'
+import { Keeper } from './lease/keeper.ts'
+import { Desk } from './locks/desk.ts'
+import { NamedLock } from './locks/named-lock.ts'
+import { NodeRenewer } from './locks/node-renewer.ts'
+import { Settler } from './locks/settler.ts'
+import {
+  type GetLockOptions,
+  type HoldfastOptions,
+  rawNameOf,
+  resolveOptions,
+  resolveOwner,
+} from './options.ts'
+import { Frames } from './owner/frames.ts'
+import type { Owner } from './owner/owner.ts'
+import { LockNode } from './redis/lock-node.ts'
+import { keyPrefixOf } from './redis/open.ts'
+
+/**
+ * The client: locks on one Redis. It connects at the first use, and never keeps a program alive
+ * that has nothing under way.
+ *
+ * It emits the events of {@link HoldfastEvents}.
+ */
+export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDisposable {
+  /** Unique among all clients: the first part of every owner in Redis. */
+  readonly id: string = nanoid()
+  readonly #keyPrefix: string
+  readonly #closeMs: number
+  readonly #node: LockNode
+  readonly #keeper: Keeper
+  readonly #settler: Settler
+  readonly #frames = new Frames()
+  readonly #desk: Desk
+  #closing: Promise<void> | undefined
+
+  /** @throws `InvalidArgumentError` for options that are unknown or of no use */
+  constructor(options: HoldfastOptions) {
+    super()
+    const { redis, leaseMs, commandTimeoutMs, outageMs, keyPrefix } = resolveOptions(options)
+    this.#keyPrefix = keyPrefix ?? keyPrefixOf(redis)
+    this.#closeMs = commandTimeoutMs
+    let runId = ''
+    this.#node = new LockNode(redis, commandTimeoutMs, {
+      up: (facts) => {
+        if (runId !== '') this.#keeper.verifyAll()
+        runId = facts.runId || 'unknown'
+      },
+      error: (error) => this.emit('error', error),
+    })
+    this.#keeper = new Keeper(new NodeRenewer(this.#node), leaseMs, systemClock, {
+      renewed: (holds) => this.emit('renewed', { holds }),
+      late: (hold, cause) =>
+        this.emit('late', {
+          name: hold.lockName,
+          owner: hold.seat.wireOwner,
+          token: hold.token,
+          remainingMs: hold.remainingMs(),
+          cause,
+        }),
+    })
+    this.#settler = new Settler(this.#node, commandTimeoutMs)
+    this.#desk = new Desk(
+      {
+        clientId: this.id,
+        node: this.#node,
+        keeper: this.#keeper,
+        settler: this.#settler,
+        clock: systemClock,
+        limits: { commandTimeoutMs, outageMs },
+        events: this,
+      },
+      this.#frames,
+      leaseMs,
+    )
+  }
+
+  /**
+   * A re-entrant lock.
+   *
+   * @param name any non-empty string; a `{tag}` in it decides the cluster slot
+   * @throws `InvalidArgumentError` for a name that is of no use
+   */
+  getLock(name: string, options?: GetLockOptions): NamedLock {
+    return new NamedLock(name, rawNameOf(name, this.#keyPrefix), resolveOwner(options), this.#desk)
+  }
+
+  /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
+  owner(): Owner {
+    return this.#desk.newOwner()
+  }
+
+  /**
+   * Runs `fn` in a frame: bare `lock()` and `unlock()` inside behave as on a thread of its own, at
+   * any depth of calls. What it holds at the end stays held.
+   *
+   * @returns what `fn` returns
+   */
+  run<T>(fn: () => T): T {
+    return this.#frames.run(this.#desk.newOwner(), fn)
+  }
+
+  /**
+   * Releases what is held, ends every wait with a `ClosedError`, and closes the connections that
+   * this client opened; yours stay open. When Redis does not answer it ends all the same, within
+   * twice `commandTimeoutMs`, and the locks end with their leases. Calling it again returns the
+   * same promise.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  /** For `await using`: the same as {@link close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    await within(this.#closeMs, this.#desk.close())
+    await within(this.#closeMs, this.#settler.close())
+    this.#keeper.close()
+    this.#node.close()
+  }
+}
+
+/** Waits for the work, but no longer than this. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeUp = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, timeUp])
+  clearTimeout(timer)
+}

@@ -1,0 +1,24 @@
+export {
+  ClosedError,
+  HoldfastError,
+  type HoldfastErrorCode,
+  InvalidArgumentError,
+  LeaseLostError,
+  type LossReason,
+  NotHeldError,
+  RedisRefusedError,
+  RedisUnavailableError,
+  UnsupportedServerError,
+} from './errors.ts'
+export type { HoldEvent, HoldfastEvents } from './events.ts'
+export { Holdfast } from './holdfast.ts'
+export type { Lease } from './lease/lease.ts'
+export type { LockInfo, NamedLock as HoldfastLock } from './locks/named-lock.ts'
+export type {
+  GetLockOptions,
+  HoldfastOptions,
+  LockOptions,
+  TryLockOptions,
+  WatchdogThreadOptions,
+} from './options.ts'
+export type { Owner } from './owner/owner.ts'

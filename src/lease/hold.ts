@@ -1,0 +1,130 @@
+import { LeaseLostError, type LossReason } from '../errors.ts'
+import type { Owner } from '../owner/owner.ts'
+import { type Clock, elapsedMs, type Moment } from './clock.ts'
+import { LossSignal } from './loss-signal.ts'
+import { validityMs } from './validity.ts'
+
+/** What a keeper needs to ask about a hold: where its lock lives, and under which names. */
+export interface Seat {
+  /** The key of the lock in Redis. */
+  readonly key: string
+  /** The owner as Redis knows it: `<clientId>:<owner>`. */
+  readonly wireOwner: string
+}
+
+/** Two moments that count: when the request that proved the lease was sent, and for how long. */
+interface Proof {
+  readonly sentAt: Moment
+  readonly validForMs: number
+}
+
+/** A lock in somebody's hands: from the first acquisition to the last release, or to its loss. */
+export class Hold {
+  readonly lockName: string
+  readonly owner: Owner
+  readonly seat: Seat
+  readonly token: number
+  /** The longest lease that was asked for, in milliseconds. */
+  leaseMs: number
+  /** Acquisitions not yet released: the hold count. */
+  count = 1
+  /** How many of them the watchdog keeps. */
+  watched = 0
+  /**
+   * Until when a delayed repeat of the acquisition could take the lock once more after its release,
+   * on `performance.now()`.
+   */
+  doubtUntilMs = 0
+  readonly #clock: Clock
+  readonly #onLost: (hold: Hold, error: LeaseLostError) => void
+  #proof: Proof
+  #state: 'live' | 'ended' | 'lost' = 'live'
+  #loss: Error | undefined
+  #signal: LossSignal | undefined
+
+  constructor(
+    fields: Pick<Hold, 'lockName' | 'owner' | 'seat' | 'token' | 'leaseMs'> & { sentAt: Moment },
+    clock: Clock,
+    onLost: (hold: Hold, error: LeaseLostError) => void,
+  ) {
+    this.lockName = fields.lockName
+    this.owner = fields.owner
+    this.leaseMs = fields.leaseMs
+    this.seat = fields.seat
+    this.token = fields.token
+    this.#clock = clock
+    this.#onLost = onLost
+    this.#proof = { sentAt: fields.sentAt, validForMs: validityMs(fields.leaseMs) }
+  }
+
+  /** Neither released nor known to be lost; says nothing of the time. */
+  get live(): boolean {
+    return this.#state === 'live'
+  }
+
+  /** Why the hold ended before its last release, or undefined. */
+  get loss(): Error | undefined {
+    return this.#loss
+  }
+
+  /** What is left of the validity on the worse of the two clocks, in milliseconds, at least 0. */
+  remainingMs(): number {
+    if (this.#state !== 'live') return 0
+    return Math.max(0, this.#proof.validForMs - elapsedMs(this.#proof.sentAt, this.#clock.now()))
+  }
+
+  /**
+   * What is left on the monotonic clock alone. Where it says more than `remainingMs` the clocks
+   * disagree, and the server should be asked.
+   */
+  remainingMonotonicMs(): number {
+    return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
+  }
+
+  /** The server had the lock for `leaseMs` more when it got a request sent at `sentAt`. */
+  proved(leaseMs: number, sentAt: Moment): void {
+    this.leaseMs = Math.max(this.leaseMs, leaseMs)
+    const validForMs = validityMs(leaseMs)
+    const left = validForMs - elapsedMs(sentAt, this.#clock.now())
+    if (left > this.remainingMs()) this.#proof = { sentAt, validForMs }
+  }
+
+  /** Aborts at the loss; reading it looks at the clock. */
+  get signal(): AbortSignal {
+    if (this.#signal === undefined) {
+      this.#signal = new LossSignal(() => this.loseIfExpired())
+      if (this.#loss !== undefined) this.#signal.abort(this.#loss)
+    }
+    return this.#signal.signal
+  }
+
+  loseIfExpired(): void {
+    if (this.live && this.remainingMs() === 0) {
+      this.lose('expired', 'its time ran out before a renewal was confirmed or it was released')
+    }
+  }
+
+  lose(reason: LossReason, how: string): void {
+    if (!this.live) return
+    const error = new LeaseLostError(
+      `The lease of lock "${this.lockName}" (token ${this.token}) was lost: ${how}. ` +
+        'Stop the work that it protects; what was done since may have overlapped with another holder.',
+      this.lockName,
+      reason,
+      this.token,
+    )
+    this.#end('lost', error)
+    this.#onLost(this, error)
+  }
+
+  /** The last release: nothing was lost, unless a reason is given for those who still work. */
+  end(reason?: Error): void {
+    if (this.live) this.#end('ended', reason)
+  }
+
+  #end(state: 'ended' | 'lost', loss: Error | undefined): void {
+    this.#state = state
+    this.#loss = loss
+    if (loss !== undefined) this.#signal?.abort(loss)
+  }
+}

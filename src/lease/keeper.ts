@@ -1,0 +1,170 @@
+import { type Clock, disagreementMs, type Moment } from './clock.ts'
+import type { Hold } from './hold.ts'
+
+/** What was heard of one lease. Unknown is not renewed: it does not reset the clock. */
+export type Answer =
+  | { readonly kind: 'renewed' | 'held'; readonly leaseMs: number }
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'unknown'; readonly cause: Error }
+
+/** Whoever can be asked about leases. The keeper itself knows no Redis. */
+export interface Renewer {
+  /**
+   * One answer for each hold, in their order. A `leaseMs` of 0 only looks. Never rejects, and
+   * answers within `timeoutMs`.
+   */
+  renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
+}
+
+export interface KeeperEvents {
+  renewed(holds: number): void
+  late(hold: Hold, cause: Error): void
+}
+
+/** One request carries at most this many leases. */
+const CHUNK = 500
+
+/** The clocks are compared this often while anything is held, in milliseconds. */
+const CLOCK_CHECK_MS = 1_000
+
+/** Clocks that came apart by more than this make the keeper ask the server, in milliseconds. */
+const DISAGREEMENT_MS = 250
+
+/**
+ * The watchdog of one client: one timer that renews all watched holds at a third of the lease,
+ * whatever their number, and one timer for each hold that ends it by arithmetic when no renewal
+ * was confirmed in time. No timer of its own keeps the process alive.
+ */
+export class Keeper {
+  readonly #renewer: Renewer
+  readonly #leaseMs: number
+  readonly #clock: Clock
+  readonly #events: KeeperEvents
+  readonly #holds = new Map<Hold, NodeJS.Timeout>()
+  readonly #watched = new Set<Hold>()
+  #ticks: NodeJS.Timeout | undefined
+  #clockChecks: NodeJS.Timeout | undefined
+  #lastSeen: Moment | undefined
+
+  constructor(renewer: Renewer, leaseMs: number, clock: Clock, events: KeeperEvents) {
+    this.#renewer = renewer
+    this.#leaseMs = leaseMs
+    this.#clock = clock
+    this.#events = events
+  }
+
+  /** From now on the hold ends by arithmetic when its time is up. */
+  keep(hold: Hold): void {
+    this.#arm(hold, hold.remainingMonotonicMs())
+    if (this.#clockChecks === undefined) {
+      this.#lastSeen = this.#clock.now()
+      this.#clockChecks = setInterval(() => this.#compareClocks(), CLOCK_CHECK_MS).unref()
+    }
+  }
+
+  /** From now on the hold is renewed at every tick. */
+  watch(hold: Hold): void {
+    this.#watched.add(hold)
+    this.#ticks ??= setInterval(() => this.#tick(), this.#leaseMs / 3).unref()
+  }
+
+  unwatch(hold: Hold): void {
+    this.#watched.delete(hold)
+  }
+
+  /** The hold was released or lost: it is never renewed again. */
+  forget(hold: Hold): void {
+    clearTimeout(this.#holds.get(hold))
+    this.#holds.delete(hold)
+    this.#watched.delete(hold)
+  }
+
+  /** Asks the server about everything held, now: it may be another server, or an emptied one. */
+  verifyAll(): void {
+    const fixed = [...this.#holds.keys()].filter((hold) => !this.#watched.has(hold))
+    this.#ask([...this.#watched], this.#leaseMs)
+    this.#ask(fixed, 0)
+  }
+
+  close(): void {
+    for (const hold of [...this.#holds.keys()]) this.forget(hold)
+    this.#stopIfIdle()
+  }
+
+  #tick(): void {
+    this.#stopIfIdle()
+    this.#ask([...this.#watched], this.#leaseMs)
+  }
+
+  // The two intervals outlive the holds by one turn, so that lock after lock does not remake them.
+  #stopIfIdle(): void {
+    if (this.#watched.size === 0) {
+      clearInterval(this.#ticks)
+      this.#ticks = undefined
+    }
+    if (this.#holds.size === 0) {
+      clearInterval(this.#clockChecks)
+      this.#clockChecks = undefined
+    }
+  }
+
+  #arm(hold: Hold, ms: number): void {
+    const timer = setTimeout(() => this.#due(hold), Math.min(Math.max(ms, 1), 2 ** 31 - 1))
+    this.#holds.set(hold, timer.unref())
+  }
+
+  #due(hold: Hold): void {
+    const left = hold.remainingMonotonicMs()
+    if (left > 0) this.#arm(hold, left)
+    else hold.loseIfExpired()
+  }
+
+  #compareClocks(): void {
+    this.#stopIfIdle()
+    const now = this.#clock.now()
+    if (this.#lastSeen !== undefined && disagreementMs(this.#lastSeen, now) > DISAGREEMENT_MS) {
+      this.verifyAll()
+    }
+    this.#lastSeen = now
+  }
+
+  #ask(holds: readonly Hold[], leaseMs: number): void {
+    for (let from = 0; from < holds.length; from += CHUNK) {
+      void this.#askChunk(holds.slice(from, from + CHUNK), leaseMs)
+    }
+  }
+
+  async #askChunk(holds: readonly Hold[], leaseMs: number): Promise<void> {
+    const sentAt = this.#clock.now()
+    const answers = await this.#renewer.renew(holds, leaseMs, this.#leaseMs / 3)
+    const unknown: Hold[] = []
+    let renewed = 0
+    for (const [i, hold] of holds.entries()) {
+      const answer = answers[i]
+      if (answer === undefined || !hold.live) continue
+      if (answer.kind === 'lost') {
+        hold.lose('gone', 'Redis says that its owner does not hold it any more')
+      } else if (answer.kind === 'unknown') {
+        unknown.push(hold)
+        this.#events.late(hold, answer.cause)
+        // Where only the clocks disagreed the server could have settled it, but it is silent.
+        hold.loseIfExpired()
+      } else {
+        hold.proved(answer.leaseMs, sentAt)
+        if (answer.kind === 'renewed') renewed += 1
+      }
+    }
+    if (renewed > 0) this.#events.renewed(renewed)
+    if (unknown.length > 0) this.#askAgainSoon(unknown, leaseMs)
+  }
+
+  #askAgainSoon(holds: readonly Hold[], leaseMs: number): void {
+    const soonMs = Math.min(this.#leaseMs / 10, 1_000)
+    setTimeout(() => {
+      const still = holds.filter((hold) =>
+        leaseMs > 0 ? this.#watched.has(hold) : this.#holds.has(hold),
+      )
+      this.#ask(still, leaseMs)
+    }, soonMs).unref()
+  }
+}

@@ -1,0 +1,317 @@
+import type { ClosedError, LeaseLostError } from '../errors.ts'
+import type { Moment } from '../lease/clock.ts'
+import { Hold } from '../lease/hold.ts'
+import type { Owner } from '../owner/owner.ts'
+import { CallFailure } from '../redis/failure.ts'
+import { lockKeys } from '../redis/keys.ts'
+import type { Context } from './context.ts'
+import { Conversation } from './conversation.ts'
+import { Ear } from './ear.ts'
+import { HandOverBound } from './hand-over-bound.ts'
+import { Tasks } from './tasks.ts'
+import { type Request, Waiter } from './waiter.ts'
+
+/**
+ * One client at one lock: however many wait here, only the first of them talks to Redis. When the
+ * lock is released with somebody waiting, it is handed over in one step.
+ */
+export class Contender {
+  readonly #name: string
+  readonly #context: Context
+  readonly #talk: Conversation
+  readonly #ear: Ear
+  readonly #tasks: Tasks
+  readonly #waiters = new Set<Waiter>()
+  /** Those of them who wait their turn. */
+  readonly #queue = new Set<Waiter>()
+  readonly #bound = new HandOverBound()
+  #hold: Hold | null = null
+  #handingOver = false
+  /** Owners whose last release is under way: they ask again when it is settled. */
+  readonly #releasing = new Map<Owner, Promise<unknown>>()
+  /** The token of the hold that ended last: an answer heard of after its end grants nothing. */
+  #endedToken = 0
+
+  constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
+    this.#name = name
+    this.#context = context
+    const keys = lockKeys(rawName)
+    this.#talk = new Conversation(name, keys, context)
+    this.#ear = new Ear(context.node, keys, () => this.#first?.bell.ring())
+    this.#tasks = new Tasks(
+      (error) => context.events.emit('error', error),
+      () => {
+        if (this.#waiters.size === 0 && !this.#occupied) onIdle()
+      },
+    )
+  }
+
+  /** The owner who has the lock in this client, as far as it knows. */
+  get holder(): Owner | null {
+    return this.#hold?.live ? this.#hold.owner : null
+  }
+
+  /** Whether an acquisition of this owner is under way. */
+  isPending(owner: Owner): boolean {
+    for (const waiter of this.#waiters) if (waiter.request.owner === owner) return true
+    return false
+  }
+
+  /** @returns the hold, or null when it was not to be had in the time given */
+  acquire(request: Request): Promise<Hold | null> {
+    const waiter = new Waiter(request, this.#talk.patience(), () => {
+      this.#waiters.delete(waiter)
+      this.#queue.delete(waiter)
+      this.#advance()
+    })
+    this.#waiters.add(waiter)
+    if (this.#hold?.live && this.#hold.owner === request.owner) {
+      this.#tasks.run(this.#reenter(this.#hold, waiter))
+    } else if (request.waitMs === 0) {
+      this.#tasks.run(this.#contend(waiter))
+    } else {
+      this.#queue.add(waiter)
+      if (this.#queue.size > 1 || this.#occupied) this.#announce(waiter)
+      this.#advance()
+    }
+    return waiter.promise
+  }
+
+  /**
+   * Undoes one acquisition of the hold.
+   *
+   * @returns whether the lock was still held; rejects when Redis did not confirm it
+   */
+  release(hold: Hold, watched: boolean): Promise<boolean> {
+    hold.loseIfExpired()
+    hold.count -= 1
+    if (!hold.live) {
+      if (hold.count === 0) this.#talk.settle(hold)
+      return Promise.resolve(false)
+    }
+    if (watched) {
+      hold.watched -= 1
+      if (hold.watched === 0) this.#context.keeper.unwatch(hold)
+    }
+    const work = hold.count > 0 ? this.#talk.lower(hold) : this.#end(hold)
+    this.#tasks.count(work)
+    return work
+  }
+
+  extend(hold: Hold, leaseMs: number): Promise<void> {
+    return this.#talk.extend(hold, leaseMs)
+  }
+
+  /** Somebody used force: a hold of this client is over at once. */
+  forced(): void {
+    this.#hold?.lose('forced', 'forceUnlock() took it away')
+    this.#lookAgain()
+  }
+
+  /** Lets nobody wait any more and frees what is held. Resolves when all of it is done. */
+  async close(reason: ClosedError): Promise<void> {
+    const hold = this.#hold
+    for (const waiter of [...this.#waiters]) waiter.reject(reason)
+    if (hold?.live) {
+      hold.count = 0
+      this.#tasks.run(this.#end(hold, reason))
+    }
+    await this.#tasks.quiet()
+  }
+
+  get #first(): Waiter | undefined {
+    return this.#queue.values().next().value
+  }
+
+  /** The lock is in this client's hands, or passes between them. */
+  get #occupied(): boolean {
+    return this.#handingOver || this.#hold?.live === true
+  }
+
+  /** The first in the queue looks after itself; the last to leave stops listening. */
+  #advance(): void {
+    const first = this.#first
+    if (first === undefined) {
+      this.#ear.close()
+      this.#tasks.settle()
+    } else if (!first.contending) {
+      this.#tasks.run(this.#contend(first))
+    }
+  }
+
+  #lookAgain(): void {
+    this.#advance()
+    this.#first?.bell.ring()
+  }
+
+  #announce(waiter: Waiter): void {
+    if (waiter.announced) return
+    waiter.announced = true
+    this.#context.events.emit('wait', { name: this.#name })
+  }
+
+  async #contend(waiter: Waiter): Promise<void> {
+    waiter.contending = true
+    const { request, bell } = waiter
+    while (!waiter.settled) {
+      bell.still()
+      const releasing = this.#releasing.get(request.owner)
+      if (releasing !== undefined) {
+        await Promise.race([releasing, waiter.promise]).catch(() => {})
+        continue
+      }
+      if (this.#occupied && request.waitMs > 0) {
+        await bell.wait()
+        continue
+      }
+      const { grant, sentAt, pauseMs } = await this.#talk.acquire(waiter)
+      if (grant?.kind === 'granted') {
+        const hold = this.#holdOf(waiter, grant.token, sentAt)
+        if (hold !== null) return this.#granted(waiter, hold)
+      } else if (grant !== null && request.waitMs === 0) {
+        waiter.resolve(null)
+      } else if (!waiter.settled) {
+        if (grant !== null) this.#announce(waiter)
+        await bell.wait(grant?.kind === 'held' ? this.#ear.listen(grant.ttlMs) : pauseMs)
+      }
+    }
+    this.#talk.settleUnheard(waiter)
+  }
+
+  /** @returns the hold that a grant makes; null when the grant is of no use and was given back */
+  #holdOf(waiter: Waiter, token: number, sentAt: Moment): Hold | null {
+    const current = this.#hold
+    if (current?.live && current.token === token) return current // Asked for twice at once.
+    if (token === this.#endedToken) return null // Granted before that hold ended, heard of after.
+    const hold = new Hold(
+      {
+        lockName: this.#name,
+        owner: waiter.request.owner,
+        seat: { key: this.#talk.keys.lock, wireOwner: waiter.wireOwner },
+        token,
+        leaseMs: waiter.request.leaseMs,
+        sentAt,
+      },
+      this.#context.clock,
+      (lost, error) => this.#lost(lost, error),
+    )
+    hold.doubtUntilMs = waiter.doubtUntilMs
+    if (hold.remainingMs() > 0) return hold
+    hold.end()
+    this.#talk.settle(hold)
+    const late = new CallFailure('unknown', 'it answered only after the lease had run out')
+    if (waiter.patience.failed(late, sentAt.monotonic) === null) {
+      waiter.reject(waiter.patience.error('not acquired'))
+    }
+    waiter.doubtUntilMs = 0
+    return null
+  }
+
+  #granted(waiter: Waiter, hold: Hold): void {
+    const { request } = waiter
+    const { keeper, events } = this.#context
+    if (hold === this.#hold) {
+      hold.count += 1
+    } else {
+      this.#hold?.lose('gone', 'Redis gave the lock to another owner')
+      this.#hold = hold
+      keeper.keep(hold)
+    }
+    if (waiter.settled) {
+      this.#tasks.run(this.release(hold, false))
+      return
+    }
+    this.#watch(hold, request)
+    if (hold.count === 1) {
+      events.emit('acquired', { ...eventOf(hold), waitedMs: waiter.waitedMs })
+    }
+    waiter.resolve(hold)
+    for (const other of [...this.#queue]) {
+      if (other.request.owner === request.owner && !other.contending) {
+        this.#tasks.run(this.#reenter(hold, other))
+      }
+    }
+  }
+
+  #watch(hold: Hold, request: Request): void {
+    if (!request.watched) return
+    hold.watched += 1
+    if (hold.watched === 1) this.#context.keeper.watch(hold)
+  }
+
+  async #reenter(hold: Hold, waiter: Waiter): Promise<void> {
+    this.#queue.delete(waiter)
+    hold.count += 1
+    if (await this.#talk.reenter(waiter, hold)) {
+      this.#watch(hold, waiter.request)
+      waiter.resolve(hold)
+    } else {
+      await this.release(hold, false)
+    }
+  }
+
+  #end(hold: Hold, reason?: ClosedError): Promise<boolean> {
+    this.#context.keeper.forget(hold)
+    hold.end(reason)
+    this.#hold = null
+    this.#endedToken = hold.token
+    const next = reason === undefined ? this.#first : undefined
+    const isParked = next?.contending && next.askedAt === undefined
+    const work = isParked ? this.#handOver(hold, next) : this.#free(hold, false)
+    this.#releasing.set(hold.owner, work)
+    const done = () => {
+      if (this.#releasing.get(hold.owner) === work) this.#releasing.delete(hold.owner)
+    }
+    work.then(done, done)
+    return work
+  }
+
+  async #handOver(hold: Hold, next: Waiter): Promise<boolean> {
+    const listening = this.#bound.reached() ? this.#ear.listeners : null
+    this.#handingOver = true
+    const { grant, sentAt, unknown } = await this.#talk.handOver(hold, next, listening)
+    this.#handingOver = false
+    // Nothing is lost by going on one by one: the release and the acquisition are both safe to
+    // repeat, and find out how far the hand-over came.
+    if (grant === null) {
+      next.bell.ring()
+      return this.#free(hold, unknown)
+    }
+    if (grant.kind !== 'gone') this.#context.events.emit('released', eventOf(hold))
+    if (grant.kind === 'granted') {
+      this.#bound.passed()
+      const following = this.#holdOf(next, grant.token, sentAt)
+      if (following !== null) this.#granted(next, following)
+    } else {
+      this.#bound.reset()
+    }
+    this.#lookAgain()
+    return grant.kind !== 'gone'
+  }
+
+  async #free(hold: Hold, mayBeDone: boolean): Promise<boolean> {
+    this.#bound.reset()
+    try {
+      const freed = await this.#talk.free(hold, mayBeDone)
+      if (freed) this.#context.events.emit('released', eventOf(hold))
+      return freed
+    } finally {
+      this.#lookAgain()
+    }
+  }
+
+  #lost(hold: Hold, error: LeaseLostError): void {
+    this.#context.keeper.forget(hold)
+    // Redis may have it under the old name for a moment yet; that must not pass for a new grant.
+    hold.owner.renameOn(this.#talk.keys.lock)
+    this.#context.events.emit('lost', { ...eventOf(hold), error })
+    if (this.#hold !== hold) return
+    this.#hold = null
+    this.#endedToken = hold.token
+    this.#lookAgain()
+  }
+}
+
+function eventOf(hold: Hold) {
+  return { name: hold.lockName, owner: hold.seat.wireOwner, token: hold.token }
+}

@@ -1,0 +1,18 @@
+import type { EventEmitter } from 'eventemitter3'
+import type { HoldfastEvents } from '../events.ts'
+import type { Clock } from '../lease/clock.ts'
+import type { Keeper } from '../lease/keeper.ts'
+import type { LockNode } from '../redis/lock-node.ts'
+import type { Limits } from './patience.ts'
+import type { Settler } from './settler.ts'
+
+/** What all locks of one client share. */
+export interface Context {
+  readonly clientId: string
+  readonly node: LockNode
+  readonly keeper: Keeper
+  readonly settler: Settler
+  readonly clock: Clock
+  readonly limits: Limits
+  readonly events: EventEmitter<HoldfastEvents>
+}

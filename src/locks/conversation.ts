@@ -1,0 +1,230 @@
+import type { Moment } from '../lease/clock.ts'
+import type { Hold } from '../lease/hold.ts'
+import type { Owner } from '../owner/owner.ts'
+import { CallFailure } from '../redis/failure.ts'
+import type { LockKeys } from '../redis/keys.ts'
+import type { Grant, Released } from '../redis/lock-node.ts'
+import { LATE_AT_MOST_MS } from '../redis/server-clock.ts'
+import type { Context } from './context.ts'
+import { Patience } from './patience.ts'
+import type { Waiter } from './waiter.ts'
+
+/** A proper answer; or null, and how long to pause before asking again. */
+export interface Asked {
+  readonly grant: Grant | null
+  /** Before the request was sent: the moment that a lease counts from. */
+  readonly sentAt: Moment
+  readonly pauseMs: number
+  /** Whether the request may have been granted all the same. */
+  readonly unknown: boolean
+}
+
+/**
+ * What one lock's contender says to Redis, and how it takes failures: they are tried again while
+ * there is patience, and what stays unknown is settled in the background.
+ */
+export class Conversation {
+  readonly keys: LockKeys
+  readonly #name: string
+  readonly #context: Context
+
+  constructor(name: string, keys: LockKeys, context: Context) {
+    this.#name = name
+    this.keys = keys
+    this.#context = context
+  }
+
+  patience(): Patience {
+    return new Patience(this.#name, this.#context.limits)
+  }
+
+  /** The owner as Redis knows it. */
+  wireOwner(owner: Owner): string {
+    return `${this.#context.clientId}:${owner.idOn(this.keys.lock)}`
+  }
+
+  /**
+   * Asks for the lock once on behalf of a waiter; a failure that ends its patience rejects it.
+   *
+   * @param send the request, with the time that it may take in milliseconds
+   */
+  async ask(
+    waiter: Waiter,
+    wireOwner: string,
+    callMs: number,
+    send: () => Promise<Grant>,
+  ): Promise<Asked> {
+    if (waiter.wireOwner !== wireOwner) this.settleUnheard(waiter)
+    waiter.wireOwner = wireOwner
+    waiter.askedAt = performance.now()
+    const sentAt = this.#context.clock.now()
+    try {
+      const grant = await send()
+      waiter.answered()
+      return { grant, sentAt, pauseMs: 0, unknown: false }
+    } catch (error) {
+      if (!(error instanceof CallFailure)) throw error
+      const unknown = error.kind === 'unknown'
+      if (unknown) waiter.doubtUntilMs = sentAt.monotonic + callMs + LATE_AT_MOST_MS
+      const pauseMs = waiter.patience.failed(error, sentAt.monotonic)
+      if (pauseMs === null) waiter.reject(waiter.patience.error('not acquired'))
+      return { grant: null, sentAt, pauseMs: pauseMs ?? 0, unknown }
+    } finally {
+      waiter.askedAt = undefined
+    }
+  }
+
+  /** Asks for a first acquisition. */
+  acquire(waiter: Waiter): Promise<Asked> {
+    const { owner, leaseMs } = waiter.request
+    const wireOwner = this.wireOwner(owner)
+    const callMs = Math.min(waiter.patience.callMs, waiter.leftMs)
+    return this.ask(waiter, wireOwner, callMs, () =>
+      this.#context.node.acquire(this.keys, wireOwner, leaseMs, 1, callMs),
+    )
+  }
+
+  /**
+   * Asks until the waiter has re-entered the hold or is settled.
+   *
+   * @returns whether it has; else the hold count that was raised for it is to be lowered again
+   */
+  async reenter(waiter: Waiter, hold: Hold): Promise<boolean> {
+    const { leaseMs } = waiter.request
+    const { wireOwner } = hold.seat
+    while (!waiter.settled && hold.live) {
+      const callMs = Math.min(waiter.patience.callMs, waiter.leftMs)
+      const { grant, sentAt, pauseMs } = await this.ask(waiter, wireOwner, callMs, () =>
+        this.#context.node.acquire(this.keys, wireOwner, leaseMs, hold.count, callMs),
+      )
+      if (grant === null) {
+        waiter.bell.still()
+        if (!waiter.settled) await waiter.bell.wait(pauseMs)
+      } else if (grant.kind === 'granted') {
+        hold.proved(leaseMs, sentAt)
+        return !waiter.settled && hold.live
+      } else {
+        loseGone(hold)
+      }
+    }
+    if (hold.loss !== undefined) waiter.reject(hold.loss)
+    return false
+  }
+
+  /**
+   * Asks for the lock to pass from a hold that ends to a waiter of this client.
+   *
+   * @param listening how many listeners are this client's own, when it is to yield to others; else
+   * null
+   */
+  handOver(hold: Hold, waiter: Waiter, listening: number | null): Promise<Asked> {
+    const { owner, leaseMs } = waiter.request
+    const { callMs } = this.patience()
+    const from = { owner: hold.seat.wireOwner, token: hold.token }
+    const to = { owner: this.wireOwner(owner), leaseMs }
+    return this.ask(waiter, to.owner, callMs, () =>
+      this.#context.node.handOver(this.keys, from, to, listening, callMs),
+    )
+  }
+
+  /**
+   * Tells Redis the hold count, which was lowered. It is told as it is when sent, so that repeats
+   * and others who lower it at the same time agree.
+   *
+   * @returns whether the lock was still held; rejects when Redis did not confirm it
+   */
+  async lower(hold: Hold): Promise<boolean> {
+    const patience = this.patience()
+    while (hold.live && hold.count > 0) {
+      const answer = await this.#tell(hold, patience, 'one of its acquisitions was not released')
+      if (answer === 'kept') return true
+      if (answer === 'gone') loseGone(hold)
+    }
+    return hold.loss === undefined
+  }
+
+  /**
+   * Frees the lock.
+   *
+   * @param mayBeDone whether an earlier request may have freed it, so that "gone" is no loss
+   * @returns whether the lock was still held; rejects when Redis did not confirm it
+   */
+  async free(hold: Hold, mayBeDone: boolean): Promise<boolean> {
+    const patience = this.patience()
+    for (let again = mayBeDone; ; again = true) {
+      const answer = await this.#tell(hold, patience, 'its release was not confirmed')
+      if (answer === undefined) continue
+      if (hold.doubtUntilMs > performance.now()) this.settle(hold)
+      return answer === 'freed' || again
+    }
+  }
+
+  /** Makes the lease last at least this long from now. */
+  async extend(hold: Hold, leaseMs: number): Promise<void> {
+    const patience = this.patience()
+    while (hold.live) {
+      const sentAt = this.#context.clock.now()
+      const [left] = await this.#context.node.renew([hold.seat], leaseMs, patience.callMs)
+      if (left instanceof CallFailure) {
+        const pauseMs = patience.failed(left, sentAt.monotonic)
+        if (pauseMs === null) throw patience.error('its lease was not extended')
+        await pause(pauseMs)
+      } else if (left === undefined || left === -2) {
+        loseGone(hold)
+      } else {
+        hold.proved(leaseMs, sentAt)
+        return
+      }
+    }
+    throw hold.loss
+  }
+
+  /** Goes on releasing in the background, under a name that is not used again. */
+  settle(hold: Hold): void {
+    this.#settle(hold.seat.wireOwner, hold.token, hold.doubtUntilMs, hold.leaseMs)
+    hold.owner.renameOn(this.keys.lock)
+  }
+
+  /** A request of this waiter that was given up may have been granted, or may be yet. */
+  settleUnheard(waiter: Waiter): void {
+    if (waiter.doubtUntilMs === 0) return
+    this.#settle(waiter.wireOwner, '', waiter.doubtUntilMs, waiter.request.leaseMs)
+    waiter.doubtUntilMs = 0
+    waiter.request.owner.renameOn(this.keys.lock)
+  }
+
+  #settle(wireOwner: string, token: number | '', untilMs: number, leaseMs: number): void {
+    this.#context.settler.settle({ keys: this.keys, wireOwner, token, untilMs, leaseMs })
+  }
+
+  /** @returns the answer to a release; undefined when it is to be told again */
+  async #tell(hold: Hold, patience: Patience, failed: string): Promise<Released | undefined> {
+    const sentAt = performance.now()
+    try {
+      return await this.#context.node.release(
+        this.keys,
+        hold.seat.wireOwner,
+        hold.count,
+        hold.token,
+        patience.callMs,
+      )
+    } catch (error) {
+      const pauseMs = patience.failed(error as CallFailure, sentAt)
+      if (pauseMs === null) {
+        if (hold.count === 0) this.settle(hold)
+        throw patience.error(failed)
+      }
+      await pause(pauseMs)
+      return undefined
+    }
+  }
+}
+
+/** Redis answered that the hold is over. */
+export function loseGone(hold: Hold): void {
+  hold.lose('gone', 'Redis says that its owner does not hold it any more')
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

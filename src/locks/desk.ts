@@ -1,0 +1,74 @@
+import { ClosedError } from '../errors.ts'
+import type { Frames } from '../owner/frames.ts'
+import { Owner } from '../owner/owner.ts'
+import { type LockKeys, lockKeys } from '../redis/keys.ts'
+import { Contender } from './contender.ts'
+import type { Context } from './context.ts'
+import { Holdings } from './holdings.ts'
+import { Patience } from './patience.ts'
+
+/** Where the lock objects of one client meet: one contender for each name in use. */
+export class Desk {
+  readonly frames: Frames
+  readonly holdings = new Holdings()
+  readonly leaseMs: number
+  readonly #context: Context
+  readonly #contenders = new Map<string, Contender>()
+  #owners = 0
+  #closed = false
+
+  constructor(context: Context, frames: Frames, leaseMs: number) {
+    this.#context = context
+    this.frames = frames
+    this.leaseMs = leaseMs
+  }
+
+  get node() {
+    return this.#context.node
+  }
+
+  get events() {
+    return this.#context.events
+  }
+
+  newOwner(): Owner {
+    this.#owners += 1
+    return new Owner(String(this.#owners))
+  }
+
+  keysOf(rawName: string): LockKeys {
+    return lockKeys(rawName)
+  }
+
+  patience(lockName: string): Patience {
+    return new Patience(lockName, this.#context.limits)
+  }
+
+  contender(name: string, rawName: string): Contender {
+    let contender = this.#contenders.get(rawName)
+    if (contender === undefined) {
+      contender = new Contender(name, rawName, this.#context, () => {
+        if (this.#contenders.get(rawName) === contender) this.#contenders.delete(rawName)
+      })
+      this.#contenders.set(rawName, contender)
+    }
+    return contender
+  }
+
+  assertOpen(lockName?: string): void {
+    if (this.#closed) throw closedError(lockName)
+  }
+
+  /** Releases what is held and lets nobody wait any more. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#contenders.values()].map((one) => one.close(closedError())))
+  }
+}
+
+function closedError(lockName?: string): ClosedError {
+  return new ClosedError(
+    'This Holdfast client was closed: nothing waits or is held by it any more. Make a new one.',
+    lockName,
+  )
+}

@@ -1,0 +1,37 @@
+import type { Lease } from '../lease/lease.ts'
+
+/**
+ * Which leases an `unlock()` could mean: those of an owner, or those that a lock object acquired
+ * outside any frame. Each on its lock, in the order of their acquisition.
+ */
+export class Holdings {
+  readonly #byHolder = new WeakMap<object, Map<string, Lease[]>>()
+
+  add(holder: object, rawName: string, lease: Lease): void {
+    const locks = this.#byHolder.get(holder) ?? new Map<string, Lease[]>()
+    this.#byHolder.set(holder, locks)
+    locks.set(rawName, [...(locks.get(rawName) ?? []), lease])
+  }
+
+  remove(holder: object, rawName: string, lease: Lease): void {
+    const locks = this.#byHolder.get(holder)
+    const leases = locks?.get(rawName)
+    if (leases === undefined) return
+    const i = leases.lastIndexOf(lease)
+    if (i !== -1) leases.splice(i, 1)
+    if (leases.length === 0) locks?.delete(rawName)
+  }
+
+  /** Nested code undoes its latest acquisition first. */
+  latest(holder: object, rawName: string): Lease | undefined {
+    return this.#byHolder.get(holder)?.get(rawName)?.at(-1)
+  }
+
+  /**
+   * Tasks that share a lock object cannot be told apart. The earliest acquisition comes first: a
+   * task that comes late, with its lease lost, then gets its own loss and not another's lock.
+   */
+  earliest(holder: object, rawName: string): Lease | undefined {
+    return this.#byHolder.get(holder)?.get(rawName)?.at(0)
+  }
+}

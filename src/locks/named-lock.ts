@@ -1,0 +1,252 @@
+import { NotHeldError } from '../errors.ts'
+import { Lease, type LeaseActions } from '../lease/lease.ts'
+import {
+  type Acquisition,
+  leaseMs as checkedLeaseMs,
+  type LockOptions,
+  resolveAcquisition,
+  type TryLockOptions,
+} from '../options.ts'
+import type { Owner } from '../owner/owner.ts'
+import { CallFailure } from '../redis/failure.ts'
+import type { LockFacts } from '../redis/lock-node.ts'
+import type { Desk } from './desk.ts'
+import { warnOfSelfWait } from './self-wait.ts'
+
+/** A lock as `inspect()` finds it. */
+export type LockInfo = LockFacts
+
+/**
+ * A named lock: exclusive among all clients of one Redis, re-entrant for its owner.
+ *
+ * Who the owner is: you re-enter a lock exactly when you run inside code that holds it. `using` and
+ * `holdfast.run` open frames; outside any frame each acquisition is an owner of its own. A lock
+ * object holds nothing by itself and costs nothing; make one wherever it is needed.
+ */
+export class NamedLock {
+  readonly name: string
+  readonly #rawName: string
+  readonly #owner: Owner | undefined
+  readonly #desk: Desk
+
+  /** @internal */
+  constructor(name: string, rawName: string, owner: Owner | undefined, desk: Desk) {
+    this.name = name
+    this.#rawName = rawName
+    this.#owner = owner
+    this.#desk = desk
+  }
+
+  /**
+   * Acquires the lock, and waits for it without an end. Woken by a message when it is released, by
+   * the end of the holder's lease when that one dies.
+   *
+   * @param options a fixed lease in milliseconds, or options. Without a lease the watchdog renews
+   * it until the release.
+   * @returns rejects with `signal.reason` when aborted; with `InvalidArgumentError` for bad input,
+   * `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`,
+   * `LeaseLostError` when it re-enters a hold that turns out to be lost, `ClosedError` after
+   * `close()`. Nothing is left behind then.
+   */
+  async lock(options: LockOptions | number = {}): Promise<Lease> {
+    const given = typeof options === 'object' ? options : { leaseMs: options }
+    const meant = resolveAcquisition(given, ['leaseMs', 'signal'], Infinity)
+    return (await this.#acquire(this.#bareOwner(), meant)) as Lease
+  }
+
+  /**
+   * Acquires the lock if that is possible in the time given: `tryLock()` asks once,
+   * `tryLock(waitMs)` waits at most so long, `tryLock(waitMs, leaseMs)` takes a fixed lease.
+   *
+   * @returns the lease; null when somebody else has the lock. Never null for an outage: rejects as
+   * {@link lock} does, by `waitMs` where that is given, also when Redis is down.
+   */
+  tryLock(waitMs?: number, leaseMs?: number): Promise<Lease | null>
+  tryLock(options: TryLockOptions): Promise<Lease | null>
+  async tryLock(first?: number | TryLockOptions, leaseMs?: number): Promise<Lease | null> {
+    const given =
+      typeof first === 'object'
+        ? first
+        : { ...defined('waitMs', first), ...defined('leaseMs', leaseMs) }
+    const meant = resolveAcquisition(given, ['waitMs', 'leaseMs', 'signal'], 0)
+    return this.#acquire(this.#bareOwner(), meant)
+  }
+
+  /**
+   * Runs `fn` while holding the lock, in a frame of its own: whatever runs inside acts for the
+   * holder and re-enters, through any lock object of this client.
+   *
+   * @param options as for {@link lock}; with `waitMs`, `fn` does not run and null is returned when
+   * the lock was not to be had in that time
+   * @returns what `fn` returns. Rejects with what `fn` rejects with; with `LeaseLostError` when the
+   * lease was lost before `fn` ended, although it ended well. A release that Redis does not confirm
+   * is told by the client's `error` event, since the work is done.
+   */
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: LockOptions): Promise<T>
+  using<T>(
+    fn: (lease: Lease) => Promise<T> | T,
+    options: TryLockOptions & { waitMs: number },
+  ): Promise<T | null>
+  async using<T>(
+    fn: (lease: Lease) => Promise<T> | T,
+    options: TryLockOptions = {},
+  ): Promise<T | null> {
+    const meant = resolveAcquisition(options, ['waitMs', 'leaseMs', 'signal'], Infinity)
+    const frame = this.#desk.newOwner()
+    const lease = await this.#acquire(this.#owner ?? this.#enclosingHolder() ?? frame, meant)
+    if (lease === null) return null
+    let result: T
+    let wasHeld: boolean
+    try {
+      result = await this.#desk.frames.run(this.#owner ?? frame, () => fn(lease))
+    } finally {
+      wasHeld = lease.valid
+      await lease.release().catch((error: Error) => this.#desk.events.emit('error', error))
+    }
+    if (!wasHeld && lease.hold.loss !== undefined) throw lease.hold.loss
+    return result
+  }
+
+  /**
+   * Undoes the latest acquisition of the current owner; outside any frame, the earliest that this
+   * object made.
+   *
+   * @returns rejects with `NotHeldError` when there is none, `LeaseLostError` when the lease had
+   * been lost before, and `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm
+   * it: it is then tried on in the background, and the lock ends with its lease at the latest.
+   */
+  async unlock(): Promise<void> {
+    const lease = this.#held()
+    if (lease === undefined) {
+      throw new NotHeldError(
+        `Lock "${this.name}" was not unlocked: the caller does not hold it. ` +
+          'Call unlock() where lock() was called, in the same frame, or release the lease itself.',
+        this.name,
+      )
+    }
+    if (!(await lease.release())) throw lease.hold.loss
+  }
+
+  /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
+  async isLocked(): Promise<boolean> {
+    return (await this.inspect()).holder !== null
+  }
+
+  /** Whether the current owner holds the lock, as Redis has it. */
+  async isHeld(): Promise<boolean> {
+    return (await this.holdCount()) > 0
+  }
+
+  /** How many acquisitions of the current owner are not released, as Redis has it; 0 for none. */
+  async holdCount(): Promise<number> {
+    const lease = this.#held()
+    const { holder, holdCount } = await this.inspect()
+    return lease !== undefined && holder === lease.owner ? holdCount : 0
+  }
+
+  /**
+   * What is left of the holder's lease as Redis has it, in milliseconds; 0 when the lock is free,
+   * Infinity when it was made without an expiry, which Holdfast never does.
+   */
+  async remainingMs(): Promise<number> {
+    const { holder, ttlMs } = await this.inspect()
+    return holder === null ? 0 : (ttlMs ?? Infinity)
+  }
+
+  /**
+   * Takes the lock away from whoever holds it. A holder in this client is told at once; others
+   * find out at their next renewal, and may go on until then.
+   *
+   * @returns whether anybody held it
+   */
+  async forceUnlock(): Promise<boolean> {
+    const freed = await this.#ask('not unlocked by force', (callMs) =>
+      this.#desk.node.forceRelease(this.#desk.keysOf(this.#rawName), callMs),
+    )
+    if (freed) this.#desk.contender(this.name, this.#rawName).forced()
+    return freed
+  }
+
+  /** Who holds the lock, how often, under which token, for how long, and how many clients wait. */
+  inspect(): Promise<LockInfo> {
+    return this.#ask('not inspected', (callMs) =>
+      this.#desk.node.inspect(this.#desk.keysOf(this.#rawName), callMs),
+    )
+  }
+
+  async #acquire(owner: Owner | undefined, meant: Acquisition): Promise<Lease | null> {
+    this.#desk.assertOpen(this.name)
+    meant.signal?.throwIfAborted()
+    const contender = this.#desk.contender(this.name, this.#rawName)
+    const watched = meant.leaseMs === undefined
+    const acquiring = contender.acquire({
+      owner: owner ?? this.#desk.newOwner(),
+      leaseMs: meant.leaseMs ?? this.#desk.leaseMs,
+      watched,
+      waitMs: meant.waitMs,
+      signal: meant.signal,
+    })
+    const holder = owner ?? this
+    const nested = owner === undefined && this.#held() !== undefined
+    const hold = await (nested ? warnOfSelfWait(this, this.name, acquiring) : acquiring)
+    if (hold === null) return null
+    const actions: LeaseActions = {
+      release: (lease) => {
+        this.#desk.holdings.remove(holder, this.#rawName, lease)
+        return this.#desk.contender(this.name, this.#rawName).release(hold, watched)
+      },
+      extend: (_, leaseMs) =>
+        this.#desk
+          .contender(this.name, this.#rawName)
+          .extend(hold, checkedLeaseMs(leaseMs, '`leaseMs`')),
+    }
+    const lease = new Lease(hold, watched, actions)
+    this.#desk.holdings.add(holder, this.#rawName, lease)
+    return lease
+  }
+
+  /** The owner of a bare acquisition; undefined when it is to be one of its own. */
+  #bareOwner(): Owner | undefined {
+    const holder = this.#owner ?? this.#enclosingHolder()
+    if (holder !== undefined) return holder
+    const frame = this.#desk.frames.current()
+    if (frame === undefined) return undefined
+    // Two at once in one frame cannot be sequential code.
+    return this.#desk.contender(this.name, this.#rawName).isPending(frame) ? undefined : frame
+  }
+
+  #enclosingHolder(): Owner | undefined {
+    const { holder } = this.#desk.contender(this.name, this.#rawName)
+    return holder === null ? undefined : this.#desk.frames.find((owner) => owner === holder)
+  }
+
+  /** The lease that `unlock()` would release. */
+  #held(): Lease | undefined {
+    const { frames, holdings } = this.#desk
+    if (this.#owner !== undefined) return holdings.latest(this.#owner, this.#rawName)
+    const owner = frames.find((one) => holdings.latest(one, this.#rawName) !== undefined)
+    return owner === undefined
+      ? holdings.earliest(this, this.#rawName)
+      : holdings.latest(owner, this.#rawName)
+  }
+
+  async #ask<T>(failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
+    this.#desk.assertOpen(this.name)
+    const patience = this.#desk.patience(this.name)
+    for (;;) {
+      const sentAt = performance.now()
+      try {
+        return await call(patience.callMs)
+      } catch (error) {
+        if (!(error instanceof CallFailure)) throw error
+        const pauseMs = patience.failed(error, sentAt)
+        if (pauseMs === null) throw patience.error(failed)
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      }
+    }
+  }
+}
+
+function defined(name: 'waitMs' | 'leaseMs', value: number | undefined): TryLockOptions {
+  return value === undefined ? {} : { [name]: value }
+}

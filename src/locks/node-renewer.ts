@@ -1,0 +1,22 @@
+import type { Hold } from '../lease/hold.ts'
+import type { Answer, Renewer } from '../lease/keeper.ts'
+import type { LockNode } from '../redis/lock-node.ts'
+
+/** Asks one server about leases. */
+export class NodeRenewer implements Renewer {
+  readonly #node: LockNode
+
+  constructor(node: LockNode) {
+    this.#node = node
+  }
+
+  async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
+    const seats = holds.map((hold) => hold.seat)
+    const left = await this.#node.renew(seats, leaseMs, timeoutMs)
+    return left.map((ms): Answer => {
+      if (typeof ms !== 'number') return { kind: 'unknown', cause: ms }
+      if (ms === -2) return { kind: 'lost' }
+      return { kind: leaseMs > 0 ? 'renewed' : 'held', leaseMs: Math.max(ms, 0) }
+    })
+  }
+}

@@ -1,0 +1,65 @@
+import { Bell } from '../lease/bell.ts'
+import type { CallFailure } from '../redis/failure.ts'
+import type { LockKeys } from '../redis/keys.ts'
+import type { LockNode } from '../redis/lock-node.ts'
+
+/** An owner's name on a lock of whom nobody knows what Redis has. */
+export interface Doubt {
+  readonly keys: LockKeys
+  readonly wireOwner: string
+  /** The token of the hold that is to end, or '' when its grant was never heard of. */
+  readonly token: number | ''
+  /** Until when a delayed request could still take the lock, on `performance.now()`. */
+  readonly untilMs: number
+  /** The longest lease that it could have, in milliseconds. */
+  readonly leaseMs: number
+}
+
+const LONGEST_PAUSE_MS = 1_000
+
+/**
+ * Sets right what was left open when a reply never came: releases in the background until Redis
+ * has confirmed it at a time when no delayed request can undo it, or until the lease has run out
+ * by itself. It keeps no process alive; then too the lease ends it.
+ */
+export class Settler {
+  readonly #node: LockNode
+  readonly #callMs: number
+  readonly #open = new Map<Promise<void>, () => void>()
+  #closing = false
+
+  constructor(node: LockNode, callMs: number) {
+    this.#node = node
+    this.#callMs = callMs
+  }
+
+  settle(doubt: Doubt): void {
+    const bell = new Bell()
+    const work = this.#work(doubt, bell).finally(() => this.#open.delete(work))
+    this.#open.set(work, () => bell.ring())
+  }
+
+  /** Ends with the first answer or failure of everything that is open. */
+  async close(): Promise<void> {
+    this.#closing = true
+    for (const hurry of this.#open.values()) hurry()
+    await Promise.all(this.#open.keys())
+  }
+
+  async #work(doubt: Doubt, bell: Bell): Promise<void> {
+    const endsByItself = Math.max(doubt.untilMs, performance.now()) + doubt.leaseMs
+    for (let pauseMs = 50; performance.now() < endsByItself; ) {
+      const sentAt = performance.now()
+      try {
+        await this.#node.release(doubt.keys, doubt.wireOwner, 0, doubt.token, this.#callMs)
+        if (sentAt >= doubt.untilMs) return
+        pauseMs = doubt.untilMs - performance.now()
+      } catch (failure) {
+        if (this.#closing || (failure as CallFailure).permanent) return
+        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+      }
+      bell.still()
+      await bell.wait(Math.max(1, pauseMs), { keepAlive: this.#closing })
+    }
+  }
+}

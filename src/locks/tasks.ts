@@ -1,0 +1,39 @@
+/** What goes on in the background of one contender, so that it is known when all of it is done. */
+export class Tasks {
+  readonly #onError: (error: Error) => void
+  readonly #onQuiet: () => void
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  constructor(onError: (error: Error) => void, onQuiet: () => void) {
+    this.#onError = onError
+    this.#onQuiet = onQuiet
+  }
+
+  /** Nobody else hears of a failure of this one. */
+  run(work: Promise<unknown>): void {
+    this.count(work)
+    work.catch(this.#onError)
+  }
+
+  /** Somebody else hears of a failure of this one. */
+  count(work: Promise<unknown>): void {
+    this.#running += 1
+    const done = () => {
+      this.#running -= 1
+      this.settle()
+    }
+    work.then(done, done)
+  }
+
+  /** Tells, when nothing goes on. */
+  settle(): void {
+    if (this.#running > 0) return
+    for (const resolve of this.#waiting.splice(0)) resolve()
+    this.#onQuiet()
+  }
+
+  async quiet(): Promise<void> {
+    while (this.#running > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+}

@@ -1,0 +1,122 @@
+import { Bell } from '../lease/bell.ts'
+import type { Hold } from '../lease/hold.ts'
+import type { Owner } from '../owner/owner.ts'
+import type { Patience } from './patience.ts'
+
+/** One call to acquire a lock, as its caller meant it. */
+export interface Request {
+  readonly owner: Owner
+  /** The lease in milliseconds: a fixed one, or the watchdog's. */
+  readonly leaseMs: number
+  readonly watched: boolean
+  /** How long to wait in milliseconds: 0 is not at all, Infinity without an end. */
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * A request until it is settled: by a grant, by the end of its time, by an abort, by a failure, and
+ * only once. A grant that comes afterwards is passed on by whoever finds the waiter settled.
+ */
+export class Waiter {
+  readonly request: Request
+  readonly promise: Promise<Hold | null>
+  readonly patience: Patience
+  /** Rings when it is worth looking at the lock again. */
+  readonly bell = new Bell()
+  /** Whether its turn has come and it looks after itself. */
+  contending = false
+  /** Whether it was told to listeners that it waits. */
+  announced = false
+  /** The name that its last request went under. */
+  wireOwner = ''
+  /** When the request to Redis that is under way was sent, on `performance.now()`. */
+  askedAt: number | undefined
+  /** Until when a request that was given up could still be granted, on `performance.now()`. */
+  doubtUntilMs = 0
+  #settled = false
+  #everAnswered = false
+  #resolve!: (hold: Hold | null) => void
+  #reject!: (reason: unknown) => void
+  readonly #startedAt = performance.now()
+  #deadline: NodeJS.Timeout | undefined
+  readonly #onAbort = () => this.reject(this.request.signal?.reason)
+  readonly #onSettled: () => void
+
+  constructor(request: Request, patience: Patience, onSettled: () => void) {
+    this.request = request
+    this.patience = patience
+    this.#onSettled = onSettled
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    request.signal?.addEventListener('abort', this.#onAbort, { once: true })
+    const { waitMs } = request
+    if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
+  }
+
+  get settled(): boolean {
+    return this.#settled
+  }
+
+  get waitedMs(): number {
+    return performance.now() - this.#startedAt
+  }
+
+  /** What is left of its time, in milliseconds; Infinity when it has no end of its own. */
+  get leftMs(): number {
+    const { waitMs } = this.request
+    return waitMs === 0 ? Infinity : Math.max(1, waitMs - this.waitedMs)
+  }
+
+  /** Redis gave a proper answer. */
+  answered(): void {
+    this.#everAnswered = true
+    this.patience.answered()
+  }
+
+  resolve(hold: Hold | null): void {
+    if (this.#settle()) this.#resolve(hold)
+  }
+
+  reject(reason: unknown): void {
+    if (this.#settle()) this.#reject(reason)
+  }
+
+  #settle(): boolean {
+    if (this.#settled) return false
+    this.#settled = true
+    clearTimeout(this.#deadline)
+    this.request.signal?.removeEventListener('abort', this.#onAbort)
+    this.#onSettled()
+    this.bell.ring()
+    return true
+  }
+
+  #armDeadline(): void {
+    const ms = this.request.waitMs - this.waitedMs
+    this.#deadline = setTimeout(
+      () => {
+        if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
+        else this.#timeIsUp()
+      },
+      Math.min(ms, LONGEST_TIMER_MS),
+    )
+  }
+
+  // Null says that somebody else has the lock. Where Redis is silent nobody can know that.
+  #timeIsUp(): void {
+    const silentMs = this.askedAt === undefined ? 0 : performance.now() - this.askedAt
+    const silent = this.#everAnswered ? silentMs >= this.patience.silenceMs : silentMs > 0
+    if (silent || this.patience.failure !== undefined) {
+      this.reject(
+        this.patience.error(`not acquired within ${this.request.waitMs} ms`, this.askedAt),
+      )
+    } else {
+      this.resolve(null)
+    }
+  }
+}

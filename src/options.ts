@@ -1,0 +1,238 @@
+import type { Cluster, Redis, RedisOptions } from 'ioredis'
+import { InvalidArgumentError } from './errors.ts'
+import { Owner } from './owner/owner.ts'
+
+export interface HoldfastOptions {
+  /**
+   * Where Redis is: a URL, ioredis options, or an ioredis `Redis` or `Cluster` of your own. From
+   * any of them Holdfast opens connections of its own; yours is never reconfigured or closed.
+   */
+  redis: string | RedisOptions | Redis | Cluster
+  /**
+   * The lease of acquisitions without one of their own, in milliseconds: the watchdog renews it
+   * every third until the release. Also how long a lock outlives a crashed process.
+   *
+   * @default 30_000
+   */
+  leaseMs?: number
+  /**
+   * Put before every lock name; the result is the raw name in Redis.
+   *
+   * @default the `keyPrefix` of the ioredis options or client
+   */
+  keyPrefix?: string
+  /**
+   * The longest that one command may take before its outcome counts as unknown, in milliseconds.
+   *
+   * @default 2_000
+   */
+  commandTimeoutMs?: number
+  /**
+   * How long a call puts up with a Redis that cannot be reached, is silent, or refuses for a reason
+   * that passes (loading, full, failing over), in milliseconds. Then it rejects.
+   *
+   * @default 5_000
+   */
+  outageMs?: number
+  /**
+   * Lets a worker thread with a connection of its own renew the leases while the event loop of the
+   * main thread is blocked. Turn it on where synchronous work can take longer than a third of the
+   * lease.
+   *
+   * @default off
+   */
+  watchdogThread?: boolean | WatchdogThreadOptions
+}
+
+export interface WatchdogThreadOptions {
+  /**
+   * When the main thread has been silent for this long, in milliseconds, the worker lets its leases
+   * end: it may hang for good.
+   *
+   * @default 60_000
+   */
+  silenceLimitMs?: number
+}
+
+/** What `getLock` takes beside the name. */
+export interface GetLockOptions {
+  /**
+   * The owner that all acquisitions through this object act for, from `holdfast.owner()`. Without
+   * it the frame of the running code decides, and outside any frame each acquisition is an owner
+   * of its own.
+   */
+  owner?: Owner
+}
+
+export interface LockOptions {
+  /**
+   * A fixed lease in milliseconds, at least 10, that is not renewed. Without it the watchdog keeps
+   * the lock until the release.
+   */
+  leaseMs?: number
+  /** Ends the wait: the call rejects with `signal.reason`. Once acquired it has no effect. */
+  signal?: AbortSignal
+}
+
+export interface TryLockOptions extends LockOptions {
+  /** The longest wait in milliseconds. Without it the lock is tried once. */
+  waitMs?: number
+}
+
+/** All of a client's options, each with a value. */
+export interface ResolvedOptions {
+  readonly redis: HoldfastOptions['redis']
+  readonly leaseMs: number
+  readonly keyPrefix: string | undefined
+  readonly commandTimeoutMs: number
+  readonly outageMs: number
+  /** Undefined when the watchdog has no thread. */
+  readonly silenceLimitMs: number | undefined
+}
+
+/** A lease must leave room for a round trip, and for drift and margin. */
+const SHORTEST_LEASE_MS = 10
+
+const CLIENT_OPTIONS = new Set([
+  'redis',
+  'leaseMs',
+  'keyPrefix',
+  'commandTimeoutMs',
+  'outageMs',
+  'watchdogThread',
+])
+
+export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError(
+      `new Holdfast(options): options must be an object with \`redis\`; got ${show(options)}.`,
+    )
+  }
+  for (const name of Object.keys(options)) {
+    if (CLIENT_OPTIONS.has(name)) continue
+    throw new InvalidArgumentError(
+      `new Holdfast(options): there is no option \`${name}\`. There are: ${[...CLIENT_OPTIONS].join(', ')}.`,
+    )
+  }
+  const { redis, keyPrefix, watchdogThread = false } = options
+  if ((typeof redis !== 'string' && typeof redis !== 'object') || redis === null || redis === '') {
+    throw new InvalidArgumentError(
+      'new Holdfast(options): `redis` must be a URL, ioredis options, or an ioredis client; ' +
+        `got ${show(redis)}.`,
+    )
+  }
+  if (keyPrefix !== undefined && typeof keyPrefix !== 'string') {
+    throw new InvalidArgumentError(`\`keyPrefix\` must be a string; got ${show(keyPrefix)}.`)
+  }
+  const thread = watchdogThread === true ? {} : watchdogThread
+  return {
+    redis,
+    keyPrefix,
+    leaseMs: leaseMs(options.leaseMs ?? 30_000, '`leaseMs`'),
+    commandTimeoutMs: wholeMs(options.commandTimeoutMs ?? 2_000, '`commandTimeoutMs`'),
+    outageMs: wholeMs(options.outageMs ?? 5_000, '`outageMs`'),
+    silenceLimitMs:
+      thread === false
+        ? undefined
+        : wholeMs(thread.silenceLimitMs ?? 60_000, '`watchdogThread.silenceLimitMs`'),
+  }
+}
+
+/** The raw name in Redis, which all names of the lock are made from. */
+export function rawNameOf(name: unknown, keyPrefix: string): string {
+  if (typeof name !== 'string' || name === '') {
+    throw new InvalidArgumentError(
+      `The name of a lock must be a non-empty string; got ${show(name)}.`,
+    )
+  }
+  const rawName = keyPrefix + name
+  const open = rawName.indexOf('{')
+  if (open !== -1 && rawName.indexOf('}', open) <= open + 1) {
+    throw new InvalidArgumentError(
+      `The lock name ${show(rawName)} has a broken {tag}: after "{" there must be a tag and "}", ` +
+        'or the keys of the lock would not share a cluster slot.',
+      name,
+    )
+  }
+  if (Buffer.from(rawName).toString() !== rawName) {
+    throw new InvalidArgumentError(
+      `The lock name ${show(rawName)} has half of a surrogate pair; in UTF-8 it would be another name.`,
+      name,
+    )
+  }
+  return rawName
+}
+
+/** A positive whole number of milliseconds, or an error that shows what it was. */
+export function wholeMs(value: unknown, what: string): number {
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
+  throw new InvalidArgumentError(
+    `${what} must be a positive whole number of milliseconds; got ${show(value)}.`,
+  )
+}
+
+export function leaseMs(value: unknown, what: string): number {
+  const ms = wholeMs(value, what)
+  if (ms >= SHORTEST_LEASE_MS) return ms
+  throw new InvalidArgumentError(
+    `${what} must be at least ${SHORTEST_LEASE_MS} milliseconds, to leave room for a round trip; got ${ms}.`,
+  )
+}
+
+/** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */
+export interface Acquisition {
+  readonly leaseMs: number | undefined
+  /** 0 is not at all, Infinity without an end. */
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * @param options what the user gave
+ * @param known the options that the form takes
+ * @param waitMs what holds where none is given
+ */
+export function resolveAcquisition(
+  options: unknown,
+  known: readonly (keyof TryLockOptions)[],
+  waitMs: number,
+): Acquisition {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError(`Lock options must be an object; got ${show(options)}.`)
+  }
+  for (const name of Object.keys(options)) {
+    if ((known as readonly string[]).includes(name)) continue
+    throw new InvalidArgumentError(
+      `There is no option \`${name}\` here. There are: ${known.join(', ')}.`,
+    )
+  }
+  const given = options as TryLockOptions
+  if (given.signal !== undefined && !(given.signal instanceof AbortSignal)) {
+    throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(given.signal)}.`)
+  }
+  return {
+    leaseMs: given.leaseMs === undefined ? undefined : leaseMs(given.leaseMs, '`leaseMs`'),
+    waitMs: given.waitMs === undefined ? waitMs : wholeWaitMs(given.waitMs),
+    signal: given.signal,
+  }
+}
+
+function wholeWaitMs(value: unknown): number {
+  if (value !== 0) return wholeMs(value, '`waitMs`')
+  throw new InvalidArgumentError(
+    '`waitMs` must be a positive whole number of milliseconds; got 0. To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).',
+  )
+}
+
+export function resolveOwner(options: GetLockOptions | undefined): Owner | undefined {
+  const owner = options?.owner
+  if (owner === undefined || owner instanceof Owner) return owner
+  throw new InvalidArgumentError(`\`owner\` must come from holdfast.owner(); got ${show(owner)}.`)
+}
+
+/** A value as an error message shows it. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'object' && value !== null) return `an object (${value.constructor?.name})`
+  return typeof value === 'function' ? 'a function' : String(value)
+}

@@ -1,0 +1,209 @@
+import { CallFailure, failureOf } from './failure.ts'
+import { type Client, isCluster, openClient, type RedisSource } from './open.ts'
+
+/** The oldest server that the scripts run on. */
+const OLDEST = [6, 2] as const
+
+/** What is known of the server behind a connection that is up. */
+export interface ServerFacts {
+  /** Changes when the server was restarted or another one took over; '' when it does not tell. */
+  readonly runId: string
+  /** The server's clock less `performance.now()`, in milliseconds; NaN when it does not tell. */
+  readonly clockOffsetMs: number
+}
+
+export interface ConnectionEvents {
+  up(facts: ServerFacts): void
+  down(): void
+  error(error: Error): void
+}
+
+/**
+ * One ioredis client of our own. It connects at the first call, reconnects for ever, and never
+ * keeps the process alive by itself: that is up to the timers of whoever waits.
+ */
+export class Connection {
+  readonly #source: RedisSource
+  readonly #silenceMs: number
+  readonly #events: ConnectionEvents
+  #client: Client | undefined
+  #up = false
+  #closed = false
+  #lastError: CallFailure | undefined
+  readonly #waiting = new Set<(failure?: CallFailure) => void>()
+
+  constructor(source: RedisSource, silenceMs: number, events: ConnectionEvents) {
+    this.#source = source
+    this.#silenceMs = silenceMs
+    this.#events = events
+  }
+
+  get up(): boolean {
+    return this.#up
+  }
+
+  get clustered(): boolean {
+    return this.#client !== undefined && isCluster(this.#client)
+  }
+
+  /**
+   * Sends a command when the connection is up, and waits at most `timeoutMs` for all of it.
+   *
+   * @returns the reply; rejects with a {@link CallFailure} and nothing else
+   */
+  call<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
+    if (this.#up) return this.#send(timeoutMs, send)
+    const start = performance.now()
+    return this.#whenUp(timeoutMs).then(() =>
+      this.#send(Math.max(1, timeoutMs - (performance.now() - start)), send),
+    )
+  }
+
+  /** For events of the client itself: messages. */
+  get client(): Client {
+    this.#client ??= this.#open()
+    return this.#client
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#up = false
+    this.#client?.disconnect()
+    this.#fail(new CallFailure('closed', 'the client was closed'))
+  }
+
+  #send<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      // Not unref'ed: it keeps the process alive while an answer is due.
+      const timer = setTimeout(() => {
+        reject(new CallFailure('unknown', `no answer within ${Math.round(timeoutMs)} ms`))
+      }, timeoutMs)
+      send(this.client).then(
+        (reply) => {
+          clearTimeout(timer)
+          resolve(reply)
+        },
+        (error: unknown) => {
+          clearTimeout(timer)
+          reject(failureOf(error))
+        },
+      )
+    })
+  }
+
+  #whenUp(timeoutMs: number): Promise<void> {
+    if (this.#closed) return Promise.reject(new CallFailure('closed', 'the client was closed'))
+    if (this.#lastError?.permanent) return Promise.reject(this.#lastError)
+    this.#client ??= this.#open()
+    return new Promise((resolve, reject) => {
+      const done = (failure?: CallFailure) => {
+        clearTimeout(timer)
+        this.#waiting.delete(done)
+        if (failure === undefined) resolve()
+        else reject(failure)
+      }
+      const timer = setTimeout(() => {
+        const why = this.#lastError?.message ?? `not connected within ${Math.round(timeoutMs)} ms`
+        done(new CallFailure('unsent', why, this.#lastError))
+      }, timeoutMs)
+      this.#waiting.add(done)
+    })
+  }
+
+  #open(): Client {
+    const client = openClient(this.#source, this.#silenceMs)
+    client.on('error', (error: Error) => this.#failed(error))
+    client.on('ready', () => void this.#greet(client))
+    client.on('close', () => this.#down())
+    if (isCluster(client)) client.on('+node', unrefSockets)
+    else unrefSockets(client)
+    client.connect().catch(() => {}) // Reported by the 'error' event.
+    return client
+  }
+
+  /** Learns what must be known before the first command: the server's age and its clock. */
+  async #greet(client: Client): Promise<void> {
+    try {
+      const sentAt = performance.now()
+      const [info, time] = await this.#send(this.#silenceMs, () =>
+        Promise.all([unlessForbidden(client.info('server')), unlessForbidden(client.time())]),
+      )
+      const version = /redis_version:(\d+)\.(\d+)(\S*)/.exec(info ?? '')
+      if (version !== null && isOlder(Number(version[1]), Number(version[2]))) {
+        throw new CallFailure(
+          'unsupported',
+          `the server is Redis ${version[1]}.${version[2]}${version[3]}; Holdfast needs 6.2 or later`,
+        )
+      }
+      this.#up = true
+      this.#lastError = undefined
+      this.#events.up({
+        runId: /run_id:(\S+)/.exec(info ?? '')?.[1] ?? '',
+        clockOffsetMs: time === undefined ? Number.NaN : serverMs(time) - sentAt,
+      })
+      for (const done of [...this.#waiting]) done()
+    } catch (error) {
+      const failure = failureOf(error)
+      if (failure.kind === 'refused' || failure.kind === 'unsupported') this.#failed(failure)
+      if (client.status === 'ready') client.disconnect(true)
+    }
+  }
+
+  #failed(error: Error): void {
+    const failure = error instanceof CallFailure ? error : connectionFailure(error)
+    this.#lastError = failure
+    this.#events.error(error)
+    if (failure.permanent) this.#fail(failure)
+  }
+
+  #down(): void {
+    const wasUp = this.#up
+    this.#up = false
+    if (wasUp) this.#events.down()
+  }
+
+  #fail(failure: CallFailure): void {
+    for (const done of [...this.#waiting]) done(failure)
+  }
+}
+
+/** An error from connecting: the server's own words, or those of the network. */
+function connectionFailure(error: Error): CallFailure {
+  if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error)
+  const nested = 'lastNodeError' in error && error.lastNodeError
+  const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
+  return new CallFailure('unsent', detail || error.name, error)
+}
+
+/** A user whose rights do not reach INFO or TIME can have locks all the same. */
+async function unlessForbidden<T>(reply: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reply
+  } catch (error) {
+    const { message } = failureOf(error)
+    if (message.startsWith('NOPERM') || message.startsWith('LOADING')) return undefined
+    throw error
+  }
+}
+
+function isOlder(major: number, minor: number): boolean {
+  return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])
+}
+
+function serverMs(time: readonly (number | string)[]): number {
+  return Number(time[0]) * 1_000 + Number(time[1]) / 1_000
+}
+
+/**
+ * An idle connection, or one that waits to reconnect, must not keep a program alive that is done.
+ * ioredis has no option for that, hence its two fields.
+ */
+function unrefSockets(client: object): void {
+  const inner = client as {
+    on(event: string, listener: () => void): void
+    stream?: { unref?(): void }
+    reconnectTimeout?: { unref?(): void } | null
+  }
+  inner.on('connect', () => inner.stream?.unref?.())
+  inner.on('reconnecting', () => setImmediate(() => inner.reconnectTimeout?.unref?.()).unref())
+}

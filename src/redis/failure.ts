@@ -1,0 +1,61 @@
+/** How a call to Redis failed; what matters is what may have happened on the server. */
+export type FailureKind =
+  /** It was never sent: nothing happened. */
+  | 'unsent'
+  /** It was sent and no answer came: it may have run, or may run yet. */
+  | 'unknown'
+  /** The server answered with an error: nothing was changed. */
+  | 'refused'
+  /** The server is too old to work with. */
+  | 'unsupported'
+  /** The client was closed: nothing happened. */
+  | 'closed'
+
+/** Refusals that pass by themselves: a server that starts, is full, fails over or is busy. */
+const PASSING = new Set([
+  'BUSY',
+  'CLUSTERDOWN',
+  'LOADING',
+  'MASTERDOWN',
+  'MISCONF',
+  'NOREPLICAS',
+  'OOM',
+  'READONLY',
+  'TRYAGAIN',
+  'UNBLOCKED',
+])
+
+/** A call to Redis that brought no answer of use. Internal: callers see it as a `cause`. */
+export class CallFailure extends Error {
+  readonly kind: FailureKind
+
+  constructor(kind: FailureKind, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'CallFailure'
+    this.kind = kind
+  }
+
+  /** Whether trying again is pointless until somebody changes something. */
+  get permanent(): boolean {
+    if (this.kind === 'unsupported' || this.kind === 'closed') return true
+    return this.kind === 'refused' && !PASSING.has(codeOf(this.message))
+  }
+}
+
+/** The first word of an error reply: `WRONGTYPE`, `OOM`, … */
+function codeOf(message: string): string {
+  return message.split(' ', 1)[0] ?? ''
+}
+
+/** What ioredis rejected with, as a failure. Every message of its own that is listed is tested. */
+export function failureOf(error: unknown): CallFailure {
+  if (error instanceof CallFailure) return error
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof Error && error.name === 'ReplyError') {
+    return new CallFailure('refused', message, error)
+  }
+  if (message.includes('enableOfflineQueue options is false')) {
+    return new CallFailure('unsent', 'the connection was down', error)
+  }
+  return new CallFailure('unknown', `the connection broke before the answer (${message})`, error)
+}

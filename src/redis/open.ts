@@ -1,0 +1,100 @@
+import { type Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+
+// ioredis 5 and 6 declare their constructors differently; this is what they have in common.
+const makeRedis = Redis as unknown as {
+  new (url: string, options: RedisOptions): Redis
+  new (options: RedisOptions): Redis
+}
+
+/** An ioredis client of either kind. */
+export type Client = Redis | Cluster
+
+/** What users give us: a URL, ioredis options, or a client of their own. */
+export type RedisSource = string | RedisOptions | Redis | Cluster
+
+export function isClient(source: RedisSource): source is Client {
+  return typeof source === 'object' && 'duplicate' in source
+}
+
+export function isCluster(client: Client): client is Cluster {
+  return client.isCluster
+}
+
+/** The `keyPrefix` that the user's own client would put before a key. */
+export function keyPrefixOf(source: RedisSource): string {
+  if (typeof source === 'string') return new URL(source).searchParams.get('keyPrefix') ?? ''
+  if (!isClient(source)) return source.keyPrefix ?? ''
+  const { options } = source
+  const inner = 'redisOptions' in options ? options.redisOptions?.keyPrefix : undefined
+  return options.keyPrefix ?? inner ?? ''
+}
+
+/** Reconnect soon and for ever, at random moments so that many processes do not come at once. */
+function retryDelayMs(attempt: number): number {
+  return Math.min(25 * 2 ** Math.min(attempt, 6), 1_000) * (0.5 + Math.random())
+}
+
+/**
+ * Opens a connection of our own from what the user gave. The user's client is never touched.
+ *
+ * The settings make ioredis send a command once or not at all: nothing is queued while the
+ * connection is down, nothing is sent again after a reconnect, and a socket that is silent for
+ * `silenceMs` while answers are due is given up.
+ */
+export function openClient(source: RedisSource, silenceMs: number): Client {
+  const own: RedisOptions = {
+    lazyConnect: true,
+    keyPrefix: '',
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    enableOfflineQueue: false,
+    enableAutoPipelining: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: retryDelayMs,
+    socketTimeout: silenceMs,
+    disconnectTimeout: 100,
+    stringNumbers: false,
+    readOnly: false,
+    monitor: false,
+  }
+  // A server that is loading its data answers in its own words, instead of not being ready; only
+  // Sentinel needs the check, for the role of the server.
+  if (typeof source === 'string') return new makeRedis(source, { ...own, enableReadyCheck: false })
+  if (!isClient(source)) {
+    return new makeRedis({
+      ...withoutTimeout(source),
+      ...own,
+      enableReadyCheck: hasSentinels(source),
+    })
+  }
+  if (isCluster(source)) {
+    const { redisOptions } = source.options
+    const options: ClusterOptions = {
+      lazyConnect: true,
+      keyPrefix: '',
+      enableOfflineQueue: false,
+      enableAutoPipelining: false,
+      clusterRetryStrategy: retryDelayMs,
+      retryDelayOnFailover: 0,
+      redisOptions: { ...(redisOptions && withoutTimeout(redisOptions)), ...own },
+    }
+    const duplicate = source.duplicate as (nodes: [], options: ClusterOptions) => Cluster
+    return duplicate.call(source, [], options)
+  }
+  const { options } = source
+  return new makeRedis({
+    ...withoutTimeout(options),
+    ...own,
+    enableReadyCheck: hasSentinels(options),
+  })
+}
+
+/** `commandTimeout` rejects a command that may still run; our own deadlines know about that. */
+function withoutTimeout(options: RedisOptions): RedisOptions {
+  const { commandTimeout: _, ...rest } = options
+  return rest
+}
+
+function hasSentinels(options: RedisOptions): boolean {
+  return Array.isArray(options.sentinels) && options.sentinels.length > 0
+}
