@@ -16,7 +16,7 @@ if (ioredis !== undefined && ioredis !== '5' && ioredis !== '6') {
 
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: support('environment.ts') ?? 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testTimeout: 30_000,
   maxWorkers: 2,
