@@ -12,7 +12,7 @@ const mayImport: Record<string, string[]> = {
   index: ['holdfast', 'locks', 'lease', 'redis', 'owner'],
   holdfast: ['locks', 'lease', 'redis', 'owner', 'ioredis', 'eventemitter3', 'nanoid'],
   locks: ['lease', 'redis', 'owner', 'eventemitter3', 'nanoid'],
-  lease: ['eventemitter3', 'nanoid'],
+  lease: ['owner', 'eventemitter3', 'nanoid'],
   redis: ['ioredis', 'eventemitter3', 'nanoid'],
   owner: ['nanoid'],
   errors: [],
