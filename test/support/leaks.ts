@@ -11,7 +11,7 @@ import { watchTimers } from './pending-timers.ts'
  * Sockets close a moment after the call that ends them: look for this long. It is more than the 2 s of
  * the timer which ioredis leaves behind when it is told to disconnect while it has no connection.
  */
-const PATIENCE_MS = 2_500
+const PATIENCE_MS = Number(process.env.HOLDFAST_LEAK_PATIENCE_MS ?? 2_500)
 const HOOK_TIMEOUT_MS = 20_000
 
 let baseline: Baseline | undefined

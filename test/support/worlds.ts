@@ -1,0 +1,130 @@
+import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { forward } from './forward.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+import { UserInstance } from './user-instance.ts'
+
+/** Options of a client beside the place of Redis, which the world decides. */
+export type ClientOptions = Omit<HoldfastOptions, 'redis'>
+
+/** What a contract suite sees of the world that it runs in. */
+export interface WorldHandle {
+  readonly server: RedisServer
+  /** A fresh client, which stands for a process of its own; closed after the test if not before. */
+  newClient(options?: ClientOptions): Holdfast
+  /** The key in Redis of the lock with that name. */
+  rawName(name: string): string
+  /** Before each test: answering and empty, whatever the test before did. */
+  reset(): Promise<void>
+  /** After each test: closes its clients, and checks what the world promises about that. */
+  settle(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A way to run Redis and to connect to it. */
+export interface World {
+  name: string
+  /** Why it cannot run on this machine; null when it can. In CI that is a failure, not a skip. */
+  unavailable?(): string | null
+  setup(): Promise<WorldHandle>
+}
+
+/** How one client of a world finds Redis, and what to check once that client has been closed. */
+interface Way {
+  redis: HoldfastOptions['redis']
+  afterClose?: () => Promise<void>
+}
+
+/** A world of one server; `way` is called for each new client. */
+export function singleServer(
+  name: string,
+  way: (server: RedisServer) => Way,
+  { keyPrefix = '' } = {},
+): World {
+  return {
+    name,
+    async setup() {
+      const server = await startRedis()
+      const open: { client: Holdfast; way: Way }[] = []
+      const settle = async () => {
+        // A client that holds something needs a server to give it back to.
+        await server.revive()
+        const ending = open.splice(0)
+        await Promise.all(ending.map(({ client }) => client.close()))
+        for (const { way } of ending) await way.afterClose?.()
+      }
+      return {
+        server,
+        newClient(options = {}) {
+          const chosen = way(server)
+          const client = new Holdfast({ redis: chosen.redis, ...options })
+          open.push({ client, way: chosen })
+          return client
+        },
+        rawName: (lock) => keyPrefix + lock,
+        async reset() {
+          await server.revive()
+          await server.flush()
+        },
+        settle,
+        async stop() {
+          await settle()
+          await server.stop()
+        },
+      }
+    },
+  }
+}
+
+/** Every world that contract suites run in. To add one, put it here. */
+export const worlds: readonly World[] = [
+  singleServer('one server, by options', ({ host, port }) => ({ redis: { host, port } })),
+  singleServer('one server, by URL', ({ url }) => ({ redis: url })),
+  singleServer(
+    'one server, with a key prefix',
+    ({ host, port }) => ({ redis: { host, port, keyPrefix: 'app:' } }),
+    { keyPrefix: 'app:' },
+  ),
+  singleServer("one server, by the user's own client", (server) => {
+    const instance = new UserInstance(server)
+    return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
+  }),
+]
+
+/**
+ * Runs a contract suite in every world. The handle may be used in tests and hooks of the suite.
+ * A world that cannot run here shows up as skipped, with the reason, and in CI as failed.
+ */
+export function describeWorlds(
+  title: string,
+  suite: (world: WorldHandle) => void,
+  among: readonly World[] = worlds,
+): void {
+  describe.each(among.map((world) => ({ name: world.name, world })))(`${title}: $name`, (each) => {
+    runIn(each.world, suite)
+  })
+}
+
+function runIn(world: World, suite: (world: WorldHandle) => void): void {
+  const reason = world.unavailable?.() ?? null
+  if (reason !== null) {
+    const run = process.env.CI === 'true' ? test : test.skip
+    run(`cannot run here: ${reason}`, () => {
+      throw new Error(reason)
+    })
+    return
+  }
+  let handle: WorldHandle | undefined
+  beforeAll(async () => {
+    handle = await world.setup()
+  })
+  beforeEach(() => handle?.reset())
+  suite(
+    forward(() => {
+      if (!handle) throw new Error('The world is there in tests and hooks only')
+      return handle
+    }),
+  )
+  // After those of the suite, since hooks run in the order of their definition.
+  afterEach(() => handle?.settle())
+  afterAll(() => handle?.stop())
+}
