@@ -7,17 +7,12 @@ import { Desk } from './locks/desk.ts'
 import { NamedLock } from './locks/named-lock.ts'
 import { NodeRenewer } from './locks/node-renewer.ts'
 import { Settler } from './locks/settler.ts'
-import {
-  type GetLockOptions,
-  type HoldfastOptions,
-  rawNameOf,
-  resolveOptions,
-  resolveOwner,
-} from './options.ts'
+import { type GetLockOptions, type HoldfastOptions, rawNameOf, resolveOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
-import type { Owner } from './owner/owner.ts'
+import { assertOwner, type Owner } from './owner/owner.ts'
 import { LockNode } from './redis/lock-node.ts'
 import { keyPrefixOf } from './redis/open.ts'
+import { RenewalThread } from './redis/renewal-thread.ts'
 
 /**
  * The client: locks on one Redis. It connects at the first use, and never keeps a program alive
@@ -32,6 +27,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #closeMs: number
   readonly #node: LockNode
   readonly #keeper: Keeper
+  readonly #thread: RenewalThread | undefined
   readonly #settler: Settler
   readonly #frames = new Frames()
   readonly #desk: Desk
@@ -40,28 +36,37 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   /** @throws `InvalidArgumentError` for options that are unknown or of no use */
   constructor(options: HoldfastOptions) {
     super()
-    const { redis, leaseMs, commandTimeoutMs, outageMs, keyPrefix } = resolveOptions(options)
+    const resolved = resolveOptions(options)
+    const { redis, leaseMs, commandTimeoutMs, outageMs, silenceLimitMs, keyPrefix } = resolved
     this.#keyPrefix = keyPrefix ?? keyPrefixOf(redis)
     this.#closeMs = commandTimeoutMs
-    let runId = ''
+    const onError = (error: Error) => this.emit('error', error)
     this.#node = new LockNode(redis, commandTimeoutMs, {
-      up: (facts) => {
-        if (runId !== '') this.#keeper.verifyAll()
-        runId = facts.runId || 'unknown'
+      // After a reconnect it may be another server, or an emptied one.
+      up: () => this.#keeper.verifyAll(),
+      error: onError,
+    })
+    if (silenceLimitMs !== undefined) {
+      const limits = { leaseMs, commandTimeoutMs, silenceLimitMs }
+      this.#thread = new RenewalThread(redis, limits, onError)
+    }
+    this.#keeper = new Keeper(
+      new NodeRenewer(this.#node),
+      leaseMs,
+      systemClock,
+      {
+        renewed: (holds) => this.emit('renewed', { holds }),
+        late: (hold, cause) =>
+          this.emit('late', {
+            name: hold.lockName,
+            owner: hold.seat.wireOwner,
+            token: hold.token,
+            remainingMs: hold.remainingMs(),
+            cause,
+          }),
       },
-      error: (error) => this.emit('error', error),
-    })
-    this.#keeper = new Keeper(new NodeRenewer(this.#node), leaseMs, systemClock, {
-      renewed: (holds) => this.emit('renewed', { holds }),
-      late: (hold, cause) =>
-        this.emit('late', {
-          name: hold.lockName,
-          owner: hold.seat.wireOwner,
-          token: hold.token,
-          remainingMs: hold.remainingMs(),
-          cause,
-        }),
-    })
+      this.#thread,
+    )
     this.#settler = new Settler(this.#node, commandTimeoutMs)
     this.#desk = new Desk(
       {
@@ -84,8 +89,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @param name any non-empty string; a `{tag}` in it decides the cluster slot
    * @throws `InvalidArgumentError` for a name that is of no use
    */
-  getLock(name: string, options?: GetLockOptions): NamedLock {
-    return new NamedLock(name, rawNameOf(name, this.#keyPrefix), resolveOwner(options), this.#desk)
+  getLock(name: string, options: GetLockOptions = {}): NamedLock {
+    const rawName = rawNameOf(name, this.#keyPrefix)
+    assertOwner(options.owner)
+    return new NamedLock(name, rawName, options.owner, this.#desk)
   }
 
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
@@ -124,6 +131,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     await within(this.#closeMs, this.#settler.close())
     this.#keeper.close()
     this.#node.close()
+    await this.#thread?.close()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
-import { InvalidArgumentError } from './errors.ts'
-import { Owner } from './owner/owner.ts'
+import { InvalidArgumentError, show } from './errors.ts'
+import type { Owner } from './owner/owner.ts'
 
 export interface HoldfastOptions {
   /**
@@ -222,17 +222,4 @@ function wholeWaitMs(value: unknown): number {
   throw new InvalidArgumentError(
     '`waitMs` must be a positive whole number of milliseconds; got 0. To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).',
   )
-}
-
-export function resolveOwner(options: GetLockOptions | undefined): Owner | undefined {
-  const owner = options?.owner
-  if (owner === undefined || owner instanceof Owner) return owner
-  throw new InvalidArgumentError(`\`owner\` must come from holdfast.owner(); got ${show(owner)}.`)
-}
-
-/** A value as an error message shows it. */
-export function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value)
-  if (typeof value === 'object' && value !== null) return `an object (${value.constructor?.name})`
-  return typeof value === 'function' ? 'a function' : String(value)
 }

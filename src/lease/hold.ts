@@ -12,6 +12,13 @@ export interface Seat {
   readonly wireOwner: string
 }
 
+/** Proofs that somebody else sees to, in memory that is read without waiting. */
+export interface Backing {
+  provedAt(): Moment
+  proved(at: Moment): void
+  forget(): void
+}
+
 /** Two moments that count: when the request that proved the lease was sent, and for how long. */
 interface Proof {
   readonly sentAt: Moment
@@ -41,6 +48,7 @@ export class Hold {
   #state: 'live' | 'ended' | 'lost' = 'live'
   #loss: Error | undefined
   #signal: LossSignal | undefined
+  #backing: (Backing & { readonly leaseMs: number }) | undefined
 
   constructor(
     fields: Pick<Hold, 'lockName' | 'owner' | 'seat' | 'token' | 'leaseMs'> & { sentAt: Moment },
@@ -70,6 +78,7 @@ export class Hold {
   /** What is left of the validity on the worse of the two clocks, in milliseconds, at least 0. */
   remainingMs(): number {
     if (this.#state !== 'live') return 0
+    this.#catchUp()
     return Math.max(0, this.#proof.validForMs - elapsedMs(this.#proof.sentAt, this.#clock.now()))
   }
 
@@ -78,6 +87,7 @@ export class Hold {
    * disagree, and the server should be asked.
    */
   remainingMonotonicMs(): number {
+    this.#catchUp()
     return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
   }
 
@@ -86,7 +96,26 @@ export class Hold {
     this.leaseMs = Math.max(this.leaseMs, leaseMs)
     const validForMs = validityMs(leaseMs)
     const left = validForMs - elapsedMs(sentAt, this.#clock.now())
-    if (left > this.remainingMs()) this.#proof = { sentAt, validForMs }
+    if (left <= this.remainingMs()) return
+    this.#proof = { sentAt, validForMs }
+    if (leaseMs === this.#backing?.leaseMs) this.#backing.proved(sentAt)
+  }
+
+  /** From now on somebody else proves it too, each time for `leaseMs`. */
+  backBy(standIn: { keep(seat: Seat, provedAt: Moment): Backing }, leaseMs: number): void {
+    this.#backing ??= { ...standIn.keep(this.seat, this.#proof.sentAt), leaseMs }
+  }
+
+  standAlone(): void {
+    this.#catchUp()
+    this.#backing?.forget()
+    this.#backing = undefined
+  }
+
+  #catchUp(): void {
+    const sentAt = this.#backing?.provedAt()
+    if (sentAt === undefined || sentAt.monotonic <= this.#proof.sentAt.monotonic) return
+    this.#proof = { sentAt, validForMs: validityMs(this.#backing?.leaseMs ?? 0) }
   }
 
   /** Aborts at the loss; reading it looks at the clock. */

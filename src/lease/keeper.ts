@@ -1,5 +1,5 @@
 import { type Clock, disagreementMs, type Moment } from './clock.ts'
-import type { Hold } from './hold.ts'
+import type { Backing, Hold, Seat } from './hold.ts'
 
 /** What was heard of one lease. Unknown is not renewed: it does not reset the clock. */
 export type Answer =
@@ -14,6 +14,11 @@ export interface Renewer {
    * answers within `timeoutMs`.
    */
   renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
+}
+
+/** Somebody who renews while the keeper cannot. */
+export interface StandIn {
+  keep(seat: Seat, provedAt: Moment): Backing
 }
 
 export interface KeeperEvents {
@@ -40,17 +45,25 @@ export class Keeper {
   readonly #leaseMs: number
   readonly #clock: Clock
   readonly #events: KeeperEvents
+  readonly #standIn: StandIn | undefined
   readonly #holds = new Map<Hold, NodeJS.Timeout>()
   readonly #watched = new Set<Hold>()
   #ticks: NodeJS.Timeout | undefined
   #clockChecks: NodeJS.Timeout | undefined
   #lastSeen: Moment | undefined
 
-  constructor(renewer: Renewer, leaseMs: number, clock: Clock, events: KeeperEvents) {
+  constructor(
+    renewer: Renewer,
+    leaseMs: number,
+    clock: Clock,
+    events: KeeperEvents,
+    standIn?: StandIn,
+  ) {
     this.#renewer = renewer
     this.#leaseMs = leaseMs
     this.#clock = clock
     this.#events = events
+    this.#standIn = standIn
   }
 
   /** From now on the hold ends by arithmetic when its time is up. */
@@ -65,18 +78,20 @@ export class Keeper {
   /** From now on the hold is renewed at every tick. */
   watch(hold: Hold): void {
     this.#watched.add(hold)
+    if (this.#standIn !== undefined) hold.backBy(this.#standIn, this.#leaseMs)
     this.#ticks ??= setInterval(() => this.#tick(), this.#leaseMs / 3).unref()
   }
 
   unwatch(hold: Hold): void {
     this.#watched.delete(hold)
+    hold.standAlone()
   }
 
   /** The hold was released or lost: it is never renewed again. */
   forget(hold: Hold): void {
     clearTimeout(this.#holds.get(hold))
     this.#holds.delete(hold)
-    this.#watched.delete(hold)
+    this.unwatch(hold)
   }
 
   /** Asks the server about everything held, now: it may be another server, or an emptied one. */

@@ -1,14 +1,13 @@
-import type { ClosedError, LeaseLostError } from '../errors.ts'
-import type { Moment } from '../lease/clock.ts'
-import { Hold } from '../lease/hold.ts'
+import type { ClosedError } from '../errors.ts'
+import type { Hold } from '../lease/hold.ts'
 import type { Owner } from '../owner/owner.ts'
-import { CallFailure } from '../redis/failure.ts'
 import { lockKeys } from '../redis/keys.ts'
 import type { Context } from './context.ts'
 import { Conversation } from './conversation.ts'
 import { Ear } from './ear.ts'
 import { HandOverBound } from './hand-over-bound.ts'
 import { Tasks } from './tasks.ts'
+import { eventOf, Tenancy } from './tenancy.ts'
 import { type Request, Waiter } from './waiter.ts'
 
 /**
@@ -19,24 +18,20 @@ export class Contender {
   readonly #name: string
   readonly #context: Context
   readonly #talk: Conversation
+  readonly #tenancy: Tenancy
   readonly #ear: Ear
   readonly #tasks: Tasks
   readonly #waiters = new Set<Waiter>()
   /** Those of them who wait their turn. */
   readonly #queue = new Set<Waiter>()
   readonly #bound = new HandOverBound()
-  #hold: Hold | null = null
   #handingOver = false
-  /** Owners whose last release is under way: they ask again when it is settled. */
-  readonly #releasing = new Map<Owner, Promise<unknown>>()
-  /** The token of the hold that ended last: an answer heard of after its end grants nothing. */
-  #endedToken = 0
-
   constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
     this.#name = name
     this.#context = context
     const keys = lockKeys(rawName)
     this.#talk = new Conversation(name, keys, context)
+    this.#tenancy = new Tenancy(name, context, this.#talk, () => this.#lookAgain())
     this.#ear = new Ear(context.node, keys, () => this.#first?.bell.ring())
     this.#tasks = new Tasks(
       (error) => context.events.emit('error', error),
@@ -48,7 +43,7 @@ export class Contender {
 
   /** The owner who has the lock in this client, as far as it knows. */
   get holder(): Owner | null {
-    return this.#hold?.live ? this.#hold.owner : null
+    return this.#tenancy.hold?.owner ?? null
   }
 
   /** Whether an acquisition of this owner is under way. */
@@ -65,8 +60,9 @@ export class Contender {
       this.#advance()
     })
     this.#waiters.add(waiter)
-    if (this.#hold?.live && this.#hold.owner === request.owner) {
-      this.#tasks.run(this.#reenter(this.#hold, waiter))
+    const { hold } = this.#tenancy
+    if (hold?.owner === request.owner) {
+      this.#tasks.run(this.#reenter(hold, waiter))
     } else if (request.waitMs === 0) {
       this.#tasks.run(this.#contend(waiter))
     } else {
@@ -89,10 +85,7 @@ export class Contender {
       if (hold.count === 0) this.#talk.settle(hold)
       return Promise.resolve(false)
     }
-    if (watched) {
-      hold.watched -= 1
-      if (hold.watched === 0) this.#context.keeper.unwatch(hold)
-    }
+    if (watched) this.#tenancy.unwatch(hold)
     const work = hold.count > 0 ? this.#talk.lower(hold) : this.#end(hold)
     this.#tasks.count(work)
     return work
@@ -104,15 +97,15 @@ export class Contender {
 
   /** Somebody used force: a hold of this client is over at once. */
   forced(): void {
-    this.#hold?.lose('forced', 'forceUnlock() took it away')
+    this.#tenancy.hold?.lose('forced', 'forceUnlock() took it away')
     this.#lookAgain()
   }
 
   /** Lets nobody wait any more and frees what is held. Resolves when all of it is done. */
   async close(reason: ClosedError): Promise<void> {
-    const hold = this.#hold
+    const { hold } = this.#tenancy
     for (const waiter of [...this.#waiters]) waiter.reject(reason)
-    if (hold?.live) {
+    if (hold !== null) {
       hold.count = 0
       this.#tasks.run(this.#end(hold, reason))
     }
@@ -125,7 +118,7 @@ export class Contender {
 
   /** The lock is in this client's hands, or passes between them. */
   get #occupied(): boolean {
-    return this.#handingOver || this.#hold?.live === true
+    return this.#handingOver || this.#tenancy.hold !== null
   }
 
   /** The first in the queue looks after itself; the last to leave stops listening. */
@@ -155,9 +148,9 @@ export class Contender {
     const { request, bell } = waiter
     while (!waiter.settled) {
       bell.still()
-      const releasing = this.#releasing.get(request.owner)
-      if (releasing !== undefined) {
-        await Promise.race([releasing, waiter.promise]).catch(() => {})
+      const leaving = this.#tenancy.leaving(request.owner)
+      if (leaving !== undefined) {
+        await Promise.race([leaving, waiter.promise]).catch(() => {})
         continue
       }
       if (this.#occupied && request.waitMs > 0) {
@@ -166,7 +159,7 @@ export class Contender {
       }
       const { grant, sentAt, pauseMs } = await this.#talk.acquire(waiter)
       if (grant?.kind === 'granted') {
-        const hold = this.#holdOf(waiter, grant.token, sentAt)
+        const hold = this.#tenancy.granted(waiter, grant.token, sentAt)
         if (hold !== null) return this.#granted(waiter, hold)
       } else if (grant !== null && request.waitMs === 0) {
         waiter.resolve(null)
@@ -178,52 +171,17 @@ export class Contender {
     this.#talk.settleUnheard(waiter)
   }
 
-  /** @returns the hold that a grant makes; null when the grant is of no use and was given back */
-  #holdOf(waiter: Waiter, token: number, sentAt: Moment): Hold | null {
-    const current = this.#hold
-    if (current?.live && current.token === token) return current // Asked for twice at once.
-    if (token === this.#endedToken) return null // Granted before that hold ended, heard of after.
-    const hold = new Hold(
-      {
-        lockName: this.#name,
-        owner: waiter.request.owner,
-        seat: { key: this.#talk.keys.lock, wireOwner: waiter.wireOwner },
-        token,
-        leaseMs: waiter.request.leaseMs,
-        sentAt,
-      },
-      this.#context.clock,
-      (lost, error) => this.#lost(lost, error),
-    )
-    hold.doubtUntilMs = waiter.doubtUntilMs
-    if (hold.remainingMs() > 0) return hold
-    hold.end()
-    this.#talk.settle(hold)
-    const late = new CallFailure('unknown', 'it answered only after the lease had run out')
-    if (waiter.patience.failed(late, sentAt.monotonic) === null) {
-      waiter.reject(waiter.patience.error('not acquired'))
-    }
-    waiter.doubtUntilMs = 0
-    return null
-  }
-
   #granted(waiter: Waiter, hold: Hold): void {
     const { request } = waiter
-    const { keeper, events } = this.#context
-    if (hold === this.#hold) {
-      hold.count += 1
-    } else {
-      this.#hold?.lose('gone', 'Redis gave the lock to another owner')
-      this.#hold = hold
-      keeper.keep(hold)
-    }
+    if (hold === this.#tenancy.hold) hold.count += 1
+    else this.#tenancy.begin(hold)
     if (waiter.settled) {
       this.#tasks.run(this.release(hold, false))
       return
     }
-    this.#watch(hold, request)
+    this.#tenancy.watch(hold, request)
     if (hold.count === 1) {
-      events.emit('acquired', { ...eventOf(hold), waitedMs: waiter.waitedMs })
+      this.#context.events.emit('acquired', { ...eventOf(hold), waitedMs: waiter.waitedMs })
     }
     waiter.resolve(hold)
     for (const other of [...this.#queue]) {
@@ -233,17 +191,11 @@ export class Contender {
     }
   }
 
-  #watch(hold: Hold, request: Request): void {
-    if (!request.watched) return
-    hold.watched += 1
-    if (hold.watched === 1) this.#context.keeper.watch(hold)
-  }
-
   async #reenter(hold: Hold, waiter: Waiter): Promise<void> {
     this.#queue.delete(waiter)
     hold.count += 1
     if (await this.#talk.reenter(waiter, hold)) {
-      this.#watch(hold, waiter.request)
+      this.#tenancy.watch(hold, waiter.request)
       waiter.resolve(hold)
     } else {
       await this.release(hold, false)
@@ -251,19 +203,11 @@ export class Contender {
   }
 
   #end(hold: Hold, reason?: ClosedError): Promise<boolean> {
-    this.#context.keeper.forget(hold)
-    hold.end(reason)
-    this.#hold = null
-    this.#endedToken = hold.token
-    const next = reason === undefined ? this.#first : undefined
-    const isParked = next?.contending && next.askedAt === undefined
-    const work = isParked ? this.#handOver(hold, next) : this.#free(hold, false)
-    this.#releasing.set(hold.owner, work)
-    const done = () => {
-      if (this.#releasing.get(hold.owner) === work) this.#releasing.delete(hold.owner)
-    }
-    work.then(done, done)
-    return work
+    return this.#tenancy.end(hold, reason, () => {
+      const next = reason === undefined ? this.#first : undefined
+      const isParked = next?.contending && next.askedAt === undefined
+      return isParked ? this.#handOver(hold, next) : this.#free(hold, false)
+    })
   }
 
   async #handOver(hold: Hold, next: Waiter): Promise<boolean> {
@@ -280,7 +224,7 @@ export class Contender {
     if (grant.kind !== 'gone') this.#context.events.emit('released', eventOf(hold))
     if (grant.kind === 'granted') {
       this.#bound.passed()
-      const following = this.#holdOf(next, grant.token, sentAt)
+      const following = this.#tenancy.granted(next, grant.token, sentAt)
       if (following !== null) this.#granted(next, following)
     } else {
       this.#bound.reset()
@@ -299,19 +243,4 @@ export class Contender {
       this.#lookAgain()
     }
   }
-
-  #lost(hold: Hold, error: LeaseLostError): void {
-    this.#context.keeper.forget(hold)
-    // Redis may have it under the old name for a moment yet; that must not pass for a new grant.
-    hold.owner.renameOn(this.#talk.keys.lock)
-    this.#context.events.emit('lost', { ...eventOf(hold), error })
-    if (this.#hold !== hold) return
-    this.#hold = null
-    this.#endedToken = hold.token
-    this.#lookAgain()
-  }
-}
-
-function eventOf(hold: Hold) {
-  return { name: hold.lockName, owner: hold.seat.wireOwner, token: hold.token }
 }

@@ -1,7 +1,7 @@
 import { ClosedError } from '../errors.ts'
 import type { Frames } from '../owner/frames.ts'
 import { Owner } from '../owner/owner.ts'
-import { type LockKeys, lockKeys } from '../redis/keys.ts'
+import { CallFailure } from '../redis/failure.ts'
 import { Contender } from './contender.ts'
 import type { Context } from './context.ts'
 import { Holdings } from './holdings.ts'
@@ -36,12 +36,21 @@ export class Desk {
     return new Owner(String(this.#owners))
   }
 
-  keysOf(rawName: string): LockKeys {
-    return lockKeys(rawName)
-  }
-
-  patience(lockName: string): Patience {
-    return new Patience(lockName, this.#context.limits)
+  /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */
+  async ask<T>(lockName: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
+    this.assertOpen(lockName)
+    const patience = new Patience(lockName, this.#context.limits)
+    for (;;) {
+      const sentAt = performance.now()
+      try {
+        return await call(patience.callMs)
+      } catch (error) {
+        if (!(error instanceof CallFailure)) throw error
+        const pauseMs = patience.failed(error, sentAt)
+        if (pauseMs === null) throw patience.error(failed)
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      }
+    }
   }
 
   contender(name: string, rawName: string): Contender {

@@ -8,7 +8,7 @@ import {
   type TryLockOptions,
 } from '../options.ts'
 import type { Owner } from '../owner/owner.ts'
-import { CallFailure } from '../redis/failure.ts'
+import { lockKeys } from '../redis/keys.ts'
 import type { LockFacts } from '../redis/lock-node.ts'
 import type { Desk } from './desk.ts'
 import { warnOfSelfWait } from './self-wait.ts'
@@ -160,8 +160,8 @@ export class NamedLock {
    * @returns whether anybody held it
    */
   async forceUnlock(): Promise<boolean> {
-    const freed = await this.#ask('not unlocked by force', (callMs) =>
-      this.#desk.node.forceRelease(this.#desk.keysOf(this.#rawName), callMs),
+    const freed = await this.#desk.ask(this.name, 'not unlocked by force', (callMs) =>
+      this.#desk.node.forceRelease(lockKeys(this.#rawName), callMs),
     )
     if (freed) this.#desk.contender(this.name, this.#rawName).forced()
     return freed
@@ -169,8 +169,8 @@ export class NamedLock {
 
   /** Who holds the lock, how often, under which token, for how long, and how many clients wait. */
   inspect(): Promise<LockInfo> {
-    return this.#ask('not inspected', (callMs) =>
-      this.#desk.node.inspect(this.#desk.keysOf(this.#rawName), callMs),
+    return this.#desk.ask(this.name, 'not inspected', (callMs) =>
+      this.#desk.node.inspect(lockKeys(this.#rawName), callMs),
     )
   }
 
@@ -228,22 +228,6 @@ export class NamedLock {
     return owner === undefined
       ? holdings.earliest(this, this.#rawName)
       : holdings.latest(owner, this.#rawName)
-  }
-
-  async #ask<T>(failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
-    this.#desk.assertOpen(this.name)
-    const patience = this.#desk.patience(this.name)
-    for (;;) {
-      const sentAt = performance.now()
-      try {
-        return await call(patience.callMs)
-      } catch (error) {
-        if (!(error instanceof CallFailure)) throw error
-        const pauseMs = patience.failed(error, sentAt)
-        if (pauseMs === null) throw patience.error(failed)
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
-      }
-    }
   }
 }
 

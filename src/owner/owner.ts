@@ -1,3 +1,5 @@
+import { InvalidArgumentError, show } from '../errors.ts'
+
 /**
  * Somebody who can hold locks: a frame, one bare acquisition, or an owner made with
  * `holdfast.owner()`. Locks made with the same owner re-enter one another.
@@ -28,4 +30,10 @@ export class Owner {
   toString(): string {
     return this.id
   }
+}
+
+/** @throws `InvalidArgumentError` for what is neither an owner nor left out */
+export function assertOwner(owner: unknown): asserts owner is Owner | undefined {
+  if (owner === undefined || owner instanceof Owner) return
+  throw new InvalidArgumentError(`\`owner\` must come from holdfast.owner(); got ${show(owner)}.`)
 }

@@ -1,0 +1,131 @@
+import { Worker } from 'node:worker_threads'
+import type { RedisSource } from './open.ts'
+import { type PlainSource, plainSource } from './plain-source.ts'
+import { type Moment, ProofTable } from './proof-table.ts'
+import { workerUrl } from './worker-url.ts'
+
+interface Seat {
+  readonly key: string
+  readonly wireOwner: string
+}
+
+/** What the main thread tells the worker. */
+export type ToWorker =
+  | { readonly kind: 'block'; readonly memory: SharedArrayBuffer }
+  | { readonly kind: 'keep'; readonly slot: number; readonly seat: Seat }
+  | { readonly kind: 'forget'; readonly slot: number }
+
+/** What the worker tells the main thread: nothing of its own touches the slot any more. */
+export interface FromWorker {
+  readonly freed: number
+}
+
+/** What the worker is started with. */
+export interface WorkerData {
+  readonly source: PlainSource
+  readonly leaseMs: number
+  readonly commandTimeoutMs: number
+  readonly silenceLimitMs: number
+  /** One number: when the main thread was last seen, on its own `performance.now()`. */
+  readonly heartbeat: SharedArrayBuffer
+  /** `process.hrtime`, which all threads share, less the main thread's `performance.now()`. */
+  readonly hrtimeOffsetMs: number
+}
+
+/**
+ * A worker thread that renews leases while this thread cannot, over a connection of its own. It
+ * does nothing as long as the renewals of this thread come in time, and lets the leases end when
+ * this thread has been silent for the limit.
+ */
+export class RenewalThread {
+  readonly #data: WorkerData
+  readonly #onError: (error: Error) => void
+  readonly #table = new ProofTable()
+  readonly #memory: SharedArrayBuffer[] = []
+  readonly #seats = new Map<number, Seat>()
+  readonly #free: number[] = []
+  readonly #heartbeat: Float64Array
+  #used = 0
+  #beats: NodeJS.Timeout | undefined
+  #worker: Worker | undefined
+
+  constructor(
+    source: RedisSource,
+    limits: { leaseMs: number; commandTimeoutMs: number; silenceLimitMs: number },
+    onError: (error: Error) => void,
+  ) {
+    const heartbeat = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)
+    this.#data = {
+      ...limits,
+      source: plainSource(source),
+      heartbeat,
+      hrtimeOffsetMs: Number(process.hrtime.bigint()) / 1e6 - performance.now(),
+    }
+    this.#heartbeat = new Float64Array(heartbeat)
+    this.#onError = onError
+  }
+
+  /** Stands in for the renewals of this seat until `forget()`. */
+  keep(seat: Seat, provedAt: Moment) {
+    const slot = this.#free.pop() ?? this.#newSlot()
+    const table = this.#table
+    table.write(slot, provedAt)
+    this.#seats.set(slot, seat)
+    this.#beat()
+    this.#beats ??= setInterval(
+      () => this.#beat(),
+      Math.min(this.#data.silenceLimitMs / 4, 1_000),
+    ).unref()
+    this.#worker ??= this.#start()
+    this.#tell({ kind: 'keep', slot, seat })
+    return {
+      provedAt: () => table.read(slot),
+      proved: (at: Moment) => table.write(slot, at),
+      forget: () => {
+        this.#seats.delete(slot)
+        this.#tell({ kind: 'forget', slot })
+        if (this.#seats.size > 0) return
+        clearInterval(this.#beats)
+        this.#beats = undefined
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#beats)
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+
+  #beat(): void {
+    this.#heartbeat[0] = performance.now()
+  }
+
+  #newSlot(): number {
+    if (this.#used === this.#table.slots) {
+      const memory = this.#table.grow()
+      this.#memory.push(memory)
+      this.#tell({ kind: 'block', memory })
+    }
+    this.#used += 1
+    return this.#used - 1
+  }
+
+  #tell(message: ToWorker): void {
+    this.#worker?.postMessage(message)
+  }
+
+  #start(): Worker {
+    const worker = new Worker(workerUrl, { workerData: this.#data })
+    worker.unref()
+    worker.on('message', ({ freed }: FromWorker) => this.#free.push(freed))
+    worker.on('error', this.#onError)
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined // The next lock starts another.
+    })
+    for (const memory of this.#memory) worker.postMessage({ kind: 'block', memory })
+    for (const [slot, seat] of this.#seats) worker.postMessage({ kind: 'keep', slot, seat })
+    return worker
+  }
+}

@@ -1,0 +1,50 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { LockNode } from './lock-node.ts'
+import { sourceOf } from './plain-source.ts'
+import { ProofTable } from './proof-table.ts'
+import type { FromWorker, ToWorker, WorkerData } from './renewal-thread.ts'
+
+/** A lease whose last proof is older than this part of it: its main thread is late. */
+const LATE_AFTER = 0.45
+
+const { source, leaseMs, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
+  workerData as WorkerData
+const node = new LockNode(sourceOf(source), commandTimeoutMs, { up: () => {}, error: () => {} })
+const table = new ProofTable()
+const seats = new Map<number, { key: string; wireOwner: string }>()
+const lastSeen = new Float64Array(heartbeat)
+let renewing: Promise<void> = Promise.resolve()
+
+parentPort?.on('message', (message: ToWorker) => {
+  if (message.kind === 'block') table.adopt(message.memory)
+  else if (message.kind === 'keep') seats.set(message.slot, message.seat)
+  else {
+    seats.delete(message.slot)
+    const freed: FromWorker = { freed: message.slot }
+    void renewing.then(() => parentPort?.postMessage(freed))
+  }
+})
+
+setInterval(() => {
+  renewing = renewing.then(renewWhatIsLate)
+}, leaseMs / 10)
+
+async function renewWhatIsLate(): Promise<void> {
+  const now = mainThreadNow()
+  if (now - (lastSeen[0] ?? 0) > silenceLimitMs) return
+  const late = [...seats].filter(
+    ([slot]) => now - table.read(slot).monotonic > leaseMs * LATE_AFTER,
+  )
+  if (late.length === 0) return
+  const sentAt = { monotonic: now, wall: Date.now() }
+  const group = late.map(([, seat]) => seat)
+  const left = await node.renew(group, leaseMs, Math.min(commandTimeoutMs, leaseMs / 4))
+  for (const [i, [slot, seat]] of late.entries()) {
+    if (Number(left[i]) >= leaseMs && seats.get(slot) === seat) table.write(slot, sentAt)
+  }
+}
+
+/** The main thread's `performance.now()`. */
+function mainThreadNow(): number {
+  return Number(process.hrtime.bigint()) / 1e6 - hrtimeOffsetMs
+}
