@@ -138,11 +138,11 @@ function fetchWithApt() {
 function aptGet(work) {
   let options = isRoot() ? ['-o', 'APT::Sandbox::User=root'] : []
   let isUpdated = false
-  const download = (name, cwd) => {
+  const download = (name, cwd, { isGuess = false } = {}) => {
     try {
       run('apt-get', ['-q', ...options, 'download', name], cwd)
     } catch (error) {
-      if (isUpdated) throw error
+      if (isUpdated || (isGuess && /unable to locate/i.test(messageOf(error)))) throw error
       isUpdated = true
       say(`apt-get has no usable list for ${name}: reading the lists into a private folder …`)
       const lists = join(work, 'lists')
@@ -159,8 +159,8 @@ function aptGet(work) {
 function unpackServer(apt, folder, kind) {
   const root = join(folder, 'root')
   mkdirSync(root, { recursive: true })
-  const add = (name) => {
-    apt.download(name, folder)
+  const add = (name, options) => {
+    apt.download(name, folder, options)
     for (const file of readdirSync(folder).filter((entry) => entry.endsWith('.deb'))) {
       run('dpkg-deb', ['-x', file, root], folder)
       rmSync(join(folder, file))
@@ -173,7 +173,7 @@ function unpackServer(apt, folder, kind) {
   for (let missing = ['liblzf.so.1', 'libjemalloc.so.2', 'libatomic.so.1']; missing.length > 0; ) {
     for (const library of missing) {
       tried.add(library)
-      packagesOf(library).some((name) => succeeds(() => add(name)))
+      packagesOf(library).some((name) => succeeds(() => add(name, { isGuess: true })))
     }
     missing = missingLibraries(program, libraryPath(root)).filter((name) => !tried.has(name))
   }
