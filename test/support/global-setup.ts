@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,12 +11,12 @@ import { join } from 'node:path'
 export default function setUp({ rootDir }: { rootDir: string }): void {
   const script = join(rootDir, 'scripts', 'native-server.mjs')
   const args = [script, '--json', process.env.CI === 'true' ? '--install' : '--fetch']
-  const server = JSON.parse(
-    execFileSync(process.execPath, args, {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    }),
-  )
+  const { stdout } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  if (!stdout) throw new Error('The tests need a native Redis or Valkey server; see above')
+  const server = JSON.parse(stdout)
   Object.assign(process.env, server.env)
   process.env.HOLDFAST_REDIS_SERVER = server.path
   process.env.HOLDFAST_REDIS_VERSION = server.version

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,9 @@ const START_TIMEOUT_MS = 15_000
 
 /** A folder for one server, inside that of the test run. */
 export function newServerFolder(): string {
-  return mkdtempSync(join(process.env.HOLDFAST_TEST_DIR ?? tmpdir(), 'redis-'))
+  const parent = process.env.HOLDFAST_TEST_DIR ?? tmpdir()
+  mkdirSync(parent, { recursive: true })
+  return mkdtempSync(join(parent, 'redis-'))
 }
 
 /** Starts the native server in the foreground and resolves once it answers. */
