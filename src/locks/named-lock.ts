@@ -154,8 +154,9 @@ export class NamedLock {
   }
 
   /**
-   * Takes the lock away from whoever holds it. A holder in this client is told at once; others
-   * find out at their next renewal, and may go on until then.
+   * Takes the lock away from whoever holds it. A holder in this client is told at once; one
+   * elsewhere finds out at its next renewal, or at the end of a fixed lease, and may go on until
+   * then.
    *
    * @returns whether anybody held it
    */

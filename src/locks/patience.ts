@@ -32,9 +32,8 @@ export class Patience {
 
   /** How long the next call may take. */
   get callMs(): number {
-    if (this.#failingSince === undefined) return this.#limits.commandTimeoutMs
-    const left = this.#limits.outageMs - (performance.now() - this.#failingSince)
-    return Math.max(1, Math.min(this.#limits.commandTimeoutMs, left))
+    const failingMs = performance.now() - (this.#failingSince ?? performance.now())
+    return Math.max(1, Math.min(this.#limits.commandTimeoutMs, this.#limits.outageMs - failingMs))
   }
 
   /** An answer that is due for this long counts as silence, in milliseconds. */

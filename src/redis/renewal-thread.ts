@@ -118,12 +118,12 @@ export class RenewalThread {
 
   #start(): Worker {
     const worker = new Worker(workerUrl, { workerData: this.#data })
-    worker.unref()
     worker.on('message', ({ freed }: FromWorker) => this.#free.push(freed))
     worker.on('error', this.#onError)
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined // The next lock starts another.
     })
+    worker.unref()
     for (const memory of this.#memory) worker.postMessage({ kind: 'block', memory })
     for (const [slot, seat] of this.#seats) worker.postMessage({ kind: 'keep', slot, seat })
     return worker
