@@ -8,7 +8,7 @@
   KEYS[2]  counter  string: the last fencing token issued for this lock
   ARGV[1]  owner    `<clientId>:<owner>`
   ARGV[2]  holds    the hold count wanted after this call; 0 frees the lock
-  ARGV[3]  token    the token of the hold to be ended; '' when its grant was never heard of
+  ARGV[3]  token    the token of the hold to be ended; '' ends whatever hold the owner has
   ARGV[4]  channel  where the waiters of this lock listen
   ARGV[5]  publish  PUBLISH or SPUBLISH
 

@@ -181,20 +181,20 @@ export class Conversation {
 
   /** Goes on releasing in the background, under a name that is not used again. */
   settle(hold: Hold): void {
-    this.#settle(hold.seat.wireOwner, hold.token, hold.doubtUntilMs, hold.leaseMs)
+    this.#settle(hold.seat.wireOwner, hold.doubtUntilMs, hold.leaseMs)
     hold.owner.renameOn(this.keys.lock)
   }
 
   /** A request of this waiter that was given up may have been granted, or may be yet. */
   settleUnheard(waiter: Waiter): void {
     if (waiter.doubtUntilMs === 0) return
-    this.#settle(waiter.wireOwner, '', waiter.doubtUntilMs, waiter.request.leaseMs)
+    this.#settle(waiter.wireOwner, waiter.doubtUntilMs, waiter.request.leaseMs)
     waiter.doubtUntilMs = 0
     waiter.request.owner.renameOn(this.keys.lock)
   }
 
-  #settle(wireOwner: string, token: number | '', untilMs: number, leaseMs: number): void {
-    this.#context.settler.settle({ keys: this.keys, wireOwner, token, untilMs, leaseMs })
+  #settle(wireOwner: string, untilMs: number, leaseMs: number): void {
+    this.#context.settler.settle({ keys: this.keys, wireOwner, untilMs, leaseMs })
   }
 
   /** @returns the answer to a release; undefined when it is to be told again */

@@ -3,12 +3,10 @@ import type { CallFailure } from '../redis/failure.ts'
 import type { LockKeys } from '../redis/keys.ts'
 import type { LockNode } from '../redis/lock-node.ts'
 
-/** An owner's name on a lock of whom nobody knows what Redis has. */
+/** An owner's name on a lock, not to be used again, of whom nobody knows what Redis has. */
 export interface Doubt {
   readonly keys: LockKeys
   readonly wireOwner: string
-  /** The token of the hold that is to end, or '' when its grant was never heard of. */
-  readonly token: number | ''
   /** Until when a delayed request could still take the lock, on `performance.now()`. */
   readonly untilMs: number
   /** The longest lease that it could have, in milliseconds. */
@@ -51,7 +49,7 @@ export class Settler {
     for (let pauseMs = 50; performance.now() < endsByItself; ) {
       const sentAt = performance.now()
       try {
-        await this.#node.release(doubt.keys, doubt.wireOwner, 0, doubt.token, this.#callMs)
+        await this.#node.release(doubt.keys, doubt.wireOwner, 0, '', this.#callMs)
         if (sentAt >= doubt.untilMs) return
         pauseMs = doubt.untilMs - performance.now()
       } catch (failure) {

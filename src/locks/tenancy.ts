@@ -38,7 +38,7 @@ export class Tenancy {
     return this.#leaving.get(owner)
   }
 
-  /** @returns the hold that a grant makes; null when the grant is of no use and was given back */
+  /** @returns the hold that a grant makes; null when it came too late to be of use */
   granted(waiter: Waiter, token: number, sentAt: Moment): Hold | null {
     const { request, wireOwner } = waiter
     if (this.hold?.token === token) return this.hold // Asked for twice at once.
@@ -57,9 +57,9 @@ export class Tenancy {
     )
     hold.doubtUntilMs = waiter.doubtUntilMs
     if (hold.remainingMs() > 0) return hold
+    // Asking again renews it; if that comes to nothing it is in doubt, and will be settled.
     hold.end()
-    this.#talk.settle(hold)
-    waiter.doubtUntilMs = 0
+    waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, performance.now())
     const late = new CallFailure('unknown', 'it answered only after the lease had run out')
     if (waiter.patience.failed(late, sentAt.monotonic) === null) {
       waiter.reject(waiter.patience.error('not acquired'))

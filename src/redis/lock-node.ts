@@ -109,7 +109,7 @@ export class LockNode {
 
   /**
    * @param holds the count wanted afterwards; 0 frees the lock
-   * @param token of the hold, or '' when its grant was never heard of
+   * @param token of the hold; '' ends whatever hold that owner has
    */
   async release(
     keys: LockKeys,
