@@ -1,0 +1,233 @@
+import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import type { Action, Trap } from '../support/proxy.ts'
+import { Diary, faultRig, granted, type SHA as Scripts, SHA, type Source, within } from './rig.ts'
+
+/** A lock, one client behind the proxy, and one that no fault touches. */
+interface Scene {
+  readonly name: string
+  readonly client: Holdfast
+  readonly witness: Holdfast
+  /** Acts for one owner, so that it re-enters. */
+  readonly lock: HoldfastLock
+  readonly other: HoldfastLock
+  /** What the client holds by its own account: every acquisition that it has not released. */
+  held: Lease[]
+  pending: Promise<Lease> | undefined
+  witnessed: Lease | undefined
+}
+
+interface Operation {
+  operation: string
+  script: keyof typeof Scripts
+  leaseMs?: number
+  prepare: (scene: Scene) => Promise<void>
+  /** Meets the fault, and has to end as if there were none. */
+  act: (scene: Scene, trap: Trap) => Promise<void>
+}
+
+const rig = faultRig()
+
+const operations: Operation[] = [
+  {
+    operation: 'acquire',
+    script: 'acquire',
+    prepare: async () => undefined,
+    act: async (scene) => {
+      scene.held.push(granted(await scene.lock.tryLock()))
+    },
+  },
+  {
+    operation: 'acquire after a wait',
+    script: 'acquire',
+    prepare: async (scene) => {
+      scene.witnessed = granted(await scene.witness.getLock(scene.name).tryLock())
+      const asked = rig.proxy.count(SHA.acquire)
+      scene.pending = scene.lock.lock()
+      await rig.listening(scene.name)
+      // Once to find it taken, and once more when the subscription is confirmed.
+      await eventually(() => rig.proxy.count(SHA.acquire) >= asked + 2)
+    },
+    act: async (scene) => {
+      await scene.witnessed?.release()
+      scene.held.push(await (scene.pending as Promise<Lease>))
+    },
+  },
+  {
+    operation: 're-entry',
+    script: 'acquire',
+    prepare: async (scene) => {
+      scene.held.push(granted(await scene.lock.tryLock()))
+    },
+    act: async (scene) => {
+      scene.held.push(granted(await scene.lock.tryLock()))
+    },
+  },
+  {
+    operation: 'nested release',
+    script: 'release',
+    prepare: async (scene) => {
+      scene.held.push(await scene.lock.lock(), await scene.lock.lock(), await scene.lock.lock())
+    },
+    act: async (scene) => {
+      expect(await scene.held.pop()?.release()).toBe(true)
+    },
+  },
+  {
+    operation: 'last release',
+    script: 'release',
+    prepare: async (scene) => {
+      scene.held.push(await scene.lock.lock())
+    },
+    act: async (scene) => {
+      expect(await scene.held.pop()?.release()).toBe(true)
+    },
+  },
+  {
+    operation: 'hand-over',
+    script: 'handOver',
+    prepare: async (scene) => {
+      scene.held.push(await scene.lock.lock())
+      scene.pending = scene.other.lock()
+    },
+    act: async (scene) => {
+      const before = scene.held.pop() as Lease
+      const [released, lease] = await Promise.all([
+        before.release(),
+        scene.pending as Promise<Lease>,
+      ])
+      expect(released).toBe(true)
+      expect(lease.token).toBeGreaterThan(before.token)
+      scene.held.push(lease)
+    },
+  },
+  {
+    operation: 'renewal',
+    script: 'renew',
+    leaseMs: 1_200,
+    prepare: async (scene) => {
+      scene.held.push(await scene.lock.lock())
+    },
+    act: async (scene, trap) => {
+      await trap.seen
+      await new Promise((resolve) => scene.client.once('renewed', resolve))
+      expect(await rig.server.admin.pttl(scene.name)).toBeGreaterThan(600)
+    },
+  },
+  {
+    operation: 'extend',
+    script: 'renew',
+    prepare: async (scene) => {
+      scene.held.push(await scene.lock.lock(3_000))
+    },
+    act: async ({ held, name }) => {
+      await held[0]?.extend(8_000)
+      expect(held[0]?.remaining()).toBeGreaterThan(5_000)
+      expect(await rig.server.admin.pttl(name)).toBeGreaterThan(5_000)
+    },
+  },
+]
+
+interface Fault {
+  fault: string
+  action: Action
+  /** When the proxy lets go of what it holds back; at once or never for the other actions. */
+  releases?: 'while held' | 'when all is released'
+}
+
+const faults: Fault[] = [
+  { fault: 'the request is lost with the connection', action: 'cutBefore' },
+  { fault: 'the reply is lost with the connection', action: 'cutAfter' },
+  { fault: 'the reply is swallowed on a living connection', action: 'mute' },
+  { fault: 'the request is delivered twice', action: 'duplicate' },
+  {
+    fault: 'the request arrives after its deadline',
+    action: 'hold',
+    releases: 'while held',
+  },
+  {
+    fault: 'the request arrives when all has been released',
+    action: 'hold',
+    releases: 'when all is released',
+  },
+  {
+    fault: 'the reply comes after its deadline',
+    action: 'holdReply',
+    releases: 'while held',
+  },
+]
+
+const sources: Source[] = ['options', 'instance']
+
+function sceneOf(name: string, source: Source, leaseMs = 10_000): Scene {
+  const client = rig.client({ leaseMs }, source)
+  return {
+    name,
+    client,
+    witness: rig.witness(),
+    lock: client.getLock(name, { owner: client.owner() }),
+    other: client.getLock(name, { owner: client.owner() }),
+    held: [],
+    pending: undefined,
+    witnessed: undefined,
+  }
+}
+
+/** The hash against the client's own account. */
+async function checkCounts({ name, held }: Scene): Promise<void> {
+  const [lease] = held
+  expect(await rig.hash(name)).toEqual(lease ? { [lease.owner]: String(held.length) } : {})
+  for (const each of held) {
+    expect(each.valid).toBe(true)
+    expect(each.signal.aborted).toBe(false)
+  }
+}
+
+async function checkExclusion({ name, witness, held }: Scene): Promise<void> {
+  if (held.length > 0) expect(await witness.getLock(name).tryLock()).toBeNull()
+}
+
+/** Releases all of it; then the lock can be had by others, under a greater token. */
+async function releaseAll(scene: Scene, diary: Diary): Promise<void> {
+  for (const lease of scene.held.splice(0).reverse()) expect(await lease.release()).toBe(true)
+  const lease = await within(2_500, scene.witness.getLock(scene.name).lock())
+  expect(lease.token).toBeGreaterThan(Math.max(...diary.acquired))
+  await lease.release()
+}
+
+describe.each(sources)('given Redis as %s', (source) => {
+  describe.each(operations)('$operation', ({ operation, script, prepare, act, leaseMs }) => {
+    test.each(faults)('ends as if nothing had been when $fault', async (cell) => {
+      const scene = sceneOf(`${operation}:${cell.fault}`, source, leaseMs)
+      const diary = new Diary(scene.client)
+      await prepare(scene)
+      const trap = rig.proxy.onNextRequest(SHA[script], cell.action)
+
+      await within(3_500, act(scene, trap))
+      await trap.seen
+      await checkCounts(scene)
+      await checkExclusion(scene)
+      if (cell.releases === 'while held') {
+        trap.release()
+        await trap.done
+        // It goes through the server before this look does.
+        await checkCounts(scene)
+        await checkExclusion(scene)
+      }
+
+      await releaseAll(scene, diary)
+      if (cell.releases === 'when all is released') {
+        trap.release()
+        await trap.done
+        // Before its deadline it may be let in; then it is given back.
+        await eventually(async () => !(await rig.exists(scene.name)), { timeoutMs: 1_500 })
+        await never(() => rig.exists(scene.name), 60)
+      }
+      expect(diary.lost).toEqual([])
+      // Once for each hold, in rising order, and each ended once.
+      expect(diary.acquired).toEqual([...new Set(diary.acquired)].sort((a, b) => a - b))
+      await eventually(() => diary.released.length >= diary.acquired.length)
+      expect(diary.released).toEqual(diary.acquired)
+    })
+  })
+})
