@@ -1,0 +1,357 @@
+import type { LeaseLostError } from '../../src/index.ts'
+import { Hold } from '../../src/lease/hold.ts'
+import { type Answer, Keeper, type Renewer } from '../../src/lease/keeper.ts'
+import { validityMs } from '../../src/lease/validity.ts'
+import { Owner } from '../../src/owner/owner.ts'
+import { deferred } from '../support/deferred.ts'
+import { TestClock } from './test-clock.ts'
+
+const LEASE_MS = 9_000
+const VALID_MS = validityMs(LEASE_MS)
+const THIRD_MS = LEASE_MS / 3
+
+interface Asked {
+  holds: readonly Hold[]
+  leaseMs: number
+  timeoutMs: number
+  at: number
+}
+
+/** Answers as the test says: by default that everything is renewed, or held when only looked at. */
+class TestRenewer implements Renewer {
+  readonly asked: Asked[] = []
+  answer: (asked: Asked) => Promise<Answer[]> | Answer[] = ({ holds, leaseMs }) =>
+    holds.map(() => (leaseMs > 0 ? { kind: 'renewed', leaseMs } : { kind: 'held', leaseMs: 8_000 }))
+
+  async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
+    const asked = { holds, leaseMs, timeoutMs, at: performance.now() }
+    this.asked.push(asked)
+    return this.answer(asked)
+  }
+
+  /** From now on every hold gets this answer. */
+  all(answer: Answer): void {
+    this.answer = ({ holds }) => holds.map(() => answer)
+  }
+
+  get last(): Asked | undefined {
+    return this.asked.at(-1)
+  }
+}
+
+const UNKNOWN: Answer = { kind: 'unknown', cause: new Error('no answer') }
+const RENEWED: Answer = { kind: 'renewed', leaseMs: LEASE_MS }
+
+let clock: TestClock
+let renewer: TestRenewer
+let keeper: Keeper
+let lost: { hold: Hold; error: LeaseLostError; at: number }[]
+let late: Hold[]
+let renewed: number
+
+beforeEach(() => {
+  jest.useFakeTimers()
+  clock = new TestClock()
+  renewer = new TestRenewer()
+  lost = []
+  late = []
+  renewed = 0
+  keeper = new Keeper(renewer, LEASE_MS, clock, {
+    renewed: (holds) => {
+      renewed += holds
+    },
+    late: (hold) => late.push(hold),
+  })
+})
+afterEach(() => {
+  keeper.close()
+  jest.useRealTimers()
+})
+
+function newHold(leaseMs = LEASE_MS): Hold {
+  const hold = new Hold(
+    {
+      lockName: 'orders',
+      owner: new Owner('1'),
+      seat: { key: 'orders', wireOwner: 'client:1' },
+      token: 7,
+      leaseMs,
+      sentAt: clock.now(),
+    },
+    clock,
+    (which, error) => {
+      keeper.forget(which)
+      lost.push({ hold: which, error, at: performance.now() })
+    },
+  )
+  keeper.keep(hold)
+  return hold
+}
+
+function newWatched(): Hold {
+  const hold = newHold()
+  keeper.watch(hold)
+  return hold
+}
+
+function release(hold: Hold): void {
+  keeper.forget(hold)
+  hold.end()
+}
+
+describe('a watched hold', () => {
+  test('is renewed at every third of its lease, and outlives it', async () => {
+    const hold = newWatched()
+    await clock.pass(10 * LEASE_MS)
+    expect(lost).toEqual([])
+    expect(renewer.asked.map(({ at }) => at / THIRD_MS)).toEqual(
+      Array.from({ length: 30 }, (_, i) => i + 1),
+    )
+    expect(renewer.last).toMatchObject({ holds: [hold], leaseMs: LEASE_MS, timeoutMs: THIRD_MS })
+    expect(renewed).toBe(30)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS)
+  })
+
+  test('is lost by arithmetic when every answer stays unknown, which resets no clock', async () => {
+    renewer.all(UNKNOWN)
+    const hold = newWatched()
+    const { signal } = hold
+    await clock.pass(VALID_MS - 1)
+    expect(signal.aborted).toBe(false)
+    expect(late.length).toBeGreaterThan(2)
+    await clock.pass(2)
+    expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
+    expect(Math.abs((lost[0]?.at ?? 0) - VALID_MS)).toBeLessThanOrEqual(2)
+    expect(signal.reason).toBe(lost[0]?.error)
+  })
+
+  test('is lost by arithmetic when no answer comes at all', async () => {
+    renewer.answer = () => new Promise(() => {})
+    newWatched()
+    await clock.pass(VALID_MS + 1)
+    expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
+  })
+
+  test('is asked about again soon after an unknown answer, and goes on when it is renewed', async () => {
+    renewer.all(UNKNOWN)
+    const hold = newWatched()
+    await clock.pass(THIRD_MS)
+    expect(late).toEqual([hold])
+    renewer.all(RENEWED)
+    await clock.pass(1_000)
+    expect(renewer.asked).toHaveLength(2)
+    expect(hold.remainingMs()).toBeGreaterThan(VALID_MS - 1_000)
+    await clock.pass(3 * LEASE_MS)
+    expect(lost).toEqual([])
+    expect(late).toHaveLength(1)
+  })
+
+  test('lives from when the renewal was sent, however late the answer', async () => {
+    renewer.answer = async () => {
+      await new Promise((resolve) => setTimeout(resolve, THIRD_MS - 1))
+      return [RENEWED]
+    }
+    const hold = newWatched()
+    await clock.pass(THIRD_MS)
+    keeper.unwatch(hold)
+    await clock.pass(THIRD_MS - 1)
+    expect(renewed).toBe(1)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS - (THIRD_MS - 1))
+  })
+
+  test('is lost at once when the server says so', async () => {
+    renewer.all({ kind: 'lost' })
+    const hold = newWatched()
+    await clock.pass(THIRD_MS)
+    expect(lost).toMatchObject([{ hold, error: { reason: 'gone' }, at: THIRD_MS }])
+    await clock.pass(LEASE_MS)
+    expect(renewer.asked).toHaveLength(1)
+  })
+
+  test('that is not watched any more is not renewed, and keeps the time it has', async () => {
+    const hold = newWatched()
+    await clock.pass(THIRD_MS)
+    keeper.unwatch(hold)
+    await clock.pass(VALID_MS - 1)
+    expect(lost).toEqual([])
+    await clock.pass(2)
+    expect(lost).toHaveLength(1)
+    expect(renewer.asked).toHaveLength(1)
+  })
+})
+
+test('a fixed hold is not renewed and ends by arithmetic, to the millisecond', async () => {
+  const hold = newHold(1_000)
+  await clock.pass(validityMs(1_000) - 1)
+  expect(lost).toEqual([])
+  await clock.pass(2)
+  expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
+  expect(renewer.asked).toEqual([])
+})
+
+describe('a release', () => {
+  test.each<[string, Answer]>([
+    ['renewed', RENEWED],
+    ['lost', { kind: 'lost' }],
+    ['unknown', UNKNOWN],
+  ])('before a renewal under way is answered "%s" makes the answer void', async (_, answer) => {
+    const answers = deferred<Answer[]>()
+    renewer.answer = () => answers.promise
+    const hold = newWatched()
+    const { signal } = hold
+    await clock.pass(THIRD_MS)
+    expect(renewer.asked).toHaveLength(1)
+    release(hold)
+    answers.resolve([answer])
+    await clock.pass(3 * LEASE_MS)
+    expect(renewer.asked).toHaveLength(1)
+    expect([lost, late, renewed]).toEqual([[], [], 0])
+    expect(signal.aborted).toBe(false)
+    expect(hold.remainingMs()).toBe(0)
+  })
+
+  test.each<[string, Answer]>([
+    ['renewed', RENEWED],
+    ['unknown', UNKNOWN],
+  ])('after a renewal was answered "%s" ends the renewals', async (_, answer) => {
+    renewer.all(answer)
+    const hold = newWatched()
+    await clock.pass(THIRD_MS)
+    release(hold)
+    await clock.pass(3 * LEASE_MS)
+    expect(renewer.asked).toHaveLength(1)
+    expect(lost).toEqual([])
+  })
+
+  test('of one leaves the renewals of the others as they are', async () => {
+    const [first, second] = [newWatched(), newWatched()]
+    await clock.pass(THIRD_MS)
+    release(first)
+    await clock.pass(THIRD_MS)
+    expect(renewer.asked.map(({ holds }) => holds)).toEqual([[first, second], [second]])
+  })
+})
+
+describe('many holds', () => {
+  test('are renewed in requests of at most 500, whatever became of the other requests', async () => {
+    const holds = Array.from({ length: 1_201 }, newWatched)
+    renewer.answer = ({ holds: some }) => {
+      if (some.includes(holds[0] as Hold)) return new Promise(() => {})
+      if (some.includes(holds[600] as Hold)) return some.map(() => UNKNOWN)
+      return some.map(() => RENEWED)
+    }
+    await clock.pass(THIRD_MS)
+    expect(renewer.asked.map((asked) => asked.holds.length)).toEqual([500, 500, 201])
+    expect(renewed).toBe(201)
+    expect(holds[1_200]?.remainingMs()).toBeCloseTo(VALID_MS)
+    expect(late).toHaveLength(500)
+    await clock.pass(VALID_MS - THIRD_MS + 1)
+    expect(lost).toHaveLength(1_000)
+    expect(holds[1_200]?.live).toBe(true)
+  })
+
+  test('get an answer each', async () => {
+    const [held, gone, silent] = [newWatched(), newWatched(), newWatched()]
+    renewer.answer = () => [RENEWED, { kind: 'lost' }, UNKNOWN]
+    await clock.pass(THIRD_MS)
+    expect(held.remainingMs()).toBeCloseTo(VALID_MS)
+    expect(lost).toMatchObject([{ hold: gone }])
+    expect(late).toEqual([silent])
+    expect(silent.remainingMs()).toBeCloseTo(VALID_MS - THIRD_MS)
+  })
+})
+
+describe('when the clocks come apart', () => {
+  test.each([
+    ['forward', 4_000],
+    ['back', -4_000],
+  ])('by a step %s, the server is asked about everything at the next check', async (_, ms) => {
+    const watched = newWatched()
+    const fixed = newHold()
+    await clock.pass(500)
+    clock.step(ms)
+    await clock.pass(500)
+    expect(renewer.asked).toMatchObject([
+      { holds: [watched], leaseMs: LEASE_MS },
+      { holds: [fixed], leaseMs: 0 },
+    ])
+  })
+
+  test('the worse of them counts until the server has answered', async () => {
+    const answers = deferred<Answer[]>()
+    renewer.answer = () => answers.promise
+    const hold = newWatched()
+    clock.step(4_000)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS - 4_000)
+    await clock.pass(1_000)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS - 5_000)
+    answers.resolve([RENEWED])
+    await clock.pass(0)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS)
+  })
+
+  test('what the server still has for a fixed lease is believed', async () => {
+    const hold = newHold()
+    clock.step(8_000)
+    expect(hold.remainingMs()).toBeLessThan(1_000)
+    await clock.pass(1_000)
+    expect(hold.remainingMs()).toBeCloseTo(validityMs(8_000))
+  })
+
+  test.each<[string, Answer, 'live' | 'gone' | 'expired']>([
+    ['renewed, and it goes on', RENEWED, 'live'],
+    ['lost', { kind: 'lost' }, 'gone'],
+    ['silent, and it is given up', UNKNOWN, 'expired'],
+  ])('by a sleep longer than the lease, it is not valid; the server: %s', async (...cell) => {
+    const [, answer, end] = cell
+    const hold = newWatched()
+    renewer.all(answer)
+    await clock.pass(1_500)
+    clock.suspend(LEASE_MS)
+    expect(hold.remainingMs()).toBe(0)
+    await clock.pass(1_000)
+    if (end === 'live') expect(hold.remainingMs()).toBeGreaterThan(VALID_MS - 1_000)
+    else expect(lost).toMatchObject([{ hold, error: { reason: end } }])
+  })
+
+  test('a look at the signal does not wait for the server', () => {
+    const hold = newWatched()
+    clock.suspend(LEASE_MS)
+    expect(hold.signal.aborted).toBe(true)
+    expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
+  })
+
+  test('by the small steps of NTP, nobody is asked', async () => {
+    newHold()
+    for (let i = 0; i < 6; i++) {
+      clock.step(i % 2 === 0 ? 100 : -100)
+      await clock.pass(1_000)
+    }
+    expect(renewer.asked).toEqual([])
+  })
+})
+
+test('a reconnect asks about everything at once, without waiting for a tick', async () => {
+  const watched = newWatched()
+  const fixed = newHold()
+  renewer.answer = ({ holds }) =>
+    holds.map((hold) => (hold === fixed ? { kind: 'lost' } : { kind: 'renewed', leaseMs: 9_000 }))
+  keeper.verifyAll()
+  await clock.pass(0)
+  expect(renewer.asked).toHaveLength(2)
+  expect(lost).toMatchObject([{ hold: fixed, error: { reason: 'gone' } }])
+  expect(watched.live).toBe(true)
+})
+
+test('no timer is left when nothing is held, and none after close()', async () => {
+  const hold = newWatched()
+  await clock.pass(THIRD_MS)
+  release(hold)
+  await clock.pass(THIRD_MS)
+  expect(jest.getTimerCount()).toBe(0)
+  newWatched()
+  newHold()
+  keeper.close()
+  await clock.pass(THIRD_MS)
+  expect(jest.getTimerCount()).toBe(0)
+})

@@ -1,0 +1,32 @@
+import type { Clock, Moment } from '../../src/lease/clock.ts'
+
+/** Both clocks go with Jest's fake timers, until a test sets one of them. */
+export class TestClock implements Clock {
+  #monotonic = 0
+  #wall = 0
+
+  now(): Moment {
+    return { monotonic: performance.now() + this.#monotonic, wall: Date.now() + this.#wall }
+  }
+
+  /** Somebody, or NTP, sets the wall clock. */
+  step(ms: number): void {
+    this.#wall += ms
+  }
+
+  /** The machine sleeps: timers and the monotonic clock stand still, the wall clock does not. */
+  suspend(ms: number): void {
+    this.#wall += ms
+  }
+
+  /** The event loop is blocked, or the process stopped: time goes by, and no timer runs. */
+  block(ms: number): void {
+    this.#monotonic += ms
+    this.#wall += ms
+  }
+
+  /** Waits, and lets timers and promises run meanwhile. */
+  async pass(ms: number): Promise<void> {
+    await jest.advanceTimersByTimeAsync(ms)
+  }
+}
