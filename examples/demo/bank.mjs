@@ -1,0 +1,131 @@
+// The shared state: balances, the queue of orders and the journal, all in Redis. Nothing here locks;
+// what makes the balances right is the lock around the calls, what makes them safe is the token.
+import { Redis } from 'ioredis'
+
+/**
+ * The only write. One script, so a worker that dies has written an order as a whole or not at all,
+ * and the order leaves the worker's list in the same step.
+ *
+ * A token that is not above the last one seen for its account comes from a holder whose lease is
+ * over: it is refused. Token 0 stands for "no lock" and is let through: that is the unsafe run.
+ */
+const COMMIT = `
+  local balances, tokens, done, doing, journal = unpack(KEYS)
+  local order = ARGV[1]
+  for i = 3, #ARGV, 3 do
+    local account, token = ARGV[i], tonumber(ARGV[i + 2])
+    local last = tonumber(redis.call('HGET', tokens, account) or 0)
+    if token ~= 0 and token <= last then return 'stale' end
+  end
+  redis.call('LREM', doing, 1, order)
+  if redis.call('SADD', done, order) == 0 then return 'done before' end
+  for i = 3, #ARGV, 3 do
+    redis.call('HSET', balances, ARGV[i], ARGV[i + 1])
+    redis.call('HSET', tokens, ARGV[i], ARGV[i + 2])
+  end
+  if redis.call('RPUSH', journal, table.concat(ARGV, ' ')) == 1 then
+    -- Should even the clean-up be killed, nothing stays on somebody's server for long.
+    for _, key in ipairs({ balances, tokens, done, journal }) do redis.call('EXPIRE', key, 600) end
+  end
+  return 'written'
+`
+
+/** @typedef {{ account: string, cents: number, token: number }} Write */
+
+export class Bank {
+  #redis
+  #prefix
+
+  constructor(url, prefix) {
+    this.#prefix = prefix
+    this.#redis = new Redis(url, { scripts: { commit: { lua: COMMIT, numberOfKeys: 5 } } })
+    // A connection that fails is told by the calls that need it.
+    this.#redis.on('error', () => {})
+  }
+
+  async open(accounts, cents, orders) {
+    const opening = accounts.flatMap((account) => [account, cents])
+    await this.#redis.hset(this.#key('balances'), ...opening)
+    await this.#redis.rpush(this.#key('todo'), ...orders.map((order) => order.id))
+  }
+
+  /** The id of the next order, now on the worker's own list; null when there is none. */
+  async take(worker) {
+    const id = await this.#redis.lmove(this.#key('todo'), this.#doing(worker), 'LEFT', 'RIGHT')
+    return id === null ? null : Number(id)
+  }
+
+  /** What a worker took and did not finish, dead or not, is the next to be taken by another. */
+  async giveBack(worker) {
+    const ids = []
+    for (;;) {
+      const id = await this.#redis.lmove(this.#doing(worker), this.#key('todo'), 'RIGHT', 'LEFT')
+      if (id === null) return ids
+      ids.unshift(Number(id))
+    }
+  }
+
+  async giveOneBack(worker, id) {
+    await this.#redis.multi().lrem(this.#doing(worker), 1, id).lpush(this.#key('todo'), id).exec()
+  }
+
+  async balanceOf(account) {
+    return Number(await this.#redis.hget(this.#key('balances'), account))
+  }
+
+  /**
+   * @param {Write[]} writes
+   * @returns {Promise<'written' | 'stale' | 'done before'>}
+   */
+  commit(orderId, worker, writes) {
+    const keys = ['balances', 'tokens', 'done'].map((name) => this.#key(name))
+    const values = writes.flatMap(({ account, cents, token }) => [account, cents, token])
+    const journal = this.#key('journal')
+    return this.#redis.commit(...keys, this.#doing(worker), journal, orderId, worker, ...values)
+  }
+
+  async doneCount() {
+    return this.#redis.scard(this.#key('done'))
+  }
+
+  async balances() {
+    const entries = Object.entries(await this.#redis.hgetall(this.#key('balances')))
+    return new Map(entries.map(([account, cents]) => [account, Number(cents)]))
+  }
+
+  /** All writes in the order in which Redis did them. */
+  async journal() {
+    const lines = await this.#redis.lrange(this.#key('journal'), 0, -1)
+    return lines.map((line) => {
+      const [order, worker, ...rest] = line.split(' ')
+      /** @type {Write[]} */
+      const writes = []
+      for (let i = 0; i < rest.length; i += 3) {
+        writes.push({ account: rest[i], cents: Number(rest[i + 1]), token: Number(rest[i + 2]) })
+      }
+      return { order: Number(order), worker, writes }
+    })
+  }
+
+  /** Removes what the run made, name by name: the server may be somebody's own. */
+  async remove(workers, lockNames) {
+    const own = ['balances', 'tokens', 'done', 'todo', 'journal'].map((name) => this.#key(name))
+    const lists = workers.map((worker) => this.#doing(worker))
+    // A lock is at its raw name, its token counter beside it; see the reference of the wire format.
+    const locks = lockNames.map((name) => this.#key(name))
+    const counters = locks.map((name) => `redisson_lock_token:{${name}}`)
+    await this.#redis.unlink(...own, ...lists, ...locks, ...counters)
+  }
+
+  close() {
+    this.#redis.disconnect()
+  }
+
+  #key(name) {
+    return this.#prefix + name
+  }
+
+  #doing(worker) {
+    return this.#key(`doing:${worker}`)
+  }
+}

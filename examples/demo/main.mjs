@@ -1,0 +1,83 @@
+// The demo: worker processes settle a file of orders against shared accounts, each account under
+// its own lock; one of them is killed on the way; in the end every cent is in its place.
+//
+//   npm run demo                 with the locks
+//   npm run demo -- --unsafe     the same without them
+//
+// This file reads the options and sees to it that nothing is left behind; run.mjs has the story.
+import { parseArgs } from 'node:util'
+import { ACCOUNTS, readOrders } from './orders.mjs'
+import { run } from './run.mjs'
+import { amount, endProgress, red, say } from './screen.mjs'
+
+const HELP = `npm run demo [-- options]
+
+  Worker processes settle ${amount(readOrders().length)} orders against ${ACCOUNTS.length} accounts in Redis. An order reads two
+  balances, thinks, and writes both: right only if nobody else does so meanwhile. A lock
+  per account sees to that, also when one of the workers is killed in the middle.
+
+  --unsafe     the same without the locks: shows the wrong balances
+  --embedded   take the embedded server, even where there is another one
+  --help       this text
+
+  The server is the one at REDIS_URL; else valkey-server or redis-server of this machine;
+  else an embedded Valkey in WebAssembly. NO_COLOR=1 turns the colours off.
+
+  Exits with 0 when the run showed what it is to show, with 1 when a check failed.`
+
+const options = readOptions()
+
+/** What has to be ended in whatever way the run ends; the youngest first. */
+const ends = []
+let ending
+let isInterrupted = false
+
+for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 })) {
+  process.on(signal, async () => {
+    // The second time nothing is waited for: what still runs is killed at the exit.
+    if (isInterrupted) process.exit(128 + number)
+    isInterrupted = true
+    endProgress()
+    say(`${signal}: ending the workers and the server.`)
+    await endAll()
+    process.exit(128 + number)
+  })
+}
+
+try {
+  const showedIt = await run(options, (end) => ends.push(end))
+  await endAll()
+  process.exitCode = showedIt ? 0 : 1
+} catch (error) {
+  // After an interrupt, what fails does so because its end has come.
+  if (!isInterrupted) {
+    endProgress()
+    say(red(`The demo failed: ${error.message}`))
+    await endAll()
+    process.exit(1)
+  }
+}
+
+function endAll() {
+  ending ??= (async () => {
+    while (ends.length > 0) {
+      await ends
+        .pop()()
+        .catch((error) => say(red(`Not cleaned up: ${error.message}`)))
+    }
+  })()
+  return ending
+}
+
+function readOptions() {
+  const flag = { type: 'boolean', default: false }
+  try {
+    const { values } = parseArgs({ options: { unsafe: flag, embedded: flag, help: flag } })
+    if (!values.help) return values
+    say(HELP)
+    process.exit(0)
+  } catch (error) {
+    console.error(`${error.message}\n\n${HELP}`)
+    process.exit(2)
+  }
+}

@@ -1,0 +1,141 @@
+// A worker process: takes orders and carries them out, several at a time, under the locks of the
+// accounts they touch.
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, LeaseLostError } from 'holdfast'
+import { Bank } from './bank.mjs'
+import { now, setStartOfRun } from './clock.mjs'
+import { HOT_ACCOUNTS, readOrders } from './orders.mjs'
+
+// Ctrl-C reaches every process of the terminal, but the main process decides what happens then.
+process.on('SIGINT', () => {})
+// Without the main process there is nobody to work for.
+process.on('disconnect', () => process.exit())
+
+const settings = await new Promise((resolve) => process.once('message', resolve))
+const { letter, url, prefix, leaseMs, inFlight, unsafe, reportMs } = settings
+setStartOfRun(settings.startOfRun)
+const bank = new Bank(url, prefix)
+const holdfast = new Holdfast({ redis: url, keyPrefix: prefix, leaseMs })
+const orders = new Map(readOrders().map((order) => [order.id, order]))
+
+/** Runs `fn` while nobody else touches the account. This is all that `--unsafe` leaves out. */
+function locked(account, fn) {
+  if (unsafe) return fn({ token: 0, assertValid() {} })
+  return holdfast.getLock(`account:${account}`).using(fn)
+}
+
+/** Moves the money of one order: both accounts belong to it until the write is done. */
+async function transfer(order) {
+  // Everybody takes the two in the same order, so that no two orders wait for each other.
+  const [first, second] = [order.payer, order.payee].sort()
+  await occupy(first, () =>
+    occupy(second, async () => {
+      const writes = [await debit(order.payer, order.cents), await credit(order.payee, order.cents)]
+      if (isToBeKilled && isHot(order)) await waitForTheKill(order, writes)
+      const outcome = await bank.commit(order.id, letter, writes)
+      if (outcome === 'stale') throw new StaleTokenError(order.id)
+    }),
+  )
+}
+
+/**
+ * These two lock for themselves, as functions that are called from many places have to. Called
+ * from inside `transfer` they re-enter the lock that it holds.
+ */
+function debit(account, cents) {
+  return locked(account, async (lease) => {
+    counts.reentries += 1
+    const balance = await bank.balanceOf(account)
+    // Something in between that takes its time: a question to another service, say.
+    await pause(1)
+    lease.assertValid()
+    return { account, cents: balance - cents, token: lease.token }
+  })
+}
+
+function credit(account, cents) {
+  return locked(account, async (lease) => {
+    counts.reentries += 1
+    const balance = await bank.balanceOf(account)
+    lease.assertValid()
+    return { account, cents: balance + cents, token: lease.token }
+  })
+}
+
+class StaleTokenError extends Error {}
+
+// --- The diary: who held what and when, for the checks and the timeline at the end ---
+
+let diary = []
+const counts = { orders: 0, reentries: 0, again: 0 }
+
+/** `locked`, and an entry in the diary. The times lie inside of the hold, never outside. */
+function occupy(account, fn) {
+  const asked = now()
+  return locked(account, async (lease) => {
+    const granted = now()
+    try {
+      return await fn()
+    } finally {
+      diary.push({ account, token: lease.token, asked, granted, ended: now() })
+    }
+  })
+}
+
+function report() {
+  process.send({ type: 'report', holds: diary, counts })
+  diary = []
+}
+
+// --- The end of one worker: it stops with the locks in its hands, and the main process kills it ---
+
+let isToBeKilled = false
+process.on('message', (message) => {
+  if (message === 'stop before you write') isToBeKilled = true
+})
+
+const isHot = (order) => [order.payer, order.payee].every((name) => HOT_ACCOUNTS.includes(name))
+
+async function waitForTheKill(order, writes) {
+  isToBeKilled = false
+  report()
+  process.send({ type: 'about to write', order: order.id, writes })
+  await new Promise(() => {})
+}
+
+// --- Work ---
+
+async function work() {
+  for (;;) {
+    const id = await bank.take(letter)
+    if (id === null) {
+      // Nothing to take is not the end: the orders of a worker that dies come back.
+      if ((await bank.doneCount()) === orders.size) return
+      await pause(20)
+      continue
+    }
+    try {
+      await transfer(orders.get(id))
+      counts.orders += 1
+    } catch (error) {
+      // A lease that is over is told before the harm is done: somebody does the order again.
+      if (!(error instanceof LeaseLostError || error instanceof StaleTokenError)) throw error
+      counts.again += 1
+      await bank.giveOneBack(letter, id)
+    }
+  }
+}
+
+const go = new Promise((resolve) => {
+  process.on('message', (message) => message === 'go' && resolve())
+})
+await Promise.all([bank.doneCount(), holdfast.getLock('warm-up').isLocked()])
+process.send({ type: 'ready', clientId: holdfast.id })
+await go
+const reporting = setInterval(report, reportMs)
+await Promise.all(Array.from({ length: inFlight }, work))
+clearInterval(reporting)
+report()
+await holdfast.close()
+bank.close()
+process.disconnect()
