@@ -1,0 +1,377 @@
+import type { Holdfast, HoldfastLock } from '../../src/index.ts'
+import { LeaseLostError } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { leaves } from '../support/leaks.ts'
+import { describeLocks } from './lock-kinds.ts'
+
+describeLocks('the lease', (stage) => {
+  const newLock = () => stage.getLock(stage.world.newClient(), 'it')
+
+  /** Waits for that many confirmed renewals from now. */
+  const renewals = async (client: Holdfast, count: number) => {
+    let seen = 0
+    const onRenewed = () => {
+      seen += 1
+    }
+    client.on('renewed', onRenewed)
+    await eventually(() => seen >= count, { message: `${count} renewals`, timeoutMs: 10_000 })
+    client.off('renewed', onRenewed)
+  }
+
+  describe('a fixed lease', () => {
+    test('is as long as asked for, ends by itself and is never renewed', async () => {
+      const client = stage.world.newClient({ leaseMs: 150 })
+      const lock = stage.getLock(client, 'it')
+      const renewed = jest.fn()
+      client.on('renewed', renewed)
+      const lease = await lock.lock(500)
+      let last = await stage.pttl('it')
+      expect(last).toBeGreaterThan(0)
+      expect(last).toBeLessThanOrEqual(500)
+      await eventually(async () => {
+        const now = await stage.pttl('it')
+        expect(now).toBeLessThanOrEqual(last)
+        last = now
+        return now === -2
+      })
+      expect(lease.valid).toBe(false)
+      expect(lease.signal.aborted).toBe(true)
+      expect(renewed).not.toHaveBeenCalled()
+    })
+
+    test.each([
+      ['lock(leaseMs)', (lock: HoldfastLock) => lock.lock(5_000)],
+      ['lock({ leaseMs })', (lock: HoldfastLock) => lock.lock({ leaseMs: 5_000 })],
+      ['tryLock({ leaseMs })', (lock: HoldfastLock) => lock.tryLock({ leaseMs: 5_000 })],
+      ['tryLock(waitMs, leaseMs)', (lock: HoldfastLock) => lock.tryLock(100, 5_000)],
+    ])('is asked for by %s', async (_, acquire) => {
+      const lease = await acquire(newLock())
+      expect(await stage.pttl('it')).toBeGreaterThan(2_000)
+      expect(await stage.pttl('it')).toBeLessThanOrEqual(5_000)
+      await lease?.release()
+    })
+
+    test('of using stands for its function', async () => {
+      await newLock().using(
+        async () => {
+          expect(await stage.pttl('it')).toBeLessThanOrEqual(5_000)
+        },
+        { leaseMs: 5_000 },
+      )
+    })
+
+    test('is judged to be over before Redis can give the lock away', async () => {
+      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+      const lease = await one.lock(300)
+      const next = await two.lock()
+      expect(lease.valid).toBe(false)
+      expect(lease.remaining()).toBe(0)
+      await next.release()
+    })
+  })
+
+  describe('the watchdog', () => {
+    test('keeps a lock over many leases, and the default lease is that of the client', async () => {
+      const client = stage.world.newClient({ leaseMs: 450 })
+      const lock = stage.getLock(client, 'it')
+      const lease = await lock.lock()
+      const start = performance.now()
+      expect(await stage.pttl('it')).toBeLessThanOrEqual(450)
+      await eventually(
+        async () => {
+          expect(lease.signal.aborted).toBe(false)
+          expect(await stage.pttl('it')).toBeGreaterThan(0)
+          return performance.now() - start > 1_000
+        },
+        { everyMs: 20 },
+      )
+      expect(lease.valid).toBe(true)
+      expect(await stage.holds('it')).toEqual([1])
+      expect(await lease.release()).toBe(true)
+    })
+
+    test('stops for good at the release', async () => {
+      const client = stage.world.newClient({ leaseMs: 300 })
+      const lock = stage.getLock(client, 'it')
+      const lease = await lock.lock()
+      await renewals(client, 1)
+      await lease.release()
+      const calls = async () =>
+        /cmdstat_evalsha:calls=(\d+)/.exec(await stage.world.server.admin.info('commandstats'))?.[1]
+      const before = await calls()
+      await never(async () => (await calls()) !== before, 400, { everyMs: 25 })
+      // Nor does it renew for somebody else who holds the lock meanwhile.
+      const other = await newLock().lock(5_000)
+      const after = await calls()
+      await never(async () => (await calls()) !== after, 250, { everyMs: 25 })
+      await other.release()
+    })
+
+    test('goes on until the last watched acquisition is released, and no longer', async () => {
+      const client = stage.world.newClient({ leaseMs: 300 })
+      const lock = stage.getLock(client, 'it', { owner: client.owner() })
+      const fixed = await lock.lock(400)
+      const watched = [await lock.lock(), await lock.lock()]
+      await renewals(client, 3)
+      await watched[0]?.release()
+      await renewals(client, 3)
+      expect(fixed.valid).toBe(true)
+      await watched[1]?.release()
+      await eventually(async () => (await stage.pttl('it')) === -2)
+      expect(fixed.signal.aborted).toBe(true)
+    })
+
+    test('tells a holder whose key is gone', async () => {
+      const client = stage.world.newClient({ leaseMs: 600 })
+      const lock = stage.getLock(client, 'it')
+      const lease = await lock.lock()
+      const aborted = new Promise((resolve) => lease.signal.addEventListener('abort', resolve))
+      await stage.world.server.flush()
+      await aborted
+      expect(lease.signal.reason).toBeInstanceOf(LeaseLostError)
+      expect(lease.signal.reason).toMatchObject({ reason: 'gone', token: lease.token })
+      expect(lease.valid).toBe(false)
+      expect(await lease.release()).toBe(false)
+      expect(await stage.holds('it')).toEqual([])
+    })
+
+    test('never revives a lock that somebody else has by now', async () => {
+      const client = stage.world.newClient({ leaseMs: 300 })
+      const lease = await stage.getLock(client, 'it').lock()
+      const { admin } = stage.world.server
+      await admin
+        .multi()
+        .del(stage.world.rawName('it'))
+        .hset(stage.world.rawName('it'), 'somebody:else', 1)
+        .pexpire(stage.world.rawName('it'), 60_000)
+        .exec()
+      await eventually(() => lease.signal.aborted)
+      expect(await lease.release()).toBe(false)
+      expect(await stage.fields('it')).toEqual({ 'somebody:else': 1 })
+      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+      leaves({ keys: true, why: 'the somebody else is made up and never releases' })
+    })
+  })
+
+  describe('of nested acquisitions with different leases', () => {
+    const nest = async (first: number, second: number) => {
+      const client = stage.world.newClient()
+      const lock = stage.getLock(client, 'it', { owner: client.owner() })
+      return { outer: await lock.lock(first), inner: await lock.lock(second) }
+    }
+
+    test.each([
+      ['a shorter one inside', 60_000, 1_000],
+      ['a longer one inside', 1_000, 60_000],
+      ['the same one twice', 60_000, 60_000],
+    ])('the longest stands, neither cut short nor added up: %s', async (_, first, second) => {
+      const { outer, inner } = await nest(first, second)
+      for (const lease of [outer, inner]) {
+        expect(lease.remaining()).toBeGreaterThan(50_000)
+        expect(lease.remaining()).toBeLessThan(60_000)
+      }
+      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+      expect(await stage.pttl('it')).toBeLessThanOrEqual(60_000)
+      await inner.release()
+      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+      expect(outer.remaining()).toBeGreaterThan(50_000)
+      await outer.release()
+      expect(await stage.pttl('it')).toBe(-2)
+    })
+
+    test('a renewal by the watchdog does not cut a longer fixed one short', async () => {
+      const client = stage.world.newClient({ leaseMs: 300 })
+      const lock = stage.getLock(client, 'it', { owner: client.owner() })
+      const fixed = await lock.lock(60_000)
+      const watched = await lock.lock()
+      await renewals(client, 2)
+      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+      expect(fixed.remaining()).toBeGreaterThan(50_000)
+      await watched.release()
+      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+      await fixed.release()
+    })
+
+    test('a fixed one inside does not end the watch outside', async () => {
+      const client = stage.world.newClient({ leaseMs: 450 })
+      const lock = stage.getLock(client, 'it', { owner: client.owner() })
+      const watched = await lock.lock()
+      const fixed = await lock.lock(100)
+      await fixed.release()
+      await renewals(client, 5)
+      expect(watched.valid).toBe(true)
+      expect(await stage.holds('it')).toEqual([1])
+      await watched.release()
+    })
+  })
+
+  describe('looked at', () => {
+    test('remaining() falls with time and stays below what Redis has', async () => {
+      const lease = await newLock().lock(10_000)
+      const first = lease.remaining()
+      const inRedis = await stage.pttl('it')
+      expect(first).toBeGreaterThan(5_000)
+      expect(lease.remaining()).toBeLessThan(inRedis)
+      await eventually(() => lease.remaining() < first - 20)
+      await lease.release()
+    })
+
+    test('valid and assertValid() agree through its life', async () => {
+      const lease = await newLock().lock(400)
+      expect(lease.valid).toBe(true)
+      expect(() => lease.assertValid()).not.toThrow()
+      expect(lease.signal.aborted).toBe(false)
+      await eventually(() => !lease.valid)
+      expect(() => lease.assertValid()).toThrow(LeaseLostError)
+      expect(lease.signal.reason).toMatchObject({
+        code: 'HOLDFAST_LEASE_LOST',
+        reason: 'expired',
+        lockName: 'it',
+        token: lease.token,
+      })
+      expect(lease.signal.reason.message).toContain(`"it" (token ${lease.token})`)
+      await lease.release()
+    })
+
+    test('a released one is not valid, has nothing left, and its signal did not abort', async () => {
+      const lease = await newLock().lock()
+      await lease.release()
+      expect(lease.valid).toBe(false)
+      expect(lease.remaining()).toBe(0)
+      expect(lease.signal.aborted).toBe(false)
+      expect(() => lease.assertValid()).toThrow(/was released/)
+    })
+
+    test('it knows its name, its owner in Redis and its token', async () => {
+      const client = stage.world.newClient()
+      const lease = await stage.getLock(client, 'it').lock()
+      expect(lease.name).toBe('it')
+      expect(lease.owner.startsWith(`${client.id}:`)).toBe(true)
+      expect(await stage.fields('it')).toEqual({ [lease.owner]: 1 })
+      expect(Number.isSafeInteger(lease.token)).toBe(true)
+      await lease.release()
+    })
+
+    test('a blocked event loop sees the loss before any timer has run', async () => {
+      const lease = await newLock().lock(200)
+      const { signal } = lease
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250)
+      expect(signal.aborted).toBe(true)
+      expect(lease.valid).toBe(false)
+      expect(() => signal.throwIfAborted()).toThrow(LeaseLostError)
+    })
+  })
+
+  describe('extend()', () => {
+    test('makes it last longer, fixed or watched, in Redis and here', async () => {
+      const client = stage.world.newClient()
+      for (const options of [1_000, undefined]) {
+        const lease = await stage.getLock(client, 'it').lock(options ?? {})
+        await lease.extend(60_000)
+        expect(lease.remaining()).toBeGreaterThan(50_000)
+        expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+        expect(await stage.pttl('it')).toBeLessThanOrEqual(60_000)
+        await lease.release()
+      }
+    })
+
+    test('never shortens it', async () => {
+      const lease = await newLock().lock(60_000)
+      await lease.extend(1_000)
+      expect(lease.remaining()).toBeGreaterThan(50_000)
+      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+      await lease.release()
+    })
+
+    test('of a lost one rejects, and revives nothing', async () => {
+      const expired = await newLock().lock(100)
+      await eventually(() => !expired.valid)
+      await expect(expired.extend(1_000)).rejects.toMatchObject({
+        code: 'HOLDFAST_LEASE_LOST',
+        reason: 'expired',
+      })
+      await eventually(async () => (await stage.pttl('it')) === -2)
+      const taken = await newLock().lock(60_000)
+      await stage.world.server.flush()
+      await expect(taken.extend(60_000)).rejects.toMatchObject({
+        code: 'HOLDFAST_LEASE_LOST',
+        reason: 'gone',
+      })
+      expect(taken.signal.aborted).toBe(true)
+      expect(await stage.pttl('it')).toBe(-2)
+    })
+
+    test('of a released one rejects', async () => {
+      const lease = await newLock().lock()
+      await lease.release()
+      await expect(lease.extend(1_000)).rejects.toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
+      expect(await stage.pttl('it')).toBe(-2)
+    })
+
+    test('of a nested one stands for the whole hold', async () => {
+      const client = stage.world.newClient()
+      const lock = stage.getLock(client, 'it', { owner: client.owner() })
+      const outer = await lock.lock(1_000)
+      const inner = await lock.lock(1_000)
+      await inner.extend(60_000)
+      await inner.release()
+      expect(outer.remaining()).toBeGreaterThan(50_000)
+      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+      await outer.release()
+    })
+  })
+
+  describe('that was lost', () => {
+    test('lets unlock() reject with the loss, and a second unlock() with not held', async () => {
+      const lock = newLock()
+      const lease = await lock.lock(100)
+      await eventually(() => lease.signal.aborted)
+      await expect(lock.unlock()).rejects.toBe(lease.signal.reason)
+      await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
+    })
+
+    test('lets using reject with the loss although its function ended well', async () => {
+      const lock = newLock()
+      const work = lock.using(
+        async (lease) => {
+          await eventually(() => lease.signal.aborted)
+          return 'done'
+        },
+        { leaseMs: 100 },
+      )
+      await expect(work).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'expired' })
+    })
+
+    test('does not hide the error of the work itself', async () => {
+      const work = newLock().using(
+        async (lease) => {
+          await eventually(() => lease.signal.aborted)
+          throw new Error('of the work')
+        },
+        { leaseMs: 100 },
+      )
+      await expect(work).rejects.toThrow('of the work')
+    })
+
+    test('cannot release what the next holder has', async () => {
+      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+      const lost = await one.lock(100)
+      const next = await two.lock()
+      expect(await lost.release()).toBe(false)
+      expect(await stage.fields('it')).toEqual({ [next.owner]: 1 })
+      await next.release()
+    })
+
+    test('cannot release what the same owner has acquired since', async () => {
+      const client = stage.world.newClient()
+      const lock = stage.getLock(client, 'it', { owner: client.owner() })
+      const lost = await lock.lock(100)
+      await eventually(() => lost.signal.aborted)
+      const next = await lock.lock()
+      expect(next.token).toBeGreaterThan(lost.token)
+      expect(await lost.release()).toBe(false)
+      expect(await stage.fields('it')).toEqual({ [next.owner]: 1 })
+      expect(await next.release()).toBe(true)
+    })
+  })
+})
