@@ -100,6 +100,7 @@ export class Diary {
   readonly reasons: string[] = []
   readonly errors: Error[] = []
   late = 0
+  /** Confirmed renewals, counted for each hold. */
   renewed = 0
 
   constructor(client: Holdfast) {
@@ -113,8 +114,8 @@ export class Diary {
     client.on('late', () => {
       this.late += 1
     })
-    client.on('renewed', () => {
-      this.renewed += 1
+    client.on('renewed', ({ holds }) => {
+      this.renewed += holds
     })
   }
 }

@@ -1,0 +1,244 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast } from '../../src/index.ts'
+import { startChild } from '../support/children.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, faultRig, granted, outcome, within } from './rig.ts'
+
+const rig = faultRig()
+
+const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE' }
+
+interface Outage {
+  outage: string
+  strike: () => Promise<() => unknown> | (() => unknown)
+}
+
+const outages: Outage[] = [
+  {
+    outage: 'nobody listens at the port',
+    strike: () => {
+      rig.proxy.refuse()
+      rig.proxy.cut()
+      return () => rig.proxy.heal()
+    },
+  },
+  {
+    outage: 'a black hole',
+    strike: () => rig.proxy.blackHole({ onHeal: 'drop' }).heal,
+  },
+  {
+    outage: 'replies that never come',
+    strike: () => rig.proxy.dropReplies().heal,
+  },
+  {
+    outage: 'a server that hangs',
+    strike: () => {
+      rig.server.pause()
+      return () => rig.server.resume()
+    },
+  },
+]
+
+/** Connected, so that the outage hits it in its work; or not yet. */
+async function clientIn(state: string): Promise<Holdfast> {
+  const client = rig.client({ commandTimeoutMs: 200, outageMs: 600 })
+  if (state === 'connected') await granted(await client.getLock('warm').tryLock()).release()
+  return client
+}
+
+/** What was in doubt is given back soon after Redis is. */
+async function gone(name: string): Promise<void> {
+  await eventually(async () => !(await rig.exists(name)), { timeoutMs: 3_000, message: name })
+}
+
+describe.each(outages)('in an outage ($outage)', ({ strike }) => {
+  describe.each(['connected', 'new'])('of a client that is %s', (state) => {
+    test.each([120, 350, 1_500])('tryLock(%i) ends by then, with an error', async (waitMs) => {
+      const client = await clientIn(state)
+      const heal = await strike()
+      const { error, ms } = await outcome(client.getLock('out').tryLock(waitMs))
+      expect(error).toMatchObject({ ...UNAVAILABLE, lockName: 'out' })
+      // By waitMs, and by outageMs where that is less.
+      expect(ms).toBeLessThan(Math.min(waitMs, 600 + 200) + 200)
+      await heal()
+      await gone('out')
+    })
+  })
+
+  test('tryLock() and lock() end by outageMs, with an error', async () => {
+    const client = await clientIn('connected')
+    const heal = await strike()
+    const ends = await Promise.all([
+      outcome(client.getLock('a').tryLock()),
+      outcome(client.getLock('b').lock()),
+      outcome(client.getLock('c').using(() => 'never')),
+      outcome(client.getLock('d').isLocked()),
+    ])
+    for (const { error, ms } of ends) {
+      expect(error).toMatchObject(UNAVAILABLE)
+      expect(ms).toBeGreaterThan(300)
+      expect(ms).toBeLessThan(600 + 400)
+    }
+    await heal()
+    await granted(await client.getLock('a').tryLock(2_000)).release()
+  })
+
+  test('one who waits behind another of the same client gets the error too', async () => {
+    const client = await clientIn('connected')
+    const lock = client.getLock('out')
+    const heal = await strike()
+    const [long, short] = await Promise.all([
+      outcome(lock.tryLock(500)),
+      outcome(lock.tryLock(250)),
+    ])
+    expect(long.error).toMatchObject(UNAVAILABLE)
+    expect(short.error).toMatchObject(UNAVAILABLE)
+    expect(short.ms).toBeLessThan(450)
+    await heal()
+    await gone('out')
+  })
+
+  test('a wait that was found taken before ends in time all the same', async () => {
+    const client = await clientIn('connected')
+    const held = granted(await rig.witness().getLock('out').tryLock())
+    const waiting = outcome(client.getLock('out').tryLock(700))
+    await rig.listening('out')
+    const heal = await strike()
+    const { value, error, ms } = await waiting
+    expect(ms).toBeLessThan(900)
+    // Which of both depends on whether it had reason to ask in the meantime.
+    if (error === undefined) expect(value).toBeNull()
+    else expect(error).toMatchObject(UNAVAILABLE)
+    await heal()
+    await held.release()
+  })
+
+  test('an abort ends a wait at once', async () => {
+    const client = await clientIn('connected')
+    const heal = await strike()
+    const aborting = new AbortController()
+    const waiting = outcome(client.getLock('out').lock({ signal: aborting.signal }))
+    await pause(100)
+    aborting.abort()
+    const { error, ms } = await waiting
+    expect(error).toBe(aborting.signal.reason)
+    expect(ms).toBeLessThan(250)
+    await heal()
+    await gone('out')
+  })
+
+  test('unlock() says that it was not confirmed, and the lock is freed once Redis is back', async () => {
+    const client = await clientIn('connected')
+    const diary = new Diary(client)
+    const lock = client.getLock('out')
+    const lease = granted(await lock.tryLock({ leaseMs: 30_000 }))
+    const heal = await strike()
+    const { error, ms } = await outcome(lock.unlock())
+    expect(error).toMatchObject({ ...UNAVAILABLE, lockName: 'out' })
+    expect(ms).toBeLessThan(600 + 400)
+    expect(lease.valid).toBe(false)
+    await heal()
+    await gone('out')
+    expect(diary.lost).toEqual([])
+    const again = granted(await lock.tryLock(1_000))
+    expect(again.token).toBeGreaterThan(lease.token)
+    expect(await again.release()).toBe(true)
+  })
+
+  test('a nested unlock that was not confirmed leaves no count behind', async () => {
+    const client = await clientIn('connected')
+    const lock = client.getLock('out', { owner: client.owner() })
+    const first = granted(await lock.tryLock())
+    const second = granted(await lock.tryLock())
+    const heal = await strike()
+    expect((await outcome(second.release())).error).toMatchObject(UNAVAILABLE)
+    await heal()
+    const third = granted(await lock.tryLock(2_000))
+    expect(await rig.hash('out')).toEqual({ [first.owner]: '2' })
+    expect(await third.release()).toBe(true)
+    expect(await first.release()).toBe(true)
+    expect(await rig.exists('out')).toBe(false)
+  })
+
+  test('close() ends in bounded time, with holds and waits', async () => {
+    const client = await clientIn('connected')
+    const lock = client.getLock('held')
+    const lease = granted(await lock.tryLock({ leaseMs: 1_500 }))
+    const waiting = outcome(lock.lock())
+    const asking = outcome(client.getLock('other').lock())
+    const heal = await strike()
+    const { ms, error } = await outcome(client.close())
+    expect(error).toBeUndefined()
+    expect(ms).toBeLessThan(2 * 200 + 300)
+    expect((await waiting).error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    expect((await asking).error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    expect(lease.signal.aborted).toBe(true)
+    expect((await outcome(lock.lock())).error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    await heal()
+    // The lease ends by itself, if no request got through.
+    await eventually(async () => !(await rig.exists('held')), { timeoutMs: 2_500 })
+  })
+})
+
+describe('contention is no outage', () => {
+  test.each([undefined, 50, 300])('tryLock(%p) answers null, in time', async (waitMs) => {
+    const held = granted(await rig.witness().getLock('taken').tryLock())
+    const lock = rig.client().getLock('taken')
+    await granted(await rig.client().getLock('warm').tryLock()).release()
+    const { value, ms } = await outcome(
+      waitMs === undefined ? lock.tryLock() : lock.tryLock(waitMs),
+    )
+    expect(value).toBeNull()
+    expect(ms).toBeGreaterThanOrEqual((waitMs ?? 0) - 2)
+    expect(ms).toBeLessThan((waitMs ?? 0) + 200)
+    await held.release()
+  })
+
+  test('also when Redis is slow, but answers', async () => {
+    const held = granted(await rig.witness().getLock('taken').tryLock())
+    const client = rig.client({ commandTimeoutMs: 1_000 })
+    rig.proxy.delay(40)
+    expect(await client.getLock('taken').tryLock(600)).toBeNull()
+    await held.release()
+  })
+})
+
+test('close() right after an outage gives back what is in doubt', async () => {
+  const client = rig.client({ commandTimeoutMs: 500, outageMs: 600 })
+  await granted(await client.getLock('warm').tryLock()).release()
+  const deaf = rig.proxy.dropReplies()
+  expect((await outcome(client.getLock('out').tryLock(120))).error).toMatchObject(UNAVAILABLE)
+  expect(await rig.exists('out')).toBe(true)
+  deaf.heal()
+  await client.close()
+  expect(await rig.exists('out')).toBe(false)
+})
+
+test('a lock is acquired in a wait that begins in an outage and outlasts it', async () => {
+  const client = rig.client({ commandTimeoutMs: 200, outageMs: 10_000 })
+  rig.proxy.refuse()
+  const pending = client.getLock('patient').tryLock(8_000)
+  await pause(300)
+  await rig.proxy.heal()
+  await granted(await within(3_000, pending)).release()
+})
+
+test('in an outage nothing is sent behind the back of a caller who has given up', async () => {
+  const client = rig.client({ commandTimeoutMs: 200, outageMs: 300 })
+  await granted(await client.getLock('warm').tryLock()).release()
+  rig.proxy.refuse()
+  rig.proxy.cut()
+  await Promise.all(
+    Array.from({ length: 20 }, (_, i) => outcome(client.getLock(`q ${i}`).tryLock())),
+  )
+  await rig.proxy.heal()
+  await granted(await client.getLock('warm').tryLock(2_000)).release()
+  expect(await rig.server.admin.keys('q *')).toEqual([])
+})
+
+test('a program whose Redis is away can end, and says why', async () => {
+  const child = startChild('test/faults/fixtures/outage.mjs', { args: [String(rig.proxy.port)] })
+  rig.proxy.refuse()
+  expect(await child.next()).toEqual({ code: 'HOLDFAST_UNAVAILABLE' })
+  expect(await within(2_000, child.exited)).toEqual({ code: 0, signal: null })
+})

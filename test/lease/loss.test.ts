@@ -1,0 +1,275 @@
+import { Holdfast, type Lease } from '../../src/index.ts'
+import { Diary, faultRig, granted, outcome } from '../faults/rig.ts'
+import { startChild } from '../support/children.ts'
+import { eventually, eventuallyPasses, never } from '../support/eventually.ts'
+
+const rig = faultRig()
+
+/** Resolves with what is left of the key's life, as the server has it, when the signal aborts. */
+function leadOf({ signal }: Lease, name: string): Promise<number> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(rig.server.admin.pttl(name)))
+  })
+}
+
+/** Blocks the event loop: time goes by, and no timer runs. */
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+describe('in a black hole', () => {
+  test.each([
+    { kind: 'watched', leaseMs: undefined },
+    { kind: 'fixed', leaseMs: 600 },
+  ])('the signal of a $kind lease aborts before the server ends it', async ({ leaseMs }) => {
+    const client = rig.client({ leaseMs: 600 })
+    const diary = new Diary(client)
+    const options = leaseMs === undefined ? {} : { leaseMs }
+    const lease = granted(await client.getLock('hole').tryLock(options))
+    const lead = leadOf(lease, 'hole')
+    const hole = rig.proxy.blackHole()
+    expect(await lead).toBeGreaterThan(0)
+    expect(lease.valid).toBe(false)
+    expect(lease.remaining()).toBe(0)
+    expect(lease.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'expired' })
+    expect(() => lease.assertValid()).toThrow(lease.signal.reason as Error)
+    expect(diary.lost).toEqual([lease.token])
+    hole.heal()
+    expect(await lease.release()).toBe(false)
+  })
+
+  test('where only replies are lost, a hold that the server goes on renewing is given up', async () => {
+    const client = rig.client({ leaseMs: 600 })
+    const lease = granted(await client.getLock('hole').tryLock())
+    const lead = leadOf(lease, 'hole')
+    const deaf = rig.proxy.blackHole({ direction: 'toClient' })
+    expect(await lead).toBeGreaterThan(0)
+    deaf.heal()
+    expect(await lease.release()).toBe(false)
+    // Its late renewals do not keep it: given back long before the lease would end.
+    await eventually(async () => !(await rig.exists('hole')), { timeoutMs: 2_000 })
+  })
+
+  test('all holds of a client are told, and released with `unlock` they say so', async () => {
+    const client = rig.client({ leaseMs: 500 })
+    const locks = Array.from({ length: 20 }, (_, i) => client.getLock(`hole ${i}`))
+    const leases = await Promise.all(locks.map((lock) => lock.lock()))
+    const leads = Promise.all(leases.map((lease, i) => leadOf(lease, `hole ${i}`)))
+    const hole = rig.proxy.blackHole()
+    expect(Math.min(...(await leads))).toBeGreaterThan(0)
+    hole.heal()
+    for (const lock of locks) {
+      expect((await outcome(lock.unlock())).error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST' })
+    }
+  })
+})
+
+describe('after a blocked event loop', () => {
+  test.each(['valid', 'remaining', 'aborted', 'assertValid'] as const)(
+    'the first thing that is read knows of the end: %s',
+    async (what) => {
+      const lease = granted(await rig.client().getLock('blocked').tryLock({ leaseMs: 250 }))
+      expect(lease.valid).toBe(true)
+      block(300)
+      if (what === 'valid') expect(lease.valid).toBe(false)
+      if (what === 'remaining') expect(lease.remaining()).toBe(0)
+      if (what === 'aborted') expect(lease.signal.aborted).toBe(true)
+      if (what === 'assertValid') expect(() => lease.assertValid()).toThrow(/was lost/)
+      expect(await lease.release()).toBe(false)
+    },
+  )
+
+  test('a watched lease that the server still has goes on', async () => {
+    const client = rig.client({ leaseMs: 1_000 })
+    const diary = new Diary(client)
+    const lease = granted(await client.getLock('blocked').tryLock())
+    block(600)
+    expect(lease.valid).toBe(true)
+    await eventually(() => diary.renewed > 0)
+    expect(lease.remaining()).toBeGreaterThan(600)
+    expect(await lease.release()).toBe(true)
+  })
+
+  test('a watched lease that ended meanwhile is not quietly taken up again', async () => {
+    const client = rig.client({ leaseMs: 300 })
+    const diary = new Diary(client)
+    const lock = client.getLock('blocked')
+    const lease = granted(await lock.tryLock())
+    block(350)
+    await eventually(() => diary.lost.length === 1)
+    expect(lease.signal.aborted).toBe(true)
+    expect((await outcome(lock.unlock())).error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST' })
+    await never(() => rig.exists('blocked'), 150)
+  })
+})
+
+test('a stopped process knows, when it goes on, that its lease is over', async () => {
+  const child = startChild('test/lease/fixtures/holder.mjs', { args: [rig.server.url, '500'] })
+  await child.next((message) => message === 'held')
+  child.kill('SIGSTOP')
+  const next = granted(await rig.witness().getLock('stopped').tryLock(5_000))
+  child.kill('SIGCONT')
+  const seen = await child.next<{ valid: boolean; aborted: boolean; gapMs: number }>(
+    (message) => typeof message === 'object' && 'gapMs' in message && message.gapMs > 300,
+  )
+  expect(seen).toMatchObject({ valid: false, aborted: true })
+  // It does not touch the lock of the one who came after it.
+  expect(await child.next((message) => message === 'released' || message === 'lost')).toBe('lost')
+  expect(await rig.hash('stopped')).toEqual({ [next.owner]: '1' })
+  await next.release()
+})
+
+describe('a key that is gone', () => {
+  const LEASE_MS = 900
+
+  test.each<[string, (name: string) => Promise<unknown>]>([
+    ['deleted', (name) => rig.server.admin.del(name)],
+    ['swept away by FLUSHALL', () => rig.server.flush()],
+    ['overwritten by another type', (name) => rig.server.admin.set(name, 'x', 'PX', 1_500)],
+    [
+      'taken over by another owner',
+      async (name) => {
+        const witness = rig.witness().getLock(name)
+        await witness.forceUnlock()
+        granted(await witness.tryLock({ leaseMs: 1_500 }))
+      },
+    ],
+  ])('is noticed at the next renewal at the latest: %s', async (_, take) => {
+    const client = rig.client({ leaseMs: LEASE_MS })
+    const diary = new Diary(client)
+    const lease = granted(await client.getLock('gone').tryLock())
+    const aborted = new Promise((resolve) => lease.signal.addEventListener('abort', resolve))
+    await take('gone')
+    const start = performance.now()
+    await aborted
+    expect(performance.now() - start).toBeLessThan(LEASE_MS * 0.7)
+    expect(diary.reasons).toEqual(['gone'])
+    expect(diary.lost).toEqual([lease.token])
+    expect(lease.valid).toBe(false)
+    const after = await rig.server.admin.dump('gone')
+    expect(await lease.release()).toBe(false)
+    await never(async () => {
+      expect(await rig.server.admin.dump('gone')).toEqual(after)
+    }, 100)
+    await rig.server.admin.del('gone')
+  })
+
+  test('with a server that was restarted empty is noticed right after the reconnect', async () => {
+    const client = rig.client({ leaseMs: 30_000 })
+    const diary = new Diary(client)
+    const watched = granted(await client.getLock('watched').tryLock())
+    const fixed = granted(await client.getLock('fixed').tryLock({ leaseMs: 20_000 }))
+    await rig.server.restart()
+    await eventually(() => diary.lost.length === 2, { timeoutMs: 3_000 })
+    expect(diary.reasons).toEqual(['gone', 'gone'])
+    expect(watched.signal.aborted && fixed.signal.aborted).toBe(true)
+    // The token rises although the counter was lost.
+    const next = granted(await client.getLock('watched').tryLock())
+    expect(next.token).toBeGreaterThan(watched.token)
+    await next.release()
+  })
+
+  test('is noticed by an extension and by a re-entry too', async () => {
+    const client = rig.client()
+    const lock = client.getLock('gone', { owner: client.owner() })
+    const lease = granted(await lock.tryLock())
+    await rig.server.admin.del('gone')
+    expect((await outcome(lease.extend(5_000))).error).toMatchObject({ reason: 'gone' })
+    const again = granted(await lock.tryLock())
+    await rig.server.admin.del('gone')
+    expect((await outcome(lock.tryLock())).error).toMatchObject({ reason: 'gone' })
+    expect(again.signal.aborted).toBe(true)
+    expect(await rig.exists('gone')).toBe(false)
+  })
+})
+
+describe('an outage shorter than the lease', () => {
+  test.each<[string, () => { heal: () => unknown }]>([
+    ['a black hole', () => rig.proxy.blackHole({ onHeal: 'drop' })],
+    ['lost replies', () => rig.proxy.dropReplies()],
+    [
+      'a hanging server',
+      () => {
+        rig.server.pause()
+        return { heal: () => rig.server.resume() }
+      },
+    ],
+  ])('costs no hold, and tells "late": %s', async (_, strike) => {
+    const client = rig.client({ leaseMs: 2_400, commandTimeoutMs: 150 })
+    const diary = new Diary(client)
+    const leases = [
+      granted(await client.getLock('blip 1').tryLock()),
+      granted(await client.getLock('blip 2').tryLock()),
+    ]
+    const fault = strike()
+    await eventually(() => diary.late >= 2)
+    expect(leases.every((lease) => lease.valid)).toBe(true)
+    await fault.heal()
+    const before = diary.renewed
+    await eventually(() => diary.renewed >= before + 2)
+    for (const lease of leases) {
+      expect(lease.remaining()).toBeGreaterThan(1_000)
+      expect(await lease.release()).toBe(true)
+    }
+    expect(diary.lost).toEqual([])
+  })
+
+  test('costs no hold when nobody listens at the port for a while', async () => {
+    const client = rig.client({ leaseMs: 3_000, commandTimeoutMs: 150 })
+    const diary = new Diary(client)
+    const lease = granted(await client.getLock('blip').tryLock())
+    rig.proxy.refuse()
+    rig.proxy.cut()
+    await eventually(() => diary.errors.length >= 3)
+    await rig.proxy.heal()
+    await eventually(() => diary.renewed > 0)
+    expect(await lease.release()).toBe(true)
+    expect(diary.lost).toEqual([])
+  })
+
+  test('with a release in it takes that hold out of the renewals, and no other', async () => {
+    const client = rig.client({ leaseMs: 1_500, outageMs: 100 })
+    const diary = new Diary(client)
+    const kept = granted(await client.getLock('kept').tryLock())
+    const left = granted(await client.getLock('left').tryLock())
+    const hole = rig.proxy.blackHole({ onHeal: 'drop' })
+    expect((await outcome(left.release())).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    hole.heal()
+    await eventually(async () => !(await rig.exists('left')), { timeoutMs: 1_000 })
+    await eventually(() => diary.renewed > 0)
+    expect(await rig.exists('left')).toBe(false)
+    expect(await kept.release()).toBe(true)
+  })
+})
+
+test('one key of another type among 1,000 held ones costs only itself', async () => {
+  const client = rig.client({ leaseMs: 3_000, commandTimeoutMs: 1_000 })
+  const diary = new Diary(client)
+  const leases = await Promise.all(
+    Array.from({ length: 1_000 }, (_, i) => client.getLock(`many ${i}`).lock()),
+  )
+  await rig.server.admin.set('many 500', 'not a lock', 'PX', 60_000)
+  await eventually(() => diary.renewed >= 999, { timeoutMs: 4_000 })
+  expect(diary.lost).toEqual([leases[500]?.token])
+  expect(leases.filter((lease) => lease.valid)).toHaveLength(999)
+  await rig.server.admin.del('many 500')
+  await Promise.all(leases.map((lease) => lease.release()))
+})
+
+test('a server that was never reached costs a watched hold nothing that it had not', async () => {
+  // The client that renews sees no loss when it is closed in an outage, and ends in bounded time.
+  const client = new Holdfast({
+    redis: { host: rig.proxy.host, port: rig.proxy.port },
+    leaseMs: 800,
+    commandTimeoutMs: 150,
+  })
+  const diary = new Diary(client)
+  const lease = granted(await client.getLock('closing').tryLock())
+  const hole = rig.proxy.blackHole({ onHeal: 'drop' })
+  const { ms } = await outcome(client.close())
+  expect(ms).toBeLessThan(800)
+  expect(lease.valid).toBe(false)
+  expect(diary.lost).toEqual([])
+  hole.heal()
+  await eventuallyPasses(async () => expect(await rig.exists('closing')).toBe(false))
+})
