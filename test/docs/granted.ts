@@ -1,0 +1,22 @@
+/**
+ * What examples that are no complete programs take for granted, so that a page need not begin each
+ * of them anew. Added to the type check of all blocks.
+ */
+export const takenForGranted = `
+import type { Holdfast as Client, HoldfastLock, Lease } from 'holdfast'
+import type { Redis } from 'ioredis'
+
+declare global {
+  const holdfast: Client
+  const lock: HoldfastLock
+  const lease: Lease
+  const redis: Redis
+  /** A client of an SQL database. */
+  const db: {
+    query(sql: string, values?: readonly unknown[]): Promise<{ rowCount: number }>
+  }
+  const logger: { warn(...parts: unknown[]): void; error(...parts: unknown[]): void }
+  const metrics: { increment(name: string): void }
+  function work(signal?: AbortSignal): Promise<void>
+}
+`

@@ -1,0 +1,79 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { allPages, parsePage, readPage, root } from './pages.ts'
+
+const pages = allPages()
+
+/** Why a link leads nowhere; undefined when it is good. */
+function fault(page: string, target: string): string | undefined {
+  if (/^https?:/.test(target)) return undefined
+  const [file = '', anchor] = target.split('#')
+  const path = file === '' ? page : normalize(join(dirname(page), file))
+  if (path.startsWith('..') || !existsSync(join(root, path))) return 'no such file'
+  if (anchor === undefined) return undefined
+  if (statSync(join(root, path)).isDirectory()) return 'an anchor in a folder'
+  const anchors = readPage(path).headings.map((heading) => heading.anchor)
+  return anchors.includes(anchor) ? undefined : 'no such heading'
+}
+
+function broken(among = pages): string[] {
+  return among.flatMap(({ path, links }) =>
+    links.flatMap(({ line, target }) => {
+      const why = fault(path, target)
+      return why === undefined ? [] : [`${path}:${line}: ${target}: ${why}`]
+    }),
+  )
+}
+
+test('every link leads to a file, and every anchor to a heading', () => {
+  expect(pages.flatMap(({ links }) => links).length).toBeGreaterThan(50)
+  expect(broken()).toEqual([])
+})
+
+test('a link that leads nowhere is found', () => {
+  const text = '[a](no.md) [b](README.md#no) [c](README.md#how-to) [d](../..) [e](../lua)'
+  expect(broken([parsePage('docs/x.md', text)])).toEqual([
+    'docs/x.md:1: no.md: no such file',
+    'docs/x.md:1: README.md#no: no such heading',
+    'docs/x.md:1: ../..: no such file',
+  ])
+})
+
+test('the README has at most 200 lines, and begins with the two commands', () => {
+  const [readme] = pages
+  expect(readme?.lines.length).toBeLessThanOrEqual(201)
+  const first = readme?.blocks[0]
+  expect(first?.line).toBeLessThan(15)
+  expect(first?.body).toMatch(/npm run demo[\s\S]*npm test/)
+})
+
+test('every page in docs/ can be reached from the index', () => {
+  const index = readPage('docs/README.md')
+  const targets = new Set(index.links.map(({ target }) => normalize(join('docs', target))))
+  const inDocs = pages.map(({ path }) => path).filter((path) => path.startsWith('docs/'))
+  expect(inDocs.filter((path) => path !== 'docs/README.md' && !targets.has(path))).toEqual([])
+})
+
+test('each page leads to the next one of the index, and back', () => {
+  const index = readPage('docs/README.md')
+  const order = index.links.map(({ target }) => join('docs', target))
+  const leads = (page: string, word: string) => {
+    const line = readPage(page).lines[2] ?? ''
+    const target = new RegExp(`${word}: \\[[^\\]]*\\]\\(([^)]+)\\)`).exec(line)?.[1]
+    return target === undefined ? undefined : join(dirname(page), target)
+  }
+  const asIndexed = order.map((page, i) => ({ page, back: order[i - 1], next: order[i + 1] }))
+  const asLinked = order.map((page) => ({
+    page,
+    back: leads(page, 'Back'),
+    next: leads(page, 'Next'),
+  }))
+  expect(asLinked).toEqual(asIndexed)
+})
+
+test('a page ends with the links that it begins with', () => {
+  for (const { path, lines } of pages) {
+    if (!path.startsWith('docs/') || path === 'docs/README.md') continue
+    expect({ path, line: lines.at(-2) }).toEqual({ path, line: lines[2] })
+  }
+})
