@@ -1,0 +1,142 @@
+import { ClosedError, type HoldfastLock } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { describeLocks } from './lock-kinds.ts'
+
+describeLocks('close() of the client', (stage) => {
+  const connections = async () => {
+    const list = (await stage.world.server.admin.client('LIST')) as string
+    return list.trim().split('\n').length
+  }
+
+  test('releases all that is held, re-entered or not, and tells those who wait elsewhere', async () => {
+    const client = stage.world.newClient()
+    const lock = stage.getLock(client, 'a', { owner: client.owner() })
+    const leases = [await lock.lock(), await lock.lock(), await stage.getLock(client, 'b').lock()]
+    const other = stage.getLock(stage.world.newClient(), 'a')
+    const waiting = other.lock()
+    await eventually(async () => (await other.inspect()).waiters === 1)
+    await client.close()
+    expect(leases.map((lease) => lease.valid)).toEqual([false, false, false])
+    expect(await stage.holds('b')).toEqual([])
+    const next = await waiting
+    expect(await stage.fields('a')).toEqual({ [next.owner]: 1 })
+    await next.release()
+  })
+
+  test('aborts the signal of what was held, for those who still work', async () => {
+    const client = stage.world.newClient()
+    const { signal } = await stage.getLock(client, 'it').lock()
+    await client.close()
+    expect(signal.aborted).toBe(true)
+    expect(signal.reason).toBeInstanceOf(ClosedError)
+  })
+
+  test('ends every wait with a ClosedError, here and elsewhere, and nothing comes after', async () => {
+    const client = stage.world.newClient()
+    const far = stage.getLock(stage.world.newClient(), 'far')
+    const lease = await far.lock()
+    const near = stage.getLock(client, 'near')
+    await near.lock()
+    const waits = [
+      near.lock(),
+      near.tryLock(10_000),
+      stage.getLock(client, 'far').lock(),
+      stage.getLock(client, 'far').using(() => 'ran'),
+      stage.getLock(client, 'far').tryLock(10_000),
+    ].map((wait) => wait.catch((error) => error))
+    await eventually(async () => (await far.inspect()).waiters === 1)
+    await client.close()
+    for (const error of await Promise.all(waits)) {
+      expect(error).toBeInstanceOf(ClosedError)
+      expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    }
+    await lease.release()
+    expect(await stage.holds('near')).toEqual([])
+    expect(await stage.holds('far')).toEqual([])
+  })
+
+  test('makes every later call reject', async () => {
+    const client = stage.world.newClient()
+    const lock = stage.getLock(client, 'it')
+    const lease = await lock.lock()
+    await client.close()
+    const calls: Promise<unknown>[] = [
+      lock.lock(),
+      lock.tryLock(),
+      lock.tryLock(100),
+      lock.using(() => {}),
+      lock.inspect(),
+      lock.isLocked(),
+      lock.isHeld(),
+      lock.holdCount(),
+      lock.remainingMs(),
+      lock.forceUnlock(),
+      stage.getLock(client, 'other').lock(),
+      client.run(() => stage.getLock(client, 'other').lock()),
+      lease.extend(1_000),
+    ]
+    for (const call of calls) await expect(call).rejects.toBeInstanceOf(ClosedError)
+    expect(await lease.release()).toBe(false)
+    expect(await stage.holds('it')).toEqual([])
+  })
+
+  test('may be called again and at once, and before anything else', async () => {
+    const client = stage.world.newClient()
+    const first = client.close()
+    expect(client.close()).toBe(first)
+    await first
+    await client.close()
+    const used = stage.world.newClient()
+    await stage.getLock(used, 'it').lock()
+    await Promise.all([used.close(), used.close()])
+    expect(await stage.holds('it')).toEqual([])
+  })
+
+  test('in the middle of an acquisition leaves nothing behind', async () => {
+    for (let round = 0; round < 10; round++) {
+      const client = stage.world.newClient()
+      const lock = stage.getLock(client, 'it')
+      if (round % 2 === 0) await lock.isLocked() // connected before
+      const wait = lock.lock().catch((error) => error)
+      for (let turn = 0; turn < round; turn++) await Promise.resolve()
+      await client.close()
+      const outcome = await wait
+      expect(outcome instanceof ClosedError || outcome.valid === false).toBe(true)
+      expect(await stage.holds('it')).toEqual([])
+    }
+  })
+
+  test('ends its connections, and no others', async () => {
+    const client = stage.world.newClient()
+    const lock = stage.getLock(client, 'it')
+    const holder = stage.getLock(stage.world.newClient(), 'it')
+    const lease = await holder.lock()
+    const others = await connections()
+    expect(await lock.tryLock(50)).toBeNull()
+    expect(await connections()).toBeGreaterThan(others)
+    await client.close()
+    await eventually(async () => (await connections()) === others)
+    await lease.release()
+  })
+
+  test('comes by itself at the end of an `await using` block', async () => {
+    let lock: HoldfastLock
+    {
+      await using client = stage.world.newClient()
+      lock = stage.getLock(client, 'it')
+      await lock.lock()
+      expect(await stage.holds('it')).toEqual([1])
+    }
+    expect(await stage.holds('it')).toEqual([])
+    await expect(lock.lock()).rejects.toBeInstanceOf(ClosedError)
+  })
+
+  test('gives a release that is under way its time', async () => {
+    const client = stage.world.newClient()
+    const lease = await stage.getLock(client, 'it').lock()
+    const releasing = lease.release()
+    await client.close()
+    expect(await releasing).toBe(true)
+    expect(await stage.holds('it')).toEqual([])
+  })
+})

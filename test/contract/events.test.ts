@@ -1,0 +1,130 @@
+import type { Holdfast, HoldfastEvents } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { describeLocks } from './lock-kinds.ts'
+
+const NAMES: (keyof HoldfastEvents)[] = [
+  'acquired',
+  'released',
+  'wait',
+  'renewed',
+  'late',
+  'lost',
+  'error',
+]
+
+/** Notes every event of the client, in order. */
+function record(client: Holdfast): [name: string, event: unknown][] {
+  const events: [string, unknown][] = []
+  for (const name of NAMES) client.on(name, (event: unknown) => events.push([name, event]))
+  return events
+}
+
+describeLocks('the events', (stage) => {
+  test('tell an acquisition and its release, with who, what and which token', async () => {
+    const client = stage.world.newClient()
+    const events = record(client)
+    const lease = await stage.getLock(client, 'it').lock()
+    const hold = { name: 'it', owner: lease.owner, token: lease.token }
+    expect(events).toEqual([['acquired', { ...hold, waitedMs: expect.any(Number) }]])
+    await lease.release()
+    expect(events.slice(1)).toEqual([['released', hold]])
+  })
+
+  test('do not tell re-entries', async () => {
+    const client = stage.world.newClient()
+    const lock = stage.getLock(client, 'it')
+    const events = record(client)
+    await lock.using(() => lock.using(() => lock.using(() => {})))
+    expect(events.map(([name]) => name)).toEqual(['acquired', 'released'])
+  })
+
+  test('tell each acquisition that has to wait once, and how long it was', async () => {
+    const [one, two] = [stage.world.newClient(), stage.world.newClient()]
+    const events = record(two)
+    const lease = await stage.getLock(one, 'it').lock()
+    const waiting = stage.getLock(two, 'it').lock()
+    await eventually(() => events.length > 0)
+    const start = performance.now()
+    await eventually(() => performance.now() - start > 60)
+    await lease.release()
+    const next = await waiting
+    await next.release()
+    expect(events.map(([name]) => name)).toEqual(['wait', 'acquired', 'released'])
+    expect(events[0]?.[1]).toEqual({ name: 'it' })
+    const [, { waitedMs }] = events[1] as [string, { waitedMs: number }]
+    expect(waitedMs).toBeGreaterThan(55)
+    expect(waitedMs).toBeLessThan(10_000)
+  })
+
+  test('tell of no wait where nobody waits', async () => {
+    const [one, two] = [stage.world.newClient(), stage.world.newClient()]
+    const events = record(two)
+    const lease = await stage.getLock(one, 'it').lock()
+    expect(await stage.getLock(two, 'it').tryLock()).toBeNull()
+    expect(events).toEqual([])
+    await lease.release()
+  })
+
+  test('tell the release before the next acquisition when the lock is handed over', async () => {
+    const client = stage.world.newClient()
+    const events = record(client)
+    const lock = stage.getLock(client, 'it')
+    const tokens: number[] = []
+    const work = () => lock.using(({ token }) => void tokens.push(token))
+    await Promise.all([work(), work(), work()])
+    const seen = events
+      .filter(([name]) => name !== 'wait')
+      .map(([name, event]) => [name, (event as { token: number }).token])
+    expect(seen).toEqual(
+      tokens.flatMap((token) => [
+        ['acquired', token],
+        ['released', token],
+      ]),
+    )
+    expect(events.filter(([name]) => name === 'wait')).toHaveLength(2)
+  })
+
+  test('tell renewals, with the number of locks in each request', async () => {
+    const client = stage.world.newClient({ leaseMs: 600 })
+    const events = record(client)
+    const leases = await Promise.all(
+      ['a', 'b', 'c'].map((name) => stage.getLock(client, name).lock()),
+    )
+    await eventually(() => events.some(([name]) => name === 'renewed'))
+    expect(events.find(([name]) => name === 'renewed')?.[1]).toEqual({ holds: 3 })
+    for (const lease of leases) await lease.release()
+  })
+
+  test('tell a loss once, with the error that the signal has', async () => {
+    const client = stage.world.newClient()
+    const events = record(client)
+    const lease = await stage.getLock(client, 'it').lock(80)
+    await eventually(() => events.length === 2)
+    expect(events[1]).toEqual([
+      'lost',
+      { name: 'it', owner: lease.owner, token: lease.token, error: lease.signal.reason },
+    ])
+    await lease.release()
+    expect(events).toHaveLength(2)
+  })
+
+  test('tell that a hold was taken away by force', async () => {
+    const client = stage.world.newClient()
+    const events = record(client)
+    const lock = stage.getLock(client, 'it')
+    const lease = await lock.lock()
+    await lock.forceUnlock()
+    await expect(lock.unlock()).rejects.toBe(lease.signal.reason)
+    expect(events.map(([name]) => name)).toEqual(['acquired', 'lost'])
+    expect(events[1]?.[1]).toMatchObject({ error: { reason: 'forced' } })
+  })
+
+  test('tell the release of what close() lets go', async () => {
+    const client = stage.world.newClient()
+    const events = record(client)
+    const { token } = await stage.getLock(client, 'it').lock()
+    await client.close()
+    expect(events.map(([name]) => name)).toEqual(['acquired', 'released'])
+    expect(events[1]?.[1]).toMatchObject({ name: 'it', token })
+  })
+})
