@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast } from '../../src/index.ts'
 import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
-import { Diary, faultRig, granted, outcome, within } from './rig.ts'
+import { Diary, faultRig, granted, outcome, SHA, within } from './rig.ts'
 
 const rig = faultRig()
 
@@ -52,17 +52,19 @@ async function gone(name: string): Promise<void> {
 }
 
 describe.each(outages)('in an outage ($outage)', ({ strike }) => {
-  describe.each(['connected', 'new'])('of a client that is %s', (state) => {
-    test.each([120, 350, 1_500])('tryLock(%i) ends by then, with an error', async (waitMs) => {
-      const client = await clientIn(state)
-      const heal = await strike()
-      const { error, ms } = await outcome(client.getLock('out').tryLock(waitMs))
-      expect(error).toMatchObject({ ...UNAVAILABLE, lockName: 'out' })
-      // By waitMs, and by outageMs where that is less.
-      expect(ms).toBeLessThan(Math.min(waitMs, 600 + 200) + 200)
-      await heal()
-      await gone('out')
-    })
+  test.each([
+    ['connected', 120],
+    ['connected', 1_500],
+    ['new', 350],
+  ])('a client that is %s ends tryLock(%i) by then, with an error', async (state, waitMs) => {
+    const client = await clientIn(state)
+    const heal = await strike()
+    const { error, ms } = await outcome(client.getLock('out').tryLock(waitMs))
+    expect(error).toMatchObject({ ...UNAVAILABLE, lockName: 'out' })
+    // By waitMs, and by outageMs where that is less.
+    expect(ms).toBeLessThan(Math.min(waitMs, 600 + 200) + 200)
+    await heal()
+    await gone('out')
   })
 
   test('tryLock() and lock() end by outageMs, with an error', async () => {
@@ -206,10 +208,15 @@ describe('contention is no outage', () => {
 test('close() right after an outage gives back what is in doubt', async () => {
   const client = rig.client({ commandTimeoutMs: 500, outageMs: 600 })
   await granted(await client.getLock('warm').tryLock()).release()
-  const deaf = rig.proxy.dropReplies()
-  expect((await outcome(client.getLock('out').tryLock(120))).error).toMatchObject(UNAVAILABLE)
+  const trap = rig.proxy.onNextRequest(SHA.acquire, 'mute')
+  const trying = outcome(client.getLock('out').tryLock(120))
+  await trap.done
+  const hole = rig.proxy.blackHole({ onHeal: 'drop' })
+  expect((await trying).error).toMatchObject(UNAVAILABLE)
+  // The release that is under way is lost with the connection.
+  await eventually(() => rig.proxy.count(SHA.release) >= 2)
   expect(await rig.exists('out')).toBe(true)
-  deaf.heal()
+  hole.heal()
   await client.close()
   expect(await rig.exists('out')).toBe(false)
 })
@@ -232,7 +239,7 @@ test('in an outage nothing is sent behind the back of a caller who has given up'
     Array.from({ length: 20 }, (_, i) => outcome(client.getLock(`q ${i}`).tryLock())),
   )
   await rig.proxy.heal()
-  await granted(await client.getLock('warm').tryLock(2_000)).release()
+  await eventually(async () => granted(await client.getLock('warm').tryLock()).release())
   expect(await rig.server.admin.keys('q *')).toEqual([])
 })
 
