@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { transformSync } from '@swc/core'
+import { startChild } from '../support/children.ts'
 import { spawnDyingWithParent } from '../support/die-with-parent.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { takenForGranted } from './granted.ts'
@@ -136,4 +137,32 @@ describe('a program prints what its page says', () => {
       expect(await node(file)).toEqual({ code: 0, output: expected })
     },
   )
+})
+
+describe('examples/service.mjs', () => {
+  test('lets one of two at one order, and ends what it does before it exits', async () => {
+    const service = startChild('examples/service.mjs', {
+      env: { PORT: '0', REDIS_URL: server.url },
+    })
+    const listening = await service.next<string>()
+    const port = /^listening on (\d+)$/.exec(listening)?.[1]
+    const ship = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/orders/1001`, {
+        method: 'POST',
+        headers: { connection: 'close' },
+      })
+      return `${response.status} ${(await response.text()).replace(/\d+/, 'N').trim()}`
+    }
+    const first = ship()
+    const second = ship()
+    const refused = await Promise.race([first, second])
+    service.kill('SIGTERM')
+    expect([
+      refused,
+      ...(await Promise.all([first, second])).filter((one) => one !== refused),
+    ]).toEqual(['409 somebody else works on this order', '200 shipped, under the token N'])
+    expect(await service.next()).toBe('closed')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+    expect(service.errors).toBe('')
+  })
 })

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
-import { Holdfast } from '../../src/index.ts'
+import { Holdfast, type HoldfastLock } from '../../src/index.ts'
 import { resolveOptions } from '../../src/options.ts'
 import { lockKeys } from '../../src/redis/keys.ts'
+import { eventually } from '../support/eventually.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { allPages, codeHeadings, plain, read, readPage, tableRows } from './pages.ts'
 
@@ -215,30 +216,49 @@ describe('the page about keys', () => {
     expect(page.lines.join('\n')).toContain(lockKeys('{ada}:order').channel)
   })
 
-  test('lists rights that are enough to lock, wait, hand over, inspect and force', async () => {
-    const rights = page.headings.find(({ text }) => text === 'Rights')?.body ?? ''
-    const commands = [...rights.matchAll(/`([A-Z]+)`/g)].map(([, command]) => `+${command}`)
+  const rights = page.headings.find(({ text }) => text === 'Rights')?.body ?? ''
+  const commands = [...rights.matchAll(/`([A-Z]+)`/g)].map(([, command]) => command ?? '')
+
+  test('lists the rights that the scripts need', () => {
+    const scripts = readdirSync('lua').map((file) => read(`lua/${file}`))
+    const called = scripts.flatMap((lua) => [...lua.matchAll(/redis\.p?call\('([A-Z]+)'/g)])
+    const needed = new Set(called.map(([, command]) => command))
+    expect(needed.size).toBeGreaterThan(10)
+    expect([...needed].filter((command) => !commands.includes(command ?? ''))).toEqual([])
+  })
+
+  test('lists rights that are enough to connect, wait, hand over, inspect and force', async () => {
     const names = ['~app:*', '~redisson_lock_token:{app:*', '&redisson_lock__channel:{app:*']
-    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...names, ...commands)
+    const allowed = commands.map((command) => `+${command}`)
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...names, ...allowed)
     const redis = { host: server.host, port: server.port, username: 'app', password: 'secret' }
-    const [one, two] = [0, 1].map(() => new Holdfast({ redis, keyPrefix: 'app:' })) as [
-      Holdfast,
-      Holdfast,
-    ]
     const errors: string[] = []
-    for (const client of [one, two]) client.on('error', ({ message }) => errors.push(message))
-    await one
-      .getLock('order')
-      .using(async () => {
-        const waiting = [one, two].map((client) => client.getLock('order').using(() => undefined))
-        await one.getLock('order').using(() => one.getLock('order').inspect())
-        setTimeout(() => void two.getLock('order').forceUnlock(), 300)
-        await Promise.all(waiting)
+    const newClient = () => {
+      const client = new Holdfast({ redis, keyPrefix: 'app:' })
+      return client.on('error', ({ message }) => errors.push(message))
+    }
+    const clients = [newClient(), newClient()]
+    const [mine, others] = clients.map((client) => client.getLock('order')) as [
+      HoldfastLock,
+      HoldfastLock,
+    ]
+    try {
+      const held = await mine.lock()
+      const waiting = [mine, others].map((lock) => lock.using(() => undefined))
+      await eventually(async () => (await mine.inspect()).waiters > 0, {
+        message: 'the other client to listen',
       })
-      .catch(() => undefined)
-    await Promise.all([one.close(), two.close()])
-    await server.admin.call('ACL', 'DELUSER', 'app')
-    const log = (await server.admin.call('ACL', 'LOG')) as unknown[]
-    expect({ errors, log }).toEqual({ errors: [], log: [] })
+      await held.release()
+      await Promise.all(waiting)
+      await others.lock()
+      expect(await others.forceUnlock()).toBe(true)
+    } finally {
+      await Promise.all(clients.map((client) => client.close()))
+      await server.admin.call('ACL', 'DELUSER', 'app')
+    }
+    expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
+      errors: [],
+      denied: [],
+    })
   })
 })

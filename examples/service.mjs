@@ -1,0 +1,48 @@
+// An HTTP service that works on each order once at a time, however many of it run.
+//
+//   npm run build && PORT=8080 node examples/service.mjs
+//   curl -X POST http://127.0.0.1:8080/orders/1001
+//
+// Run a second one on another port, and ask both at once: one of them answers 409.
+import { createServer } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast } from 'holdfast'
+
+const holdfast = new Holdfast({ redis: process.env.REDIS_URL ?? 'redis://127.0.0.1:6379' })
+holdfast.on('error', (error) => console.error(error.message))
+holdfast.on('lost', ({ error }) => console.error(error.message))
+
+const server = createServer(async (request, response) => {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  try {
+    const shipped = await holdfast.getLock(`order:${request.url}`).using(ship, {
+      waitMs: 500,
+      signal: gone.signal,
+    })
+    if (shipped === null) response.writeHead(409).end('somebody else works on this order\n')
+    else response.end(shipped)
+  } catch (error) {
+    if (gone.signal.aborted) return
+    console.error(error)
+    response.writeHead(error.code === 'HOLDFAST_UNAVAILABLE' ? 503 : 500).end('try again later\n')
+  }
+})
+
+/** @param {import('holdfast').Lease} lease */
+async function ship(lease) {
+  await pause(1_500, undefined, { signal: lease.signal }) // The work, which stops at a loss.
+  lease.assertValid()
+  return `shipped, under the token ${lease.token}\n`
+}
+
+server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {
+  console.log(`listening on ${server.address().port}`)
+})
+
+process.once('SIGTERM', () => {
+  server.close(async () => {
+    await holdfast.close()
+    console.log('closed')
+  })
+})
