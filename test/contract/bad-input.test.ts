@@ -252,8 +252,8 @@ describeLocks('bad input', (stage) => {
       const counter = `redisson_lock_token:{${stage.world.rawName('it')}}`
       await admin.rpush(counter, 'precious')
       const lock = newLock()
-      for (const call of [lock.lock(), lock.tryLock(), lock.inspect()]) {
-        const error = await call.catch((error: unknown) => error)
+      for (const call of [lock.lock, lock.tryLock, lock.inspect]) {
+        const error: Any = await call.call(lock).catch((error: Any) => error)
         expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
         expect(error.message).toContain('WRONGTYPE')
       }
