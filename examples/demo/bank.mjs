@@ -2,6 +2,9 @@
 // what makes the balances right is the lock around the calls, what makes them safe is the token.
 import { Redis } from 'ioredis'
 
+/** Should even the clean-up be killed, nothing stays on somebody's server for long. */
+const KEPT_S = 600
+
 /**
  * The only write. One script, so a worker that dies has written an order as a whole or not at all,
  * and the order leaves the worker's list in the same step.
@@ -24,8 +27,7 @@ const COMMIT = `
     redis.call('HSET', tokens, ARGV[i], ARGV[i + 2])
   end
   if redis.call('RPUSH', journal, table.concat(ARGV, ' ')) == 1 then
-    -- Should even the clean-up be killed, nothing stays on somebody's server for long.
-    for _, key in ipairs({ balances, tokens, done, journal }) do redis.call('EXPIRE', key, 600) end
+    for _, key in ipairs({ tokens, done, journal }) do redis.call('EXPIRE', key, ${KEPT_S}) end
   end
   return 'written'
 `
@@ -44,29 +46,49 @@ export class Bank {
   }
 
   async open(accounts, cents, orders) {
-    const opening = accounts.flatMap((account) => [account, cents])
-    await this.#redis.hset(this.#key('balances'), ...opening)
-    await this.#redis.rpush(this.#key('todo'), ...orders.map((order) => order.id))
+    const [balances, todo] = [this.#key('balances'), this.#key('todo')]
+    await this.#redis
+      .multi()
+      .hset(balances, ...accounts.flatMap((account) => [account, cents]))
+      .rpush(todo, ...orders.map((order) => order.id))
+      .expire(balances, KEPT_S)
+      .expire(todo, KEPT_S)
+      .exec()
   }
 
   /** The id of the next order, now on the worker's own list; null when there is none. */
-  async take(worker) {
-    const id = await this.#redis.lmove(this.#key('todo'), this.#doing(worker), 'LEFT', 'RIGHT')
-    return id === null ? null : Number(id)
+  take(worker) {
+    return this.#move(this.#key('todo'), 'LEFT', this.#doing(worker), 'RIGHT')
   }
 
-  /** What a worker took and did not finish, dead or not, is the next to be taken by another. */
+  /** What a worker took and did not finish is the next that others take; in its order. */
   async giveBack(worker) {
     const ids = []
     for (;;) {
-      const id = await this.#redis.lmove(this.#doing(worker), this.#key('todo'), 'RIGHT', 'LEFT')
+      const id = await this.#move(this.#doing(worker), 'RIGHT', this.#key('todo'), 'LEFT')
       if (id === null) return ids
-      ids.unshift(Number(id))
+      ids.unshift(id)
     }
   }
 
   async giveOneBack(worker, id) {
-    await this.#redis.multi().lrem(this.#doing(worker), 1, id).lpush(this.#key('todo'), id).exec()
+    const todo = this.#key('todo')
+    await this.#redis
+      .multi()
+      .lrem(this.#doing(worker), 1, id)
+      .lpush(todo, id)
+      .expire(todo, KEPT_S)
+      .exec()
+  }
+
+  async #move(from, fromSide, to, toSide) {
+    const [[error, id]] = await this.#redis
+      .multi()
+      .lmove(from, to, fromSide, toSide)
+      .expire(to, KEPT_S)
+      .exec()
+    if (error) throw error
+    return id === null ? null : Number(id)
   }
 
   async balanceOf(account) {

@@ -33,15 +33,19 @@ let ending
 let isInterrupted = false
 
 for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 })) {
-  process.on(signal, async () => {
-    // The second time nothing is waited for: what still runs is killed at the exit.
-    if (isInterrupted) process.exit(128 + number)
-    isInterrupted = true
-    endProgress()
-    say(`${signal}: ending the workers and the server.`)
-    await endAll()
-    process.exit(128 + number)
-  })
+  process.on(signal, () => interrupt(128 + number, `${signal}: ending the workers and the server.`))
+}
+// Nobody reads any more, as in `npm run demo | head`.
+process.stdout.on('error', () => interrupt(1))
+
+async function interrupt(exitCode, words) {
+  // The second time nothing is waited for: what still runs is killed at the exit.
+  if (isInterrupted) process.exit(exitCode)
+  isInterrupted = true
+  endProgress()
+  if (words) say(words)
+  await endAll()
+  process.exit(exitCode)
 }
 
 try {

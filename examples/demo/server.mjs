@@ -42,7 +42,7 @@ export async function openServer({ embedded, atEnd }) {
 
 async function useServer(url) {
   const { name, version, pingMs } = await ask(url).catch((error) => {
-    throw new Error(`REDIS_URL=${withoutPassword(url)} does not answer: ${error.message}`)
+    throw new Error(withoutPassword(`REDIS_URL=${url} does not answer: ${error.message}`))
   })
   const [major, minor] = version.split('.').map(Number)
   if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
@@ -154,6 +154,6 @@ async function freePort() {
 
 const nameOf = (kind) => (kind === 'valkey' ? 'Valkey' : 'Redis')
 
-function withoutPassword(url) {
-  return url.replace(/\/\/[^@/]*@/, '//…@')
+function withoutPassword(text) {
+  return text.replace(/\/\/[^@/\s]*@/g, '//…@')
 }

