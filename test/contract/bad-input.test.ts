@@ -233,8 +233,8 @@ describeLocks('bad input', (stage) => {
           lock.isLocked(),
           lock.forceUnlock(),
         ]
-        for (const call of calls) {
-          const error = await call.catch((error) => error)
+        const errors = await Promise.all(calls.map((call): Promise<Any> => call.catch((e) => e)))
+        for (const error of errors) {
           expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED', lockName: 'it' })
           expect(error.message).toContain('WRONGTYPE')
         }
