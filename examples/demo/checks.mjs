@@ -42,7 +42,7 @@ export function checkTokens(journal, holds) {
   const fallen = countFallen(written) + countFallen(granted)
   const words =
     fallen === 0
-      ? `${amount(written.length)} writes and ${amount(granted.length)} grants, each with a token above the one before`
+      ? `${amount(written.length)} writes and ${amount(granted.length)} noted grants, each with a token above the one before`
       : `${fallen} were not above the one before on their account`
   return { name: 'Fencing tokens', ok: fallen === 0 && written.length > 0, words }
 }

@@ -38,7 +38,9 @@ function startWorker(letter, settings) {
       }
     })
   })
-  worker.ended = once(child, 'exit').then(([code, signal]) => {
+  // The connection ends when its last message is read, which can be after the process.
+  const ends = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
+  worker.ended = ends.then(([[code, signal]]) => {
     if (worker.killed || code === 0) return
     throw new Error(`Worker ${letter} ended with ${signal ?? `code ${code}`}: ${child.output}`)
   })

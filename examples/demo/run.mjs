@@ -46,8 +46,9 @@ export async function run({ unsafe, embedded }, atEnd) {
   const bank = new Bank(server.url, prefix)
   atEnd(async () => {
     // A server of our own takes its data with it.
-    if (!server.isOurs)
+    if (!server.isOurs) {
       await Promise.race([bank.remove(LETTERS, ACCOUNTS.map(lockNameOf)), pause(2_000)])
+    }
     bank.close()
   })
   const holdfast = new Holdfast({ redis: server.url, keyPrefix: prefix, leaseMs: LEASE_MS })

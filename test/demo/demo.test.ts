@@ -84,7 +84,7 @@ async function expectNothingLeft(text: string): Promise<void> {
 const RIGHT = [
   /^✓ Balances {8}all 16 accounts are exact to the cent$/m,
   /^✓ Orders {10}each of 2,500 was written once$/m,
-  /^✓ Fencing tokens {2}5,000 writes and [\d,]+ grants, each with a token above the one before$/m,
+  /^✓ Fencing tokens {2}5,000 writes and [\d,]+ noted grants, each with a token above the one before$/m,
   /^✓ Exclusion {7}of [\d,]+ holds no two of one account overlap$/m,
   /^✓ Pass-on {9}\d+ locks? of the dead worker/m,
   /^✓ Late write {6}.* was refused by its old token$/m,
