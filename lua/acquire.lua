@@ -2,8 +2,8 @@
   Takes the lock for an owner, or re-enters it.
 
   Safe to run twice: the caller states the hold count it wants afterwards, so a repeat finds that
-  count already there, changes nothing and answers the same. A first acquisition that was delayed
-  on its way (the caller has given up by now) is refused by server time.
+  count already there, changes nothing and answers the same. A request that was delayed on its way
+  (the caller has given up by now) is refused by server time where it would change a count.
   The token is max(previous + 1, server time in µs): it rises even when the counter was lost.
 
   KEYS[1]  lock        hash: owner -> hold count
@@ -11,7 +11,7 @@
   ARGV[1]  owner       `<clientId>:<owner>`
   ARGV[2]  leaseMs     the key lives at least this long from now, in milliseconds
   ARGV[3]  holds       the hold count wanted after this call; 1 is a first acquisition
-  ARGV[4]  notAfterUs  server time after which a first acquisition is refused, in µs; 0 is never
+  ARGV[4]  notAfterUs  server time after which no count is raised, in µs; 0 is never
   ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds
 
   Returns
@@ -35,9 +35,16 @@ if ttlMs ~= -2 and not held then
 end
 
 local last = redis.call('GET', counter)
+local time = redis.call('TIME')
+local nowUs = time[1] * 1000000 + time[2]
+local missing = holds - (held or 0)
+if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
+  return { 'late', string.format('%.0f', nowUs) }
+end
+
 if held then
-  if tonumber(held) < holds then
-    redis.call('HINCRBY', lock, owner, holds - held)
+  if missing > 0 then
+    redis.call('HINCRBY', lock, owner, missing)
   end
   if ttlMs < leaseMs then
     redis.call('PEXPIRE', lock, leaseMs)
@@ -50,16 +57,10 @@ if held then
   end
 end
 
-local time = redis.call('TIME')
-local nowUs = time[1] * 1000000 + time[2]
 if not held then
-  if notAfterUs > 0 and nowUs > notAfterUs then
-    return { 'late', string.format('%.0f', nowUs) }
-  end
   redis.call('HINCRBY', lock, owner, 1)
   redis.call('PEXPIRE', lock, leaseMs)
 end
-
 local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, nowUs))
 redis.call('SET', counter, token, 'PX', counterMs)
 return { 'granted', token }

@@ -18,7 +18,7 @@
 
   Returns
     { 'granted', token }     the lock is the follower's
-    { 'yielded' }            the lock is free, and other clients have been woken
+    { 'yielded', others }    the lock is free, and so many others who listen have been woken
     { 'gone' }               the first owner did not hold it any more; nothing was done
     { 'late', serverTimeUs } refused: it is later than notAfterUs
 ]]
@@ -41,10 +41,11 @@ local nowUs = time[1] * 1000000 + time[2]
 if notAfterUs > 0 and nowUs > notAfterUs then
   return { 'late', string.format('%.0f', nowUs) }
 end
-if listening and redis.call('PUBSUB', 'NUMSUB', channel)[2] > listening then
+local others = listening and redis.call('PUBSUB', 'NUMSUB', channel)[2] - listening or 0
+if others > 0 then
   redis.call('DEL', lock)
   redis.call(publish, channel, '0')
-  return { 'yielded' }
+  return { 'yielded', others }
 end
 
 local newToken = string.format('%.0f', math.max((tonumber(last) or tonumber(token)) + 1, nowUs))

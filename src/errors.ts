@@ -108,3 +108,9 @@ export function show(value: unknown): string {
   if (typeof value === 'object' && value !== null) return `an object (${value.constructor?.name})`
   return typeof value === 'function' ? 'a function' : String(value)
 }
+
+/** @throws `InvalidArgumentError` before anything is done that the function was to follow */
+export function assertFunction(fn: unknown): void {
+  if (typeof fn === 'function') return
+  throw new InvalidArgumentError(`The work to be done must be a function; got ${show(fn)}.`)
+}

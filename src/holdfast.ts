@@ -1,5 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
+import { assertFunction } from './errors.ts'
 import type { HoldfastEvents } from './events.ts'
 import { systemClock } from './lease/clock.ts'
 import { Keeper } from './lease/keeper.ts'
@@ -9,7 +10,7 @@ import { NodeRenewer } from './locks/node-renewer.ts'
 import { Settler } from './locks/settler.ts'
 import { type GetLockOptions, type HoldfastOptions, rawNameOf, resolveOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
-import { assertOwner, type Owner } from './owner/owner.ts'
+import { type Owner, ownerOf } from './owner/owner.ts'
 import { LockNode } from './redis/lock-node.ts'
 import { keyPrefixOf } from './redis/open.ts'
 import { RenewalThread } from './redis/renewal-thread.ts'
@@ -69,13 +70,13 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     )
     this.#settler = new Settler(this.#node, commandTimeoutMs)
     this.#desk = new Desk(
+      this.id,
       {
-        clientId: this.id,
         node: this.#node,
         keeper: this.#keeper,
         settler: this.#settler,
         clock: systemClock,
-        limits: { commandTimeoutMs, outageMs },
+        limits: { commandTimeoutMs, outageMs, whyDown: () => this.#node.whyDown },
         events: this,
       },
       this.#frames,
@@ -91,8 +92,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    */
   getLock(name: string, options: GetLockOptions = {}): NamedLock {
     const rawName = rawNameOf(name, this.#keyPrefix)
-    assertOwner(options.owner)
-    return new NamedLock(name, rawName, options.owner, this.#desk)
+    return new NamedLock(name, rawName, ownerOf(options, this.id), this.#desk)
   }
 
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
@@ -107,6 +107,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @returns what `fn` returns
    */
   run<T>(fn: () => T): T {
+    assertFunction(fn)
     return this.#frames.run(this.#desk.newOwner(), fn)
   }
 
@@ -127,8 +128,11 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   async #close(): Promise<void> {
-    await within(this.#closeMs, this.#desk.close())
-    await within(this.#closeMs, this.#settler.close())
+    const released = this.#desk.close()
+    if (this.#node.everUp) {
+      await within(this.#closeMs, released)
+      await within(this.#closeMs, this.#settler.close())
+    }
     this.#keeper.close()
     this.#node.close()
     await this.#thread?.close()

@@ -93,14 +93,14 @@ export interface ResolvedOptions {
 /** A lease must leave room for a round trip, and for drift and margin. */
 const SHORTEST_LEASE_MS = 10
 
-const CLIENT_OPTIONS = new Set([
+const CLIENT_OPTIONS = [
   'redis',
   'leaseMs',
   'keyPrefix',
   'commandTimeoutMs',
   'outageMs',
   'watchdogThread',
-])
+]
 
 export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
   if (typeof options !== 'object' || options === null) {
@@ -108,34 +108,55 @@ export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
       `new Holdfast(options): options must be an object with \`redis\`; got ${show(options)}.`,
     )
   }
-  for (const name of Object.keys(options)) {
-    if (CLIENT_OPTIONS.has(name)) continue
+  assertKnown(Object.keys(options), CLIENT_OPTIONS)
+  const { redis, keyPrefix } = options
+  if (!isPlaceOfRedis(redis)) {
     throw new InvalidArgumentError(
-      `new Holdfast(options): there is no option \`${name}\`. There are: ${[...CLIENT_OPTIONS].join(', ')}.`,
-    )
-  }
-  const { redis, keyPrefix, watchdogThread = false } = options
-  if ((typeof redis !== 'string' && typeof redis !== 'object') || redis === null || redis === '') {
-    throw new InvalidArgumentError(
-      'new Holdfast(options): `redis` must be a URL, ioredis options, or an ioredis client; ' +
-        `got ${show(redis)}.`,
+      'new Holdfast(options): `redis` must be a redis:// or rediss:// URL, ioredis options, or an ' +
+        `ioredis client; got ${show(redis)}.`,
     )
   }
   if (keyPrefix !== undefined && typeof keyPrefix !== 'string') {
     throw new InvalidArgumentError(`\`keyPrefix\` must be a string; got ${show(keyPrefix)}.`)
   }
-  const thread = watchdogThread === true ? {} : watchdogThread
+  const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
+  const { watchdogThread = false } = options
   return {
     redis,
     keyPrefix,
-    leaseMs: leaseMs(options.leaseMs ?? 30_000, '`leaseMs`'),
-    commandTimeoutMs: wholeMs(options.commandTimeoutMs ?? 2_000, '`commandTimeoutMs`'),
-    outageMs: wholeMs(options.outageMs ?? 5_000, '`outageMs`'),
-    silenceLimitMs:
-      thread === false
-        ? undefined
-        : wholeMs(thread.silenceLimitMs ?? 60_000, '`watchdogThread.silenceLimitMs`'),
+    leaseMs: leaseMs(lease, '`leaseMs`'),
+    commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`'),
+    outageMs: wholeMs(outageMs, '`outageMs`'),
+    silenceLimitMs: silenceLimitMs(watchdogThread),
   }
+}
+
+function isPlaceOfRedis(redis: unknown): redis is HoldfastOptions['redis'] {
+  if (typeof redis === 'object') return redis !== null && !Array.isArray(redis)
+  if (typeof redis !== 'string' || !/^rediss?:\/\//.test(redis)) return false
+  return URL.canParse(redis)
+}
+
+function silenceLimitMs(thread: unknown): number | undefined {
+  if (thread === false) return undefined
+  if (thread === true) return 60_000
+  if (typeof thread !== 'object' || thread === null) {
+    throw new InvalidArgumentError(
+      `\`watchdogThread\` must be true, false or { silenceLimitMs }; got ${show(thread)}.`,
+    )
+  }
+  assertKnown(Object.keys(thread), ['silenceLimitMs'])
+  const { silenceLimitMs = 60_000 } = thread as WatchdogThreadOptions
+  return wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`')
+}
+
+/** A name that is not known may be a misspelt one. */
+function assertKnown(names: readonly string[], known: readonly string[]): void {
+  const other = names.find((name) => !known.includes(name))
+  if (other === undefined) return
+  throw new InvalidArgumentError(
+    `There is no option \`${other}\` here. There are: ${known.join(', ')}.`,
+  )
 }
 
 /** The raw name in Redis, which all names of the lock are made from. */
@@ -200,12 +221,7 @@ export function resolveAcquisition(
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError(`Lock options must be an object; got ${show(options)}.`)
   }
-  for (const name of Object.keys(options)) {
-    if ((known as readonly string[]).includes(name)) continue
-    throw new InvalidArgumentError(
-      `There is no option \`${name}\` here. There are: ${known.join(', ')}.`,
-    )
-  }
+  assertKnown(Object.keys(options), known)
   const given = options as TryLockOptions
   if (given.signal !== undefined && !(given.signal instanceof AbortSignal)) {
     throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(given.signal)}.`)

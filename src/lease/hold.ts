@@ -93,6 +93,7 @@ export class Hold {
 
   /** The server had the lock for `leaseMs` more when it got a request sent at `sentAt`. */
   proved(leaseMs: number, sentAt: Moment): void {
+    this.loseIfOver()
     this.leaseMs = Math.max(this.leaseMs, leaseMs)
     const validForMs = validityMs(leaseMs)
     const left = validForMs - elapsedMs(sentAt, this.#clock.now())
@@ -127,10 +128,16 @@ export class Hold {
     return this.#signal.signal
   }
 
+  /**
+   * For those who are about to ask the server, or have heard from it: what ran out on the monotonic
+   * clock stays lost, whoever looks first; where only the wall clock says so the answer counts.
+   */
+  loseIfOver(): void {
+    if (this.live && this.remainingMonotonicMs() <= 0) this.#loseByTime()
+  }
+
   loseIfExpired(): void {
-    if (this.live && this.remainingMs() === 0) {
-      this.lose('expired', 'its time ran out before a renewal was confirmed or it was released')
-    }
+    if (this.live && this.remainingMs() === 0) this.#loseByTime()
   }
 
   lose(reason: LossReason, how: string): void {
@@ -149,6 +156,10 @@ export class Hold {
   /** The last release: nothing was lost, unless a reason is given for those who still work. */
   end(reason?: Error): void {
     if (this.live) this.#end('ended', reason)
+  }
+
+  #loseByTime(): void {
+    this.lose('expired', 'its time ran out before a renewal was confirmed or it was released')
   }
 
   #end(state: 'ended' | 'lost', loss: Error | undefined): void {

@@ -45,7 +45,8 @@ export class Lease implements AsyncDisposable {
 
   /**
    * Aborts when the lease is lost or no longer safe, a margin before the server can give the lock
-   * away, with a {@link LeaseLostError} as its reason. It does not abort at an ordinary release.
+   * away, with a {@link LeaseLostError} as its reason; or when the client is closed, with a
+   * `ClosedError`. It does not abort at an ordinary release.
    * `aborted` looks at the clocks each time it is read, so it is right also after a blocked event
    * loop, a stopped process or a suspended machine.
    */

@@ -5,10 +5,12 @@ import { lockKeys } from '../redis/keys.ts'
 import type { Context } from './context.ts'
 import { Conversation } from './conversation.ts'
 import { Ear } from './ear.ts'
-import { HandOverBound } from './hand-over-bound.ts'
+import { Line } from './line.ts'
 import { Tasks } from './tasks.ts'
 import { eventOf, Tenancy } from './tenancy.ts'
+import { Turn } from './turn.ts'
 import { type Request, Waiter } from './waiter.ts'
+import { WaitingRoom } from './waiting-room.ts'
 
 /**
  * One client at one lock: however many wait here, only the first of them talks to Redis. When the
@@ -21,22 +23,22 @@ export class Contender {
   readonly #tenancy: Tenancy
   readonly #ear: Ear
   readonly #tasks: Tasks
-  readonly #waiters = new Set<Waiter>()
-  /** Those of them who wait their turn. */
-  readonly #queue = new Set<Waiter>()
-  readonly #bound = new HandOverBound()
+  readonly #room = new WaitingRoom()
+  readonly #turn = new Turn()
+  readonly #line = new Line()
   #handingOver = false
+
   constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
     this.#name = name
     this.#context = context
     const keys = lockKeys(rawName)
     this.#talk = new Conversation(name, keys, context)
     this.#tenancy = new Tenancy(name, context, this.#talk, () => this.#lookAgain())
-    this.#ear = new Ear(context.node, keys, () => this.#first?.bell.ring())
+    this.#ear = new Ear(context.node, keys, () => this.#room.first?.bell.ring())
     this.#tasks = new Tasks(
       (error) => context.events.emit('error', error),
       () => {
-        if (this.#waiters.size === 0 && !this.#occupied) onIdle()
+        if (this.#room.isEmpty && !this.#occupied) this.#leave(onIdle)
       },
     )
   }
@@ -48,26 +50,24 @@ export class Contender {
 
   /** Whether an acquisition of this owner is under way. */
   isPending(owner: Owner): boolean {
-    for (const waiter of this.#waiters) if (waiter.request.owner === owner) return true
-    return false
+    return this.#room.has(owner)
   }
 
   /** @returns the hold, or null when it was not to be had in the time given */
   acquire(request: Request): Promise<Hold | null> {
-    const waiter = new Waiter(request, this.#talk.patience(), () => {
-      this.#waiters.delete(waiter)
-      this.#queue.delete(waiter)
+    const waiter = new Waiter(request, this.#talk.patience(this.#line), () => {
+      this.#room.leave(waiter)
       this.#advance()
     })
-    this.#waiters.add(waiter)
+    this.#room.enter(waiter)
     const { hold } = this.#tenancy
     if (hold?.owner === request.owner) {
       this.#tasks.run(this.#reenter(hold, waiter))
     } else if (request.waitMs === 0) {
       this.#tasks.run(this.#contend(waiter))
     } else {
-      this.#queue.add(waiter)
-      if (this.#queue.size > 1 || this.#occupied) this.#announce(waiter)
+      if (this.#room.first !== undefined || this.#occupied) this.#announce(waiter)
+      this.#room.queue(waiter)
       this.#advance()
     }
     return waiter.promise
@@ -104,16 +104,12 @@ export class Contender {
   /** Lets nobody wait any more and frees what is held. Resolves when all of it is done. */
   async close(reason: ClosedError): Promise<void> {
     const { hold } = this.#tenancy
-    for (const waiter of [...this.#waiters]) waiter.reject(reason)
+    this.#room.rejectAll(reason)
     if (hold !== null) {
       hold.count = 0
       this.#tasks.run(this.#end(hold, reason))
     }
     await this.#tasks.quiet()
-  }
-
-  get #first(): Waiter | undefined {
-    return this.#queue.values().next().value
   }
 
   /** The lock is in this client's hands, or passes between them. */
@@ -123,7 +119,7 @@ export class Contender {
 
   /** The first in the queue looks after itself; the last to leave stops listening. */
   #advance(): void {
-    const first = this.#first
+    const first = this.#room.first
     if (first === undefined) {
       this.#ear.close()
       this.#tasks.settle()
@@ -134,7 +130,14 @@ export class Contender {
 
   #lookAgain(): void {
     this.#advance()
-    this.#first?.bell.ring()
+    this.#room.first?.bell.ring()
+  }
+
+  /** Nothing is left to do here; but a client that had its turn remembers that it was polite. */
+  #leave(onIdle: () => void): void {
+    const { politeMs } = this.#turn
+    if (politeMs === 0) onIdle()
+    else setTimeout(() => this.#tasks.settle(), politeMs + 1).unref()
   }
 
   #announce(waiter: Waiter): void {
@@ -148,6 +151,8 @@ export class Contender {
     const { request, bell } = waiter
     while (!waiter.settled) {
       bell.still()
+      const { hold: own } = this.#tenancy
+      if (own?.owner === request.owner) return this.#reenter(own, waiter)
       const leaving = this.#tenancy.leaving(request.owner)
       if (leaving !== undefined) {
         await Promise.race([leaving, waiter.promise]).catch(() => {})
@@ -156,6 +161,11 @@ export class Contender {
       if (this.#occupied && request.waitMs > 0) {
         await bell.wait()
         continue
+      }
+      if (request.waitMs > 0) await this.#turn.stepBack()
+      if (waiter.patience.over) {
+        waiter.reject(waiter.patience.error('not acquired'))
+        break
       }
       const { grant, sentAt, pauseMs } = await this.#talk.acquire(waiter)
       if (grant?.kind === 'granted') {
@@ -175,6 +185,7 @@ export class Contender {
     const { request } = waiter
     if (hold === this.#tenancy.hold) hold.count += 1
     else this.#tenancy.begin(hold)
+    this.#turn.acquired()
     if (waiter.settled) {
       this.#tasks.run(this.release(hold, false))
       return
@@ -183,16 +194,16 @@ export class Contender {
     if (hold.count === 1) {
       this.#context.events.emit('acquired', { ...eventOf(hold), waitedMs: waiter.waitedMs })
     }
-    waiter.resolve(hold)
-    for (const other of [...this.#queue]) {
-      if (other.request.owner === request.owner && !other.contending) {
-        this.#tasks.run(this.#reenter(hold, other))
-      }
+    for (const other of this.#room.queuedWith(waiter)) {
+      if (other.contending) other.bell.ring()
+      else this.#tasks.run(this.#reenter(hold, other))
     }
+    waiter.resolve(hold)
   }
 
   async #reenter(hold: Hold, waiter: Waiter): Promise<void> {
-    this.#queue.delete(waiter)
+    this.#room.unqueue(waiter)
+    this.#advance()
     hold.count += 1
     if (await this.#talk.reenter(waiter, hold)) {
       this.#tenancy.watch(hold, waiter.request)
@@ -204,14 +215,14 @@ export class Contender {
 
   #end(hold: Hold, reason?: ClosedError): Promise<boolean> {
     return this.#tenancy.end(hold, reason, () => {
-      const next = reason === undefined ? this.#first : undefined
-      const isParked = next?.contending && next.askedAt === undefined
+      const next = reason === undefined ? this.#room.first : undefined
+      const isParked = next?.contending && !next.asking
       return isParked ? this.#handOver(hold, next) : this.#free(hold, false)
     })
   }
 
   async #handOver(hold: Hold, next: Waiter): Promise<boolean> {
-    const listening = this.#bound.reached() ? this.#ear.listeners : null
+    const listening = this.#turn.over ? this.#ear.listeners : null
     this.#handingOver = true
     const { grant, sentAt, unknown } = await this.#talk.handOver(hold, next, listening)
     this.#handingOver = false
@@ -219,26 +230,26 @@ export class Contender {
     // repeat, and find out how far the hand-over came.
     if (grant === null) {
       next.bell.ring()
+      if (next.settled) this.#talk.settleUnheard(next)
       return this.#free(hold, unknown)
     }
     if (grant.kind !== 'gone') this.#context.events.emit('released', eventOf(hold))
+    this.#turn.released(grant.kind === 'yielded' ? grant.others : 0)
     if (grant.kind === 'granted') {
-      this.#bound.passed()
       const following = this.#tenancy.granted(next, grant.token, sentAt)
       if (following !== null) this.#granted(next, following)
-    } else {
-      this.#bound.reset()
     }
     this.#lookAgain()
     return grant.kind !== 'gone'
   }
 
   async #free(hold: Hold, mayBeDone: boolean): Promise<boolean> {
-    this.#bound.reset()
     try {
-      const freed = await this.#talk.free(hold, mayBeDone)
-      if (freed) this.#context.events.emit('released', eventOf(hold))
-      return freed
+      const told = await this.#talk.free(hold, mayBeDone)
+      if (told === null) return false
+      this.#turn.released(told - this.#ear.listeners)
+      this.#context.events.emit('released', eventOf(hold))
+      return true
     } finally {
       this.#lookAgain()
     }

@@ -8,7 +8,6 @@ import type { Settler } from './settler.ts'
 
 /** What all locks of one client share. */
 export interface Context {
-  readonly clientId: string
   readonly node: LockNode
   readonly keeper: Keeper
   readonly settler: Settler

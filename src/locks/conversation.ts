@@ -1,11 +1,11 @@
 import type { Moment } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
-import type { Owner } from '../owner/owner.ts'
+import type { Grant, Released } from '../redis/answers.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { LockKeys } from '../redis/keys.ts'
-import type { Grant, Released } from '../redis/lock-node.ts'
 import { LATE_AT_MOST_MS } from '../redis/server-clock.ts'
 import type { Context } from './context.ts'
+import type { Line } from './line.ts'
 import { Patience } from './patience.ts'
 import type { Waiter } from './waiter.ts'
 
@@ -34,13 +34,9 @@ export class Conversation {
     this.#context = context
   }
 
-  patience(): Patience {
-    return new Patience(this.#name, this.#context.limits)
-  }
-
-  /** The owner as Redis knows it. */
-  wireOwner(owner: Owner): string {
-    return `${this.#context.clientId}:${owner.idOn(this.keys.lock)}`
+  /** @param line what it shares with others; left out when it is alone */
+  patience(line?: Line): Patience {
+    return new Patience(this.#name, this.#context.limits, line)
   }
 
   /**
@@ -56,11 +52,12 @@ export class Conversation {
   ): Promise<Asked> {
     if (waiter.wireOwner !== wireOwner) this.settleUnheard(waiter)
     waiter.wireOwner = wireOwner
-    waiter.askedAt = performance.now()
+    waiter.asking = true
+    const answeredOrNot = waiter.patience.line.asks()
     const sentAt = this.#context.clock.now()
     try {
       const grant = await send()
-      waiter.answered()
+      waiter.patience.line.answered()
       return { grant, sentAt, pauseMs: 0, unknown: false }
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
@@ -70,14 +67,15 @@ export class Conversation {
       if (pauseMs === null) waiter.reject(waiter.patience.error('not acquired'))
       return { grant: null, sentAt, pauseMs: pauseMs ?? 0, unknown }
     } finally {
-      waiter.askedAt = undefined
+      answeredOrNot()
+      waiter.asking = false
     }
   }
 
   /** Asks for a first acquisition. */
   acquire(waiter: Waiter): Promise<Asked> {
     const { owner, leaseMs } = waiter.request
-    const wireOwner = this.wireOwner(owner)
+    const wireOwner = owner.wireNameOn(this.keys.lock)
     const callMs = Math.min(waiter.patience.callMs, waiter.leftMs)
     return this.ask(waiter, wireOwner, callMs, () =>
       this.#context.node.acquire(this.keys, wireOwner, leaseMs, 1, callMs),
@@ -92,7 +90,7 @@ export class Conversation {
   async reenter(waiter: Waiter, hold: Hold): Promise<boolean> {
     const { leaseMs } = waiter.request
     const { wireOwner } = hold.seat
-    while (!waiter.settled && hold.live) {
+    for (hold.loseIfOver(); !waiter.settled && hold.live; ) {
       const callMs = Math.min(waiter.patience.callMs, waiter.leftMs)
       const { grant, sentAt, pauseMs } = await this.ask(waiter, wireOwner, callMs, () =>
         this.#context.node.acquire(this.keys, wireOwner, leaseMs, hold.count, callMs),
@@ -121,7 +119,7 @@ export class Conversation {
     const { owner, leaseMs } = waiter.request
     const { callMs } = this.patience()
     const from = { owner: hold.seat.wireOwner, token: hold.token }
-    const to = { owner: this.wireOwner(owner), leaseMs }
+    const to = { owner: owner.wireNameOn(this.keys.lock), leaseMs }
     return this.ask(waiter, to.owner, callMs, () =>
       this.#context.node.handOver(this.keys, from, to, listening, callMs),
     )
@@ -137,8 +135,8 @@ export class Conversation {
     const patience = this.patience()
     while (hold.live && hold.count > 0) {
       const answer = await this.#tell(hold, patience, 'one of its acquisitions was not released')
-      if (answer === 'kept') return true
-      if (answer === 'gone') loseGone(hold)
+      if (answer?.kind === 'kept') return true
+      if (answer?.kind === 'gone') loseGone(hold)
     }
     return hold.loss === undefined
   }
@@ -147,22 +145,24 @@ export class Conversation {
    * Frees the lock.
    *
    * @param mayBeDone whether an earlier request may have freed it, so that "gone" is no loss
-   * @returns whether the lock was still held; rejects when Redis did not confirm it
+   * @returns how many listeners were told; null when the lock was not held any more. Rejects when
+   * Redis did not confirm it.
    */
-  async free(hold: Hold, mayBeDone: boolean): Promise<boolean> {
+  async free(hold: Hold, mayBeDone: boolean): Promise<number | null> {
     const patience = this.patience()
     for (let again = mayBeDone; ; again = true) {
       const answer = await this.#tell(hold, patience, 'its release was not confirmed')
       if (answer === undefined) continue
       if (hold.doubtUntilMs > performance.now()) this.settle(hold)
-      return answer === 'freed' || again
+      if (answer.kind === 'freed') return answer.listeners
+      return again ? 0 : null
     }
   }
 
   /** Makes the lease last at least this long from now. */
   async extend(hold: Hold, leaseMs: number): Promise<void> {
     const patience = this.patience()
-    while (hold.live) {
+    for (hold.loseIfOver(); hold.live; ) {
       const sentAt = this.#context.clock.now()
       const [left] = await this.#context.node.renew([hold.seat], leaseMs, patience.callMs)
       if (left instanceof CallFailure) {
@@ -173,7 +173,7 @@ export class Conversation {
         loseGone(hold)
       } else {
         hold.proved(leaseMs, sentAt)
-        return
+        if (hold.live) return
       }
     }
     throw hold.loss

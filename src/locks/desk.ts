@@ -12,12 +12,14 @@ export class Desk {
   readonly frames: Frames
   readonly holdings = new Holdings()
   readonly leaseMs: number
+  readonly #clientId: string
   readonly #context: Context
   readonly #contenders = new Map<string, Contender>()
   #owners = 0
   #closed = false
 
-  constructor(context: Context, frames: Frames, leaseMs: number) {
+  constructor(clientId: string, context: Context, frames: Frames, leaseMs: number) {
+    this.#clientId = clientId
     this.#context = context
     this.frames = frames
     this.leaseMs = leaseMs
@@ -33,7 +35,7 @@ export class Desk {
 
   newOwner(): Owner {
     this.#owners += 1
-    return new Owner(String(this.#owners))
+    return new Owner(this.#clientId, String(this.#owners))
   }
 
   /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */

@@ -1,4 +1,4 @@
-import { NotHeldError } from '../errors.ts'
+import { assertFunction, NotHeldError } from '../errors.ts'
 import { Lease, type LeaseActions } from '../lease/lease.ts'
 import {
   type Acquisition,
@@ -8,8 +8,8 @@ import {
   type TryLockOptions,
 } from '../options.ts'
 import type { Owner } from '../owner/owner.ts'
+import type { LockFacts } from '../redis/answers.ts'
 import { lockKeys } from '../redis/keys.ts'
-import type { LockFacts } from '../redis/lock-node.ts'
 import type { Desk } from './desk.ts'
 import { warnOfSelfWait } from './self-wait.ts'
 
@@ -76,35 +76,27 @@ export class NamedLock {
    * Runs `fn` while holding the lock, in a frame of its own: whatever runs inside acts for the
    * holder and re-enters, through any lock object of this client.
    *
-   * @param options as for {@link lock}; with `waitMs`, `fn` does not run and null is returned when
-   * the lock was not to be had in that time
-   * @returns what `fn` returns. Rejects with what `fn` rejects with; with `LeaseLostError` when the
-   * lease was lost before `fn` ended, although it ended well. A release that Redis does not confirm
-   * is told by the client's `error` event, since the work is done.
+   * @param options as for {@link lock}
+   * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link lock} does when the
+   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, although
+   * it ended well. A release that Redis does not confirm is told by the client's `error` event,
+   * since the work is done.
    */
-  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: LockOptions): Promise<T>
-  using<T>(
-    fn: (lease: Lease) => Promise<T> | T,
-    options: TryLockOptions & { waitMs: number },
-  ): Promise<T | null>
-  async using<T>(
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options: LockOptions = {}): Promise<T> {
+    const meant = resolveAcquisition(options, ['leaseMs', 'signal'], Infinity)
+    return (await this.#use(fn, meant)) as T
+  }
+
+  /**
+   * As {@link using}, if the lock is to be had in the time given: without `waitMs` it is tried once.
+   *
+   * @returns what `fn` returns; null, without running `fn`, when somebody else has the lock
+   */
+  async tryUsing<T>(
     fn: (lease: Lease) => Promise<T> | T,
     options: TryLockOptions = {},
   ): Promise<T | null> {
-    const meant = resolveAcquisition(options, ['waitMs', 'leaseMs', 'signal'], Infinity)
-    const frame = this.#desk.newOwner()
-    const lease = await this.#acquire(this.#owner ?? this.#enclosingHolder() ?? frame, meant)
-    if (lease === null) return null
-    let result: T
-    let wasHeld: boolean
-    try {
-      result = await this.#desk.frames.run(this.#owner ?? frame, () => fn(lease))
-    } finally {
-      wasHeld = lease.valid
-      await lease.release().catch((error: Error) => this.#desk.events.emit('error', error))
-    }
-    if (!wasHeld && lease.hold.loss !== undefined) throw lease.hold.loss
-    return result
+    return this.#use(fn, resolveAcquisition(options, ['waitMs', 'leaseMs', 'signal'], 0))
   }
 
   /**
@@ -175,6 +167,23 @@ export class NamedLock {
     )
   }
 
+  async #use<T>(fn: (lease: Lease) => Promise<T> | T, meant: Acquisition): Promise<T | null> {
+    assertFunction(fn)
+    const frame = this.#owner ?? this.#desk.newOwner()
+    const lease = await this.#acquire(this.#enclosingHolder() ?? frame, meant)
+    if (lease === null) return null
+    let result: T
+    let wasHeld = false
+    try {
+      result = await this.#desk.frames.run(frame, () => fn(lease))
+    } finally {
+      wasHeld = lease.valid
+      await lease.release().catch((error: Error) => this.#desk.events.emit('error', error))
+    }
+    if (!wasHeld && lease.hold.loss !== undefined) throw lease.hold.loss
+    return result
+  }
+
   async #acquire(owner: Owner | undefined, meant: Acquisition): Promise<Lease | null> {
     this.#desk.assertOpen(this.name)
     meant.signal?.throwIfAborted()
@@ -188,8 +197,8 @@ export class NamedLock {
       signal: meant.signal,
     })
     const holder = owner ?? this
-    const nested = owner === undefined && this.#held() !== undefined
-    const hold = await (nested ? warnOfSelfWait(this, this.name, acquiring) : acquiring)
+    const held = owner === undefined ? this.#desk.holdings.earliest(this, this.#rawName) : undefined
+    const hold = await (held === undefined ? acquiring : warnOfSelfWait(this, held, acquiring))
     if (hold === null) return null
     const actions: LeaseActions = {
       release: (lease) => {
@@ -208,7 +217,7 @@ export class NamedLock {
 
   /** The owner of a bare acquisition; undefined when it is to be one of its own. */
   #bareOwner(): Owner | undefined {
-    const holder = this.#owner ?? this.#enclosingHolder()
+    const holder = this.#enclosingHolder()
     if (holder !== undefined) return holder
     const frame = this.#desk.frames.current()
     if (frame === undefined) return undefined
@@ -216,7 +225,9 @@ export class NamedLock {
     return this.#desk.contender(this.name, this.#rawName).isPending(frame) ? undefined : frame
   }
 
+  /** The owner to re-enter as: the one of this object, or the frame outside that holds the lock. */
   #enclosingHolder(): Owner | undefined {
+    if (this.#owner !== undefined) return this.#owner
     const { holder } = this.#desk.contender(this.name, this.#rawName)
     return holder === null ? undefined : this.#desk.frames.find((owner) => owner === holder)
   }

@@ -5,46 +5,60 @@ import {
   UnsupportedServerError,
 } from '../errors.ts'
 import type { CallFailure } from '../redis/failure.ts'
+import { Line } from './line.ts'
 
 export interface Limits {
   /** The longest that one call to Redis may take, in milliseconds. */
   readonly commandTimeoutMs: number
   /** How long a silent or refusing Redis is put up with, in milliseconds. */
   readonly outageMs: number
+  /** Why the connection is down, in words; undefined when it is up. */
+  readonly whyDown: () => string | undefined
 }
+
+/** A call with less time than this is not worth sending, in milliseconds. */
+const LEAST_CALL_MS = 20
 
 /**
  * How long one operation puts up with a Redis that does not answer as it should. Failures that
- * pass are tried again until `outageMs` without a proper answer; others end it at once.
+ * pass are tried again until it has had `outageMs` of them; others end it at once.
  */
 export class Patience {
   readonly #lockName: string
   readonly #limits: Limits
-  #failingSince: number | undefined
-  #failures = 0
-  /** The failure since the last proper answer, or undefined when all is well. */
-  failure: CallFailure | undefined
+  readonly line: Line
+  readonly #startedAt = performance.now()
 
-  constructor(lockName: string, limits: Limits) {
+  /** @param line what it shares with others; left out when it is alone */
+  constructor(lockName: string, limits: Limits, line = new Line()) {
     this.#lockName = lockName
     this.#limits = limits
+    this.line = line
   }
 
   /** How long the next call may take. */
   get callMs(): number {
-    const failingMs = performance.now() - (this.#failingSince ?? performance.now())
-    return Math.max(1, Math.min(this.#limits.commandTimeoutMs, this.#limits.outageMs - failingMs))
+    return Math.max(1, Math.min(this.#limits.commandTimeoutMs, this.#leftMs))
   }
 
-  /** An answer that is due for this long counts as silence, in milliseconds. */
-  get silenceMs(): number {
-    return this.#limits.commandTimeoutMs / 2
+  /** Whether it is time to give up. */
+  get over(): boolean {
+    const failure = this.#failure
+    return failure !== undefined && (failure.permanent || this.#leftMs < LEAST_CALL_MS)
   }
 
-  answered(): void {
-    this.#failingSince = undefined
-    this.#failures = 0
-    this.failure = undefined
+  /**
+   * Whether nobody can tell by now who has the lock.
+   *
+   * @param known whether it was known at the start
+   */
+  isOutage(known: boolean): boolean {
+    if (this.#failure !== undefined) return true
+    const { silentMs, answeredAt } = this.line
+    if (known || answeredAt >= this.#startedAt) {
+      return silentMs >= this.#limits.commandTimeoutMs / 2
+    }
+    return silentMs > 0
   }
 
   /**
@@ -52,33 +66,28 @@ export class Patience {
    * @returns how long to pause before the next try, in milliseconds; null when it is time to give up
    */
   failed(failure: CallFailure, sentAt: number): number | null {
-    this.failure = failure
-    this.#failingSince ??= sentAt
-    this.#failures += 1
-    if (failure.permanent) return null
-    const left = this.#limits.outageMs - (performance.now() - this.#failingSince)
-    if (left <= 1) return null
-    return Math.min(
-      left,
-      Math.min(10 * 2 ** Math.min(this.#failures, 5), 250) * (0.5 + Math.random()),
-    )
+    this.line.failed(failure, sentAt)
+    if (this.over) return null
+    const pauseMs = Math.min(10 * 2 ** Math.min(this.line.failures, 5), 250) * (0.5 + Math.random())
+    return this.#leftMs - pauseMs < LEAST_CALL_MS ? null : pauseMs
   }
 
   /**
    * What to tell the caller: the last failure, in words for people.
    *
    * @param what did not come about
-   * @param since when Redis was last known to answer, where no call has failed yet
    */
-  error(what: string, since = performance.now()): Error {
-    const { failure } = this
-    const forMs = Math.round(performance.now() - (this.#failingSince ?? since))
+  error(what: string): Error {
+    const failure = this.#failure
+    const forMs = Math.round(failure === undefined ? this.line.silentMs : this.#failingMs)
     const lock = `Lock "${this.#lockName}": ${what}`
-    if (failure?.kind === 'closed')
+    if (failure?.kind === 'closed') {
       return new ClosedError(`${lock}: the client was closed.`, this.#lockName)
+    }
     if (failure === undefined || failure.kind === 'unsent' || failure.kind === 'unknown') {
+      const why = failure?.message ?? this.#limits.whyDown() ?? 'the answer was still due'
       return new RedisUnavailableError(
-        `${lock}: Redis gave no answer for ${forMs} ms (${failure?.message ?? 'it was still due'}). ` +
+        `${lock}: Redis gave no answer for ${forMs} ms (${why}). ` +
           'This says nothing about who holds the lock. Check that Redis is up and can be reached.',
         this.#lockName,
         failure,
@@ -92,5 +101,18 @@ export class Patience {
       this.#lockName,
       failure.cause ?? failure,
     )
+  }
+
+  /** A failure from before this operation began is not its own. */
+  get #failure(): CallFailure | undefined {
+    return this.line.failedAt >= this.#startedAt ? this.line.failure : undefined
+  }
+
+  get #failingMs(): number {
+    return performance.now() - Math.max(this.line.failingSince, this.#startedAt)
+  }
+
+  get #leftMs(): number {
+    return this.#limits.outageMs - (this.#failure === undefined ? 0 : this.#failingMs)
   }
 }

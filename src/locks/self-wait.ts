@@ -1,18 +1,21 @@
+import type { Lease } from '../lease/lease.ts'
+
 const AFTER_MS = 500
 
 const warned = new WeakSet<object>()
 
 /**
- * Warns once for each lock object when an acquisition outside any frame waits for a lock that the
- * same object holds: nested code without a frame would wait for ever.
+ * Warns once for each lock object when an acquisition outside any frame waits for a lease that the
+ * same object holds all the while: nested code without a frame would wait for ever.
  */
 export async function warnOfSelfWait<T>(
   lock: object,
-  name: string,
+  held: Lease,
   acquiring: Promise<T>,
 ): Promise<T> {
+  const { name } = held
   const timer = setTimeout(() => {
-    if (warned.has(lock)) return
+    if (held.released || warned.has(lock)) return
     warned.add(lock)
     process.emitWarning(
       `Lock "${name}" has been waited for during ${AFTER_MS} ms by the lock object that holds it. ` +

@@ -14,6 +14,7 @@ export interface Doubt {
 }
 
 const LONGEST_PAUSE_MS = 1_000
+const CLOSING_PAUSE_MS = 20
 
 /**
  * Sets right what was left open when a reply never came: releases in the background until Redis
@@ -37,7 +38,7 @@ export class Settler {
     this.#open.set(work, () => bell.ring())
   }
 
-  /** Ends with the first answer or failure of everything that is open. */
+  /** Ends when everything open is settled, or when the node is closed under it. */
   async close(): Promise<void> {
     this.#closing = true
     for (const hurry of this.#open.values()) hurry()
@@ -53,8 +54,8 @@ export class Settler {
         if (sentAt >= doubt.untilMs) return
         pauseMs = doubt.untilMs - performance.now()
       } catch (failure) {
-        if (this.#closing || (failure as CallFailure).permanent) return
-        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+        if ((failure as CallFailure).permanent) return
+        pauseMs = this.#closing ? CLOSING_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       }
       bell.still()
       await bell.wait(Math.max(1, pauseMs), { keepAlive: this.#closing })

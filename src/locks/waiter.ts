@@ -28,16 +28,15 @@ export class Waiter {
   readonly bell = new Bell()
   /** Whether its turn has come and it looks after itself. */
   contending = false
-  /** Whether it was told to listeners that it waits. */
+  /** Whether it is known, and was told, that it has to wait for somebody else. */
   announced = false
   /** The name that its last request went under. */
   wireOwner = ''
-  /** When the request to Redis that is under way was sent, on `performance.now()`. */
-  askedAt: number | undefined
+  /** Whether a request on its behalf is under way. */
+  asking = false
   /** Until when a request that was given up could still be granted, on `performance.now()`. */
   doubtUntilMs = 0
   #settled = false
-  #everAnswered = false
   #resolve!: (hold: Hold | null) => void
   #reject!: (reason: unknown) => void
   readonly #startedAt = performance.now()
@@ -72,12 +71,6 @@ export class Waiter {
     return waitMs === 0 ? Infinity : Math.max(1, waitMs - this.waitedMs)
   }
 
-  /** Redis gave a proper answer. */
-  answered(): void {
-    this.#everAnswered = true
-    this.patience.answered()
-  }
-
   resolve(hold: Hold | null): void {
     if (this.#settle()) this.#resolve(hold)
   }
@@ -109,12 +102,8 @@ export class Waiter {
 
   // Null says that somebody else has the lock. Where Redis is silent nobody can know that.
   #timeIsUp(): void {
-    const silentMs = this.askedAt === undefined ? 0 : performance.now() - this.askedAt
-    const silent = this.#everAnswered ? silentMs >= this.patience.silenceMs : silentMs > 0
-    if (silent || this.patience.failure !== undefined) {
-      this.reject(
-        this.patience.error(`not acquired within ${this.request.waitMs} ms`, this.askedAt),
-      )
+    if (this.patience.isOutage(this.announced)) {
+      this.reject(this.patience.error(`not acquired within ${this.request.waitMs} ms`))
     } else {
       this.resolve(null)
     }

@@ -5,18 +5,21 @@ import { InvalidArgumentError, show } from '../errors.ts'
  * `holdfast.owner()`. Locks made with the same owner re-enter one another.
  */
 export class Owner {
-  /** Unique in the client; in Redis the owner is `<clientId>:<id>`. */
+  readonly clientId: string
+  /** Unique in the client. */
   readonly id: string
   readonly #generations = new Map<string, number>()
 
-  constructor(id: string) {
+  constructor(clientId: string, id: string) {
+    this.clientId = clientId
     this.id = id
   }
 
-  /** The name of this owner on the given lock. */
-  idOn(lock: string): string {
+  /** The owner as Redis knows it on the given lock: `<clientId>:<id>`. */
+  wireNameOn(lock: string): string {
     const generation = this.#generations.get(lock)
-    return generation === undefined ? this.id : `${this.id}.${generation}`
+    const name = `${this.clientId}:${this.id}`
+    return generation === undefined ? name : `${name}.${generation}`
   }
 
   /**
@@ -28,12 +31,28 @@ export class Owner {
   }
 
   toString(): string {
-    return this.id
+    return `${this.clientId}:${this.id}`
   }
 }
 
-/** @throws `InvalidArgumentError` for what is neither an owner nor left out */
-export function assertOwner(owner: unknown): asserts owner is Owner | undefined {
-  if (owner === undefined || owner instanceof Owner) return
-  throw new InvalidArgumentError(`\`owner\` must come from holdfast.owner(); got ${show(owner)}.`)
+/**
+ * The owner that `getLock` was given, or undefined.
+ *
+ * @throws `InvalidArgumentError` for another option, or an owner that is not of that client
+ */
+export function ownerOf(options: unknown, clientId: string): Owner | undefined {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError(`The options of a lock must be an object; got ${show(options)}.`)
+  }
+  const { owner, ...others } = options as { owner?: unknown }
+  const [other] = Object.keys(others)
+  if (other !== undefined) {
+    throw new InvalidArgumentError(`There is no option \`${other}\` here. There are: owner.`)
+  }
+  if (owner === undefined) return undefined
+  if (owner instanceof Owner && owner.clientId === clientId) return owner
+  const got = owner instanceof Owner ? 'an owner of another client' : show(owner)
+  throw new InvalidArgumentError(
+    `\`owner\` must come from owner() of the same Holdfast client; got ${got}.`,
+  )
 }

@@ -28,6 +28,7 @@ export class Connection {
   readonly #events: ConnectionEvents
   #client: Client | undefined
   #up = false
+  #everUp = false
   #closed = false
   #lastError: CallFailure | undefined
   readonly #waiting = new Set<(failure?: CallFailure) => void>()
@@ -40,6 +41,11 @@ export class Connection {
 
   get up(): boolean {
     return this.#up
+  }
+
+  /** Why the connection is down, in words; undefined when it is up. */
+  get whyDown(): string | undefined {
+    return this.#up ? undefined : this.#lastError?.message
   }
 
   get clustered(): boolean {
@@ -57,6 +63,11 @@ export class Connection {
     return this.#whenUp(timeoutMs).then(() =>
       this.#send(Math.max(1, timeoutMs - (performance.now() - start)), send),
     )
+  }
+
+  /** Whether anything can have been sent at all. */
+  get everUp(): boolean {
+    return this.#everUp
   }
 
   /** For events of the client itself: messages. */
@@ -136,6 +147,7 @@ export class Connection {
         )
       }
       this.#up = true
+      this.#everUp = true
       this.#lastError = undefined
       this.#events.up({
         runId: /run_id:(\S+)/.exec(info ?? '')?.[1] ?? '',

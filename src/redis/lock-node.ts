@@ -1,3 +1,4 @@
+import type { Grant, LockFacts, Released, Seat } from './answers.ts'
 import { Connection, type ServerFacts } from './connection.ts'
 import { CallFailure } from './failure.ts'
 import type { LockKeys } from './keys.ts'
@@ -5,39 +6,11 @@ import type { RedisSource } from './open.ts'
 import { runScript, type Script } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 import { ServerClock } from './server-clock.ts'
-import { slotOf } from './slot.ts'
+import { groupBySlot } from './slot.ts'
 import { type Listening, WakeUps } from './wake-ups.ts'
-
-/** What an acquire or a hand-over was answered. */
-export type Grant =
-  | { readonly kind: 'granted'; readonly token: number }
-  | { readonly kind: 'held'; readonly ttlMs: number }
-  | { readonly kind: 'yielded' }
-  | { readonly kind: 'gone' }
-
-export type Released = 'freed' | 'kept' | 'gone'
-
-/** One lock as the server sees it. */
-export interface LockFacts {
-  /** `<clientId>:<owner>`, or null when the lock is free. */
-  readonly holder: string | null
-  readonly holdCount: number
-  /** What is left of its lease in milliseconds; null when the lock is free or never expires. */
-  readonly ttlMs: number | null
-  /** The last fencing token issued, or null when none is remembered. */
-  readonly token: number | null
-  /** Connections that listen for a release: one for each client with waiters. */
-  readonly waiters: number
-}
 
 /** A counter outlives its last use by this long, in milliseconds: a day. */
 const COUNTER_MS = 86_400_000
-
-/** Renewing one lock of many: its key, and the owner as Redis knows it. */
-export interface Seat {
-  readonly key: string
-  readonly wireOwner: string
-}
 
 /**
  * One server (or cluster) as the locks see it: what can be asked, and what it answers. Every call
@@ -118,8 +91,16 @@ export class LockNode {
     token: number | '',
     timeoutMs: number,
   ): Promise<Released> {
-    const args = [owner, holds, token, keys.channel, 'PUBLISH']
-    return (await this.#run(scripts.release, keys, args, timeoutMs)) as Released
+    const [kind, detail] = await this.#timed(scripts.release, keys, timeoutMs, (notAfterUs) => [
+      owner,
+      holds,
+      token,
+      notAfterUs,
+      keys.channel,
+      'PUBLISH',
+    ])
+    if (kind === 'freed') return { kind, listeners: Number(detail) }
+    return { kind: kind as 'kept' | 'gone' }
   }
 
   /**
@@ -145,7 +126,8 @@ export class LockNode {
         left[i] = reply instanceof CallFailure ? reply : Number((reply as unknown[])[n])
       }
     }
-    await Promise.all(this.#slots(seats).map(renewGroup))
+    const groups = this.#connection.clustered ? groupBySlot(seats) : [[...seats.keys()]]
+    await Promise.all(groups.map(renewGroup))
     return left
   }
 
@@ -185,6 +167,14 @@ export class LockNode {
     return this.#wakeUps.listen(keys.channel, onWake)
   }
 
+  get whyDown(): string | undefined {
+    return this.#connection.whyDown
+  }
+
+  get everUp(): boolean {
+    return this.#connection.everUp
+  }
+
   close(): void {
     this.#wakeUps.close()
     this.#connection.close()
@@ -199,36 +189,33 @@ export class LockNode {
     return runScript(this.#connection, script, [keys.lock, keys.counter], args, timeoutMs)
   }
 
-  /** Tells the script until when it may run; where the clocks had come apart, tells it once more. */
   async #grant(
     script: Script,
     keys: LockKeys,
     timeoutMs: number,
     args: (notAfterUs: number) => (string | number)[],
   ): Promise<Grant> {
-    const start = performance.now()
-    for (let leftMs = timeoutMs; ; leftMs = timeoutMs - (performance.now() - start)) {
-      const reply = (await this.#run(script, keys, args(this.#clock.inUs(leftMs)), leftMs)) as [
-        Grant['kind'] | 'late',
-        string | number,
-      ]
-      if (reply[0] === 'granted') return { kind: 'granted', token: Number(reply[1]) }
-      if (reply[0] === 'held') return { kind: 'held', ttlMs: Number(reply[1]) }
-      if (reply[0] !== 'late') return { kind: reply[0] }
-      this.#clock.heard(Number(reply[1]))
-      if (leftMs <= 0) throw new CallFailure('unsent', 'it came too late to be granted')
-    }
+    const [kind, detail] = await this.#timed(script, keys, timeoutMs, args)
+    if (kind === 'granted') return { kind, token: Number(detail) }
+    if (kind === 'held') return { kind, ttlMs: Number(detail) }
+    if (kind === 'yielded') return { kind, others: Number(detail) }
+    return { kind: 'gone' }
   }
 
-  #slots(seats: readonly Seat[]): number[][] {
-    if (!this.#connection.clustered) return [[...seats.keys()]]
-    const slots = new Map<number, number[]>()
-    for (const [i, { key }] of seats.entries()) {
-      const slot = slotOf(key)
-      const group = slots.get(slot)
-      if (group === undefined) slots.set(slot, [i])
-      else group.push(i)
+  /** Tells the script until when it may run; where the clocks had come apart, tells it once more. */
+  async #timed(
+    script: Script,
+    keys: LockKeys,
+    timeoutMs: number,
+    args: (notAfterUs: number) => (string | number)[],
+  ): Promise<[kind: string, detail: unknown]> {
+    const start = performance.now()
+    for (let leftMs = timeoutMs; ; leftMs = timeoutMs - (performance.now() - start)) {
+      const reply = await this.#run(script, keys, args(this.#clock.inUs(leftMs)), leftMs)
+      const [kind, detail] = reply as [string, unknown]
+      if (kind !== 'late') return [kind, detail]
+      this.#clock.heard(Number(detail))
+      if (leftMs <= 0) throw new CallFailure('unsent', 'it came too late to be done')
     }
-    return [...slots.values()]
   }
 }

@@ -22,7 +22,7 @@ export function isCluster(client: Client): client is Cluster {
 
 /** The `keyPrefix` that the user's own client would put before a key. */
 export function keyPrefixOf(source: RedisSource): string {
-  if (typeof source === 'string') return new URL(source).searchParams.get('keyPrefix') ?? ''
+  if (typeof source === 'string') return /[?&]keyPrefix=([^&]*)/.exec(source)?.[1] ?? ''
   if (!isClient(source)) return source.keyPrefix ?? ''
   const { options } = source
   const inner = 'redisOptions' in options ? options.redisOptions?.keyPrefix : undefined
@@ -31,7 +31,7 @@ export function keyPrefixOf(source: RedisSource): string {
 
 /** Reconnect soon and for ever, at random moments so that many processes do not come at once. */
 function retryDelayMs(attempt: number): number {
-  return Math.min(25 * 2 ** Math.min(attempt, 6), 1_000) * (0.5 + Math.random())
+  return Math.min(25 * 2 ** attempt, 250) * (0.5 + Math.random())
 }
 
 /**

@@ -1,13 +1,9 @@
 import { Worker } from 'node:worker_threads'
+import type { Seat } from './answers.ts'
 import type { RedisSource } from './open.ts'
 import { type PlainSource, plainSource } from './plain-source.ts'
 import { type Moment, ProofTable } from './proof-table.ts'
 import { workerUrl } from './worker-url.ts'
-
-interface Seat {
-  readonly key: string
-  readonly wireOwner: string
-}
 
 /** What the main thread tells the worker. */
 export type ToWorker =

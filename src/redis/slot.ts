@@ -16,3 +16,15 @@ export function slotOf(key: string): number {
   }
   return crc % 16_384
 }
+
+/** The indices of the seats, those of one slot together: a script takes keys of one slot only. */
+export function groupBySlot(seats: readonly { readonly key: string }[]): number[][] {
+  const slots = new Map<number, number[]>()
+  for (const [i, { key }] of seats.entries()) {
+    const slot = slotOf(key)
+    const group = slots.get(slot)
+    if (group === undefined) slots.set(slot, [i])
+    else group.push(i)
+  }
+  return [...slots.values()]
+}

@@ -1,0 +1,46 @@
+// How many requests each operation sends, counted by the server.
+// `npm run build`, then `node bench/round-trips.mjs`.
+import { Holdfast } from '../dist/esm/index.js'
+import { callsOf, startServer } from './support.mjs'
+
+const server = await startServer()
+const client = new Holdfast({ redis: server.url })
+const lock = client.getLock('round-trips')
+// The server learns the scripts.
+await lock.using(() => lock.using(() => {}))
+await Promise.all([lock.using(() => {}), lock.using(() => {})])
+
+async function count(what, work) {
+  await server.admin.config('RESETSTAT')
+  await work()
+  const {
+    evalsha = 0,
+    eval: sources = 0,
+    subscribe = 0,
+    unsubscribe = 0,
+  } = await callsOf(server.admin)
+  console.log(`${what}: ${evalsha + sources} scripts, ${subscribe + unsubscribe} subscriptions`)
+}
+
+let lease
+await count('lock', async () => {
+  lease = await lock.lock()
+})
+await count('unlock', () => lease.release())
+await client.run(async () => {
+  await lock.lock()
+  await count('nested lock', () => lock.lock())
+  await count('nested unlock', () => lock.unlock())
+  await lock.unlock()
+})
+const first = await lock.lock()
+const second = lock.lock()
+let next
+await count('unlock and lock of a waiter in the process', async () => {
+  await first.release()
+  next = await second
+})
+await next.release()
+
+await client.close()
+await server.stop()
