@@ -1,0 +1,587 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast } from '../../src/index.ts'
+import * as scripts from '../../src/redis/scripts.generated.ts'
+import { eventually } from '../support/eventually.ts'
+import { forward } from '../support/forward.ts'
+import { leaves } from '../support/leaks.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+const admin = forward(() => server.admin)
+const LOCK = 'it'
+const COUNTER = 'redisson_lock_token:{it}'
+const CHANNEL = 'redisson_lock__channel:{it}'
+const COUNTER_MS = 60_000
+const NEVER = 0
+
+type Value = string | number
+type Arguments = Record<string, Value>
+
+interface Script {
+  readonly keys: readonly string[]
+  readonly args: readonly string[]
+  readonly source: string
+}
+
+const KEYS: Arguments = { lock: LOCK, counter: COUNTER }
+
+/** Runs a script with its arguments by name, as its header declares them. */
+function run(script: Script, args: Arguments): Promise<unknown> {
+  const values = script.args.map((name) => {
+    const value = args[name]
+    if (value === undefined) throw new Error(`The script takes ${name}`)
+    return value
+  })
+  const keys = script.keys.map((name) => KEYS[name] as string)
+  return admin.eval(script.source, keys.length, ...keys, ...values)
+}
+
+/** Everything there is: types, values, and that every key has a TTL. */
+async function state() {
+  const keys = (await admin.keys('*')).sort()
+  return Promise.all(
+    keys.map(async (key) => [key, await admin.dump(key).then((dump) => String(dump))]),
+  )
+}
+
+const acquire = (args: Arguments) =>
+  run(scripts.acquire, {
+    owner: 'c:1',
+    leaseMs: 10_000,
+    holds: 1,
+    notAfterUs: NEVER,
+    counterMs: COUNTER_MS,
+    ...args,
+  }) as Promise<[string, Value]>
+
+const release = (args: Arguments) =>
+  run(scripts.release, {
+    owner: 'c:1',
+    holds: 0,
+    token: '',
+    notAfterUs: NEVER,
+    channel: CHANNEL,
+    publish: 'PUBLISH',
+    ...args,
+  })
+
+const handOver = (args: Arguments) =>
+  run(scripts.handOver, {
+    from: 'c:1',
+    to: 'c:2',
+    leaseMs: 10_000,
+    notAfterUs: NEVER,
+    counterMs: COUNTER_MS,
+    channel: CHANNEL,
+    publish: 'PUBLISH',
+    listening: '',
+    ...args,
+  }) as Promise<[string, Value]>
+
+const renew = (leaseMs: number, seats: [key: string, owner: string][]) =>
+  admin.eval(
+    scripts.renew.source,
+    seats.length,
+    ...seats.map(([key]) => key),
+    leaseMs,
+    ...seats.map(([, owner]) => owner),
+  ) as Promise<number[]>
+
+const forceRelease = () => run(scripts.forceRelease, { channel: CHANNEL, publish: 'PUBLISH' })
+const inspect = () => run(scripts.inspect, { channel: CHANNEL })
+const fields = () => admin.hgetall(LOCK)
+const nowUs = async () => {
+  const [seconds, micros] = (await admin.time()) as unknown as [string, string]
+  return Number(seconds) * 1_000_000 + Number(micros)
+}
+const tokenOf = async (args: Arguments = {}) => Number((await acquire(args))[1])
+
+/** What was published on the channel while the work ran. */
+async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
+  const messages: string[] = []
+  const client = admin.duplicate()
+  client.on('message', (_, payload) => messages.push(payload))
+  try {
+    await client.subscribe(CHANNEL)
+    await work()
+    await admin.publish(CHANNEL, 'end')
+    await eventually(() => messages.includes('end'))
+  } finally {
+    client.disconnect()
+  }
+  await eventually(async () => ((await admin.pubsub('CHANNELS')) as string[]).length === 0)
+  return messages.slice(0, -1)
+}
+
+afterEach(async () => {
+  for (const key of await admin.keys('*'))
+    expect([key, await admin.pttl(key)]).not.toEqual([key, -1])
+  await server.flush()
+})
+
+test.each(Object.entries(scripts))('%s has the SHA-1 that Redis gives it', async (_, script) => {
+  expect(await admin.script('LOAD', script.source)).toBe(script.sha1)
+})
+
+describe('acquire', () => {
+  test('takes a free lock: one field, the lease, and a token from the clock of the server', async () => {
+    const before = await nowUs()
+    const [kind, token] = await acquire({ leaseMs: 5_000 })
+    expect(kind).toBe('granted')
+    expect(token).toMatch(/^\d{16}$/)
+    expect(Number(token)).toBeGreaterThanOrEqual(before)
+    expect(Number(token)).toBeLessThanOrEqual(await nowUs())
+    expect(await fields()).toEqual({ 'c:1': '1' })
+    expect(await admin.get(COUNTER)).toBe(token)
+    expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(5_000)
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(3_000)
+    expect(await admin.pttl(COUNTER)).toBeLessThanOrEqual(COUNTER_MS)
+  })
+
+  test('run again it answers the same and changes nothing', async () => {
+    const first = await acquire({})
+    const then = await state()
+    expect(await acquire({})).toEqual(first)
+    expect(await state()).toEqual(then)
+    const nested = await acquire({ holds: 2 })
+    expect(nested).toEqual(['granted', ''])
+    const later = await state()
+    expect(await acquire({ holds: 2 })).toEqual(nested)
+    expect(await acquire({ holds: 1 })).toEqual(first)
+    expect(await state()).toEqual(later)
+    expect(await fields()).toEqual({ 'c:1': '2' })
+  })
+
+  test('re-enters, lengthens the lease to what is asked for and never shortens it', async () => {
+    await acquire({ leaseMs: 20_000 })
+    expect(await acquire({ holds: 2, leaseMs: 1_000 })).toEqual(['granted', ''])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
+    expect(await acquire({ holds: 3, leaseMs: 50_000 })).toEqual(['granted', ''])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(40_000)
+    expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(50_000)
+    expect(await fields()).toEqual({ 'c:1': '3' })
+  })
+
+  test('tells how long somebody else has it, and -1 when that is without an end', async () => {
+    await acquire({ leaseMs: 8_000 })
+    const then = await state()
+    const [kind, ttlMs] = await acquire({ owner: 'c:2' })
+    expect(kind).toBe('held')
+    expect(ttlMs).toBeGreaterThan(5_000)
+    expect(ttlMs).toBeLessThanOrEqual(8_000)
+    expect(await state()).toEqual(then)
+    await admin.persist(LOCK)
+    expect(await acquire({ owner: 'c:2' })).toEqual(['held', -1])
+    await admin.pexpire(LOCK, 1_000)
+  })
+
+  test('a re-entry of a hold that is over is told so, and takes nothing', async () => {
+    expect(await acquire({ holds: 2 })).toEqual(['gone'])
+    expect(await state()).toEqual([])
+    await acquire({ owner: 'c:2' })
+    const then = await state()
+    expect(await acquire({ holds: 2 })).toEqual(['gone'])
+    expect(await state()).toEqual(then)
+  })
+
+  test('a first acquisition that comes too late is refused by the clock of the server', async () => {
+    const [kind, time] = await acquire({ notAfterUs: (await nowUs()) - 1_000 })
+    expect(kind).toBe('late')
+    expect(Number(time)).toBeGreaterThan((await nowUs()) - 5_000_000)
+    expect(await state()).toEqual([])
+    expect((await acquire({ notAfterUs: (await nowUs()) + 5_000_000 }))[0]).toBe('granted')
+    // Who has it already has it, however late the repeat comes; a count is raised no more.
+    expect((await acquire({ notAfterUs: 1 }))[0]).toBe('granted')
+    expect((await acquire({ holds: 2, notAfterUs: 1 }))[0]).toBe('late')
+    expect(await fields()).toEqual({ 'c:1': '1' })
+  })
+
+  test('each token is greater than the one before, also from a counter ahead of the clock', async () => {
+    const first = await tokenOf()
+    await release({ token: first })
+    const second = await tokenOf()
+    expect(second).toBeGreaterThan(first)
+    await release({ token: second })
+    await admin.set(COUNTER, String(Number.MAX_SAFE_INTEGER - 5), 'PX', 1_000)
+    expect(await acquire({})).toEqual(['granted', String(Number.MAX_SAFE_INTEGER - 4)])
+    expect(await admin.pttl(COUNTER)).toBeGreaterThan(1_000)
+  })
+
+  test('where the counter was lost under a hold, a repeat brings a new one', async () => {
+    const first = await tokenOf()
+    await admin.del(COUNTER)
+    const again = await tokenOf()
+    expect(again).toBeGreaterThan(first)
+    expect(await admin.get(COUNTER)).toBe(String(again))
+    expect(await fields()).toEqual({ 'c:1': '1' })
+  })
+})
+
+describe('release', () => {
+  test('of the last hold deletes the key, and says so once', async () => {
+    const token = await tokenOf()
+    const messages = await messagesOf(async () => {
+      expect(await release({ token })).toEqual(['freed', 1]) // the test itself listens
+    })
+    expect(messages).toEqual(['0'])
+    expect(await admin.keys('*')).toEqual([COUNTER])
+  })
+
+  test('tells how many listeners heard it', async () => {
+    expect(await release({ token: await tokenOf() })).toEqual(['freed', 0])
+  })
+
+  test('of one of several lowers the count, without a word and without touching the lease', async () => {
+    const token = await tokenOf({ leaseMs: 30_000 })
+    await acquire({ holds: 2 })
+    await acquire({ holds: 3 })
+    const messages = await messagesOf(async () => {
+      expect(await release({ token, holds: 2 })).toEqual(['kept'])
+      expect(await release({ token, holds: 2 })).toEqual(['kept'])
+    })
+    expect(messages).toEqual([])
+    expect(await fields()).toEqual({ 'c:1': '2' })
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(25_000)
+    // One that comes late does not raise the count.
+    expect(await release({ token, holds: 3 })).toEqual(['kept'])
+    expect(await fields()).toEqual({ 'c:1': '2' })
+  })
+
+  test('run again it finds nothing to do', async () => {
+    const token = await tokenOf()
+    await release({ token })
+    const then = await state()
+    const messages = await messagesOf(async () => {
+      expect(await release({ token })).toEqual(['gone'])
+    })
+    expect(messages).toEqual([])
+    expect(await state()).toEqual(then)
+  })
+
+  test('that comes late does not end a newer hold of the same owner', async () => {
+    const first = await tokenOf()
+    await release({ token: first })
+    await tokenOf()
+    await acquire({ holds: 2 })
+    const then = await state()
+    expect(await release({ token: first })).toEqual(['gone'])
+    expect(await release({ token: first, holds: 1 })).toEqual(['gone'])
+    expect(await state()).toEqual(then)
+  })
+
+  test('by somebody else changes nothing', async () => {
+    const token = await tokenOf()
+    const then = await state()
+    expect(await release({ owner: 'c:2', token })).toEqual(['gone'])
+    expect(await release({ owner: 'c:2', token: '' })).toEqual(['gone'])
+    expect(await state()).toEqual(then)
+  })
+
+  test('without a token ends whatever hold the owner has', async () => {
+    await tokenOf()
+    expect(await release({ token: '' })).toEqual(['freed', 0])
+    expect(await admin.exists(LOCK)).toBe(0)
+  })
+
+  test('of one of several that comes too late lowers nothing; the last one always works', async () => {
+    const token = await tokenOf()
+    await acquire({ holds: 2 })
+    const then = await state()
+    const [kind, time] = (await release({ token, holds: 1, notAfterUs: 1 })) as [string, Value]
+    expect(kind).toBe('late')
+    expect(Math.abs(Number(time) - (await nowUs()))).toBeLessThan(5_000_000)
+    expect(await state()).toEqual(then)
+    expect(await release({ token, holds: 2, notAfterUs: 1 })).toEqual(['kept'])
+    expect(await release({ token, holds: 0, notAfterUs: 1 })).toEqual(['freed', 0])
+  })
+
+  test('lowers the count also while the server is full, and keeps the lease', async () => {
+    const token = await tokenOf({ leaseMs: 30_000 })
+    await acquire({ holds: 2 })
+    await admin.config('SET', 'maxmemory', '1')
+    try {
+      expect(await release({ token, holds: 1 })).toEqual(['kept'])
+      expect(await fields()).toEqual({ 'c:1': '1' })
+      expect(await admin.pttl(LOCK)).toBeGreaterThan(25_000)
+      expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(30_000)
+      expect(await release({ token })).toEqual(['freed', 0])
+    } finally {
+      await admin.config('SET', 'maxmemory', '0')
+    }
+  })
+
+  test('works although the counter was lost', async () => {
+    const token = await tokenOf()
+    await admin.del(COUNTER)
+    expect(await release({ token })).toEqual(['freed', 0])
+    expect(await admin.keys('*')).toEqual([])
+  })
+})
+
+describe('hand-over', () => {
+  test('moves the lock to the follower, with a new token and its lease, without a word', async () => {
+    const token = await tokenOf({ leaseMs: 1_000 })
+    let answer: [string, Value] = ['', '']
+    const messages = await messagesOf(async () => {
+      answer = await handOver({ token, leaseMs: 30_000 })
+    })
+    expect(messages).toEqual([])
+    expect(answer[0]).toBe('granted')
+    expect(Number(answer[1])).toBeGreaterThan(token)
+    expect(await admin.get(COUNTER)).toBe(answer[1])
+    expect(await fields()).toEqual({ 'c:2': '1' })
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(20_000)
+    expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(30_000)
+  })
+
+  test('takes the lease of the follower also where that is shorter', async () => {
+    const token = await tokenOf({ leaseMs: 60_000 })
+    await handOver({ token, leaseMs: 5_000 })
+    expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(5_000)
+  })
+
+  test('takes all that the first had, also several acquisitions', async () => {
+    const token = await tokenOf()
+    await acquire({ holds: 2 })
+    await handOver({ token })
+    expect(await fields()).toEqual({ 'c:2': '1' })
+  })
+
+  test('run again it answers the same and changes nothing', async () => {
+    const token = await tokenOf()
+    const answer = await handOver({ token })
+    const then = await state()
+    expect(await handOver({ token })).toEqual(answer)
+    expect(await state()).toEqual(then)
+  })
+
+  test('from somebody who has nothing, or by an old token, does nothing', async () => {
+    expect(await handOver({ token: 17 })).toEqual(['gone'])
+    expect(await state()).toEqual([])
+    const token = await tokenOf()
+    const then = await state()
+    expect(await handOver({ from: 'c:3', token })).toEqual(['gone'])
+    expect(await handOver({ token: token - 1 })).toEqual(['gone'])
+    expect(await state()).toEqual(then)
+  })
+
+  test('that comes too late does nothing', async () => {
+    const token = await tokenOf()
+    const then = await state()
+    expect((await handOver({ token, notAfterUs: 1 }))[0]).toBe('late')
+    expect(await state()).toEqual(then)
+  })
+
+  test('yields to others who listen, if it is asked to and there are any', async () => {
+    const token = await tokenOf()
+    let answer: [string, Value] = ['', '']
+    const messages = await messagesOf(async () => {
+      // The test itself is the one listener; it is the client's own.
+      answer = await handOver({ token, listening: 1 })
+    })
+    expect(answer[0]).toBe('granted')
+    expect(messages).toEqual([])
+    const others = await messagesOf(async () => {
+      expect(await handOver({ from: 'c:2', to: 'c:3', token: answer[1], listening: 0 })).toEqual([
+        'yielded',
+        1,
+      ])
+    })
+    expect(others).toEqual(['0'])
+    expect(await admin.keys('*')).toEqual([COUNTER])
+  })
+
+  test('goes on where the counter was lost', async () => {
+    const token = await tokenOf()
+    await admin.del(COUNTER)
+    const [kind, next] = await handOver({ token })
+    expect(kind).toBe('granted')
+    expect(Number(next)).toBeGreaterThan(token)
+  })
+})
+
+describe('renew', () => {
+  const hold = async (key: string, owner: string, ms: number) => {
+    await admin.hset(key, owner, 1)
+    await admin.pexpire(key, ms)
+  }
+
+  test('lengthens each lease that is still held by its owner, and no other', async () => {
+    await hold('a', 'c:1', 1_000)
+    await hold('b', 'other:1', 1_000)
+    await hold('d', 'c:4', 60_000)
+    const left = await renew(10_000, [
+      ['a', 'c:1'],
+      ['b', 'c:2'],
+      ['c', 'c:3'],
+      ['d', 'c:4'],
+    ])
+    expect(left.slice(0, 3)).toEqual([10_000, -2, -2])
+    expect(left[3]).toBeGreaterThan(50_000)
+    expect(await admin.pttl('a')).toBeGreaterThan(5_000)
+    expect(await admin.pttl('b')).toBeLessThanOrEqual(1_000)
+    expect(await admin.exists('c')).toBe(0)
+    expect(await admin.pttl('d')).toBeGreaterThan(50_000)
+  })
+
+  test('only looks when it is asked for no lease', async () => {
+    await hold('a', 'c:1', 5_000)
+    const [left, gone] = await renew(0, [
+      ['a', 'c:1'],
+      ['b', 'c:1'],
+    ])
+    expect(left).toBeGreaterThan(2_000)
+    expect(left).toBeLessThanOrEqual(5_000)
+    expect(gone).toBe(-2)
+    expect(await admin.pttl('a')).toBeLessThanOrEqual(5_000)
+  })
+
+  test('changes nothing but the lease', async () => {
+    await hold('a', 'c:1', 1_000)
+    await renew(10_000, [['a', 'c:1']])
+    await renew(10_000, [['a', 'c:1']])
+    expect(await admin.hgetall('a')).toEqual({ 'c:1': '1' })
+    expect(await admin.keys('*')).toEqual(['a'])
+  })
+
+  test('a key of another type counts as lost and costs the others nothing', async () => {
+    await admin.set('a', 'precious', 'PX', 5_000)
+    await hold('b', 'c:2', 1_000)
+    expect(
+      await renew(10_000, [
+        ['a', 'c:1'],
+        ['b', 'c:2'],
+      ]),
+    ).toEqual([-2, 10_000])
+    expect(await admin.get('a')).toBe('precious')
+    expect(await admin.pttl('a')).toBeLessThanOrEqual(5_000)
+  })
+
+  test('leaves a key without an end without one, and says so', async () => {
+    await admin.hset('a', 'c:1', 1)
+    const left = await renew(10_000, [['a', 'c:1']])
+    expect([-1, 10_000]).toContain(left[0])
+    await admin.pexpire('a', 1_000)
+  })
+
+  test('takes five hundred at once', async () => {
+    const seats = Array.from({ length: 500 }, (_, i): [string, string] => [`it ${i}`, `c:${i}`])
+    for (const [key, owner] of seats) await hold(key, owner, 5_000)
+    expect(await renew(20_000, seats)).toEqual(Array(500).fill(20_000))
+  })
+})
+
+describe('force-release', () => {
+  test('frees the lock whoever has it, says so, and finds nothing the second time', async () => {
+    await acquire({})
+    await acquire({ holds: 2 })
+    const messages = await messagesOf(async () => {
+      expect(await forceRelease()).toBe(1)
+      expect(await forceRelease()).toBe(0)
+    })
+    expect(messages).toEqual(['0'])
+    expect(await admin.keys('*')).toEqual([COUNTER])
+  })
+})
+
+describe('inspect', () => {
+  test('tells a free lock from a held one, and changes nothing', async () => {
+    expect(await inspect()).toEqual(['', '0', -2, '', 0])
+    const token = await tokenOf()
+    await acquire({ holds: 2 })
+    const then = await state()
+    const answer = (await inspect()) as Value[]
+    expect(answer).toEqual(['c:1', '2', expect.any(Number), String(token), 0])
+    expect(answer[2]).toBeGreaterThan(5_000)
+    expect(await state()).toEqual(then)
+  })
+})
+
+describe('a key of another type', () => {
+  const everything: [string, () => Promise<unknown>][] = [
+    ['acquire', () => acquire({})],
+    ['acquire, nested', () => acquire({ holds: 2 })],
+    ['release', () => release({ token: 17 })],
+    ['release without a token', () => release({ token: '', holds: 1 })],
+    ['hand-over', () => handOver({ token: 17 })],
+    ['force-release', () => forceRelease()],
+    ['inspect', () => inspect()],
+  ]
+
+  test.each(everything)(
+    'in the place of the lock stops %s, and all stays as it is',
+    async (_, call) => {
+      await admin.set(LOCK, 'precious', 'PX', 60_000)
+      await admin.set(COUNTER, '17', 'PX', 60_000)
+      const then = await state()
+      const messages = await messagesOf(() => expect(call()).rejects.toThrow(/WRONGTYPE/))
+      expect(messages).toEqual([])
+      expect(await state()).toEqual(then)
+      leaves({ keys: true, why: 'the key of another type must still be there' })
+    },
+  )
+
+  test.each([
+    ['a first acquire', 0, () => acquire({})],
+    ['a repeated acquire', 1, () => acquire({})],
+    ['release', 1, () => release({ token: 17 })],
+    ['hand-over', 1, () => handOver({ token: 17 })],
+    ['inspect', 1, () => inspect()],
+  ] as [string, number, () => Promise<unknown>][])(
+    'in the place of the counter stops %s, and all stays as it is',
+    async (_, holds, call) => {
+      await admin.rpush(COUNTER, 'precious')
+      await admin.pexpire(COUNTER, 60_000)
+      if (holds > 0) {
+        await admin.hset(LOCK, 'c:1', holds)
+        await admin.pexpire(LOCK, 60_000)
+      }
+      const then = await state()
+      await expect(call()).rejects.toThrow(/WRONGTYPE/)
+      expect(await state()).toEqual(then)
+      leaves({ keys: true, why: 'the key of another type must still be there' })
+    },
+  )
+})
+
+test('a server that forgets its scripts in the middle of it all is no failure', async () => {
+  const client = new Holdfast({ redis: { port: server.port }, leaseMs: 600 })
+  atEnd(() => client.close(), { beforeCheck: true })
+  const errors: Error[] = []
+  client.on('error', (error) => errors.push(error))
+  client.on('late', ({ cause }) => errors.push(cause))
+  let renewals = 0
+  client.on('renewed', () => {
+    renewals += 1
+  })
+  const kept = await client.getLock('kept').lock()
+  let over = false
+  const flushing = (async () => {
+    while (!over) {
+      await admin.script('FLUSH')
+      await pause(2)
+    }
+  })()
+  const lock = client.getLock(LOCK)
+  const tokens: number[] = []
+  const work = async () => {
+    for (let i = 0; i < 20; i++) {
+      await lock.using(async ({ token }) => {
+        tokens.push(token)
+        await lock.using(() => {})
+      })
+    }
+  }
+  try {
+    await Promise.all([work(), work(), work()])
+    await eventually(() => renewals > 1)
+  } finally {
+    over = true
+    await flushing
+  }
+  expect(tokens).toEqual([...tokens].sort((a, b) => a - b))
+  expect(new Set(tokens).size).toBe(60)
+  expect(await kept.release()).toBe(true)
+  expect(errors).toEqual([])
+})
