@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, Lease } from '../../src/index.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
 import { startChild } from '../support/children.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from './rig.ts'
 
 const rig = faultRig()
@@ -111,6 +111,27 @@ describe('a waiter whose connection for commands', () => {
     await checkGranted(pending, 3_000)
     expect(diary.acquired).toHaveLength(1)
   })
+})
+
+test('one whose request was lost keeps the lock that is handed over to it', async () => {
+  const { held, client, pending } = await contend('doubt')
+  // Its next look is lost; those that follow are answered, and the lost one stays in doubt.
+  const looks = rig.proxy.count(SHA.acquire)
+  rig.proxy.onNextRequest(SHA.acquire, 'cutBefore')
+  rig.proxy.cut('subscriber')
+  await eventually(() => rig.proxy.count(SHA.acquire) >= looks + 3)
+  await rig.listening('doubt')
+  // Another of the same client is quicker, since the one who waits is not told of the release.
+  rig.proxy.blackHole({ only: 'subscriber' })
+  await held.release()
+  const quick = granted(await client.getLock('doubt').tryLock())
+  const handOvers = rig.proxy.count(SHA.handOver)
+  expect(await quick.release()).toBe(true)
+  const lease = await within(1_000, pending)
+  expect(rig.proxy.count(SHA.handOver)).toBe(handOvers + 1)
+  await never(async () => !(await rig.exists('doubt')), 400, { message: 'the end of its lock' })
+  expect(await rig.hash('doubt')).toEqual({ [lease.owner]: '1' })
+  expect(await lease.release()).toBe(true)
 })
 
 describe('a server that is restarted while 50 wait', () => {
