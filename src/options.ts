@@ -112,7 +112,7 @@ export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
   const { redis, keyPrefix } = options
   if (!isPlaceOfRedis(redis)) {
     throw new InvalidArgumentError(
-      'new Holdfast(options): `redis` must be a redis:// or rediss:// URL, ioredis options, or an ' +
+      'new Holdfast(options): `redis` must be a redis:// URL, ioredis options, or an ' +
         `ioredis client; got ${show(redis)}.`,
     )
   }
@@ -133,8 +133,9 @@ export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
 
 function isPlaceOfRedis(redis: unknown): redis is HoldfastOptions['redis'] {
   if (typeof redis === 'object') return redis !== null && !Array.isArray(redis)
-  if (typeof redis !== 'string' || !/^rediss?:\/\//.test(redis)) return false
-  return URL.canParse(redis)
+  if (typeof redis !== 'string' || redis === '' || /\s/.test(redis)) return false
+  if (redis.includes('://')) return /^rediss?:/.test(redis) && URL.canParse(redis)
+  return redis.startsWith('/') || URL.canParse(`redis://${redis}`)
 }
 
 function silenceLimitMs(thread: unknown): number | undefined {
@@ -154,8 +155,10 @@ function silenceLimitMs(thread: unknown): number | undefined {
 function assertKnown(names: readonly string[], known: readonly string[]): void {
   const other = names.find((name) => !known.includes(name))
   if (other === undefined) return
+  const hint =
+    other === 'waitMs' ? ' To wait no longer than that there are tryLock and tryUsing.' : ''
   throw new InvalidArgumentError(
-    `There is no option \`${other}\` here. There are: ${known.join(', ')}.`,
+    `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
   )
 }
 

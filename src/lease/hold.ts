@@ -140,8 +140,9 @@ export class Hold {
     if (this.live && this.remainingMs() === 0) this.#loseByTime()
   }
 
+  /** Also after the last release, when that finds out that there was nothing left to release. */
   lose(reason: LossReason, how: string): void {
-    if (!this.live) return
+    if (this.#state === 'lost') return
     const error = new LeaseLostError(
       `The lease of lock "${this.lockName}" (token ${this.token}) was lost: ${how}. ` +
         'Stop the work that it protects; what was done since may have overlapped with another holder.',

@@ -7,7 +7,7 @@ import { Conversation } from './conversation.ts'
 import { Ear } from './ear.ts'
 import { Line } from './line.ts'
 import { Tasks } from './tasks.ts'
-import { eventOf, Tenancy } from './tenancy.ts'
+import { Tenancy } from './tenancy.ts'
 import { Turn } from './turn.ts'
 import { type Request, Waiter } from './waiter.ts'
 import { WaitingRoom } from './waiting-room.ts'
@@ -17,8 +17,8 @@ import { WaitingRoom } from './waiting-room.ts'
  * lock is released with somebody waiting, it is handed over in one step.
  */
 export class Contender {
-  readonly #name: string
   readonly #context: Context
+  readonly #name: string
   readonly #talk: Conversation
   readonly #tenancy: Tenancy
   readonly #ear: Ear
@@ -38,7 +38,8 @@ export class Contender {
     this.#tasks = new Tasks(
       (error) => context.events.emit('error', error),
       () => {
-        if (this.#room.isEmpty && !this.#occupied) this.#leave(onIdle)
+        if (!this.#room.isEmpty || this.#occupied) return
+        if (this.#turn.isForgotten(() => this.#tasks.settle())) onIdle()
       },
     )
   }
@@ -133,13 +134,6 @@ export class Contender {
     this.#room.first?.bell.ring()
   }
 
-  /** Nothing is left to do here; but a client that had its turn remembers that it was polite. */
-  #leave(onIdle: () => void): void {
-    const { politeMs } = this.#turn
-    if (politeMs === 0) onIdle()
-    else setTimeout(() => this.#tasks.settle(), politeMs + 1).unref()
-  }
-
   #announce(waiter: Waiter): void {
     if (waiter.announced) return
     waiter.announced = true
@@ -184,16 +178,13 @@ export class Contender {
   #granted(waiter: Waiter, hold: Hold): void {
     const { request } = waiter
     if (hold === this.#tenancy.hold) hold.count += 1
-    else this.#tenancy.begin(hold)
+    else this.#tenancy.begin(hold, waiter.waitedMs)
     this.#turn.acquired()
     if (waiter.settled) {
       this.#tasks.run(this.release(hold, false))
       return
     }
     this.#tenancy.watch(hold, request)
-    if (hold.count === 1) {
-      this.#context.events.emit('acquired', { ...eventOf(hold), waitedMs: waiter.waitedMs })
-    }
     for (const other of this.#room.queuedWith(waiter)) {
       if (other.contending) other.bell.ring()
       else this.#tasks.run(this.#reenter(hold, other))
@@ -233,23 +224,22 @@ export class Contender {
       if (next.settled) this.#talk.settleUnheard(next)
       return this.#free(hold, unknown)
     }
-    if (grant.kind !== 'gone') this.#context.events.emit('released', eventOf(hold))
     this.#turn.released(grant.kind === 'yielded' ? grant.others : 0)
+    const wasHeld = this.#tenancy.left(hold, grant.kind !== 'gone')
     if (grant.kind === 'granted') {
       const following = this.#tenancy.granted(next, grant.token, sentAt)
       if (following !== null) this.#granted(next, following)
+      else if (next.settled) this.#talk.settleUnheard(next)
     }
     this.#lookAgain()
-    return grant.kind !== 'gone'
+    return wasHeld
   }
 
   async #free(hold: Hold, mayBeDone: boolean): Promise<boolean> {
     try {
       const told = await this.#talk.free(hold, mayBeDone)
-      if (told === null) return false
-      this.#turn.released(told - this.#ear.listeners)
-      this.#context.events.emit('released', eventOf(hold))
-      return true
+      this.#turn.released((told ?? 0) - this.#ear.listeners)
+      return this.#tenancy.left(hold, told !== null)
     } finally {
       this.#lookAgain()
     }

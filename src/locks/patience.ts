@@ -12,8 +12,8 @@ export interface Limits {
   readonly commandTimeoutMs: number
   /** How long a silent or refusing Redis is put up with, in milliseconds. */
   readonly outageMs: number
-  /** Why the connection is down, in words; undefined when it is up. */
-  readonly whyDown: () => string | undefined
+  /** Why the connection is down; undefined when it is up, or nothing is known. */
+  readonly whyDown: () => CallFailure | undefined
 }
 
 /** A call with less time than this is not worth sending, in milliseconds. */
@@ -78,14 +78,15 @@ export class Patience {
    * @param what did not come about
    */
   error(what: string): Error {
-    const failure = this.#failure
-    const forMs = Math.round(failure === undefined ? this.line.silentMs : this.#failingMs)
+    const own = this.#failure
+    const failure = own ?? this.#limits.whyDown()
+    const forMs = Math.round(own === undefined ? this.line.silentMs : this.#failingMs)
     const lock = `Lock "${this.#lockName}": ${what}`
     if (failure?.kind === 'closed') {
       return new ClosedError(`${lock}: the client was closed.`, this.#lockName)
     }
     if (failure === undefined || failure.kind === 'unsent' || failure.kind === 'unknown') {
-      const why = failure?.message ?? this.#limits.whyDown() ?? 'the answer was still due'
+      const why = failure?.message ?? 'the answer was still due'
       return new RedisUnavailableError(
         `${lock}: Redis gave no answer for ${forMs} ms (${why}). ` +
           'This says nothing about who holds the lock. Check that Redis is up and can be reached.',

@@ -5,7 +5,7 @@ import { Hold } from '../lease/hold.ts'
 import type { Owner } from '../owner/owner.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Context } from './context.ts'
-import type { Conversation } from './conversation.ts'
+import { type Conversation, loseGone } from './conversation.ts'
 import type { Request, Waiter } from './waiter.ts'
 
 /** Who has one lock in this client: one hold at a time, from its grant to its end or loss. */
@@ -67,10 +67,12 @@ export class Tenancy {
     return null
   }
 
-  begin(hold: Hold): void {
-    this.#hold?.lose('gone', 'Redis gave the lock to another owner')
+  /** @param waitedMs how long it was waited for */
+  begin(hold: Hold, waitedMs: number): void {
+    this.hold?.lose('gone', 'Redis gave the lock to another owner')
     this.#hold = hold
     this.#context.keeper.keep(hold)
+    this.#context.events.emit('acquired', { ...eventOf(hold), waitedMs })
   }
 
   /** One more acquisition that the watchdog keeps, if it does. */
@@ -88,7 +90,7 @@ export class Tenancy {
   /**
    * Ends the hold for its owner at once.
    *
-   * @param free what tells Redis
+   * @param free what tells Redis, and {@link left} what it heard
    */
   end(hold: Hold, reason: ClosedError | undefined, free: () => Promise<boolean>): Promise<boolean> {
     this.#context.keeper.forget(hold)
@@ -104,6 +106,13 @@ export class Tenancy {
     return work
   }
 
+  /** @returns whether the lock was still held when Redis was told of its end */
+  left(hold: Hold, wasHeld: boolean): boolean {
+    if (wasHeld) this.#context.events.emit('released', eventOf(hold))
+    else loseGone(hold)
+    return wasHeld
+  }
+
   #lost(hold: Hold, error: LeaseLostError): void {
     this.#context.keeper.forget(hold)
     // Redis may have it under the old name for a moment yet; that must not pass for a new grant.
@@ -116,6 +125,6 @@ export class Tenancy {
   }
 }
 
-export function eventOf(hold: Hold): HoldEvent {
+function eventOf(hold: Hold): HoldEvent {
   return { name: hold.lockName, owner: hold.seat.wireOwner, token: hold.token }
 }

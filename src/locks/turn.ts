@@ -17,6 +17,7 @@ export class Turn {
   #startedAt = 0
   #releasedAt = 0
   #politeUntil = 0
+  #reminder: NodeJS.Timeout | undefined
 
   acquired(): void {
     const now = performance.now()
@@ -42,15 +43,27 @@ export class Turn {
     this.#acquisitions = 0
   }
 
-  /** How much longer this is worth remembering, in milliseconds. */
-  get politeMs(): number {
-    return Math.max(0, this.#politeUntil - performance.now())
+  /**
+   * Whether there is nothing to remember of it.
+   *
+   * @param later called when that may have changed, if there is
+   */
+  isForgotten(later: () => void): boolean {
+    const politeMs = this.#politeMs
+    if (politeMs === 0) return true
+    clearTimeout(this.#reminder)
+    this.#reminder = setTimeout(later, politeMs + 1).unref()
+    return false
   }
 
   /** Resolves when others have had their chance to ask; at once for who has not had its turn. */
   async stepBack(): Promise<void> {
-    if (this.politeMs === 0) return
+    if (this.#politeMs === 0) return
     const ms = STEP_BACK_MS.least + Math.random() * STEP_BACK_MS.spread
     await new Promise((resolve) => setTimeout(resolve, ms))
+  }
+
+  get #politeMs(): number {
+    return Math.max(0, this.#politeUntil - performance.now())
   }
 }

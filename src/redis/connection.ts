@@ -43,9 +43,9 @@ export class Connection {
     return this.#up
   }
 
-  /** Why the connection is down, in words; undefined when it is up. */
-  get whyDown(): string | undefined {
-    return this.#up ? undefined : this.#lastError?.message
+  /** Why the connection is down; undefined when it is up, or nothing is known. */
+  get whyDown(): CallFailure | undefined {
+    return this.#up ? undefined : this.#lastError
   }
 
   get clustered(): boolean {
@@ -114,8 +114,9 @@ export class Connection {
         else reject(failure)
       }
       const timer = setTimeout(() => {
-        const why = this.#lastError?.message ?? `not connected within ${Math.round(timeoutMs)} ms`
-        done(new CallFailure('unsent', why, this.#lastError))
+        const last = this.#lastError
+        const why = last?.message ?? `not connected within ${Math.round(timeoutMs)} ms`
+        done(last?.kind === 'refused' ? last : new CallFailure('unsent', why, last))
       }, timeoutMs)
       this.#waiting.add(done)
     })

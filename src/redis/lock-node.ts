@@ -167,7 +167,7 @@ export class LockNode {
     return this.#wakeUps.listen(keys.channel, onWake)
   }
 
-  get whyDown(): string | undefined {
+  get whyDown(): CallFailure | undefined {
     return this.#connection.whyDown
   }
 

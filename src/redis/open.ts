@@ -22,11 +22,8 @@ export function isCluster(client: Client): client is Cluster {
 
 /** The `keyPrefix` that the user's own client would put before a key. */
 export function keyPrefixOf(source: RedisSource): string {
-  if (typeof source === 'string') return /[?&]keyPrefix=([^&]*)/.exec(source)?.[1] ?? ''
-  if (!isClient(source)) return source.keyPrefix ?? ''
-  const { options } = source
-  const inner = 'redisOptions' in options ? options.redisOptions?.keyPrefix : undefined
-  return options.keyPrefix ?? inner ?? ''
+  const options = optionsOf(source)
+  return options.keyPrefix ?? options.redisOptions?.keyPrefix ?? ''
 }
 
 /** Reconnect soon and for ever, at random moments so that many processes do not come at once. */
@@ -57,17 +54,7 @@ export function openClient(source: RedisSource, silenceMs: number): Client {
     readOnly: false,
     monitor: false,
   }
-  // A server that is loading its data answers in its own words, instead of not being ready; only
-  // Sentinel needs the check, for the role of the server.
-  if (typeof source === 'string') return new makeRedis(source, { ...own, enableReadyCheck: false })
-  if (!isClient(source)) {
-    return new makeRedis({
-      ...withoutTimeout(source),
-      ...own,
-      enableReadyCheck: hasSentinels(source),
-    })
-  }
-  if (isCluster(source)) {
+  if (isClient(source) && isCluster(source)) {
     const { redisOptions } = source.options
     const options: ClusterOptions = {
       lazyConnect: true,
@@ -81,12 +68,20 @@ export function openClient(source: RedisSource, silenceMs: number): Client {
     const duplicate = source.duplicate as (nodes: [], options: ClusterOptions) => Cluster
     return duplicate.call(source, [], options)
   }
-  const { options } = source
+  const options = optionsOf(source)
+  // A server that is loading its data answers in its own words, instead of not being ready; only
+  // Sentinel needs the check, for the role of the server.
   return new makeRedis({
     ...withoutTimeout(options),
     ...own,
     enableReadyCheck: hasSentinels(options),
   })
+}
+
+/** The options behind what the user gave. A URL is read by ioredis, and never put before ours. */
+function optionsOf(source: RedisSource): RedisOptions & { redisOptions?: RedisOptions } {
+  if (typeof source === 'string') return new makeRedis(source, { lazyConnect: true }).options
+  return isClient(source) ? (source.options as RedisOptions) : source
 }
 
 /** `commandTimeout` rejects a command that may still run; our own deadlines know about that. */
