@@ -23,7 +23,7 @@ function newHold({ sentAt = clock.now(), leaseMs = LEASE_MS } = {}): Hold {
   return new Hold(
     {
       lockName: 'orders',
-      owner: new Owner('1'),
+      owner: new Owner('client', '1'),
       seat: { key: 'orders', wireOwner: 'client:1' },
       token: 7,
       leaseMs,
@@ -115,6 +115,14 @@ describe('a proof from the server', () => {
     expect(hold.remainingMs()).toBeCloseTo(VALID_MS)
   })
 
+  test('does not revive a lease whose time ran out unnoticed', () => {
+    const hold = newHold()
+    clock.block(VALID_MS)
+    hold.proved(LEASE_MS, clock.now())
+    expect(lost).toMatchObject([{ reason: 'expired' }])
+    expect(hold.remainingMs()).toBe(0)
+  })
+
   test('does not revive a lease that was given up', () => {
     const hold = newHold()
     clock.block(VALID_MS)
@@ -161,14 +169,25 @@ describe('the signal', () => {
     expect(hold.signal.reason).toBe(hold.loss)
   })
 
-  test('stays quiet at a release, whatever comes after it', () => {
+  test('stays quiet at a release, however long ago it was', () => {
     const hold = newHold()
     hold.end()
     clock.block(10 * LEASE_MS)
-    hold.lose('gone', 'as a test')
+    hold.loseIfExpired()
+    hold.loseIfOver()
+    hold.proved(LEASE_MS, clock.now())
     expect(hold.signal.aborted).toBe(false)
     expect(hold.remainingMs()).toBe(0)
     expect(lost).toEqual([])
+  })
+
+  test('tells a loss that the release itself found out', () => {
+    const hold = newHold()
+    const { signal } = hold
+    hold.end()
+    hold.lose('gone', 'as a test')
+    expect(signal.reason).toMatchObject({ reason: 'gone' })
+    expect(lost).toEqual([signal.reason])
   })
 })
 

@@ -72,7 +72,7 @@ function newHold(leaseMs = LEASE_MS): Hold {
   const hold = new Hold(
     {
       lockName: 'orders',
-      owner: new Owner('1'),
+      owner: new Owner('client', '1'),
       seat: { key: 'orders', wireOwner: 'client:1' },
       token: 7,
       leaseMs,
