@@ -1,5 +1,4 @@
-import type { HoldfastLock } from '../../src/index.ts'
-import { InvalidArgumentError } from '../../src/index.ts'
+import { Holdfast, type HoldfastLock, InvalidArgumentError } from '../../src/index.ts'
 import { leaves } from '../support/leaks.ts'
 import { describeLocks } from './lock-kinds.ts'
 
@@ -95,7 +94,7 @@ describeLocks('bad input', (stage) => {
       ['tryLock({ leaseMs })', (lock, leaseMs) => lock.tryLock({ leaseMs })],
       ['tryLock({ waitMs })', (lock, waitMs) => lock.tryLock({ waitMs })],
       ['using(fn, { leaseMs })', (lock, leaseMs) => lock.using(() => {}, { leaseMs })],
-      ['using(fn, { waitMs })', (lock, waitMs) => lock.using(() => {}, { waitMs })],
+      ['tryUsing(fn, { waitMs })', (lock, waitMs) => lock.tryUsing(() => {}, { waitMs })],
     ]
     test.each(forms)('%s refuses what is no positive whole number', async (_, form) => {
       const lock = newLock()
@@ -129,7 +128,7 @@ describeLocks('bad input', (stage) => {
       'the client refuses it as %s',
       (name) => {
         for (const [value, words] of NO_MILLISECONDS) {
-          const make = () => stage.world.newClient({ [name]: value })
+          const make = () => new Holdfast({ redis: {}, [name]: value })
           expect(make).toThrow(InvalidArgumentError)
           expect(make).toThrow(words)
           expect(make).toThrow(name)
@@ -143,6 +142,7 @@ describeLocks('bad input', (stage) => {
       ['lock({ waitMs })', (lock) => lock.lock({ waitMs: 100 }), 'waitMs'],
       ['lock({ ttl })', (lock) => lock.lock({ ttl: 100 }), 'ttl'],
       ['tryLock({ wait })', (lock) => lock.tryLock({ wait: 100 }), 'wait'],
+      ['using(fn, { waitMs })', (lock) => lock.using(() => {}, { waitMs: 100 }), 'waitMs'],
       ['using(fn, { lease })', (lock) => lock.using(() => {}, { lease: 100 }), 'lease'],
       ['lock(null)', (lock) => lock.lock(null), 'null'],
       ['tryLock(null)', (lock) => lock.tryLock(null), 'null'],
@@ -201,7 +201,7 @@ describeLocks('bad input', (stage) => {
       ['an unknown one of the thread', { watchdogThread: { silence: 1 } }, 'silence'],
       ['a bad one of the thread', { watchdogThread: { silenceLimitMs: -1 } }, 'got -1'],
     ])('of the client %s is refused, and named', (_, options, words) => {
-      const make = () => stage.world.newClient(options)
+      const make = () => new Holdfast({ redis: {}, ...options })
       expect(make).toThrow(InvalidArgumentError)
       expect(make).toThrow(words)
     })

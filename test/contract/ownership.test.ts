@@ -425,14 +425,17 @@ describeLocks('the owner', (stage) => {
       expect(await holds()).toEqual([])
     })
 
-    test('with waitMs gives null and does not run its function when the time is up', async () => {
+    test('gives null by tryUsing, and does not run its function, where others have the lock', async () => {
       const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       const fn = jest.fn()
       await one.using(async () => {
-        expect(await two.using(fn, { waitMs: 20 })).toBeNull()
+        expect(await two.tryUsing(fn, { waitMs: 20 })).toBeNull()
+        expect(await two.tryUsing(fn)).toBeNull()
       })
       expect(fn).not.toHaveBeenCalled()
-      expect(await two.using(() => 'mine', { waitMs: 5_000 })).toBe('mine')
+      expect(await two.tryUsing(() => 'mine', { waitMs: 5_000 })).toBe('mine')
+      expect(await two.tryUsing(() => holds())).toEqual([1])
+      expect(await holds()).toEqual([])
     })
 
     test('frees the lock although its function released the lease itself', async () => {
