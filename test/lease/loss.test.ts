@@ -1,5 +1,6 @@
 import { Holdfast, type Lease } from '../../src/index.ts'
-import { Diary, faultRig, granted, outcome } from '../faults/rig.ts'
+import { validityMs } from '../../src/lease/validity.ts'
+import { Diary, faultRig, granted, outcome, SHA } from '../faults/rig.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, eventuallyPasses, never } from '../support/eventually.ts'
 
@@ -61,6 +62,45 @@ describe('in a black hole', () => {
     for (const lock of locks) {
       expect((await outcome(lock.unlock())).error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST' })
     }
+  })
+})
+
+describe('the time of a lease counts from before the request, not from the reply', () => {
+  const DELAY_MS = 150
+
+  test('of an acquisition and of an extension', async () => {
+    const client = rig.client({ commandTimeoutMs: 1_000 })
+    await granted(await client.getLock('warm').tryLock()).release()
+    rig.proxy.delay(DELAY_MS, { direction: 'toClient' })
+    const lease = granted(await client.getLock('slow').tryLock({ leaseMs: 1_000 }))
+    expect(lease.remaining()).toBeLessThanOrEqual(validityMs(1_000) - DELAY_MS)
+    await lease.extend(2_000)
+    expect(lease.remaining()).toBeGreaterThan(1_000)
+    expect(lease.remaining()).toBeLessThanOrEqual(validityMs(2_000) - DELAY_MS)
+    await lease.release()
+  })
+
+  test('of a hand-over', async () => {
+    const client = rig.client({ commandTimeoutMs: 1_000 })
+    const lock = client.getLock('slow')
+    const first = granted(await lock.tryLock())
+    const pending = lock.lock(1_000)
+    rig.proxy.delay(DELAY_MS, { direction: 'toClient' })
+    const [, lease] = await Promise.all([first.release(), pending])
+    expect(lease.remaining()).toBeLessThanOrEqual(validityMs(1_000) - DELAY_MS)
+    await lease.release()
+  })
+
+  test('so that one whose reply comes after its end is not handed out', async () => {
+    const client = rig.client({ commandTimeoutMs: 1_000 })
+    await granted(await client.getLock('warm').tryLock()).release()
+    const slow = rig.proxy.delay(DELAY_MS, { direction: 'toClient' })
+    const pending = client.getLock('slow').tryLock({ waitMs: 2_000, leaseMs: 100 })
+    await eventually(() => rig.proxy.count(SHA.acquire) >= 3)
+    slow.heal()
+    const lease = granted(await pending)
+    expect(lease.valid).toBe(true)
+    expect(await lease.release()).toBe(true)
   })
 })
 
