@@ -3,7 +3,6 @@ import type { Hold } from '../lease/hold.ts'
 import type { Grant, Released } from '../redis/answers.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { LockKeys } from '../redis/keys.ts'
-import { LATE_AT_MOST_MS } from '../redis/server-clock.ts'
 import type { Context } from './context.ts'
 import type { Line } from './line.ts'
 import { Patience } from './patience.ts'
@@ -62,7 +61,7 @@ export class Conversation {
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
       const unknown = error.kind === 'unknown'
-      if (unknown) waiter.doubtUntilMs = sentAt.monotonic + callMs + LATE_AT_MOST_MS
+      if (unknown) waiter.doubtUntilMs = sentAt.monotonic + callMs + this.#context.node.lateAtMostMs
       const pauseMs = waiter.patience.failed(error, sentAt.monotonic)
       if (pauseMs === null) waiter.reject(waiter.patience.error('not acquired'))
       return { grant: null, sentAt, pauseMs: pauseMs ?? 0, unknown }

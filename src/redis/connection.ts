@@ -8,8 +8,13 @@ const OLDEST = [6, 2] as const
 export interface ServerFacts {
   /** Changes when the server was restarted or another one took over; '' when it does not tell. */
   readonly runId: string
-  /** The server's clock less `performance.now()`, in milliseconds; NaN when it does not tell. */
+  /**
+   * The server's clock less `performance.now()` at the most, in milliseconds; NaN when it does not
+   * tell. It is at least `clockDoubtMs` less.
+   */
   readonly clockOffsetMs: number
+  /** How long the server's answer was under way, in milliseconds. */
+  readonly clockDoubtMs: number
 }
 
 export interface ConnectionEvents {
@@ -140,6 +145,7 @@ export class Connection {
       const [info, time] = await this.#send(this.#silenceMs, () =>
         Promise.all([unlessForbidden(client.info('server')), unlessForbidden(client.time())]),
       )
+      const clockDoubtMs = performance.now() - sentAt
       const version = /redis_version:(\d+)\.(\d+)(\S*)/.exec(info ?? '')
       if (version !== null && isOlder(Number(version[1]), Number(version[2]))) {
         throw new CallFailure(
@@ -153,6 +159,7 @@ export class Connection {
       this.#events.up({
         runId: /run_id:(\S+)/.exec(info ?? '')?.[1] ?? '',
         clockOffsetMs: time === undefined ? Number.NaN : serverMs(time) - sentAt,
+        clockDoubtMs,
       })
       for (const done of [...this.#waiting]) done()
     } catch (error) {

@@ -28,7 +28,7 @@ export class LockNode {
   ) {
     this.#connection = new Connection(source, timeoutMs, {
       up: (facts) => {
-        this.#clock.set(facts.clockOffsetMs)
+        this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         events.up(facts)
       },
       down: () => {},
@@ -165,6 +165,11 @@ export class LockNode {
   /** Calls `onWake` when it is worth looking at the lock again. */
   listen(keys: LockKeys, onWake: () => void): Listening {
     return this.#wakeUps.listen(keys.channel, onWake)
+  }
+
+  /** How long after its deadline a request may still run, in milliseconds. */
+  get lateAtMostMs(): number {
+    return this.#clock.lateAtMostMs
   }
 
   get whyDown(): CallFailure | undefined {

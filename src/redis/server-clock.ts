@@ -7,10 +7,15 @@ const SLACK_MS = 50
  */
 export class ServerClock {
   #offsetMs = Number.NaN
+  #doubtMs = 0
 
-  /** @param offsetMs the server's clock less `performance.now()`, at the latest it can be */
-  set(offsetMs: number): void {
+  /**
+   * @param offsetMs the server's clock less `performance.now()`, at the most that it can be
+   * @param doubtMs how much less it can be
+   */
+  set(offsetMs: number, doubtMs: number): void {
     this.#offsetMs = offsetMs
+    this.#doubtMs = doubtMs
   }
 
   /** The server said that it is this late; believe it where it is ahead of what was known. */
@@ -19,12 +24,14 @@ export class ServerClock {
     if (!(this.#offsetMs >= offsetMs)) this.#offsetMs = offsetMs
   }
 
+  /** How long after the time that it was given a request may still run, in milliseconds. */
+  get lateAtMostMs(): number {
+    return this.#doubtMs + 2 * SLACK_MS
+  }
+
   /** The server's time in µs when `ms` from now have passed; 0, which is never, if unknown. */
   inUs(ms: number): number {
     if (Number.isNaN(this.#offsetMs)) return 0
     return Math.ceil((this.#offsetMs + performance.now() + ms + SLACK_MS) * 1_000)
   }
 }
-
-/** How long after its deadline a request may still run, in milliseconds. */
-export const LATE_AT_MOST_MS = 2 * SLACK_MS
