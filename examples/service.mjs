@@ -16,7 +16,7 @@ const server = createServer(async (request, response) => {
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   try {
-    const shipped = await holdfast.getLock(`order:${request.url}`).using(ship, {
+    const shipped = await holdfast.getLock(`order:${request.url}`).tryUsing(ship, {
       waitMs: 500,
       signal: gone.signal,
     })

@@ -197,7 +197,7 @@ describe('the page about lock and lease', () => {
 
   test('has exactly the fields of what inspect() gives', () => {
     const section = page.headings.find(({ text }) => text === '`inspect`')
-    const facts = membersOf(read('src/redis/lock-node.ts'), 'LockFacts')
+    const facts = membersOf(read('src/redis/answers.ts'), 'LockFacts')
     const rows = tableRows(section?.body ?? '')
     expect(rows.map((row) => ({ name: plain(row.field), type: plain(row.type) }))).toEqual(
       facts.map(({ name, type }) => ({ name, type })),
