@@ -18,13 +18,15 @@ describe('an acquisition that arrives late', () => {
   test('does not take the lock when its caller has given up', async () => {
     const client = rig.client({ commandTimeoutMs: 150, outageMs: 150 })
     await granted(await client.getLock('warm').tryLock()).release()
-    const trap = rig.proxy.onNextRequest(SHA.acquire, 'hold')
-    const { error } = await outcome(client.getLock('ghost').tryLock())
-    expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-    await pause(300) // past the moment until which it may run, which is the subject
-    trap.release()
-    await trap.done
-    await never(() => rig.exists('ghost'), 100)
+    const { request } = loseNext('acquire')
+    const trying = outcome(client.getLock('ghost').tryLock())
+    const lost = await request
+    rig.proxy.refuse()
+    expect((await trying).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    await pause(350) // past the moment until which it may run, which is the subject
+    await rig.proxy.heal()
+    await rig.proxy.replay(lost)
+    expect(await rig.exists('ghost')).toBe(false)
   })
 
   test('on a way delayed by more than the deadline does not take the lock', async () => {
