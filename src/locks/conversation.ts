@@ -54,6 +54,7 @@ export class Conversation {
     waiter.asking = true
     const answeredOrNot = waiter.patience.line.asks()
     const sentAt = this.#context.clock.now()
+    const lateMs = this.#context.node.lateAtMostMs
     try {
       const grant = await send()
       waiter.patience.line.answered()
@@ -61,7 +62,7 @@ export class Conversation {
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
       const unknown = error.kind === 'unknown'
-      if (unknown) waiter.doubtUntilMs = sentAt.monotonic + callMs + this.#context.node.lateAtMostMs
+      if (unknown) waiter.doubtUntilMs = sentAt.monotonic + callMs + lateMs
       const pauseMs = waiter.patience.failed(error, sentAt.monotonic)
       if (pauseMs === null) waiter.reject(waiter.patience.error('not acquired'))
       return { grant: null, sentAt, pauseMs: pauseMs ?? 0, unknown }

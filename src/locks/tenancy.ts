@@ -41,7 +41,10 @@ export class Tenancy {
   /** @returns the hold that a grant makes; null when it came too late to be of use */
   granted(waiter: Waiter, token: number, sentAt: Moment): Hold | null {
     const { request, wireOwner } = waiter
-    if (this.hold?.token === token) return this.hold // Asked for twice at once.
+    if (this.hold?.token === token) {
+      this.#takeDoubt(waiter, this.hold)
+      return this.hold // Asked for twice at once.
+    }
     if (token === this.#endedToken) return null // Granted before that hold ended, heard of after.
     const hold = new Hold(
       {
@@ -55,8 +58,10 @@ export class Tenancy {
       this.#context.clock,
       (lost, error) => this.#lost(lost, error),
     )
-    hold.doubtUntilMs = waiter.doubtUntilMs
-    if (hold.remainingMs() > 0) return hold
+    if (hold.remainingMs() > 0) {
+      this.#takeDoubt(waiter, hold)
+      return hold
+    }
     // Asking again renews it; if that comes to nothing it is in doubt, and will be settled.
     hold.end()
     waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, performance.now())
@@ -65,6 +70,12 @@ export class Tenancy {
       waiter.reject(waiter.patience.error('not acquired'))
     }
     return null
+  }
+
+  /** What was asked in vain before the grant is settled when the hold has ended, not under it. */
+  #takeDoubt(waiter: Waiter, hold: Hold): void {
+    hold.doubtUntilMs = Math.max(hold.doubtUntilMs, waiter.doubtUntilMs)
+    waiter.doubtUntilMs = 0
   }
 
   /** @param waitedMs how long it was waited for */

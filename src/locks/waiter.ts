@@ -94,7 +94,8 @@ export class Waiter {
     this.#deadline = setTimeout(
       () => {
         if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
-        else this.#timeIsUp()
+        // After a blocked event loop the grant may have arrived and not been read yet.
+        else setImmediate(() => this.#timeIsUp())
       },
       Math.min(ms, LONGEST_TIMER_MS),
     )
@@ -102,6 +103,7 @@ export class Waiter {
 
   // Null says that somebody else has the lock. Where Redis is silent nobody can know that.
   #timeIsUp(): void {
+    if (this.#settled) return
     if (this.patience.isOutage(this.announced)) {
       this.reject(this.patience.error(`not acquired within ${this.request.waitMs} ms`))
     } else {

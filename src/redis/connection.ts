@@ -1,5 +1,6 @@
 import { CallFailure, failureOf } from './failure.ts'
 import { type Client, isCluster, openClient, type RedisSource } from './open.ts'
+import { destroySockets, unrefSockets } from './sockets.ts'
 
 /** The oldest server that the scripts run on. */
 const OLDEST = [6, 2] as const
@@ -33,6 +34,8 @@ export class Connection {
   readonly #events: ConnectionEvents
   #client: Client | undefined
   #up = false
+  /** Since when answers are due and none has come, on `performance.now()`. */
+  #silentSince: number | undefined
   #everUp = false
   #closed = false
   #lastError: CallFailure | undefined
@@ -85,26 +88,42 @@ export class Connection {
     this.#closed = true
     this.#up = false
     this.#client?.disconnect()
+    destroySockets(this.#client)
     this.#fail(new CallFailure('closed', 'the client was closed'))
   }
 
   #send<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
+    const { client } = this
+    this.#silentSince ??= performance.now()
     return new Promise((resolve, reject) => {
-      // Not unref'ed: it keeps the process alive while an answer is due.
-      const timer = setTimeout(() => {
+      // Not unref'ed: it keeps the process alive while an answer is due. After a blocked event loop
+      // the answer may have arrived and not been read yet: that has its turn first.
+      const timer = setTimeout(() => setImmediate(giveUp), timeoutMs)
+      const giveUp = () => {
         reject(new CallFailure('unknown', `no answer within ${Math.round(timeoutMs)} ms`))
-      }, timeoutMs)
-      send(this.client).then(
+        this.#leaveIfSilent(client)
+      }
+      const answered = () => {
+        clearTimeout(timer)
+        this.#silentSince = undefined
+      }
+      send(client).then(
         (reply) => {
-          clearTimeout(timer)
+          answered()
           resolve(reply)
         },
         (error: unknown) => {
-          clearTimeout(timer)
+          answered()
           reject(failureOf(error))
         },
       )
     })
+  }
+
+  /** A connection that has been silent for too long is dead without saying so. */
+  #leaveIfSilent(client: Client): void {
+    if (this.#silentSince === undefined || isCluster(client)) return
+    if (performance.now() - this.#silentSince >= this.#silenceMs) client.disconnect(true)
   }
 
   #whenUp(timeoutMs: number): Promise<void> {
@@ -179,6 +198,7 @@ export class Connection {
   #down(): void {
     const wasUp = this.#up
     this.#up = false
+    this.#silentSince = undefined
     if (wasUp) this.#events.down()
   }
 
@@ -212,18 +232,4 @@ function isOlder(major: number, minor: number): boolean {
 
 function serverMs(time: readonly (number | string)[]): number {
   return Number(time[0]) * 1_000 + Number(time[1]) / 1_000
-}
-
-/**
- * An idle connection, or one that waits to reconnect, must not keep a program alive that is done.
- * ioredis has no option for that, hence its two fields.
- */
-function unrefSockets(client: object): void {
-  const inner = client as {
-    on(event: string, listener: () => void): void
-    stream?: { unref?(): void }
-    reconnectTimeout?: { unref?(): void } | null
-  }
-  inner.on('connect', () => inner.stream?.unref?.())
-  inner.on('reconnecting', () => setImmediate(() => inner.reconnectTimeout?.unref?.()).unref())
 }

@@ -35,8 +35,8 @@ function retryDelayMs(attempt: number): number {
  * Opens a connection of our own from what the user gave. The user's client is never touched.
  *
  * The settings make ioredis send a command once or not at all: nothing is queued while the
- * connection is down, nothing is sent again after a reconnect, and a socket that is silent for
- * `silenceMs` while answers are due is given up.
+ * connection is down, nothing is sent again after a reconnect. A socket that is silent for twice
+ * `silenceMs` while answers are due, be it those to the greeting, is given up.
  */
 export function openClient(source: RedisSource, silenceMs: number): Client {
   const own: RedisOptions = {
@@ -48,7 +48,7 @@ export function openClient(source: RedisSource, silenceMs: number): Client {
     enableAutoPipelining: false,
     maxRetriesPerRequest: 0,
     retryStrategy: retryDelayMs,
-    socketTimeout: silenceMs,
+    socketTimeout: 2 * silenceMs,
     disconnectTimeout: 100,
     stringNumbers: false,
     readOnly: false,
