@@ -1,22 +1,11 @@
-import type { Holdfast, HoldfastLock } from '../../src/index.ts'
+import type { HoldfastLock } from '../../src/index.ts'
 import { LeaseLostError } from '../../src/index.ts'
-import { eventually, never } from '../support/eventually.ts'
-import { leaves } from '../support/leaks.ts'
+import { eventually } from '../support/eventually.ts'
 import { describeLocks } from './lock-kinds.ts'
+import { renewals } from './renewals.ts'
 
 describeLocks('the lease', (stage) => {
   const newLock = () => stage.getLock(stage.world.newClient(), 'it')
-
-  /** Waits for that many confirmed renewals from now. */
-  const renewals = async (client: Holdfast, count: number) => {
-    let seen = 0
-    const onRenewed = () => {
-      seen += 1
-    }
-    client.on('renewed', onRenewed)
-    await eventually(() => seen >= count, { message: `${count} renewals`, timeoutMs: 10_000 })
-    client.off('renewed', onRenewed)
-  }
 
   describe('a fixed lease', () => {
     test('is as long as asked for, ends by itself and is never renewed', async () => {
@@ -70,89 +59,6 @@ describeLocks('the lease', (stage) => {
     })
   })
 
-  describe('the watchdog', () => {
-    test('keeps a lock over many leases, and the default lease is that of the client', async () => {
-      const client = stage.world.newClient({ leaseMs: 450 })
-      const lock = stage.getLock(client, 'it')
-      const lease = await lock.lock()
-      const start = performance.now()
-      expect(await stage.pttl('it')).toBeLessThanOrEqual(450)
-      await eventually(
-        async () => {
-          expect(lease.signal.aborted).toBe(false)
-          expect(await stage.pttl('it')).toBeGreaterThan(0)
-          return performance.now() - start > 1_000
-        },
-        { everyMs: 20 },
-      )
-      expect(lease.valid).toBe(true)
-      expect(await stage.holds('it')).toEqual([1])
-      expect(await lease.release()).toBe(true)
-    })
-
-    test('stops for good at the release', async () => {
-      const client = stage.world.newClient({ leaseMs: 300 })
-      const lock = stage.getLock(client, 'it')
-      const lease = await lock.lock()
-      await renewals(client, 1)
-      await lease.release()
-      const calls = async () =>
-        /cmdstat_evalsha:calls=(\d+)/.exec(await stage.world.server.admin.info('commandstats'))?.[1]
-      const before = await calls()
-      await never(async () => (await calls()) !== before, 400, { everyMs: 25 })
-      // Nor does it renew for somebody else who holds the lock meanwhile.
-      const other = await newLock().lock(5_000)
-      const after = await calls()
-      await never(async () => (await calls()) !== after, 250, { everyMs: 25 })
-      await other.release()
-    })
-
-    test('goes on until the last watched acquisition is released, and no longer', async () => {
-      const client = stage.world.newClient({ leaseMs: 300 })
-      const lock = stage.getLock(client, 'it', { owner: client.owner() })
-      const fixed = await lock.lock(400)
-      const watched = [await lock.lock(), await lock.lock()]
-      await renewals(client, 3)
-      await watched[0]?.release()
-      await renewals(client, 3)
-      expect(fixed.valid).toBe(true)
-      await watched[1]?.release()
-      await eventually(async () => (await stage.pttl('it')) === -2)
-      expect(fixed.signal.aborted).toBe(true)
-    })
-
-    test('tells a holder whose key is gone', async () => {
-      const client = stage.world.newClient({ leaseMs: 600 })
-      const lock = stage.getLock(client, 'it')
-      const lease = await lock.lock()
-      const aborted = new Promise((resolve) => lease.signal.addEventListener('abort', resolve))
-      await stage.world.server.flush()
-      await aborted
-      expect(lease.signal.reason).toBeInstanceOf(LeaseLostError)
-      expect(lease.signal.reason).toMatchObject({ reason: 'gone', token: lease.token })
-      expect(lease.valid).toBe(false)
-      expect(await lease.release()).toBe(false)
-      expect(await stage.holds('it')).toEqual([])
-    })
-
-    test('never revives a lock that somebody else has by now', async () => {
-      const client = stage.world.newClient({ leaseMs: 300 })
-      const lease = await stage.getLock(client, 'it').lock()
-      const { admin } = stage.world.server
-      await admin
-        .multi()
-        .del(stage.world.rawName('it'))
-        .hset(stage.world.rawName('it'), 'somebody:else', 1)
-        .pexpire(stage.world.rawName('it'), 60_000)
-        .exec()
-      await eventually(() => lease.signal.aborted)
-      expect(await lease.release()).toBe(false)
-      expect(await stage.fields('it')).toEqual({ 'somebody:else': 1 })
-      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
-      leaves({ keys: true, why: 'the somebody else is made up and never releases' })
-    })
-  })
-
   describe('of nested acquisitions with different leases', () => {
     const nest = async (first: number, second: number) => {
       const client = stage.world.newClient()
@@ -193,12 +99,12 @@ describeLocks('the lease', (stage) => {
     })
 
     test('a fixed one inside does not end the watch outside', async () => {
-      const client = stage.world.newClient({ leaseMs: 450 })
+      const client = stage.world.newClient({ leaseMs: 750 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const watched = await lock.lock()
       const fixed = await lock.lock(100)
       await fixed.release()
-      await renewals(client, 5)
+      await renewals(client, 4)
       expect(watched.valid).toBe(true)
       expect(await stage.holds('it')).toEqual([1])
       await watched.release()

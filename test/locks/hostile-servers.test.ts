@@ -25,7 +25,7 @@ function newClient(
 const FORMS: [string, (client: Holdfast) => Promise<unknown>][] = [
   ['lock()', (client) => client.getLock('it').lock()],
   ['tryLock()', (client) => client.getLock('it').tryLock()],
-  ['tryLock(waitMs)', (client) => client.getLock('it').tryLock(100)],
+  ['tryLock(waitMs)', (client) => client.getLock('it').tryLock(OUTAGE_MS - 50)],
   ['using(fn)', (client) => client.getLock('it').using(() => 'ran')],
   ['isLocked()', (client) => client.getLock('it').isLocked()],
   ['forceUnlock()', (client) => client.getLock('it').forceUnlock()],
