@@ -113,7 +113,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
 
   /**
    * Releases what is held, ends every wait with a `ClosedError`, and closes the connections that
-   * this client opened; yours stay open. When Redis does not answer it ends all the same, within
+   * this client opened; yours stay open. When Redis does not answer it ends all the same, soon after
    * twice `commandTimeoutMs`, and the locks end with their leases. Calling it again returns the
    * same promise.
    */
@@ -130,7 +130,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   async #close(): Promise<void> {
     const released = this.#desk.close()
     if (this.#node.everUp) {
-      await within(this.#closeMs, released)
+      // A little longer than a call may take: what stays unanswered is then known, and settled.
+      await within(this.#closeMs + 50, released)
       await within(this.#closeMs, this.#settler.close())
     }
     this.#keeper.close()

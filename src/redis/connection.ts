@@ -1,6 +1,6 @@
 import { CallFailure, failureOf } from './failure.ts'
 import { type Client, isCluster, openClient, type RedisSource } from './open.ts'
-import { destroySockets, unrefSockets } from './sockets.ts'
+import { unrefSockets } from './sockets.ts'
 
 /** The oldest server that the scripts run on. */
 const OLDEST = [6, 2] as const
@@ -88,7 +88,6 @@ export class Connection {
     this.#closed = true
     this.#up = false
     this.#client?.disconnect()
-    destroySockets(this.#client)
     this.#fail(new CallFailure('closed', 'the client was closed'))
   }
 
@@ -101,7 +100,8 @@ export class Connection {
       const timer = setTimeout(() => setImmediate(giveUp), timeoutMs)
       const giveUp = () => {
         reject(new CallFailure('unknown', `no answer within ${Math.round(timeoutMs)} ms`))
-        this.#leaveIfSilent(client)
+        // What makes up for the lost answer may still get through where the request did.
+        setImmediate(() => this.#leaveIfSilent(client))
       }
       const answered = () => {
         clearTimeout(timer)

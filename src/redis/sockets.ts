@@ -11,9 +11,3 @@ export function unrefSockets(client: object): void {
   inner.on('connect', () => inner.stream?.unref?.())
   inner.on('reconnecting', () => setImmediate(() => inner.reconnectTimeout?.unref?.()).unref())
 }
-
-/** Nothing more is to be sent or heard: a dead peer's part in the farewell is not waited for. */
-export function destroySockets(client: object | undefined): void {
-  const { stream } = (client ?? {}) as { stream?: { destroy?(): void } }
-  stream?.destroy?.()
-}
