@@ -61,15 +61,19 @@ describe('an acquisition that arrives late', () => {
     await lease.release()
   })
 
-  test('does not take the lock for an owner who has it anew', async () => {
-    const client = rig.client({ commandTimeoutMs: 1_500 })
+  test('is given back without harm to its owner, who has the lock anew', async () => {
+    const client = rig.client({ commandTimeoutMs: 400 })
     const lock = client.getLock('ghost', ownerOf(client))
     const { request } = loseNext('acquire')
     await granted(await lock.tryLock()).release()
     const lease = granted(await lock.tryLock())
     await rig.proxy.replay(await request)
-    await pause(150) // the settling of the first one goes on meanwhile
-    expect(await rig.hash('ghost')).toEqual({ [lease.owner]: '1' })
+    // The settling of the lost one goes on until it can take the lock no more, and once beyond that.
+    const releases = rig.proxy.count(SHA.release)
+    await never(async () => {
+      expect(await rig.hash('ghost')).toEqual({ [lease.owner]: '1' })
+    }, 800)
+    expect(rig.proxy.count(SHA.release)).toBeGreaterThan(releases)
     expect(lease.valid).toBe(true)
     expect(await lease.release()).toBe(true)
     await eventually(async () => !(await rig.exists('ghost')), { timeoutMs: 3_000 })
@@ -154,6 +158,25 @@ describe('a release that arrives late', () => {
     expect(await rig.hash('ghost')).toEqual({ [second.owner]: '1' })
     await second.release()
   })
+})
+
+test('a release that goes on in the background does not end the next hold of its owner', async () => {
+  const client = rig.client({ commandTimeoutMs: 150, outageMs: 200 })
+  const lock = client.getLock('ghost', ownerOf(client))
+  const first = granted(await lock.tryLock())
+  // Every release is lost for a while; everything else gets through.
+  const isRelease = ({ args }: ProxyRequest) => args[0] === SHA.release
+  const traps = Array.from({ length: 8 }, () => rig.proxy.onNextRequest(isRelease, 'cutBefore'))
+  expect((await outcome(first.release())).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+  await rig.server.admin.del('ghost') // as its lease would end
+  const second = granted(await lock.tryLock(3_000))
+  for (const trap of traps) trap.cancel()
+  const releases = rig.proxy.count(SHA.release)
+  await eventually(() => rig.proxy.count(SHA.release) > releases)
+  await never(async () => {
+    expect(await rig.hash('ghost')).toEqual({ [second.owner]: '1' })
+  }, 100)
+  expect(await second.release()).toBe(true)
 })
 
 describe('a hand-over that arrives late', () => {
