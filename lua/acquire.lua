@@ -34,13 +34,14 @@ if ttlMs ~= -2 and not held then
   return { 'held', ttlMs }
 end
 
-local last = redis.call('GET', counter)
 local time = redis.call('TIME')
 local nowUs = time[1] * 1000000 + time[2]
 local missing = holds - (held or 0)
 if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
   return { 'late', string.format('%.0f', nowUs) }
 end
+
+local last = holds == 1 and redis.call('GET', counter)
 
 if held then
   if missing > 0 then

@@ -45,6 +45,11 @@ export class InvalidArgumentError extends HoldfastError {
   }
 }
 
+/** What was asked of a lease comes after its release. */
+export function releasedError(lockName: string): InvalidArgumentError {
+  return new InvalidArgumentError(`The lease of lock "${lockName}" was released.`, lockName)
+}
+
 /** `unlock()` was called by an owner who holds nothing. Nothing was changed. */
 export class NotHeldError extends HoldfastError {
   constructor(message: string, lockName: string) {

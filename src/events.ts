@@ -33,3 +33,9 @@ export interface HoldfastEvents {
    */
   error: (error: Error) => void
 }
+
+/** Tells listeners of an event. What one of them throws is not the business of who tells. */
+export type Tell = <E extends keyof HoldfastEvents>(
+  event: E,
+  ...args: Parameters<HoldfastEvents[E]>
+) => void

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
 import { assertFunction } from './errors.ts'
-import type { HoldfastEvents } from './events.ts'
+import type { HoldfastEvents, Tell } from './events.ts'
 import { systemClock } from './lease/clock.ts'
 import { Keeper } from './lease/keeper.ts'
 import { Desk } from './locks/desk.ts'
@@ -41,7 +41,18 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const { redis, leaseMs, commandTimeoutMs, outageMs, silenceLimitMs, keyPrefix } = resolved
     this.#keyPrefix = keyPrefix ?? keyPrefixOf(redis)
     this.#closeMs = commandTimeoutMs
-    const onError = (error: Error) => this.emit('error', error)
+    // As if the listener had been called by nobody: it fails by itself, and no lock with it.
+    const emit = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
+    const tell: Tell = (event, ...args) => {
+      try {
+        emit(event, ...args)
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error
+        })
+      }
+    }
+    const onError = (error: Error) => tell('error', error)
     this.#node = new LockNode(redis, commandTimeoutMs, {
       // After a reconnect it may be another server, or an emptied one.
       up: () => this.#keeper.verifyAll(),
@@ -56,9 +67,9 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       leaseMs,
       systemClock,
       {
-        renewed: (holds) => this.emit('renewed', { holds }),
+        renewed: (holds) => tell('renewed', { holds }),
         late: (hold, cause) =>
-          this.emit('late', {
+          tell('late', {
             name: hold.lockName,
             owner: hold.seat.wireOwner,
             token: hold.token,
@@ -77,7 +88,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
         settler: this.#settler,
         clock: systemClock,
         limits: { commandTimeoutMs, outageMs, whyDown: () => this.#node.whyDown },
-        events: this,
+        tell,
       },
       this.#frames,
       leaseMs,

@@ -80,7 +80,7 @@ export interface TryLockOptions extends LockOptions {
 }
 
 /** All of a client's options, each with a value. */
-export interface ResolvedOptions {
+interface ResolvedOptions {
   readonly redis: HoldfastOptions['redis']
   readonly leaseMs: number
   readonly keyPrefix: string | undefined
@@ -92,6 +92,9 @@ export interface ResolvedOptions {
 
 /** A lease must leave room for a round trip, and for drift and margin. */
 const SHORTEST_LEASE_MS = 10
+
+/** What a timer of Node.js can count. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 const CLIENT_OPTIONS = [
   'redis',
@@ -124,9 +127,9 @@ export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
   return {
     redis,
     keyPrefix,
-    leaseMs: leaseMs(lease, '`leaseMs`'),
-    commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`'),
-    outageMs: wholeMs(outageMs, '`outageMs`'),
+    leaseMs: leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS),
+    commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
+    outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
     silenceLimitMs: silenceLimitMs(watchdogThread),
   }
 }
@@ -148,7 +151,7 @@ function silenceLimitMs(thread: unknown): number | undefined {
   }
   assertKnown(Object.keys(thread), ['silenceLimitMs'])
   const { silenceLimitMs = 60_000 } = thread as WatchdogThreadOptions
-  return wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`')
+  return wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`', LONGEST_TIMER_MS)
 }
 
 /** A name that is not known may be a misspelt one. */
@@ -188,15 +191,17 @@ export function rawNameOf(name: unknown, keyPrefix: string): string {
 }
 
 /** A positive whole number of milliseconds, or an error that shows what it was. */
-export function wholeMs(value: unknown, what: string): number {
-  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
+function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
+  const isWhole = Number.isSafeInteger(value) && (value as number) > 0
+  if (isWhole && (value as number) <= most) return value as number
+  const bound = isWhole ? ` of at most ${most}` : ''
   throw new InvalidArgumentError(
-    `${what} must be a positive whole number of milliseconds; got ${show(value)}.`,
+    `${what} must be a positive whole number of milliseconds${bound}; got ${show(value)}.`,
   )
 }
 
-export function leaseMs(value: unknown, what: string): number {
-  const ms = wholeMs(value, what)
+export function leaseMs(value: unknown, what: string, most?: number): number {
+  const ms = wholeMs(value, what, most)
   if (ms >= SHORTEST_LEASE_MS) return ms
   throw new InvalidArgumentError(
     `${what} must be at least ${SHORTEST_LEASE_MS} milliseconds, to leave room for a round trip; got ${ms}.`,

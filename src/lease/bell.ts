@@ -1,5 +1,4 @@
-/** Longer waits than a timer can count are cut here; whoever waits looks again. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+import { LONGEST_TIMER_MS } from './clock.ts'
 
 /**
  * Something to wait for, once at a time. A ring while nobody waits is kept for the next wait, so

@@ -1,4 +1,4 @@
-import { LeaseLostError, type LossReason } from '../errors.ts'
+import { LeaseLostError, type LossReason, releasedError } from '../errors.ts'
 import type { Owner } from '../owner/owner.ts'
 import { type Clock, elapsedMs, type Moment } from './clock.ts'
 import { LossSignal } from './loss-signal.ts'
@@ -152,6 +152,16 @@ export class Hold {
     )
     this.#end('lost', error)
     this.#onLost(this, error)
+  }
+
+  /** What to tell who relies on a hold that is over. */
+  over(): Error {
+    return this.#loss ?? releasedError(this.lockName)
+  }
+
+  /** The server answered that the hold is over. */
+  loseGone(): void {
+    this.lose('gone', 'Redis says that its owner does not hold it any more')
   }
 
   /** The last release: nothing was lost, unless a reason is given for those who still work. */

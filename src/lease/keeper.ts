@@ -1,4 +1,4 @@
-import { type Clock, disagreementMs, type Moment } from './clock.ts'
+import { type Clock, disagreementMs, LONGEST_TIMER_MS, type Moment } from './clock.ts'
 import type { Backing, Hold, Seat } from './hold.ts'
 
 /** What was heard of one lease. Unknown is not renewed: it does not reset the clock. */
@@ -9,6 +9,8 @@ export type Answer =
 
 /** Whoever can be asked about leases. The keeper itself knows no Redis. */
 export interface Renewer {
+  /** Parts that are asked about one by one, so that one does not wait for another. */
+  groups(holds: readonly Hold[]): Hold[][]
   /**
    * One answer for each hold, in their order. A `leaseMs` of 0 only looks. Never rejects, and
    * answers within `timeoutMs`.
@@ -21,7 +23,7 @@ export interface StandIn {
   keep(seat: Seat, provedAt: Moment): Backing
 }
 
-export interface KeeperEvents {
+interface KeeperEvents {
   renewed(holds: number): void
   late(hold: Hold, cause: Error): void
 }
@@ -124,7 +126,7 @@ export class Keeper {
   }
 
   #arm(hold: Hold, ms: number): void {
-    const timer = setTimeout(() => this.#due(hold), Math.min(Math.max(ms, 1), 2 ** 31 - 1))
+    const timer = setTimeout(() => this.#due(hold), Math.min(Math.max(ms, 1), LONGEST_TIMER_MS))
     this.#holds.set(hold, timer.unref())
   }
 
@@ -144,8 +146,10 @@ export class Keeper {
   }
 
   #ask(holds: readonly Hold[], leaseMs: number): void {
-    for (let from = 0; from < holds.length; from += CHUNK) {
-      void this.#askChunk(holds.slice(from, from + CHUNK), leaseMs)
+    for (const group of this.#renewer.groups(holds)) {
+      for (let from = 0; from < group.length; from += CHUNK) {
+        void this.#askChunk(group.slice(from, from + CHUNK), leaseMs)
+      }
     }
   }
 
@@ -158,7 +162,7 @@ export class Keeper {
       const answer = answers[i]
       if (answer === undefined || !hold.live) continue
       if (answer.kind === 'lost') {
-        hold.lose('gone', 'Redis says that its owner does not hold it any more')
+        hold.loseGone()
       } else if (answer.kind === 'unknown') {
         unknown.push(hold)
         this.#events.late(hold, answer.cause)

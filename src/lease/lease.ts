@@ -1,10 +1,10 @@
-import { InvalidArgumentError, LeaseLostError } from '../errors.ts'
+import { type InvalidArgumentError, type LeaseLostError, releasedError } from '../errors.ts'
 import type { Hold } from './hold.ts'
 
 /** What a lease asks of the lock it came from. */
 export interface LeaseActions {
-  release(lease: Lease): Promise<boolean>
-  extend(hold: Hold, leaseMs: number): Promise<void>
+  release(): Promise<boolean>
+  extend(leaseMs: number): Promise<void>
 }
 
 /**
@@ -14,14 +14,11 @@ export interface LeaseActions {
 export class Lease implements AsyncDisposable {
   readonly #hold: Hold
   readonly #actions: LeaseActions
-  /** @internal */
-  readonly watched: boolean
   #released: Promise<boolean> | undefined
 
   /** @internal */
-  constructor(hold: Hold, watched: boolean, actions: LeaseActions) {
+  constructor(hold: Hold, actions: LeaseActions) {
     this.#hold = hold
-    this.watched = watched
     this.#actions = actions
   }
 
@@ -76,25 +73,23 @@ export class Lease implements AsyncDisposable {
    * the {@link token}.
    */
   assertValid(): void {
-    if (this.valid) return
-    if (this.#released !== undefined) {
-      throw new InvalidArgumentError(`The lease of lock "${this.name}" was released.`, this.name)
-    }
+    if (this.#released !== undefined) throw releasedError(this.name)
     this.#hold.loseIfExpired()
-    throw this.#hold.loss
+    if (!this.#hold.live) throw this.#hold.over()
   }
 
   /**
    * Makes the lease last at least this long from now, also a fixed one. It is never shortened.
    *
    * @param leaseMs a positive whole number of milliseconds
-   * @returns rejects with {@link LeaseLostError} when the lock is not held any more, and with
+   * @returns rejects with {@link LeaseLostError} when the lock is not held any more, with
+   * {@link InvalidArgumentError} for a bad time or a released lease, and with
    * `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm it; the lease then
    * stands as it was.
    */
   async extend(leaseMs: number): Promise<void> {
-    if (this.#released !== undefined) this.assertValid()
-    await this.#actions.extend(this.#hold, leaseMs)
+    if (this.#released !== undefined) throw releasedError(this.name)
+    await this.#actions.extend(leaseMs)
   }
 
   /**
@@ -107,7 +102,7 @@ export class Lease implements AsyncDisposable {
    * the background, and the lock ends with its lease at the latest.
    */
   release(): Promise<boolean> {
-    this.#released ??= this.#actions.release(this)
+    this.#released ??= this.#actions.release()
     return this.#released
   }
 

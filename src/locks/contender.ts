@@ -36,7 +36,7 @@ export class Contender {
     this.#tenancy = new Tenancy(name, context, this.#talk, () => this.#lookAgain())
     this.#ear = new Ear(context.node, keys, () => this.#room.first?.bell.ring())
     this.#tasks = new Tasks(
-      (error) => context.events.emit('error', error),
+      (error) => context.tell('error', error),
       () => {
         if (!this.#room.isEmpty || this.#occupied) return
         if (this.#turn.isForgotten(() => this.#tasks.settle())) onIdle()
@@ -137,7 +137,7 @@ export class Contender {
   #announce(waiter: Waiter): void {
     if (waiter.announced) return
     waiter.announced = true
-    this.#context.events.emit('wait', { name: this.#name })
+    this.#context.tell('wait', { name: this.#name })
   }
 
   async #contend(waiter: Waiter): Promise<void> {

@@ -1,5 +1,4 @@
-import type { EventEmitter } from 'eventemitter3'
-import type { HoldfastEvents } from '../events.ts'
+import type { Tell } from '../events.ts'
 import type { Clock } from '../lease/clock.ts'
 import type { Keeper } from '../lease/keeper.ts'
 import type { LockNode } from '../redis/lock-node.ts'
@@ -13,5 +12,5 @@ export interface Context {
   readonly settler: Settler
   readonly clock: Clock
   readonly limits: Limits
-  readonly events: EventEmitter<HoldfastEvents>
+  readonly tell: Tell
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Moment } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Grant, Released } from '../redis/answers.ts'
@@ -41,9 +42,9 @@ export class Conversation {
   /**
    * Asks for the lock once on behalf of a waiter; a failure that ends its patience rejects it.
    *
-   * @param send the request, with the time that it may take in milliseconds
+   * @param callMs the time that the request may take, in milliseconds
    */
-  async ask(
+  async #ask(
     waiter: Waiter,
     wireOwner: string,
     callMs: number,
@@ -77,7 +78,7 @@ export class Conversation {
     const { owner, leaseMs } = waiter.request
     const wireOwner = owner.wireNameOn(this.keys.lock)
     const callMs = Math.min(waiter.patience.callMs, waiter.leftMs)
-    return this.ask(waiter, wireOwner, callMs, () =>
+    return this.#ask(waiter, wireOwner, callMs, () =>
       this.#context.node.acquire(this.keys, wireOwner, leaseMs, 1, callMs),
     )
   }
@@ -92,7 +93,7 @@ export class Conversation {
     const { wireOwner } = hold.seat
     for (hold.loseIfOver(); !waiter.settled && hold.live; ) {
       const callMs = Math.min(waiter.patience.callMs, waiter.leftMs)
-      const { grant, sentAt, pauseMs } = await this.ask(waiter, wireOwner, callMs, () =>
+      const { grant, sentAt, pauseMs } = await this.#ask(waiter, wireOwner, callMs, () =>
         this.#context.node.acquire(this.keys, wireOwner, leaseMs, hold.count, callMs),
       )
       if (grant === null) {
@@ -102,7 +103,7 @@ export class Conversation {
         hold.proved(leaseMs, sentAt)
         return !waiter.settled && hold.live
       } else {
-        loseGone(hold)
+        hold.loseGone()
       }
     }
     if (hold.loss !== undefined) waiter.reject(hold.loss)
@@ -120,7 +121,7 @@ export class Conversation {
     const { callMs } = this.patience()
     const from = { owner: hold.seat.wireOwner, token: hold.token }
     const to = { owner: owner.wireNameOn(this.keys.lock), leaseMs }
-    return this.ask(waiter, to.owner, callMs, () =>
+    return this.#ask(waiter, to.owner, callMs, () =>
       this.#context.node.handOver(this.keys, from, to, listening, callMs),
     )
   }
@@ -136,7 +137,7 @@ export class Conversation {
     while (hold.live && hold.count > 0) {
       const answer = await this.#tell(hold, patience, 'one of its acquisitions was not released')
       if (answer?.kind === 'kept') return true
-      if (answer?.kind === 'gone') loseGone(hold)
+      if (answer?.kind === 'gone') hold.loseGone()
     }
     return hold.loss === undefined
   }
@@ -169,14 +170,14 @@ export class Conversation {
         const pauseMs = patience.failed(left, sentAt.monotonic)
         if (pauseMs === null) throw patience.error('its lease was not extended')
         await pause(pauseMs)
-      } else if (left === undefined || left === -2) {
-        loseGone(hold)
+      } else if (left === -2) {
+        if (hold.live) hold.loseGone()
       } else {
         hold.proved(leaseMs, sentAt)
         if (hold.live) return
       }
     }
-    throw hold.loss
+    throw hold.over()
   }
 
   /** Goes on releasing in the background, under a name that is not used again. */
@@ -218,13 +219,4 @@ export class Conversation {
       return undefined
     }
   }
-}
-
-/** Redis answered that the hold is over. */
-export function loseGone(hold: Hold): void {
-  hold.lose('gone', 'Redis says that its owner does not hold it any more')
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

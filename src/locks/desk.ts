@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { ClosedError } from '../errors.ts'
 import type { Frames } from '../owner/frames.ts'
 import { Owner } from '../owner/owner.ts'
@@ -29,8 +30,8 @@ export class Desk {
     return this.#context.node
   }
 
-  get events() {
-    return this.#context.events
+  get tell() {
+    return this.#context.tell
   }
 
   newOwner(): Owner {
@@ -50,9 +51,14 @@ export class Desk {
         if (!(error instanceof CallFailure)) throw error
         const pauseMs = patience.failed(error, sentAt)
         if (pauseMs === null) throw patience.error(failed)
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        await pause(pauseMs)
       }
     }
+  }
+
+  /** The contender for a lock that is held or waited for here; undefined when it is neither. */
+  find(rawName: string): Contender | undefined {
+    return this.#contenders.get(rawName)
   }
 
   contender(name: string, rawName: string): Contender {

@@ -10,7 +10,9 @@ export class Holdings {
   add(holder: object, rawName: string, lease: Lease): void {
     const locks = this.#byHolder.get(holder) ?? new Map<string, Lease[]>()
     this.#byHolder.set(holder, locks)
-    locks.set(rawName, [...(locks.get(rawName) ?? []), lease])
+    const leases = locks.get(rawName)
+    if (leases === undefined) locks.set(rawName, [lease])
+    else leases.push(lease)
   }
 
   remove(holder: object, rawName: string, lease: Lease): void {

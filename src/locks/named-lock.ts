@@ -1,5 +1,5 @@
 import { assertFunction, NotHeldError } from '../errors.ts'
-import { Lease, type LeaseActions } from '../lease/lease.ts'
+import { Lease } from '../lease/lease.ts'
 import {
   type Acquisition,
   leaseMs as checkedLeaseMs,
@@ -12,6 +12,9 @@ import type { LockFacts } from '../redis/answers.ts'
 import { lockKeys } from '../redis/keys.ts'
 import type { Desk } from './desk.ts'
 import { warnOfSelfWait } from './self-wait.ts'
+
+const LOCK_OPTIONS = ['leaseMs', 'signal'] as const
+const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'signal'] as const
 
 /** A lock as `inspect()` finds it. */
 export type LockInfo = LockFacts
@@ -50,7 +53,7 @@ export class NamedLock {
    */
   async lock(options: LockOptions | number = {}): Promise<Lease> {
     const given = typeof options === 'object' ? options : { leaseMs: options }
-    const meant = resolveAcquisition(given, ['leaseMs', 'signal'], Infinity)
+    const meant = resolveAcquisition(given, LOCK_OPTIONS, Infinity)
     return (await this.#acquire(this.#bareOwner(), meant)) as Lease
   }
 
@@ -64,11 +67,8 @@ export class NamedLock {
   tryLock(waitMs?: number, leaseMs?: number): Promise<Lease | null>
   tryLock(options: TryLockOptions): Promise<Lease | null>
   async tryLock(first?: number | TryLockOptions, leaseMs?: number): Promise<Lease | null> {
-    const given =
-      typeof first === 'object'
-        ? first
-        : { ...defined('waitMs', first), ...defined('leaseMs', leaseMs) }
-    const meant = resolveAcquisition(given, ['waitMs', 'leaseMs', 'signal'], 0)
+    const given = typeof first === 'object' ? first : { waitMs: first, leaseMs }
+    const meant = resolveAcquisition(given, TRY_LOCK_OPTIONS, 0)
     return this.#acquire(this.#bareOwner(), meant)
   }
 
@@ -83,7 +83,7 @@ export class NamedLock {
    * since the work is done.
    */
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options: LockOptions = {}): Promise<T> {
-    const meant = resolveAcquisition(options, ['leaseMs', 'signal'], Infinity)
+    const meant = resolveAcquisition(options, LOCK_OPTIONS, Infinity)
     return (await this.#use(fn, meant)) as T
   }
 
@@ -96,7 +96,7 @@ export class NamedLock {
     fn: (lease: Lease) => Promise<T> | T,
     options: TryLockOptions = {},
   ): Promise<T | null> {
-    return this.#use(fn, resolveAcquisition(options, ['waitMs', 'leaseMs', 'signal'], 0))
+    return this.#use(fn, resolveAcquisition(options, TRY_LOCK_OPTIONS, 0))
   }
 
   /**
@@ -116,7 +116,7 @@ export class NamedLock {
         this.name,
       )
     }
-    if (!(await lease.release())) throw lease.hold.loss
+    if (!(await lease.release())) throw lease.hold.over()
   }
 
   /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
@@ -156,7 +156,7 @@ export class NamedLock {
     const freed = await this.#desk.ask(this.name, 'not unlocked by force', (callMs) =>
       this.#desk.node.forceRelease(lockKeys(this.#rawName), callMs),
     )
-    if (freed) this.#desk.contender(this.name, this.#rawName).forced()
+    if (freed) this.#desk.find(this.#rawName)?.forced()
     return freed
   }
 
@@ -173,14 +173,16 @@ export class NamedLock {
     const lease = await this.#acquire(this.#enclosingHolder() ?? frame, meant)
     if (lease === null) return null
     let result: T
-    let wasHeld = false
+    let wasHeld = true
     try {
       result = await this.#desk.frames.run(frame, () => fn(lease))
     } finally {
-      wasHeld = lease.valid
-      await lease.release().catch((error: Error) => this.#desk.events.emit('error', error))
+      wasHeld = await lease.release().catch((error: Error) => {
+        this.#desk.tell('error', error)
+        return true
+      })
     }
-    if (!wasHeld && lease.hold.loss !== undefined) throw lease.hold.loss
+    if (!wasHeld) throw lease.hold.over()
     return result
   }
 
@@ -200,17 +202,13 @@ export class NamedLock {
     const held = owner === undefined ? this.#desk.holdings.earliest(this, this.#rawName) : undefined
     const hold = await (held === undefined ? acquiring : warnOfSelfWait(this, held, acquiring))
     if (hold === null) return null
-    const actions: LeaseActions = {
-      release: (lease) => {
+    const lease = new Lease(hold, {
+      release: () => {
         this.#desk.holdings.remove(holder, this.#rawName, lease)
-        return this.#desk.contender(this.name, this.#rawName).release(hold, watched)
+        return contender.release(hold, watched)
       },
-      extend: (_, leaseMs) =>
-        this.#desk
-          .contender(this.name, this.#rawName)
-          .extend(hold, checkedLeaseMs(leaseMs, '`leaseMs`')),
-    }
-    const lease = new Lease(hold, watched, actions)
+      extend: (ms) => contender.extend(hold, checkedLeaseMs(ms, '`leaseMs`')),
+    })
     this.#desk.holdings.add(holder, this.#rawName, lease)
     return lease
   }
@@ -222,14 +220,14 @@ export class NamedLock {
     const frame = this.#desk.frames.current()
     if (frame === undefined) return undefined
     // Two at once in one frame cannot be sequential code.
-    return this.#desk.contender(this.name, this.#rawName).isPending(frame) ? undefined : frame
+    return this.#desk.find(this.#rawName)?.isPending(frame) ? undefined : frame
   }
 
   /** The owner to re-enter as: the one of this object, or the frame outside that holds the lock. */
   #enclosingHolder(): Owner | undefined {
     if (this.#owner !== undefined) return this.#owner
-    const { holder } = this.#desk.contender(this.name, this.#rawName)
-    return holder === null ? undefined : this.#desk.frames.find((owner) => owner === holder)
+    const holder = this.#desk.find(this.#rawName)?.holder ?? undefined
+    return holder && this.#desk.frames.find((owner) => owner === holder)
   }
 
   /** The lease that `unlock()` would release. */
@@ -241,8 +239,4 @@ export class NamedLock {
       ? holdings.earliest(this, this.#rawName)
       : holdings.latest(owner, this.#rawName)
   }
-}
-
-function defined(name: 'waitMs' | 'leaseMs', value: number | undefined): TryLockOptions {
-  return value === undefined ? {} : { [name]: value }
 }

@@ -10,6 +10,11 @@ export class NodeRenewer implements Renewer {
     this.#node = node
   }
 
+  groups(holds: readonly Hold[]): Hold[][] {
+    const groups = this.#node.groups(holds.map((hold) => hold.seat))
+    return groups.map((indices) => indices.map((i) => holds[i] as Hold))
+  }
+
   async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
     const seats = holds.map((hold) => hold.seat)
     const left = await this.#node.renew(seats, leaseMs, timeoutMs)

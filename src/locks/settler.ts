@@ -4,7 +4,7 @@ import type { LockKeys } from '../redis/keys.ts'
 import type { LockNode } from '../redis/lock-node.ts'
 
 /** An owner's name on a lock, not to be used again, of whom nobody knows what Redis has. */
-export interface Doubt {
+interface Doubt {
   readonly keys: LockKeys
   readonly wireOwner: string
   /** Until when a delayed request could still take the lock, on `performance.now()`. */

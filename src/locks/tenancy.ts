@@ -5,7 +5,7 @@ import { Hold } from '../lease/hold.ts'
 import type { Owner } from '../owner/owner.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Context } from './context.ts'
-import { type Conversation, loseGone } from './conversation.ts'
+import type { Conversation } from './conversation.ts'
 import type { Request, Waiter } from './waiter.ts'
 
 /** Who has one lock in this client: one hold at a time, from its grant to its end or loss. */
@@ -83,7 +83,7 @@ export class Tenancy {
     this.hold?.lose('gone', 'Redis gave the lock to another owner')
     this.#hold = hold
     this.#context.keeper.keep(hold)
-    this.#context.events.emit('acquired', { ...eventOf(hold), waitedMs })
+    this.#context.tell('acquired', { ...eventOf(hold), waitedMs })
   }
 
   /** One more acquisition that the watchdog keeps, if it does. */
@@ -119,8 +119,8 @@ export class Tenancy {
 
   /** @returns whether the lock was still held when Redis was told of its end */
   left(hold: Hold, wasHeld: boolean): boolean {
-    if (wasHeld) this.#context.events.emit('released', eventOf(hold))
-    else loseGone(hold)
+    if (wasHeld) this.#context.tell('released', eventOf(hold))
+    else hold.loseGone()
     return wasHeld
   }
 
@@ -128,7 +128,7 @@ export class Tenancy {
     this.#context.keeper.forget(hold)
     // Redis may have it under the old name for a moment yet; that must not pass for a new grant.
     hold.owner.renameOn(this.#talk.keys.lock)
-    this.#context.events.emit('lost', { ...eventOf(hold), error })
+    this.#context.tell('lost', { ...eventOf(hold), error })
     if (this.#hold !== hold) return
     this.#hold = null
     this.#endedToken = hold.token

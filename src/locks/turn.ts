@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
 /** A turn is over after so many acquisitions, or so many milliseconds, if others wait. */
 const MOST_ACQUISITIONS = 64
 const LONGEST_MS = 5
@@ -60,7 +62,7 @@ export class Turn {
   async stepBack(): Promise<void> {
     if (this.#politeMs === 0) return
     const ms = STEP_BACK_MS.least + Math.random() * STEP_BACK_MS.spread
-    await new Promise((resolve) => setTimeout(resolve, ms))
+    await pause(ms)
   }
 
   get #politeMs(): number {

@@ -1,4 +1,5 @@
 import { Bell } from '../lease/bell.ts'
+import { LONGEST_TIMER_MS } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Patience } from './patience.ts'
@@ -13,8 +14,6 @@ export interface Request {
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
-
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
  * A request until it is settled: by a grant, by the end of its time, by an abort, by a failure, and

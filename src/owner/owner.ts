@@ -10,12 +10,17 @@ export class Owner {
   readonly id: string
   readonly #generations = new Map<string, number>()
 
+  /** @internal */
   constructor(clientId: string, id: string) {
     this.clientId = clientId
     this.id = id
   }
 
-  /** The owner as Redis knows it on the given lock: `<clientId>:<id>`. */
+  /**
+   * The owner as Redis knows it on the given lock: `<clientId>:<id>`.
+   *
+   * @internal
+   */
   wireNameOn(lock: string): string {
     const generation = this.#generations.get(lock)
     const name = `${this.clientId}:${this.id}`
@@ -25,13 +30,11 @@ export class Owner {
   /**
    * From now on this owner has another name on that lock. Used when nobody knows what Redis has
    * for the old one: a late command in that name cannot touch what is acquired from now on.
+   *
+   * @internal
    */
   renameOn(lock: string): void {
     this.#generations.set(lock, (this.#generations.get(lock) ?? 0) + 1)
-  }
-
-  toString(): string {
-    return `${this.clientId}:${this.id}`
   }
 }
 

@@ -7,8 +7,6 @@ const OLDEST = [6, 2] as const
 
 /** What is known of the server behind a connection that is up. */
 export interface ServerFacts {
-  /** Changes when the server was restarted or another one took over; '' when it does not tell. */
-  readonly runId: string
   /**
    * The server's clock less `performance.now()` at the most, in milliseconds; NaN when it does not
    * tell. It is at least `clockDoubtMs` less.
@@ -18,7 +16,7 @@ export interface ServerFacts {
   readonly clockDoubtMs: number
 }
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   up(facts: ServerFacts): void
   down(): void
   error(error: Error): void
@@ -176,7 +174,6 @@ export class Connection {
       this.#everUp = true
       this.#lastError = undefined
       this.#events.up({
-        runId: /run_id:(\S+)/.exec(info ?? '')?.[1] ?? '',
         clockOffsetMs: time === undefined ? Number.NaN : serverMs(time) - sentAt,
         clockDoubtMs,
       })

@@ -1,5 +1,5 @@
 /** How a call to Redis failed; what matters is what may have happened on the server. */
-export type FailureKind =
+type FailureKind =
   /** It was never sent: nothing happened. */
   | 'unsent'
   /** It was sent and no answer came: it may have run, or may run yet. */

@@ -1,5 +1,5 @@
 import type { Grant, LockFacts, Released, Seat } from './answers.ts'
-import { Connection, type ServerFacts } from './connection.ts'
+import { Connection } from './connection.ts'
 import { CallFailure } from './failure.ts'
 import type { LockKeys } from './keys.ts'
 import type { RedisSource } from './open.ts'
@@ -24,12 +24,12 @@ export class LockNode {
   constructor(
     source: RedisSource,
     timeoutMs: number,
-    events: { up(facts: ServerFacts): void; error(error: Error): void },
+    events: { up(): void; error(error: Error): void },
   ) {
     this.#connection = new Connection(source, timeoutMs, {
       up: (facts) => {
         this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
-        events.up(facts)
+        events.up()
       },
       down: () => {},
       error: events.error,
@@ -126,9 +126,13 @@ export class LockNode {
         left[i] = reply instanceof CallFailure ? reply : Number((reply as unknown[])[n])
       }
     }
-    const groups = this.#connection.clustered ? groupBySlot(seats) : [[...seats.keys()]]
-    await Promise.all(groups.map(renewGroup))
+    await Promise.all(this.groups(seats).map(renewGroup))
     return left
+  }
+
+  /** The indices of the seats, those that one request can carry together. */
+  groups(seats: readonly Seat[]): number[][] {
+    return this.#connection.clustered ? groupBySlot(seats) : [[...seats.keys()]]
   }
 
   /** @returns whether the lock was held by anybody */
@@ -214,13 +218,13 @@ export class LockNode {
     timeoutMs: number,
     args: (notAfterUs: number) => (string | number)[],
   ): Promise<[kind: string, detail: unknown]> {
-    const start = performance.now()
-    for (let leftMs = timeoutMs; ; leftMs = timeoutMs - (performance.now() - start)) {
+    const endsAt = performance.now() + timeoutMs
+    for (let leftMs = timeoutMs; leftMs > 0; leftMs = endsAt - performance.now()) {
       const reply = await this.#run(script, keys, args(this.#clock.inUs(leftMs)), leftMs)
       const [kind, detail] = reply as [string, unknown]
       if (kind !== 'late') return [kind, detail]
       this.#clock.heard(Number(detail))
-      if (leftMs <= 0) throw new CallFailure('unsent', 'it came too late to be done')
     }
+    throw new CallFailure('unsent', 'it came too late to be done')
   }
 }
