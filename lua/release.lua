@@ -50,7 +50,12 @@ end
 local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)
 if type(lowered) == 'table' then
   -- A full server refuses HINCRBY, but not in a script that has written something already.
-  redis.call('PEXPIRE', lock, redis.call('PTTL', lock) + 1)
+  local ttlMs = redis.call('PTTL', lock)
+  if ttlMs >= 0 then
+    redis.call('PEXPIRE', lock, ttlMs + 1)
+  else
+    redis.call('PERSIST', lock)
+  end
   redis.call('HINCRBY', lock, owner, holds - held)
 end
 return { 'kept' }

@@ -13,6 +13,11 @@ export class Bell {
     this.#wake?.()
   }
 
+  /** Whether somebody waits right now. */
+  get isWaitedFor(): boolean {
+    return this.#wake !== undefined
+  }
+
   /** Forgets the rings so far: what they told is about to be looked at. */
   still(): void {
     this.#rung = false

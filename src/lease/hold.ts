@@ -150,8 +150,10 @@ export class Hold {
       reason,
       this.token,
     )
-    this.#end('lost', error)
+    this.#state = 'lost'
+    this.#loss = error
     this.#onLost(this, error)
+    this.#signal?.abort(error)
   }
 
   /** What to tell who relies on a hold that is over. */
@@ -166,16 +168,13 @@ export class Hold {
 
   /** The last release: nothing was lost, unless a reason is given for those who still work. */
   end(reason?: Error): void {
-    if (this.live) this.#end('ended', reason)
+    if (!this.live) return
+    this.#state = 'ended'
+    this.#loss = reason
+    if (reason !== undefined) this.#signal?.abort(reason)
   }
 
   #loseByTime(): void {
     this.lose('expired', 'its time ran out before a renewal was confirmed or it was released')
-  }
-
-  #end(state: 'ended' | 'lost', loss: Error | undefined): void {
-    this.#state = state
-    this.#loss = loss
-    if (loss !== undefined) this.#signal?.abort(loss)
   }
 }

@@ -58,7 +58,8 @@ export class Contender {
   acquire(request: Request): Promise<Hold | null> {
     const waiter = new Waiter(request, this.#talk.patience(this.#line), () => {
       this.#room.leave(waiter)
-      this.#advance()
+      // Later, for all of them may be about to leave: by one signal, or at close().
+      queueMicrotask(() => this.#advance())
     })
     this.#room.enter(waiter)
     const { hold } = this.#tenancy
@@ -147,16 +148,14 @@ export class Contender {
       bell.still()
       const { hold: own } = this.#tenancy
       if (own?.owner === request.owner) return this.#reenter(own, waiter)
-      const leaving = this.#tenancy.leaving(request.owner)
-      if (leaving !== undefined) {
-        await Promise.race([leaving, waiter.promise]).catch(() => {})
-        continue
-      }
       if (this.#occupied && request.waitMs > 0) {
         await bell.wait()
         continue
       }
-      if (request.waitMs > 0) await this.#turn.stepBack()
+      if (request.waitMs > 0 && this.#turn.isPolite) {
+        await this.#turn.stepBack()
+        if (waiter.settled || this.#occupied) continue
+      }
       if (waiter.patience.over) {
         waiter.reject(waiter.patience.error('not acquired'))
         break
@@ -166,25 +165,26 @@ export class Contender {
         const hold = this.#tenancy.granted(waiter, grant.token, sentAt)
         if (hold !== null) return this.#granted(waiter, hold)
       } else if (grant !== null && request.waitMs === 0) {
-        waiter.resolve(null)
+        if (this.holder !== request.owner) waiter.resolve(null)
       } else if (!waiter.settled) {
         if (grant !== null) this.#announce(waiter)
         await bell.wait(grant?.kind === 'held' ? this.#ear.listen(grant.ttlMs) : pauseMs)
       }
     }
-    this.#talk.settleUnheard(waiter)
+    // While the lock is on its way to it, it has use for its name.
+    if (!waiter.asking) this.#talk.settleUnheard(waiter)
   }
 
   #granted(waiter: Waiter, hold: Hold): void {
     const { request } = waiter
-    if (hold === this.#tenancy.hold) hold.count += 1
-    else this.#tenancy.begin(hold, waiter.waitedMs)
+    this.#tenancy.begin(hold)
     this.#turn.acquired()
     if (waiter.settled) {
       this.#tasks.run(this.release(hold, false))
       return
     }
     this.#tenancy.watch(hold, request)
+    this.#tenancy.tell(hold, waiter.waitedMs)
     for (const other of this.#room.queuedWith(waiter)) {
       if (other.contending) other.bell.ring()
       else this.#tasks.run(this.#reenter(hold, other))
@@ -196,20 +196,18 @@ export class Contender {
     this.#room.unqueue(waiter)
     this.#advance()
     hold.count += 1
-    if (await this.#talk.reenter(waiter, hold)) {
+    const entered = await this.#talk.reenter(waiter, hold, () => {
       this.#tenancy.watch(hold, waiter.request)
       waiter.resolve(hold)
-    } else {
-      await this.release(hold, false)
-    }
+    })
+    if (!entered) await this.release(hold, false)
   }
 
   #end(hold: Hold, reason?: ClosedError): Promise<boolean> {
-    return this.#tenancy.end(hold, reason, () => {
-      const next = reason === undefined ? this.#room.first : undefined
-      const isParked = next?.contending && !next.asking
-      return isParked ? this.#handOver(hold, next) : this.#free(hold, false)
-    })
+    this.#tenancy.end(hold, reason)
+    const next = reason === undefined ? this.#room.first : undefined
+    // Whoever is not waiting just now is about to ask by itself.
+    return next?.bell.isWaitedFor ? this.#handOver(hold, next) : this.#free(hold, false)
   }
 
   async #handOver(hold: Hold, next: Waiter): Promise<boolean> {
@@ -220,8 +218,8 @@ export class Contender {
     // Nothing is lost by going on one by one: the release and the acquisition are both safe to
     // repeat, and find out how far the hand-over came.
     if (grant === null) {
-      next.bell.ring()
       if (next.settled) this.#talk.settleUnheard(next)
+      next.bell.ring()
       return this.#free(hold, unknown)
     }
     this.#turn.released(grant.kind === 'yielded' ? grant.others : 0)
@@ -229,8 +227,8 @@ export class Contender {
     if (grant.kind === 'granted') {
       const following = this.#tenancy.granted(next, grant.token, sentAt)
       if (following !== null) this.#granted(next, following)
-      else if (next.settled) this.#talk.settleUnheard(next)
     }
+    if (next.settled) this.#talk.settleUnheard(next)
     this.#lookAgain()
     return wasHeld
   }

@@ -44,14 +44,7 @@ export class Conversation {
    *
    * @param callMs the time that the request may take, in milliseconds
    */
-  async #ask(
-    waiter: Waiter,
-    wireOwner: string,
-    callMs: number,
-    send: () => Promise<Grant>,
-  ): Promise<Asked> {
-    if (waiter.wireOwner !== wireOwner) this.settleUnheard(waiter)
-    waiter.wireOwner = wireOwner
+  async #ask(waiter: Waiter, callMs: number, send: () => Promise<Grant>): Promise<Asked> {
     waiter.asking = true
     const answeredOrNot = waiter.patience.line.asks()
     const sentAt = this.#context.clock.now()
@@ -75,38 +68,40 @@ export class Conversation {
 
   /** Asks for a first acquisition. */
   acquire(waiter: Waiter): Promise<Asked> {
-    const { owner, leaseMs } = waiter.request
-    const wireOwner = owner.wireNameOn(this.keys.lock)
     const callMs = Math.min(waiter.patience.callMs, waiter.leftMs)
-    return this.#ask(waiter, wireOwner, callMs, () =>
-      this.#context.node.acquire(this.keys, wireOwner, leaseMs, 1, callMs),
+    const wireOwner = this.#nameOf(waiter)
+    return this.#ask(waiter, callMs, () =>
+      this.#context.node.acquire(this.keys, wireOwner, waiter.request.leaseMs, 1, callMs),
     )
   }
 
   /**
-   * Asks until the waiter has re-entered the hold or is settled.
+   * Asks until the waiter has re-entered the hold or is settled; in the one case it calls `entered`.
    *
    * @returns whether it has; else the hold count that was raised for it is to be lowered again
    */
-  async reenter(waiter: Waiter, hold: Hold): Promise<boolean> {
+  async reenter(waiter: Waiter, hold: Hold, entered: () => void): Promise<boolean> {
     const { leaseMs } = waiter.request
-    const { wireOwner } = hold.seat
+    this.settleUnheard(waiter)
     for (hold.loseIfOver(); !waiter.settled && hold.live; ) {
       const callMs = Math.min(waiter.patience.callMs, waiter.leftMs)
-      const { grant, sentAt, pauseMs } = await this.#ask(waiter, wireOwner, callMs, () =>
-        this.#context.node.acquire(this.keys, wireOwner, leaseMs, hold.count, callMs),
+      const { grant, sentAt, pauseMs } = await this.#ask(waiter, callMs, () =>
+        this.#context.node.acquire(this.keys, hold.seat.wireOwner, leaseMs, hold.count, callMs),
       )
       if (grant === null) {
         waiter.bell.still()
         if (!waiter.settled) await waiter.bell.wait(pauseMs)
       } else if (grant.kind === 'granted') {
         hold.proved(leaseMs, sentAt)
-        return !waiter.settled && hold.live
-      } else {
+        if (waiter.settled || !hold.live) break
+        entered()
+        return true
+      } else if (hold.live) {
         hold.loseGone()
       }
     }
-    if (hold.loss !== undefined) waiter.reject(hold.loss)
+    waiter.doubtUntilMs = 0 // A late re-entry of a hold that is over changes nothing.
+    if (!waiter.settled) waiter.reject(hold.over())
     return false
   }
 
@@ -117,11 +112,10 @@ export class Conversation {
    * null
    */
   handOver(hold: Hold, waiter: Waiter, listening: number | null): Promise<Asked> {
-    const { owner, leaseMs } = waiter.request
     const { callMs } = this.patience()
     const from = { owner: hold.seat.wireOwner, token: hold.token }
-    const to = { owner: owner.wireNameOn(this.keys.lock), leaseMs }
-    return this.#ask(waiter, to.owner, callMs, () =>
+    const to = { owner: this.#nameOf(waiter), leaseMs: waiter.request.leaseMs }
+    return this.#ask(waiter, callMs, () =>
       this.#context.node.handOver(this.keys, from, to, listening, callMs),
     )
   }
@@ -155,6 +149,7 @@ export class Conversation {
       const answer = await this.#tell(hold, patience, 'its release was not confirmed')
       if (answer === undefined) continue
       if (hold.doubtUntilMs > performance.now()) this.settle(hold)
+      else hold.owner.giveBackNameOn(this.keys.lock, hold.seat.wireOwner)
       if (answer.kind === 'freed') return answer.listeners
       return again ? 0 : null
     }
@@ -180,18 +175,25 @@ export class Conversation {
     throw hold.over()
   }
 
-  /** Goes on releasing in the background, under a name that is not used again. */
+  /** Goes on releasing in the background. The name of the hold is not used again. */
   settle(hold: Hold): void {
     this.#settle(hold.seat.wireOwner, hold.doubtUntilMs, hold.leaseMs)
-    hold.owner.renameOn(this.keys.lock)
   }
 
-  /** A request of this waiter that was given up may have been granted, or may be yet. */
+  /** The waiter has no more use for its name: what it was not answered may be granted, or be yet. */
   settleUnheard(waiter: Waiter): void {
-    if (waiter.doubtUntilMs === 0) return
-    this.#settle(waiter.wireOwner, waiter.doubtUntilMs, waiter.request.leaseMs)
+    const { wireOwner, doubtUntilMs, request } = waiter
+    if (wireOwner === undefined) return
+    waiter.wireOwner = undefined
     waiter.doubtUntilMs = 0
-    waiter.request.owner.renameOn(this.keys.lock)
+    if (doubtUntilMs > 0) this.#settle(wireOwner, doubtUntilMs, request.leaseMs)
+    else request.owner.giveBackNameOn(this.keys.lock, wireOwner)
+  }
+
+  /** The name that the waiter asks under: its own until it is granted, or has given up. */
+  #nameOf(waiter: Waiter): string {
+    waiter.wireOwner ??= waiter.request.owner.takeNameOn(this.keys.lock)
+    return waiter.wireOwner
   }
 
   #settle(wireOwner: string, untilMs: number, leaseMs: number): void {

@@ -2,7 +2,6 @@ import type { ClosedError, LeaseLostError } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
 import type { Moment } from '../lease/clock.ts'
 import { Hold } from '../lease/hold.ts'
-import type { Owner } from '../owner/owner.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Context } from './context.ts'
 import type { Conversation } from './conversation.ts'
@@ -15,10 +14,8 @@ export class Tenancy {
   readonly #talk: Conversation
   readonly #onLost: () => void
   #hold: Hold | null = null
-  /** The token of the hold that ended last: an answer heard of after its end grants nothing. */
-  #endedToken = 0
-  /** Owners whose last release is under way: they ask again when it is settled. */
-  readonly #leaving = new Map<Owner, Promise<unknown>>()
+  /** Those whose acquisition was told to listeners: so will be their release. */
+  readonly #told = new WeakSet<Hold>()
 
   /** @param onLost called when the lock is not in this client's hands any more */
   constructor(name: string, context: Context, talk: Conversation, onLost: () => void) {
@@ -33,19 +30,9 @@ export class Tenancy {
     return this.#hold?.live ? this.#hold : null
   }
 
-  /** Settles when the last release of this owner has; undefined when none is under way. */
-  leaving(owner: Owner): Promise<unknown> | undefined {
-    return this.#leaving.get(owner)
-  }
-
   /** @returns the hold that a grant makes; null when it came too late to be of use */
   granted(waiter: Waiter, token: number, sentAt: Moment): Hold | null {
-    const { request, wireOwner } = waiter
-    if (this.hold?.token === token) {
-      this.#takeDoubt(waiter, this.hold)
-      return this.hold // Asked for twice at once.
-    }
-    if (token === this.#endedToken) return null // Granted before that hold ended, heard of after.
+    const { request, wireOwner = '' } = waiter
     const hold = new Hold(
       {
         lockName: this.#name,
@@ -59,7 +46,10 @@ export class Tenancy {
       (lost, error) => this.#lost(lost, error),
     )
     if (hold.remainingMs() > 0) {
-      this.#takeDoubt(waiter, hold)
+      // The name is the hold's now, with what was asked under it in vain.
+      hold.doubtUntilMs = waiter.doubtUntilMs
+      waiter.doubtUntilMs = 0
+      waiter.wireOwner = undefined
       return hold
     }
     // Asking again renews it; if that comes to nothing it is in doubt, and will be settled.
@@ -72,17 +62,15 @@ export class Tenancy {
     return null
   }
 
-  /** What was asked in vain before the grant is settled when the hold has ended, not under it. */
-  #takeDoubt(waiter: Waiter, hold: Hold): void {
-    hold.doubtUntilMs = Math.max(hold.doubtUntilMs, waiter.doubtUntilMs)
-    waiter.doubtUntilMs = 0
-  }
-
-  /** @param waitedMs how long it was waited for */
-  begin(hold: Hold, waitedMs: number): void {
+  begin(hold: Hold): void {
     this.hold?.lose('gone', 'Redis gave the lock to another owner')
     this.#hold = hold
     this.#context.keeper.keep(hold)
+  }
+
+  /** @param waitedMs how long it was waited for */
+  tell(hold: Hold, waitedMs: number): void {
+    this.#told.add(hold)
     this.#context.tell('acquired', { ...eventOf(hold), waitedMs })
   }
 
@@ -98,40 +86,25 @@ export class Tenancy {
     if (hold.watched === 0) this.#context.keeper.unwatch(hold)
   }
 
-  /**
-   * Ends the hold for its owner at once.
-   *
-   * @param free what tells Redis, and {@link left} what it heard
-   */
-  end(hold: Hold, reason: ClosedError | undefined, free: () => Promise<boolean>): Promise<boolean> {
+  /** Ends the hold for its owner at once; Redis is to be told next. */
+  end(hold: Hold, reason: ClosedError | undefined): void {
     this.#context.keeper.forget(hold)
     hold.end(reason)
     this.#hold = null
-    this.#endedToken = hold.token
-    const work = free()
-    this.#leaving.set(hold.owner, work)
-    const done = () => {
-      if (this.#leaving.get(hold.owner) === work) this.#leaving.delete(hold.owner)
-    }
-    work.then(done, done)
-    return work
   }
 
   /** @returns whether the lock was still held when Redis was told of its end */
   left(hold: Hold, wasHeld: boolean): boolean {
-    if (wasHeld) this.#context.tell('released', eventOf(hold))
-    else hold.loseGone()
+    if (!wasHeld) hold.loseGone()
+    else if (this.#told.has(hold)) this.#context.tell('released', eventOf(hold))
     return wasHeld
   }
 
   #lost(hold: Hold, error: LeaseLostError): void {
     this.#context.keeper.forget(hold)
-    // Redis may have it under the old name for a moment yet; that must not pass for a new grant.
-    hold.owner.renameOn(this.#talk.keys.lock)
     this.#context.tell('lost', { ...eventOf(hold), error })
     if (this.#hold !== hold) return
     this.#hold = null
-    this.#endedToken = hold.token
     this.#onLost()
   }
 }

@@ -58,9 +58,13 @@ export class Turn {
     return false
   }
 
-  /** Resolves when others have had their chance to ask; at once for who has not had its turn. */
+  /** Whether others are to be let ask first. */
+  get isPolite(): boolean {
+    return this.#politeMs > 0
+  }
+
+  /** Resolves when others have had their chance to ask. */
   async stepBack(): Promise<void> {
-    if (this.#politeMs === 0) return
     const ms = STEP_BACK_MS.least + Math.random() * STEP_BACK_MS.spread
     await pause(ms)
   }

@@ -29,8 +29,8 @@ export class Waiter {
   contending = false
   /** Whether it is known, and was told, that it has to wait for somebody else. */
   announced = false
-  /** The name that its last request went under. */
-  wireOwner = ''
+  /** The name that it asks under, once it has asked. */
+  wireOwner: string | undefined
   /** Whether a request on its behalf is under way. */
   asking = false
   /** Until when a request that was given up could still be granted, on `performance.now()`. */

@@ -8,7 +8,7 @@ export class Owner {
   readonly clientId: string
   /** Unique in the client. */
   readonly id: string
-  readonly #generations = new Map<string, number>()
+  readonly #names = new Map<string, { generation: number; firstInUse: boolean }>()
 
   /** @internal */
   constructor(clientId: string, id: string) {
@@ -17,24 +17,35 @@ export class Owner {
   }
 
   /**
-   * The owner as Redis knows it on the given lock: `<clientId>:<id>`.
+   * A name for one attempt at a lock: `<clientId>:<id>`, or with a number behind it while the first
+   * name is in use or in doubt. No two attempts under way share one, so that what is told to Redis
+   * late, in the name of the one, cannot touch what the other has got.
    *
    * @internal
    */
-  wireNameOn(lock: string): string {
-    const generation = this.#generations.get(lock)
-    const name = `${this.clientId}:${this.id}`
-    return generation === undefined ? name : `${name}.${generation}`
+  takeNameOn(lock: string): string {
+    const first = `${this.clientId}:${this.id}`
+    const names = this.#names.get(lock) ?? { generation: 0, firstInUse: false }
+    this.#names.set(lock, names)
+    if (!names.firstInUse) {
+      names.firstInUse = true
+      return first
+    }
+    names.generation += 1
+    return `${first}.${names.generation}`
   }
 
   /**
-   * From now on this owner has another name on that lock. Used when nobody knows what Redis has
-   * for the old one: a late command in that name cannot touch what is acquired from now on.
+   * Redis has nothing under that name, and nothing on its way to it. A name in doubt is never given
+   * back.
    *
    * @internal
    */
-  renameOn(lock: string): void {
-    this.#generations.set(lock, (this.#generations.get(lock) ?? 0) + 1)
+  giveBackNameOn(lock: string, name: string): void {
+    const names = this.#names.get(lock)
+    if (names === undefined || name !== `${this.clientId}:${this.id}`) return
+    if (names.generation === 0) this.#names.delete(lock)
+    else names.firstInUse = false
   }
 }
 

@@ -23,6 +23,9 @@ class TestRenewer implements Renewer {
   answer: (asked: Asked) => Promise<Answer[]> | Answer[] = ({ holds, leaseMs }) =>
     holds.map(() => (leaseMs > 0 ? { kind: 'renewed', leaseMs } : { kind: 'held', leaseMs: 8_000 }))
 
+  /** How the holds are parted: one group unless a test says otherwise. */
+  groups: (holds: readonly Hold[]) => Hold[][] = (holds) => (holds.length > 0 ? [[...holds]] : [])
+
   async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
     const asked = { holds, leaseMs, timeoutMs, at: performance.now() }
     this.asked.push(asked)
@@ -248,6 +251,16 @@ describe('many holds', () => {
     await clock.pass(VALID_MS - THIRD_MS + 1)
     expect(lost).toHaveLength(1_000)
     expect(holds[1_200]?.live).toBe(true)
+  })
+
+  test('of several nodes or slots do not wait for one another', async () => {
+    const [here, there] = [newWatched(), newWatched()]
+    renewer.groups = (holds) => holds.map((hold) => [hold])
+    renewer.answer = ({ holds }) => (holds[0] === here ? new Promise(() => {}) : [RENEWED])
+    await clock.pass(THIRD_MS)
+    expect(renewer.asked.map(({ holds }) => holds)).toEqual([[here], [there]])
+    expect(there.remainingMs()).toBeCloseTo(VALID_MS)
+    expect(here.remainingMs()).toBeCloseTo(VALID_MS - THIRD_MS)
   })
 
   test('get an answer each', async () => {
