@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Holdfast } from '../../src/index.ts'
+import { Holdfast } from '../../src/index.ts'
 import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from './rig.ts'
 
 const rig = faultRig()
@@ -229,6 +230,29 @@ test('a lock is acquired in a wait that begins in an outage and outlasts it', as
   await rig.proxy.heal()
   await granted(await within(3_000, pending)).release()
 })
+
+test.each([{}, { connectionName: 'orders' }, { username: 'default', password: 'any' }])(
+  'a connection that breaks while it is being made is made again: %p',
+  async (redis) => {
+    const client = new Holdfast({
+      redis: { host: rig.proxy.host, port: rig.proxy.port, ...redis },
+      commandTimeoutMs: 200,
+      outageMs: 400,
+    })
+    atEnd(() => client.close(), { beforeCheck: true })
+    await granted(await client.getLock('warm').tryLock()).release()
+    // Made anew in a black hole, and cut again and again before its first reply.
+    const hole = rig.proxy.blackHole({ onHeal: 'drop' })
+    rig.proxy.cut()
+    for (let i = 0; i < 3; i++) {
+      await eventually(() => rig.proxy.openConnections.length > 0)
+      await pause(20)
+      rig.proxy.cut()
+    }
+    hole.heal()
+    await eventually(async () => granted(await client.getLock('out').tryLock()).release())
+  },
+)
 
 test('in an outage nothing is sent behind the back of a caller who has given up', async () => {
   const client = rig.client({ commandTimeoutMs: 200, outageMs: 300 })
