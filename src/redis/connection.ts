@@ -1,5 +1,5 @@
 import { CallFailure, failureOf } from './failure.ts'
-import { type Client, isCluster, openClient, type RedisSource } from './open.ts'
+import { type Client, connectionNameOf, isCluster, openClient, type RedisSource } from './open.ts'
 import { unrefSockets } from './sockets.ts'
 
 /** The oldest server that the scripts run on. */
@@ -47,6 +47,11 @@ export class Connection {
 
   get up(): boolean {
     return this.#up
+  }
+
+  /** Connects now and not at the first call. Failures are told by the `error` event. */
+  connect(): void {
+    this.#client ??= this.#open()
   }
 
   /** Why the connection is down; undefined when it is up, or nothing is known. */
@@ -170,6 +175,8 @@ export class Connection {
           `the server is Redis ${version[1]}.${version[2]}${version[3]}; Holdfast needs 6.2 or later`,
         )
       }
+      const name = connectionNameOf(this.#source)
+      if (name !== undefined) client.client('SETNAME', name).catch(() => {}) // As ioredis does.
       this.#up = true
       this.#everUp = true
       this.#lastError = undefined
@@ -196,6 +203,7 @@ export class Connection {
     const wasUp = this.#up
     this.#up = false
     this.#silentSince = undefined
+    this.#lastError ??= new CallFailure('unsent', 'the server closed the connection')
     if (wasUp) this.#events.down()
   }
 

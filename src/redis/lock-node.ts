@@ -176,6 +176,10 @@ export class LockNode {
     return this.#clock.lateAtMostMs
   }
 
+  connect(): void {
+    this.#connection.connect()
+  }
+
   get whyDown(): CallFailure | undefined {
     return this.#connection.whyDown
   }

@@ -26,6 +26,11 @@ export function keyPrefixOf(source: RedisSource): string {
   return options.keyPrefix ?? options.redisOptions?.keyPrefix ?? ''
 }
 
+/** The name that the user gave connections, or undefined. */
+export function connectionNameOf(source: RedisSource): string | undefined {
+  return optionsOf(source).connectionName ?? undefined
+}
+
 /** Reconnect soon and for ever, at random moments so that many processes do not come at once. */
 function retryDelayMs(attempt: number): number {
   return Math.min(25 * 2 ** attempt, 250) * (0.5 + Math.random())
@@ -53,6 +58,10 @@ export function openClient(source: RedisSource, silenceMs: number): Client {
     stringNumbers: false,
     readOnly: false,
     monitor: false,
+    // ioredis 5 is "ready" for good when the connection dies under a command that it sends by itself
+    // while it connects; so it sends none, and the name is given by the greeting.
+    disableClientInfo: true,
+    connectionName: undefined as unknown as string,
   }
   if (isClient(source) && isCluster(source)) {
     const { redisOptions } = source.options

@@ -48,7 +48,7 @@ export class WakeUps {
       this.#hear()
       // A connection that is not up yet subscribes to all channels when it is.
       if (this.#connection.up) this.#subscribe([name])
-      else this.#connection.call(this.#timeoutMs, async () => {}).catch(() => {})
+      else this.#connection.connect()
     }
     channel.listeners.add(onWake)
     const { listeners } = channel

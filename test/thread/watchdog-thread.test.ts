@@ -11,6 +11,16 @@ function startBlockable(options: Record<string, unknown>) {
   return startChild(file, { args: [JSON.stringify({ url: server.url, options })] })
 }
 
+/** The worker has a connection of its own when it is ready to stand in. */
+async function workerIsUp(): Promise<void> {
+  await eventually(async () => {
+    const clients = String(await server.admin.client('LIST'))
+      .trim()
+      .split('\n')
+    return clients.length === 3 && clients.some((one) => one.includes(' cmd=time '))
+  })
+}
+
 async function lockIn(child: ReturnType<typeof startBlockable>, name: string): Promise<number> {
   child.send({ command: 'lock', name })
   return (await child.next<{ locked: number }>((said) => 'locked' in said)).locked
@@ -33,6 +43,7 @@ describe('a watchdog with a thread', () => {
   it('keeps a lock with a lease of 1 s through 5 s of synchronous work', async () => {
     const child = startBlockable({ leaseMs: 1_000, watchdogThread: true })
     await lockIn(child, 'through')
+    await workerIsUp()
     child.send({ command: 'block', ms: 5_000 })
     await never(async () => (await server.admin.exists('through')) === 0, 4_800)
     const said = await child.next<AfterBlock>(afterBlock)
@@ -46,6 +57,7 @@ describe('a watchdog with a thread', () => {
   it('gives the lock up when the main thread has been silent for the limit', async () => {
     const child = startBlockable({ leaseMs: 500, watchdogThread: { silenceLimitMs: 1_500 } })
     await lockIn(child, 'silent')
+    await workerIsUp()
     child.send({ command: 'block', ms: 5_000 })
     await never(async () => (await server.admin.exists('silent')) === 0, 1_000)
     await eventually(async () => (await server.admin.exists('silent')) === 0, {
@@ -63,6 +75,7 @@ describe('a watchdog with a thread', () => {
     child.send({ command: 'release' })
     await child.next<object>((one) => 'released' in one)
     const second = await lockIn(child, 'another')
+    await workerIsUp()
     child.send({ command: 'block', ms: 1_500 })
     await never(async () => (await server.admin.exists('released')) === 1, 1_000)
     expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: true })
