@@ -2,7 +2,7 @@
 // when they are missing or older than the lock file. It runs before anything is installed, so it
 // uses only what Node itself brings.
 import { spawnSync } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -12,7 +12,10 @@ const modifiedAt = (path) => statSync(`${root}/${path}`, { throwIfNoEntry: false
 const installed = modifiedAt('node_modules/.package-lock.json')
 const locked = modifiedAt('package-lock.json')
 
-if (installed === undefined || installed < locked) {
+if (lstatSync(`${root}/node_modules`, { throwIfNoEntry: false })?.isSymbolicLink()) {
+  // npm ci would empty the folder behind the link, which is somebody else's.
+  console.log('node_modules is a symbolic link: taken as it is.')
+} else if (installed === undefined || installed < locked) {
   const reason = installed === undefined ? 'not installed yet' : 'older than package-lock.json'
   console.log(`Dependencies are ${reason}: running npm ci, about 15 seconds.`)
 
