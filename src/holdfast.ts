@@ -5,7 +5,7 @@ import type { HoldfastEvents, Tell } from './events.ts'
 import { systemClock } from './lease/clock.ts'
 import { Keeper } from './lease/keeper.ts'
 import { Desk } from './locks/desk.ts'
-import { NamedLock } from './locks/named-lock.ts'
+import { HoldfastLock } from './locks/holdfast-lock.ts'
 import { NodeRenewer } from './locks/node-renewer.ts'
 import { Settler } from './locks/settler.ts'
 import { type GetLockOptions, type HoldfastOptions, rawNameOf, resolveOptions } from './options.ts'
@@ -101,9 +101,9 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @param name any non-empty string; a `{tag}` in it decides the cluster slot
    * @throws `InvalidArgumentError` for a name that is of no use
    */
-  getLock(name: string, options: GetLockOptions = {}): NamedLock {
+  getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
     const rawName = rawNameOf(name, this.#keyPrefix)
-    return new NamedLock(name, rawName, ownerOf(options, this.id), this.#desk)
+    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#desk)
   }
 
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */

@@ -13,7 +13,7 @@ export {
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
-export type { LockInfo, NamedLock as HoldfastLock } from './locks/named-lock.ts'
+export type { HoldfastLock, LockInfo } from './locks/holdfast-lock.ts'
 export type {
   GetLockOptions,
   HoldfastOptions,

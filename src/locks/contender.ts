@@ -4,8 +4,8 @@ import type { Owner } from '../owner/owner.ts'
 import { lockKeys } from '../redis/keys.ts'
 import type { Context } from './context.ts'
 import { Conversation } from './conversation.ts'
-import { Ear } from './ear.ts'
-import { Line } from './line.ts'
+import { Health } from './health.ts'
+import { ReleaseListener } from './release-listener.ts'
 import { Tasks } from './tasks.ts'
 import { Tenancy } from './tenancy.ts'
 import { Turn } from './turn.ts'
@@ -21,11 +21,11 @@ export class Contender {
   readonly #name: string
   readonly #talk: Conversation
   readonly #tenancy: Tenancy
-  readonly #ear: Ear
+  readonly #releases: ReleaseListener
   readonly #tasks: Tasks
   readonly #room = new WaitingRoom()
   readonly #turn = new Turn()
-  readonly #line = new Line()
+  readonly #health = new Health()
   #handingOver = false
 
   constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
@@ -34,7 +34,7 @@ export class Contender {
     const keys = lockKeys(rawName)
     this.#talk = new Conversation(name, keys, context)
     this.#tenancy = new Tenancy(name, context, this.#talk, () => this.#lookAgain())
-    this.#ear = new Ear(context.node, keys, () => this.#room.first?.bell.ring())
+    this.#releases = new ReleaseListener(context.node, keys, () => this.#room.first?.bell.ring())
     this.#tasks = new Tasks(
       (error) => context.tell('error', error),
       () => {
@@ -56,7 +56,7 @@ export class Contender {
 
   /** @returns the hold, or null when it was not to be had in the time given */
   acquire(request: Request): Promise<Hold | null> {
-    const waiter = new Waiter(request, this.#talk.patience(this.#line), () => {
+    const waiter = new Waiter(request, this.#talk.patience(this.#health), () => {
       this.#room.leave(waiter)
       // Later, for all of them may be about to leave: by one signal, or at close().
       queueMicrotask(() => this.#advance())
@@ -123,7 +123,7 @@ export class Contender {
   #advance(): void {
     const first = this.#room.first
     if (first === undefined) {
-      this.#ear.close()
+      this.#releases.close()
       this.#tasks.settle()
     } else if (!first.contending) {
       this.#tasks.run(this.#contend(first))
@@ -168,7 +168,7 @@ export class Contender {
         if (this.holder !== request.owner) waiter.resolve(null)
       } else if (!waiter.settled) {
         if (grant !== null) this.#announce(waiter)
-        await bell.wait(grant?.kind === 'held' ? this.#ear.listen(grant.ttlMs) : pauseMs)
+        await bell.wait(grant?.kind === 'held' ? this.#releases.listen(grant.ttlMs) : pauseMs)
       }
     }
     // While the lock is on its way to it, it has use for its name.
@@ -211,7 +211,7 @@ export class Contender {
   }
 
   async #handOver(hold: Hold, next: Waiter): Promise<boolean> {
-    const listening = this.#turn.over ? this.#ear.listeners : null
+    const listening = this.#turn.over ? this.#releases.listeners : null
     this.#handingOver = true
     const { grant, sentAt, unknown } = await this.#talk.handOver(hold, next, listening)
     this.#handingOver = false
@@ -236,7 +236,7 @@ export class Contender {
   async #free(hold: Hold, mayBeDone: boolean): Promise<boolean> {
     try {
       const told = await this.#talk.free(hold, mayBeDone)
-      this.#turn.released((told ?? 0) - this.#ear.listeners)
+      this.#turn.released((told ?? 0) - this.#releases.listeners)
       return this.#tenancy.left(hold, told !== null)
     } finally {
       this.#lookAgain()

@@ -5,7 +5,7 @@ import type { Grant, Released } from '../redis/answers.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { LockKeys } from '../redis/keys.ts'
 import type { Context } from './context.ts'
-import type { Line } from './line.ts'
+import type { Health } from './health.ts'
 import { Patience } from './patience.ts'
 import type { Waiter } from './waiter.ts'
 
@@ -34,9 +34,9 @@ export class Conversation {
     this.#context = context
   }
 
-  /** @param line what it shares with others; left out when it is alone */
-  patience(line?: Line): Patience {
-    return new Patience(this.#name, this.#context.limits, line)
+  /** @param health what it shares with others; left out when it is alone */
+  patience(health?: Health): Patience {
+    return new Patience(this.#name, this.#context.limits, health)
   }
 
   /**
@@ -46,12 +46,12 @@ export class Conversation {
    */
   async #ask(waiter: Waiter, callMs: number, send: () => Promise<Grant>): Promise<Asked> {
     waiter.asking = true
-    const answeredOrNot = waiter.patience.line.asks()
+    const answeredOrNot = waiter.patience.health.asks()
     const sentAt = this.#context.clock.now()
     const lateMs = this.#context.node.lateAtMostMs
     try {
       const grant = await send()
-      waiter.patience.line.answered()
+      waiter.patience.health.answered()
       return { grant, sentAt, pauseMs: 0, unknown: false }
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error

@@ -5,7 +5,7 @@ import {
   UnsupportedServerError,
 } from '../errors.ts'
 import type { CallFailure } from '../redis/failure.ts'
-import { Line } from './line.ts'
+import { Health } from './health.ts'
 
 export interface Limits {
   /** The longest that one call to Redis may take, in milliseconds. */
@@ -26,14 +26,14 @@ const LEAST_CALL_MS = 20
 export class Patience {
   readonly #lockName: string
   readonly #limits: Limits
-  readonly line: Line
+  readonly health: Health
   readonly #startedAt = performance.now()
 
-  /** @param line what it shares with others; left out when it is alone */
-  constructor(lockName: string, limits: Limits, line = new Line()) {
+  /** @param health what it shares with others; left out when it is alone */
+  constructor(lockName: string, limits: Limits, health = new Health()) {
     this.#lockName = lockName
     this.#limits = limits
-    this.line = line
+    this.health = health
   }
 
   /** How long the next call may take. */
@@ -54,7 +54,7 @@ export class Patience {
    */
   isOutage(known: boolean): boolean {
     if (this.#failure !== undefined) return true
-    const { silentMs, answeredAt } = this.line
+    const { silentMs, answeredAt } = this.health
     if (known || answeredAt >= this.#startedAt) {
       return silentMs >= this.#limits.commandTimeoutMs / 2
     }
@@ -66,9 +66,10 @@ export class Patience {
    * @returns how long to pause before the next try, in milliseconds; null when it is time to give up
    */
   failed(failure: CallFailure, sentAt: number): number | null {
-    this.line.failed(failure, sentAt)
+    this.health.failed(failure, sentAt)
     if (this.over) return null
-    const pauseMs = Math.min(10 * 2 ** Math.min(this.line.failures, 5), 250) * (0.5 + Math.random())
+    const pauseMs =
+      Math.min(10 * 2 ** Math.min(this.health.failures, 5), 250) * (0.5 + Math.random())
     return this.#leftMs - pauseMs < LEAST_CALL_MS ? null : pauseMs
   }
 
@@ -80,7 +81,7 @@ export class Patience {
   error(what: string): Error {
     const own = this.#failure
     const failure = own ?? this.#limits.whyDown()
-    const forMs = Math.round(own === undefined ? this.line.silentMs : this.#failingMs)
+    const forMs = Math.round(own === undefined ? this.health.silentMs : this.#failingMs)
     const lock = `Lock "${this.#lockName}": ${what}`
     if (failure?.kind === 'closed') {
       return new ClosedError(`${lock}: the client was closed.`, this.#lockName)
@@ -106,11 +107,11 @@ export class Patience {
 
   /** A failure from before this operation began is not its own. */
   get #failure(): CallFailure | undefined {
-    return this.line.failedAt >= this.#startedAt ? this.line.failure : undefined
+    return this.health.failedAt >= this.#startedAt ? this.health.failure : undefined
   }
 
   get #failingMs(): number {
-    return performance.now() - Math.max(this.line.failingSince, this.#startedAt)
+    return performance.now() - Math.max(this.health.failingSince, this.#startedAt)
   }
 
   get #leftMs(): number {

@@ -176,7 +176,7 @@ describe('the page about lock and lease', () => {
 
   test.each([
     ['Holdfast', 'src/holdfast.ts', 'Holdfast'],
-    ['HoldfastLock', 'src/locks/named-lock.ts', 'NamedLock'],
+    ['HoldfastLock', 'src/locks/holdfast-lock.ts', 'HoldfastLock'],
     ['Lease', 'src/lease/lease.ts', 'Lease'],
   ])('has exactly the public members of %s', (name, file, className) => {
     const source = read(file)

@@ -26,7 +26,7 @@ export type LockInfo = LockFacts
  * `holdfast.run` open frames; outside any frame each acquisition is an owner of its own. A lock
  * object holds nothing by itself and costs nothing; make one wherever it is needed.
  */
-export class NamedLock {
+export class HoldfastLock {
   readonly name: string
   readonly #rawName: string
   readonly #owner: Owner | undefined

@@ -1,7 +1,7 @@
 import type { CallFailure } from '../redis/failure.ts'
 
-/** The line to Redis as those who wait for one lock know it together. */
-export class Line {
+/** How Redis does, as far as those who wait for one lock know together. */
+export class Health {
   /** When each request that has no answer yet was sent, earliest first. */
   readonly #open = new Set<{ readonly sentAt: number }>()
   /** The failure since the last proper answer, or undefined. */

@@ -8,8 +8,8 @@ const POLL_MS = { least: 100, spread: 150 }
 /** A lock without an expiry was not made by us; it is looked at this often, in milliseconds. */
 const NO_EXPIRY_POLL_MS = 5_000
 
-/** One contender's ear for releases by others: open while anybody here waits for them. */
-export class Ear {
+/** Listens for releases by other clients, while anybody of one contender waits for them. */
+export class ReleaseListener {
   readonly #node: LockNode
   readonly #keys: LockKeys
   readonly #onWake: () => void
