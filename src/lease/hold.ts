@@ -37,11 +37,7 @@ export class Hold {
   count = 1
   /** How many of them the watchdog keeps. */
   watched = 0
-  /**
-   * Until when a delayed repeat of the acquisition could take the lock once more after its release,
-   * on `performance.now()`.
-   */
-  doubtUntilMs = 0
+  #doubtUntilMs = 0
   readonly #clock: Clock
   readonly #onLost: (hold: Hold, error: LeaseLostError) => void
   #proof: Proof
@@ -63,6 +59,18 @@ export class Hold {
     this.#clock = clock
     this.#onLost = onLost
     this.#proof = { sentAt: fields.sentAt, validForMs: validityMs(fields.leaseMs) }
+  }
+
+  /**
+   * Until when a delayed request in its name could still take the lock or raise a count, on
+   * `performance.now()`.
+   */
+  get doubtUntilMs(): number {
+    return this.#doubtUntilMs
+  }
+
+  inDoubtUntil(ms: number): void {
+    this.#doubtUntilMs = Math.max(this.#doubtUntilMs, ms)
   }
 
   /** Neither released nor known to be lost; says nothing of the time. */

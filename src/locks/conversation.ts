@@ -94,13 +94,14 @@ export class Conversation {
       } else if (grant.kind === 'granted') {
         hold.proved(leaseMs, sentAt)
         if (waiter.settled || !hold.live) break
+        hold.inDoubtUntil(waiter.doubtUntilMs)
         entered()
         return true
       } else if (hold.live) {
         hold.loseGone()
       }
     }
-    waiter.doubtUntilMs = 0 // A late re-entry of a hold that is over changes nothing.
+    hold.inDoubtUntil(waiter.doubtUntilMs)
     if (!waiter.settled) waiter.reject(hold.over())
     return false
   }

@@ -47,7 +47,7 @@ export class Tenancy {
     )
     if (hold.remainingMs() > 0) {
       // The name is the hold's now, with what was asked under it in vain.
-      hold.doubtUntilMs = waiter.doubtUntilMs
+      hold.inDoubtUntil(waiter.doubtUntilMs)
       waiter.doubtUntilMs = 0
       waiter.wireOwner = undefined
       return hold
