@@ -44,10 +44,12 @@ export function forkSelf(url, ...args) {
 /** The next message of a process that the test accepts. */
 export function messageOf(child, accepts = () => true) {
   return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`a process ended with ${code}`)))
+    const onExit = (code) => reject(new Error(`a process ended with ${code}`))
+    child.once('exit', onExit)
     child.on('message', function listener(message) {
       if (!accepts(message)) return
       child.off('message', listener)
+      child.off('exit', onExit)
       resolve(message)
     })
   })
