@@ -47,7 +47,11 @@ export class InvalidArgumentError extends HoldfastError {
 
 /** What was asked of a lease comes after its release. */
 export function releasedError(lockName: string): InvalidArgumentError {
-  return new InvalidArgumentError(`The lease of lock "${lockName}" was released.`, lockName)
+  return new InvalidArgumentError(
+    `The lease of lock "${lockName}" was released, by its release() or at the end of using(). ` +
+      'Wait for all of the work inside.',
+    lockName,
+  )
 }
 
 /** `unlock()` was called by an owner who holds nothing. Nothing was changed. */
@@ -118,4 +122,12 @@ export function show(value: unknown): string {
 export function assertFunction(fn: unknown): void {
   if (typeof fn === 'function') return
   throw new InvalidArgumentError(`The work to be done must be a function; got ${show(fn)}.`)
+}
+
+/** @throws `InvalidArgumentError` for arguments that would be passed over, such as a unit of time */
+export function assertNoMore(args: readonly unknown[]): void {
+  if (args.length === 0) return
+  throw new InvalidArgumentError(
+    `There is no argument more to give; got ${show(args[0])}. All times are milliseconds.`,
+  )
 }

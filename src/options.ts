@@ -36,7 +36,7 @@ export interface HoldfastOptions {
   outageMs?: number
   /**
    * Lets a worker thread with a connection of its own renew the leases while the event loop of the
-   * main thread is blocked. Turn it on where synchronous work can take longer than a third of the
+   * main thread is blocked. Turn it on where synchronous work can take longer than half of the
    * lease.
    *
    * @default off

@@ -183,6 +183,11 @@ export class Hold {
   }
 
   #loseByTime(): void {
-    this.lose('expired', 'its time ran out before a renewal was confirmed or it was released')
+    const agoMs = Math.round(elapsedMs(this.#proof.sentAt, this.#clock.now()))
+    const kind = this.watched > 0 ? 'the watched lease' : 'the fixed lease'
+    this.lose(
+      'expired',
+      `its time ran out; ${kind} of ${this.leaseMs} ms was last confirmed ${agoMs} ms ago`,
+    )
   }
 }

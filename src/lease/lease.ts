@@ -14,11 +14,14 @@ export interface LeaseActions {
 export class Lease implements AsyncDisposable {
   readonly #hold: Hold
   readonly #actions: LeaseActions
+  /** @internal */
+  readonly scoped: boolean // `using` acquired it, and so releases it.
   #released: Promise<boolean> | undefined
 
   /** @internal */
-  constructor(hold: Hold, actions: LeaseActions) {
+  constructor(hold: Hold, scoped: boolean, actions: LeaseActions) {
     this.#hold = hold
+    this.scoped = scoped
     this.#actions = actions
   }
 

@@ -18,7 +18,8 @@ import { WaitingRoom } from './waiting-room.ts'
  */
 export class Contender {
   readonly #context: Context
-  readonly #name: string
+  /** The name of the lock, as it was given to `getLock`. */
+  readonly name: string
   readonly #talk: Conversation
   readonly #tenancy: Tenancy
   readonly #releases: ReleaseListener
@@ -29,7 +30,7 @@ export class Contender {
   #handingOver = false
 
   constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
-    this.#name = name
+    this.name = name
     this.#context = context
     const keys = lockKeys(rawName)
     this.#talk = new Conversation(name, keys, context)
@@ -138,7 +139,7 @@ export class Contender {
   #announce(waiter: Waiter): void {
     if (waiter.announced) return
     waiter.announced = true
-    this.#context.tell('wait', { name: this.#name })
+    this.#context.tell('wait', { name: this.name })
   }
 
   async #contend(waiter: Waiter): Promise<void> {

@@ -79,7 +79,8 @@ export class Desk {
   /** Releases what is held and lets nobody wait any more. */
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.all([...this.#contenders.values()].map((one) => one.close(closedError())))
+    const contenders = [...this.#contenders.values()]
+    await Promise.all(contenders.map((one) => one.close(closedError(one.name))))
   }
 }
 

@@ -1,4 +1,4 @@
-import { assertFunction, NotHeldError } from '../errors.ts'
+import { assertFunction, assertNoMore, NotHeldError } from '../errors.ts'
 import { Lease } from '../lease/lease.ts'
 import {
   type Acquisition,
@@ -10,6 +10,7 @@ import {
 import type { Owner } from '../owner/owner.ts'
 import type { LockFacts } from '../redis/answers.ts'
 import { lockKeys } from '../redis/keys.ts'
+import { Actor } from './actor.ts'
 import type { Desk } from './desk.ts'
 import { warnOfSelfWait } from './self-wait.ts'
 
@@ -29,15 +30,15 @@ export type LockInfo = LockFacts
 export class HoldfastLock {
   readonly name: string
   readonly #rawName: string
-  readonly #owner: Owner | undefined
+  readonly #actor: Actor
   readonly #desk: Desk
 
   /** @internal */
   constructor(name: string, rawName: string, owner: Owner | undefined, desk: Desk) {
     this.name = name
     this.#rawName = rawName
-    this.#owner = owner
     this.#desk = desk
+    this.#actor = new Actor(rawName, owner, this, desk)
   }
 
   /**
@@ -51,10 +52,12 @@ export class HoldfastLock {
    * `LeaseLostError` when it re-enters a hold that turns out to be lost, `ClosedError` after
    * `close()`. Nothing is left behind then.
    */
-  async lock(options: LockOptions | number = {}): Promise<Lease> {
+  lock(options?: LockOptions | number): Promise<Lease>
+  async lock(options: LockOptions | number = {}, ...others: never[]): Promise<Lease> {
+    assertNoMore(others)
     const given = typeof options === 'object' ? options : { leaseMs: options }
     const meant = resolveAcquisition(given, LOCK_OPTIONS, Infinity)
-    return (await this.#acquire(this.#bareOwner(), meant)) as Lease
+    return (await this.#acquire(this.#actor.bare(), meant)) as Lease
   }
 
   /**
@@ -66,10 +69,15 @@ export class HoldfastLock {
    */
   tryLock(waitMs?: number, leaseMs?: number): Promise<Lease | null>
   tryLock(options: TryLockOptions): Promise<Lease | null>
-  async tryLock(first?: number | TryLockOptions, leaseMs?: number): Promise<Lease | null> {
+  async tryLock(
+    first?: number | TryLockOptions,
+    leaseMs?: number,
+    ...others: never[]
+  ): Promise<Lease | null> {
+    assertNoMore(others)
     const given = typeof first === 'object' ? first : { waitMs: first, leaseMs }
     const meant = resolveAcquisition(given, TRY_LOCK_OPTIONS, 0)
-    return this.#acquire(this.#bareOwner(), meant)
+    return this.#acquire(this.#actor.bare(), meant)
   }
 
   /**
@@ -108,11 +116,16 @@ export class HoldfastLock {
    * it: it is then tried on in the background, and the lock ends with its lease at the latest.
    */
   async unlock(): Promise<void> {
-    const lease = this.#held()
+    this.#desk.assertOpen(this.name)
+    const lease = this.#actor.held((one) => !one.scoped)
     if (lease === undefined) {
+      const where =
+        this.#desk.frames.current() === undefined
+          ? 'outside any frame, where unlock() undoes what this very lock object acquired'
+          : 'in a frame, where unlock() undoes what lock() acquired in the same frame'
       throw new NotHeldError(
-        `Lock "${this.name}" was not unlocked: the caller does not hold it. ` +
-          'Call unlock() where lock() was called, in the same frame, or release the lease itself.',
+        `Lock "${this.name}" was not unlocked: the caller does not hold it. It was called ${where}. ` +
+          'What using() holds it releases itself; any other lease has a release() of its own.',
         this.name,
       )
     }
@@ -131,7 +144,7 @@ export class HoldfastLock {
 
   /** How many acquisitions of the current owner are not released, as Redis has it; 0 for none. */
   async holdCount(): Promise<number> {
-    const lease = this.#held()
+    const lease = this.#actor.held()
     const { holder, holdCount } = await this.inspect()
     return lease !== undefined && holder === lease.owner ? holdCount : 0
   }
@@ -169,8 +182,8 @@ export class HoldfastLock {
 
   async #use<T>(fn: (lease: Lease) => Promise<T> | T, meant: Acquisition): Promise<T | null> {
     assertFunction(fn)
-    const frame = this.#owner ?? this.#desk.newOwner()
-    const lease = await this.#acquire(this.#enclosingHolder() ?? frame, meant)
+    const frame = this.#actor.explicit ?? this.#desk.newOwner()
+    const lease = await this.#acquire(this.#actor.enclosing() ?? frame, meant, true)
     if (lease === null) return null
     let result: T
     let wasHeld = true
@@ -186,7 +199,11 @@ export class HoldfastLock {
     return result
   }
 
-  async #acquire(owner: Owner | undefined, meant: Acquisition): Promise<Lease | null> {
+  async #acquire(
+    owner: Owner | undefined,
+    meant: Acquisition,
+    scoped = false,
+  ): Promise<Lease | null> {
     this.#desk.assertOpen(this.name)
     meant.signal?.throwIfAborted()
     const contender = this.#desk.contender(this.name, this.#rawName)
@@ -198,11 +215,12 @@ export class HoldfastLock {
       waitMs: meant.waitMs,
       signal: meant.signal,
     })
-    const holder = owner ?? this
-    const held = owner === undefined ? this.#desk.holdings.earliest(this, this.#rawName) : undefined
+    const holder = this.#actor.holderFor(owner)
+    const held =
+      owner === undefined ? this.#desk.holdings.earliest(holder, this.#rawName) : undefined
     const hold = await (held === undefined ? acquiring : warnOfSelfWait(this, held, acquiring))
     if (hold === null) return null
-    const lease = new Lease(hold, {
+    const lease = new Lease(hold, scoped, {
       release: () => {
         this.#desk.holdings.remove(holder, this.#rawName, lease)
         return contender.release(hold, watched)
@@ -211,32 +229,5 @@ export class HoldfastLock {
     })
     this.#desk.holdings.add(holder, this.#rawName, lease)
     return lease
-  }
-
-  /** The owner of a bare acquisition; undefined when it is to be one of its own. */
-  #bareOwner(): Owner | undefined {
-    const holder = this.#enclosingHolder()
-    if (holder !== undefined) return holder
-    const frame = this.#desk.frames.current()
-    if (frame === undefined) return undefined
-    // Two at once in one frame cannot be sequential code.
-    return this.#desk.find(this.#rawName)?.isPending(frame) ? undefined : frame
-  }
-
-  /** The owner to re-enter as: the one of this object, or the frame outside that holds the lock. */
-  #enclosingHolder(): Owner | undefined {
-    if (this.#owner !== undefined) return this.#owner
-    const holder = this.#desk.find(this.#rawName)?.holder ?? undefined
-    return holder && this.#desk.frames.find((owner) => owner === holder)
-  }
-
-  /** The lease that `unlock()` would release. */
-  #held(): Lease | undefined {
-    const { frames, holdings } = this.#desk
-    if (this.#owner !== undefined) return holdings.latest(this.#owner, this.#rawName)
-    const owner = frames.find((one) => holdings.latest(one, this.#rawName) !== undefined)
-    return owner === undefined
-      ? holdings.earliest(this, this.#rawName)
-      : holdings.latest(owner, this.#rawName)
   }
 }

@@ -25,8 +25,8 @@ export class Holdings {
   }
 
   /** Nested code undoes its latest acquisition first. */
-  latest(holder: object, rawName: string): Lease | undefined {
-    return this.#byHolder.get(holder)?.get(rawName)?.at(-1)
+  latest(holder: object, rawName: string, accepts: (lease: Lease) => boolean): Lease | undefined {
+    return this.#byHolder.get(holder)?.get(rawName)?.findLast(accepts)
   }
 
   /**

@@ -4,7 +4,7 @@ import {
   RedisUnavailableError,
   UnsupportedServerError,
 } from '../errors.ts'
-import type { CallFailure } from '../redis/failure.ts'
+import { CallFailure } from '../redis/failure.ts'
 import { Health } from './health.ts'
 
 export interface Limits {
@@ -92,16 +92,16 @@ export class Patience {
         `${lock}: Redis gave no answer for ${forMs} ms (${why}). ` +
           'This says nothing about who holds the lock. Check that Redis is up and can be reached.',
         this.#lockName,
-        failure,
+        causeOf(failure),
       )
     }
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
     }
     return new RedisRefusedError(
-      `${lock}: Redis answered "${failure.message}"${failure.permanent ? '' : ` for ${forMs} ms`}.`,
+      `${lock}: Redis answered "${failure.message.replace(/\.$/, '')}"${failure.permanent ? '' : ` for ${forMs} ms`}.`,
       this.#lockName,
-      failure.cause ?? failure,
+      causeOf(failure),
     )
   }
 
@@ -117,4 +117,11 @@ export class Patience {
   get #leftMs(): number {
     return this.#limits.outageMs - (this.#failure === undefined ? 0 : this.#failingMs)
   }
+}
+
+/** What ioredis or the network said, from under our own words for it. */
+function causeOf(failure: unknown): unknown {
+  let cause = failure
+  while (cause instanceof CallFailure && cause.cause !== undefined) cause = cause.cause
+  return cause
 }

@@ -1,0 +1,54 @@
+import type { Lease } from '../lease/lease.ts'
+import type { Owner } from '../owner/owner.ts'
+import type { Desk } from './desk.ts'
+
+/** For whom the running code acts when it uses one lock object. */
+export class Actor {
+  /** The owner that the lock object was made with. It goes before all frames. */
+  readonly explicit: Owner | undefined
+  readonly #rawName: string
+  readonly #lock: object
+  readonly #desk: Desk
+
+  constructor(rawName: string, explicit: Owner | undefined, lock: object, desk: Desk) {
+    this.#rawName = rawName
+    this.explicit = explicit
+    this.#lock = lock
+    this.#desk = desk
+  }
+
+  /** The owner to re-enter as: the explicit one, or that of a frame around that holds the lock. */
+  enclosing(): Owner | undefined {
+    if (this.explicit !== undefined) return this.explicit
+    const holder = this.#desk.find(this.#rawName)?.holder ?? undefined
+    return holder && this.#desk.frames.find((owner) => owner === holder)
+  }
+
+  /** The owner of a bare acquisition; undefined when it is to be one of its own. */
+  bare(): Owner | undefined {
+    const holder = this.enclosing()
+    if (holder !== undefined) return holder
+    const frame = this.#desk.frames.current()
+    if (frame === undefined) return undefined
+    // Two at once in one frame cannot be sequential code.
+    return this.#desk.find(this.#rawName)?.isPending(frame) ? undefined : frame
+  }
+
+  /** Under whom a lease is kept for `unlock()`: its owner, else the frame, else the lock object. */
+  holderFor(owner: Owner | undefined): object {
+    return owner ?? this.#desk.frames.current() ?? this.#lock
+  }
+
+  /**
+   * The lease that the running code holds: of the explicit owner, or of the innermost frame that
+   * has one; outside any frame, of the lock object.
+   */
+  held(accepts: (lease: Lease) => boolean = () => true): Lease | undefined {
+    const { frames, holdings } = this.#desk
+    const latestOf = (owner: Owner) => holdings.latest(owner, this.#rawName, accepts)
+    if (this.explicit !== undefined) return latestOf(this.explicit)
+    if (frames.current() === undefined) return holdings.earliest(this.#lock, this.#rawName)
+    const owner = frames.find((one) => latestOf(one) !== undefined)
+    return owner && latestOf(owner)
+  }
+}

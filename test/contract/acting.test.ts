@@ -1,0 +1,65 @@
+import { describeLocks } from './lock-kinds.ts'
+
+describeLocks('for whom unlock() and isHeld() act: the caller', (stage) => {
+  test('in a frame that holds nothing, not for those outside who share the lock object', async () => {
+    const client = stage.world.newClient()
+    const lock = stage.getLock(client, 'it')
+    const lease = await lock.lock()
+    await client.run(async () => {
+      await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
+      expect(await lock.isHeld()).toBe(false)
+      expect(await lock.holdCount()).toBe(0)
+    })
+    await stage.getLock(client, 'other').using(async () => {
+      await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
+    })
+    expect(await lock.isHeld()).toBe(true)
+    expect(await lease.release()).toBe(true)
+  })
+
+  test('unlock() inside using() does not end what using() holds', async () => {
+    const client = stage.world.newClient()
+    const other = stage.world.newClient()
+    const lock = stage.getLock(client, 'it')
+    await lock.using(async (lease) => {
+      await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
+      expect(await lock.isHeld()).toBe(true)
+      await lock.lock()
+      await lock.unlock()
+      await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
+      expect(lease.valid).toBe(true)
+      expect(await stage.getLock(other, 'it').tryLock()).toBeNull()
+    })
+    const lease = await stage.getLock(other, 'it').tryLock()
+    expect(await lease?.release()).toBe(true)
+  })
+
+  test('of two that were pending in one frame, each is undone by an unlock() there', async () => {
+    const client = stage.world.newClient()
+    const lock = stage.getLock(client, 'it')
+    await client.run(async () => {
+      const task = async () => {
+        await lock.lock()
+        await lock.unlock()
+      }
+      await Promise.all([task(), task(), task()])
+      await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
+    })
+  })
+
+  test('after close() it rejects because of that', async () => {
+    const client = stage.world.newClient()
+    const lock = stage.getLock(client, 'it')
+    await lock.lock()
+    await client.close()
+    await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED', lockName: 'it' })
+  })
+
+  test('a unit of time is refused, since times are milliseconds', async () => {
+    const lock = stage.getLock(stage.world.newClient(), 'it') as unknown as Record<string, unknown>
+    const lockFor = (lock.lock as (...args: unknown[]) => Promise<unknown>).bind(lock)
+    const tryFor = (lock.tryLock as (...args: unknown[]) => Promise<unknown>).bind(lock)
+    await expect(lockFor(10, 'SECONDS')).rejects.toThrow(/got "SECONDS".*milliseconds/)
+    await expect(tryFor(5, 30, 'SECONDS')).rejects.toThrow(/got "SECONDS".*milliseconds/)
+  })
+})
