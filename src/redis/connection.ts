@@ -126,7 +126,9 @@ export class Connection {
   /** A connection that has been silent for too long is dead without saying so. */
   #leaveIfSilent(client: Client): void {
     if (this.#silentSince === undefined || isCluster(client)) return
-    if (performance.now() - this.#silentSince >= this.#silenceMs) client.disconnect(true)
+    if (performance.now() - this.#silentSince < this.#silenceMs) return
+    this.#silentSince = undefined // Once, however many calls have waited in vain.
+    client.disconnect(true)
   }
 
   #whenUp(timeoutMs: number): Promise<void> {

@@ -144,7 +144,7 @@ describe('after a blocked event loop', () => {
 })
 
 test('a stopped process knows, when it goes on, that its lease is over', async () => {
-  const child = startChild('test/lease/fixtures/holder.mjs', { args: [rig.server.url, '500'] })
+  const child = startChild('test/lease/fixtures/holder.mjs', { args: [rig.server.url, '1500'] })
   await child.next((message) => message === 'held')
   child.kill('SIGSTOP')
   const next = granted(await rig.witness().getLock('stopped').tryLock(5_000))
