@@ -79,11 +79,13 @@ describe('two acquisitions at once of one owner', () => {
 })
 
 describe('a waiter that lets others ask first, while its owner has and releases the lock', () => {
-  test('has the lock when it says so', async () => {
+  test('is not handed the lock, and has it when it says so', async () => {
     const lock = ownersLock(await connectedClient())
     const over = politeness()
     const waiting = lock.lock()
     expect(await granted(await lock.tryLock()).release()).toBe(true)
+    // It is about to ask by itself: to be handed the lock too would be to ask twice at once.
+    expect(rig.proxy.count(SHA.handOver)).toBe(0)
     over.resolve()
     await checkItIsHeld(await within(5_000, waiting))
   })
