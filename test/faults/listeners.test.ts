@@ -29,13 +29,7 @@ const events: Throwing[] = [
   { event: 'renewed' },
   { event: 'late', cause: cutTheNextRenewal },
   { event: 'lost' },
-  {
-    event: 'error',
-    cause: () => {
-      const trap = rig.proxy.onNextRequest(SHA.renew, 'cutBefore')
-      void trap.seen.then(() => rig.proxy.refuse())
-    },
-  },
+  { event: 'error', cause: () => rig.proxy.refuse() },
 ]
 
 test.each(events)(
