@@ -1,6 +1,6 @@
 import { CallFailure, failureOf } from './failure.ts'
 import { type Client, connectionNameOf, isCluster, openClient, type RedisSource } from './open.ts'
-import { unrefSockets } from './sockets.ts'
+import { tameSockets } from './sockets.ts'
 
 /** The oldest server that the scripts run on. */
 const OLDEST = [6, 2] as const
@@ -156,8 +156,8 @@ export class Connection {
     client.on('error', (error: Error) => this.#failed(error))
     client.on('ready', () => void this.#greet(client))
     client.on('close', () => this.#down())
-    if (isCluster(client)) client.on('+node', unrefSockets)
-    else unrefSockets(client)
+    if (isCluster(client)) client.on('+node', tameSockets)
+    else tameSockets(client)
     client.connect().catch(() => {}) // Reported by the 'error' event.
     return client
   }

@@ -96,7 +96,7 @@ describe('a client keeps nothing of', () => {
 describe('fifty waiters of a lock that somebody else has send no acquisition more', () => {
   async function wait(prepare = () => {}) {
     // With an answer due at its end, ioredis 5 leaves a timer for twice this.
-    const client = rig.client({ commandTimeoutMs: 1_000 })
+    const client = rig.client({ commandTimeoutMs: 5_000 })
     const diary = new Diary(client)
     const held = await rig.witness().getLock('it').lock()
     prepare()
