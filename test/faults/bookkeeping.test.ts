@@ -110,6 +110,8 @@ describe('fifty waiters of a lock that somebody else has send no acquisition mor
   test('when one signal aborts them', async () => {
     const { client, held, aborting, waits } = await wait()
     await rig.listening('it')
+    // The first look, and the one that follows the confirmation.
+    await eventually(() => rig.proxy.count(SHA.acquire) === 2)
     const asked = rig.proxy.count(SHA.acquire)
     aborting.abort()
     for (const { error } of await Promise.all(waits)) expect(error).toBe(aborting.signal.reason)
@@ -137,6 +139,8 @@ describe('fifty waiters of a lock that somebody else has send no acquisition mor
   test('when their client is closed', async () => {
     const { client, diary, held, waits } = await wait()
     await rig.listening('it')
+    // The first look, and the one that follows the confirmation.
+    await eventually(() => rig.proxy.count(SHA.acquire) === 2)
     const asked = rig.proxy.count(SHA.acquire)
     await client.close()
     for (const { error } of await Promise.all(waits)) {
