@@ -19,6 +19,9 @@ export interface Asked {
   readonly unknown: boolean
 }
 
+/** A call outlives its waiter by this long: the waiter, not the call, says what its end means. */
+const AFTER_THE_WAIT_MS = 20
+
 /**
  * What one lock's contender says to Redis, and how it takes failures: they are tried again while
  * there is patience, and what stays unknown is settled in the background.
@@ -68,7 +71,7 @@ export class Conversation {
 
   /** Asks for a first acquisition. */
   acquire(waiter: Waiter): Promise<Asked> {
-    const callMs = Math.min(waiter.patience.callMs, waiter.leftMs)
+    const callMs = callMsFor(waiter)
     const wireOwner = this.#nameOf(waiter)
     return this.#ask(waiter, callMs, () =>
       this.#context.node.acquire(this.keys, wireOwner, waiter.request.leaseMs, 1, callMs),
@@ -84,7 +87,7 @@ export class Conversation {
     const { leaseMs } = waiter.request
     this.settleUnheard(waiter)
     for (hold.loseIfOver(); !waiter.settled && hold.live; ) {
-      const callMs = Math.min(waiter.patience.callMs, waiter.leftMs)
+      const callMs = callMsFor(waiter)
       const { grant, sentAt, pauseMs } = await this.#ask(waiter, callMs, () =>
         this.#context.node.acquire(this.keys, hold.seat.wireOwner, leaseMs, hold.count, callMs),
       )
@@ -222,4 +225,8 @@ export class Conversation {
       return undefined
     }
   }
+}
+
+function callMsFor({ patience, leftMs }: Waiter): number {
+  return Math.min(patience.callMs, leftMs + AFTER_THE_WAIT_MS)
 }

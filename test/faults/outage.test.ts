@@ -204,6 +204,24 @@ describe('contention is no outage', () => {
     expect(await client.getLock('taken').tryLock(600)).toBeNull()
     await held.release()
   })
+
+  // In a busy process timers are due early or late by milliseconds, each in its own way.
+  test('also when the time is up while an answer is under way', async () => {
+    const held = granted(await rig.witness().getLock('taken').tryLock())
+    rig.proxy.delay(40)
+    const waits = Array.from({ length: 40 }, async (_, i) => {
+      const client = rig.client({ commandTimeoutMs: 1_000 })
+      await granted(await client.getLock(`warm-${i}`).tryLock()).release()
+      return client.getLock('taken').tryLock(180 + 4 * i)
+    })
+    const busy = setInterval(
+      () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6),
+      8,
+    )
+    atEnd(() => clearInterval(busy), { beforeCheck: true })
+    expect(await Promise.all(waits)).toEqual(waits.map(() => null))
+    await held.release()
+  })
 })
 
 test('close() right after an outage gives back what is in doubt', async () => {
