@@ -1,21 +1,28 @@
 --[[
-  Tells who holds the lock, and changes nothing.
+  Tells who holds the lock and who queues for it, and changes nothing.
 
   KEYS[1]  lock     hash: owner -> hold count
   KEYS[2]  counter  string: the last fencing token issued for this lock
-  ARGV[1]  channel  where the waiters of this lock listen
+  KEYS[3]  queue    zset: owner -> ticket, which is the server time in µs when it came
+  KEYS[4]  waiting  hash: client -> until when its places are alive, and its label
+  ARGV[1]  channel  where those who do not queue listen
 
   Returns
-    { holder, holds, ttlMs, token, listeners }
-    holder is '' when the lock is free, ttlMs as PTTL answers it, token '' when there is none
+    { holder, holds, ttlMs, token, listeners, nowUs, queue, waiting }
+    holder is '' when the lock is free, ttlMs as PTTL answers it, token '' when there is none;
+    queue is owners and tickets in order, waiting is fields and values
 ]]
-local lock, counter, channel = KEYS[1], KEYS[2], ARGV[1]
+local lock, counter, queue, waiting, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1]
 
 local fields = redis.call('HGETALL', lock)
+local time = redis.call('TIME')
 return {
   fields[1] or '',
   fields[2] or '0',
   redis.call('PTTL', lock),
   redis.call('GET', counter) or '',
   redis.call('PUBSUB', 'NUMSUB', channel)[2],
+  string.format('%.0f', time[1] * 1000000 + time[2]),
+  redis.call('ZRANGE', queue, 0, -1, 'WITHSCORES'),
+  redis.call('HGETALL', waiting),
 }

@@ -14,6 +14,8 @@
 //     Returns
 //       one line or more
 //   ]]
+//
+// A line `-- include: parts/<file>` is replaced by that file, which several scripts share.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
@@ -87,9 +89,17 @@ function readScript(path) {
     args: named('ARGV').map((one) => one.name),
     ...(variadic('KEYS') && { variadicKeys: true }),
     ...(variadic('ARGV') && { variadicArgs: true }),
-    sha1: createHash('sha1').update(source).digest('hex'),
-    source,
+    ...withParts(source, report),
   }
+}
+
+function withParts(source, report) {
+  const whole = source.replace(/^-- include: (\S+)$/gm, (line, part) => {
+    const text = readIfPresent(join(luaDir, part))
+    if (text === undefined) report(1, `"${line}" names a file that is not there`)
+    return text?.trimEnd()
+  })
+  return { sha1: createHash('sha1').update(whole).digest('hex'), source: whole }
 }
 
 function readDeclarations(lines, report) {

@@ -5,14 +5,17 @@ import type { HoldfastEvents, Tell } from './events.ts'
 import { systemClock } from './lease/clock.ts'
 import { Keeper } from './lease/keeper.ts'
 import { Desk } from './locks/desk.ts'
+import { Heartbeat } from './locks/heartbeat.ts'
 import { HoldfastLock } from './locks/holdfast-lock.ts'
 import { NodeRenewer } from './locks/node-renewer.ts'
 import { Settler } from './locks/settler.ts'
-import { type GetLockOptions, type HoldfastOptions, rawNameOf, resolveOptions } from './options.ts'
+import { type GetLockOptions, type HoldfastOptions, resolveOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
+import { rawNameOf } from './redis/keys.ts'
 import { LockNode } from './redis/lock-node.ts'
 import { keyPrefixOf } from './redis/open.ts'
+import { QueueNode } from './redis/queue-node.ts'
 import { RenewalThread } from './redis/renewal-thread.ts'
 
 /**
@@ -30,6 +33,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #keeper: Keeper
   readonly #thread: RenewalThread | undefined
   readonly #settler: Settler
+  readonly #heartbeat: Heartbeat
   readonly #frames = new Frames()
   readonly #desk: Desk
   #closing: Promise<void> | undefined
@@ -38,7 +42,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   constructor(options: HoldfastOptions) {
     super()
     const resolved = resolveOptions(options)
-    const { redis, leaseMs, commandTimeoutMs, outageMs, silenceLimitMs, keyPrefix } = resolved
+    const { redis, leaseMs, commandTimeoutMs, outageMs, silenceLimitMs, keyPrefix, label } =
+      resolved
     this.#keyPrefix = keyPrefix ?? keyPrefixOf(redis)
     this.#closeMs = commandTimeoutMs
     // As if the listener had been called by nobody: it fails by itself, and no lock with it.
@@ -79,11 +84,15 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       },
       this.#thread,
     )
-    this.#settler = new Settler(this.#node, commandTimeoutMs)
+    this.#settler = new Settler(commandTimeoutMs)
+    const queues = new QueueNode(this.#node.calls, this.id, label)
+    this.#heartbeat = new Heartbeat(this.#node, queues, systemClock)
     this.#desk = new Desk(
       this.id,
       {
         node: this.#node,
+        queues,
+        heartbeat: this.#heartbeat,
         keeper: this.#keeper,
         settler: this.#settler,
         clock: systemClock,
@@ -103,7 +112,23 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    */
   getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
     const rawName = rawNameOf(name, this.#keyPrefix)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#desk)
+    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#desk, false)
+  }
+
+  /**
+   * A re-entrant lock that is granted in turn: first come, first served, across all clients. It is
+   * the same lock as `getLock` of that name, only that those who wait stand in a queue; who calls
+   * `lock` on the other one, or uses Redisson, does not, and may take it when it is free.
+   *
+   * A place is kept while the process lives: one that crashed is passed over, one that is frozen
+   * when its turn comes holds the queue up for 1.5 s. It then keeps its place.
+   *
+   * @param name any non-empty string; a `{tag}` in it decides the cluster slot
+   * @throws `InvalidArgumentError` for a name that is of no use
+   */
+  getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
+    const rawName = rawNameOf(name, this.#keyPrefix)
+    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#desk, true)
   }
 
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
@@ -145,6 +170,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       await within(this.#closeMs + 50, released)
       await within(this.#closeMs, this.#settler.close())
     }
+    this.#heartbeat.close()
     this.#keeper.close()
     this.#node.close()
     await this.#thread?.close()

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import { InvalidArgumentError, show } from './errors.ts'
 import type { Owner } from './owner/owner.ts'
@@ -21,6 +22,12 @@ export interface HoldfastOptions {
    * @default the `keyPrefix` of the ioredis options or client
    */
   keyPrefix?: string
+  /**
+   * What `inspect()` shows for this process where it waits for a fair lock.
+   *
+   * @default the host's name and the process id, `host:4711`
+   */
+  label?: string
   /**
    * The longest that one command may take before its outcome counts as unknown, in milliseconds.
    *
@@ -84,6 +91,7 @@ interface ResolvedOptions {
   readonly redis: HoldfastOptions['redis']
   readonly leaseMs: number
   readonly keyPrefix: string | undefined
+  readonly label: string
   readonly commandTimeoutMs: number
   readonly outageMs: number
   /** Undefined when the watchdog has no thread. */
@@ -100,6 +108,7 @@ const CLIENT_OPTIONS = [
   'redis',
   'leaseMs',
   'keyPrefix',
+  'label',
   'commandTimeoutMs',
   'outageMs',
   'watchdogThread',
@@ -112,7 +121,7 @@ export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
     )
   }
   assertKnown(Object.keys(options), CLIENT_OPTIONS)
-  const { redis, keyPrefix } = options
+  const { redis, keyPrefix, label = `${hostname()}:${process.pid}` } = options
   if (!isPlaceOfRedis(redis)) {
     throw new InvalidArgumentError(
       'new Holdfast(options): `redis` must be a redis:// URL, ioredis options, or an ' +
@@ -122,11 +131,15 @@ export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
   if (keyPrefix !== undefined && typeof keyPrefix !== 'string') {
     throw new InvalidArgumentError(`\`keyPrefix\` must be a string; got ${show(keyPrefix)}.`)
   }
+  if (typeof label !== 'string') {
+    throw new InvalidArgumentError(`\`label\` must be a string; got ${show(label)}.`)
+  }
   const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
   const { watchdogThread = false } = options
   return {
     redis,
     keyPrefix,
+    label,
     leaseMs: leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS),
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
@@ -163,31 +176,6 @@ function assertKnown(names: readonly string[], known: readonly string[]): void {
   throw new InvalidArgumentError(
     `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
   )
-}
-
-/** The raw name in Redis, which all names of the lock are made from. */
-export function rawNameOf(name: unknown, keyPrefix: string): string {
-  if (typeof name !== 'string' || name === '') {
-    throw new InvalidArgumentError(
-      `The name of a lock must be a non-empty string; got ${show(name)}.`,
-    )
-  }
-  const rawName = keyPrefix + name
-  const open = rawName.indexOf('{')
-  if (open !== -1 && rawName.indexOf('}', open) <= open + 1) {
-    throw new InvalidArgumentError(
-      `The lock name ${show(rawName)} has a broken {tag}: after "{" there must be a tag and "}", ` +
-        'or the keys of the lock would not share a cluster slot.',
-      name,
-    )
-  }
-  if (Buffer.from(rawName).toString() !== rawName) {
-    throw new InvalidArgumentError(
-      `The lock name ${show(rawName)} has half of a surrogate pair; in UTF-8 it would be another name.`,
-      name,
-    )
-  }
-  return rawName
 }
 
 /** A positive whole number of milliseconds, or an error that shows what it was. */

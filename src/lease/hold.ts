@@ -31,6 +31,8 @@ export class Hold {
   readonly owner: Owner
   readonly seat: Seat
   readonly token: number
+  /** Whether it was acquired in turn, and is to be passed on in turn. */
+  readonly fair: boolean
   /** The longest lease that was asked for, in milliseconds. */
   leaseMs: number
   /** Acquisitions not yet released: the hold count. */
@@ -47,7 +49,9 @@ export class Hold {
   #backing: (Backing & { readonly leaseMs: number }) | undefined
 
   constructor(
-    fields: Pick<Hold, 'lockName' | 'owner' | 'seat' | 'token' | 'leaseMs'> & { sentAt: Moment },
+    fields: Pick<Hold, 'lockName' | 'owner' | 'seat' | 'token' | 'fair' | 'leaseMs'> & {
+      sentAt: Moment
+    },
     clock: Clock,
     onLost: (hold: Hold, error: LeaseLostError) => void,
   ) {
@@ -56,6 +60,7 @@ export class Hold {
     this.leaseMs = fields.leaseMs
     this.seat = fields.seat
     this.token = fields.token
+    this.fair = fields.fair
     this.#clock = clock
     this.#onLost = onLost
     this.#proof = { sentAt: fields.sentAt, validForMs: validityMs(fields.leaseMs) }

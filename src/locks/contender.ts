@@ -1,11 +1,16 @@
 import type { ClosedError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Owner } from '../owner/owner.ts'
-import { lockKeys } from '../redis/keys.ts'
+import type { Following } from '../redis/answers.ts'
 import type { Context } from './context.ts'
 import { Conversation } from './conversation.ts'
+import { FairQueue } from './fair-queue.ts'
 import { Health } from './health.ts'
+import { HoldCalls } from './hold-calls.ts'
+import type { Host } from './host.ts'
+import { Race } from './race.ts'
 import { ReleaseListener } from './release-listener.ts'
+import { Site } from './site.ts'
 import { Tasks } from './tasks.ts'
 import { Tenancy } from './tenancy.ts'
 import { Turn } from './turn.ts'
@@ -13,29 +18,39 @@ import { type Request, Waiter } from './waiter.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 /**
- * One client at one lock: however many wait here, only the first of them talks to Redis. When the
- * lock is released with somebody waiting, it is handed over in one step.
+ * One client at one lock. However many wait here, only the first of them talks to Redis, and when
+ * the lock is released with somebody waiting, it is handed over in one step. Those who wait in turn
+ * do so in Redis instead, each at its own place among those of all clients.
  */
 export class Contender {
+  readonly #site: Site
   readonly #context: Context
-  /** The name of the lock, as it was given to `getLock`. */
-  readonly name: string
   readonly #talk: Conversation
+  readonly #calls: HoldCalls
   readonly #tenancy: Tenancy
   readonly #releases: ReleaseListener
   readonly #tasks: Tasks
+  readonly #race: Race
+  #fairQueue: FairQueue | undefined
+  readonly #host: Host = {
+    isOccupied: () => this.#occupied,
+    announce: (waiter) => this.#announce(waiter),
+    begin: (waiter, hold) => this.#granted(waiter, hold),
+    reenter: (hold, waiter) => this.#reenter(hold, waiter),
+  }
   readonly #room = new WaitingRoom()
   readonly #turn = new Turn()
   readonly #health = new Health()
   #handingOver = false
 
   constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
-    this.name = name
     this.#context = context
-    const keys = lockKeys(rawName)
-    this.#talk = new Conversation(name, keys, context)
-    this.#tenancy = new Tenancy(name, context, this.#talk, () => this.#lookAgain())
-    this.#releases = new ReleaseListener(context.node, keys, () => this.#room.first?.bell.ring())
+    this.#site = new Site(name, rawName, context)
+    this.#talk = new Conversation(this.#site)
+    this.#calls = new HoldCalls(this.#site)
+    this.#tenancy = new Tenancy(this.#site, () => this.#lookAgain())
+    this.#releases = new ReleaseListener(this.#site, () => this.#room.first?.bell.ring())
+    this.#race = new Race(this.#host, this.#talk, this.#tenancy, this.#turn, this.#releases)
     this.#tasks = new Tasks(
       (error) => context.tell('error', error),
       () => {
@@ -43,6 +58,10 @@ export class Contender {
         if (this.#turn.isForgotten(() => this.#tasks.settle())) onIdle()
       },
     )
+  }
+
+  get name(): string {
+    return this.#site.name
   }
 
   /** The owner who has the lock in this client, as far as it knows. */
@@ -57,7 +76,7 @@ export class Contender {
 
   /** @returns the hold, or null when it was not to be had in the time given */
   acquire(request: Request): Promise<Hold | null> {
-    const waiter = new Waiter(request, this.#talk.patience(this.#health), () => {
+    const waiter = new Waiter(request, this.#site.patience(this.#health), () => {
       this.#room.leave(waiter)
       // Later, for all of them may be about to leave: by one signal, or at close().
       queueMicrotask(() => this.#advance())
@@ -66,8 +85,10 @@ export class Contender {
     const { hold } = this.#tenancy
     if (hold?.owner === request.owner) {
       this.#tasks.run(this.#reenter(hold, waiter))
+    } else if (request.fair) {
+      this.#tasks.run(this.#queue.stand(waiter))
     } else if (request.waitMs === 0) {
-      this.#tasks.run(this.#contend(waiter))
+      this.#tasks.run(this.#race.run(waiter))
     } else {
       if (this.#room.first !== undefined || this.#occupied) this.#announce(waiter)
       this.#room.queue(waiter)
@@ -85,17 +106,17 @@ export class Contender {
     hold.loseIfExpired()
     hold.count -= 1
     if (!hold.live) {
-      if (hold.count === 0) this.#talk.settle(hold)
+      if (hold.count === 0) this.#calls.settle(hold)
       return Promise.resolve(false)
     }
     if (watched) this.#tenancy.unwatch(hold)
-    const work = hold.count > 0 ? this.#talk.lower(hold) : this.#end(hold)
+    const work = hold.count > 0 ? this.#calls.lower(hold) : this.#end(hold)
     this.#tasks.count(work)
     return work
   }
 
   extend(hold: Hold, leaseMs: number): Promise<void> {
-    return this.#talk.extend(hold, leaseMs)
+    return this.#calls.extend(hold, leaseMs)
   }
 
   /** Somebody used force: a hold of this client is over at once. */
@@ -127,53 +148,28 @@ export class Contender {
       this.#releases.close()
       this.#tasks.settle()
     } else if (!first.contending) {
-      this.#tasks.run(this.#contend(first))
+      this.#tasks.run(this.#race.run(first))
     }
   }
 
-  #lookAgain(): void {
+  /** @param following who has it now, if that is known */
+  #lookAgain(following?: Following): void {
     this.#advance()
     this.#room.first?.bell.ring()
+    if (following !== undefined) this.#fairQueue?.granted(following.owner, following.token)
+    else if (!this.#occupied) this.#fairQueue?.lookAgain()
+  }
+
+  /** Those who wait in turn. */
+  get #queue(): FairQueue {
+    this.#fairQueue ??= new FairQueue(this.#site, this.#tenancy, this.#host)
+    return this.#fairQueue
   }
 
   #announce(waiter: Waiter): void {
     if (waiter.announced) return
     waiter.announced = true
     this.#context.tell('wait', { name: this.name })
-  }
-
-  async #contend(waiter: Waiter): Promise<void> {
-    waiter.contending = true
-    const { request, bell } = waiter
-    while (!waiter.settled) {
-      bell.still()
-      const { hold: own } = this.#tenancy
-      if (own?.owner === request.owner) return this.#reenter(own, waiter)
-      if (this.#occupied && request.waitMs > 0) {
-        await bell.wait()
-        continue
-      }
-      if (request.waitMs > 0 && this.#turn.isPolite) {
-        await this.#turn.stepBack()
-        if (waiter.settled || this.#occupied) continue
-      }
-      if (waiter.patience.over) {
-        waiter.reject(waiter.patience.error('not acquired'))
-        break
-      }
-      const { grant, sentAt, pauseMs } = await this.#talk.acquire(waiter)
-      if (grant?.kind === 'granted') {
-        const hold = this.#tenancy.granted(waiter, grant.token, sentAt)
-        if (hold !== null) return this.#granted(waiter, hold)
-      } else if (grant !== null && request.waitMs === 0) {
-        if (this.holder !== request.owner) waiter.resolve(null)
-      } else if (!waiter.settled) {
-        if (grant !== null) this.#announce(waiter)
-        await bell.wait(grant?.kind === 'held' ? this.#releases.listen(grant.ttlMs) : pauseMs)
-      }
-    }
-    // While the lock is on its way to it, it has use for its name.
-    if (!waiter.asking) this.#talk.settleUnheard(waiter)
   }
 
   #granted(waiter: Waiter, hold: Hold): void {
@@ -190,6 +186,7 @@ export class Contender {
       if (other.contending) other.bell.ring()
       else this.#tasks.run(this.#reenter(hold, other))
     }
+    this.#fairQueue?.ring(request.owner)
     waiter.resolve(hold)
   }
 
@@ -206,7 +203,7 @@ export class Contender {
 
   #end(hold: Hold, reason?: ClosedError): Promise<boolean> {
     this.#tenancy.end(hold, reason)
-    const next = reason === undefined ? this.#room.first : undefined
+    const next = reason === undefined && !hold.fair ? this.#room.first : undefined
     // Whoever is not waiting just now is about to ask by itself.
     return next?.bell.isWaitedFor ? this.#handOver(hold, next) : this.#free(hold, false)
   }
@@ -235,12 +232,14 @@ export class Contender {
   }
 
   async #free(hold: Hold, mayBeDone: boolean): Promise<boolean> {
+    let following: Following | undefined
     try {
-      const told = await this.#talk.free(hold, mayBeDone)
-      this.#turn.released((told ?? 0) - this.#releases.listeners)
-      return this.#tenancy.left(hold, told !== null)
+      const freed = await this.#calls.free(hold, mayBeDone)
+      this.#turn.released((freed?.listeners ?? 0) - this.#releases.listeners)
+      following = freed?.following
+      return this.#tenancy.left(hold, freed !== null)
     } finally {
-      this.#lookAgain()
+      this.#lookAgain(following)
     }
   }
 }

@@ -1,12 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Moment } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
-import type { Grant, Released } from '../redis/answers.ts'
+import type { Grant } from '../redis/answers.ts'
 import { CallFailure } from '../redis/failure.ts'
-import type { LockKeys } from '../redis/keys.ts'
 import type { Context } from './context.ts'
-import type { Health } from './health.ts'
-import { Patience } from './patience.ts'
+import type { Site } from './site.ts'
 import type { Waiter } from './waiter.ts'
 
 /** A proper answer; or null, and how long to pause before asking again. */
@@ -23,23 +20,16 @@ export interface Asked {
 const AFTER_THE_WAIT_MS = 20
 
 /**
- * What one lock's contender says to Redis, and how it takes failures: they are tried again while
- * there is patience, and what stays unknown is settled in the background.
+ * What one lock's contender asks of Redis for those who wait, and how it takes failures: they are
+ * tried again while there is patience, and what stays unknown is settled in the background.
  */
 export class Conversation {
-  readonly keys: LockKeys
-  readonly #name: string
+  readonly #site: Site
   readonly #context: Context
 
-  constructor(name: string, keys: LockKeys, context: Context) {
-    this.#name = name
-    this.keys = keys
-    this.#context = context
-  }
-
-  /** @param health what it shares with others; left out when it is alone */
-  patience(health?: Health): Patience {
-    return new Patience(this.#name, this.#context.limits, health)
+  constructor(site: Site) {
+    this.#site = site
+    this.#context = site.context
   }
 
   /**
@@ -72,9 +62,31 @@ export class Conversation {
   /** Asks for a first acquisition. */
   acquire(waiter: Waiter): Promise<Asked> {
     const callMs = callMsFor(waiter)
-    const wireOwner = this.#nameOf(waiter)
+    const wireOwner = this.nameOf(waiter)
     return this.#ask(waiter, callMs, () =>
-      this.#context.node.acquire(this.keys, wireOwner, waiter.request.leaseMs, 1, callMs),
+      this.#context.node.acquire(this.#site.keys, wireOwner, waiter.request.leaseMs, 1, callMs),
+    )
+  }
+
+  /**
+   * Asks for a first acquisition in turn, and queues where the waiter waits.
+   *
+   * @param ticket that it was given before, or ''
+   */
+  queueUp(waiter: Waiter, ticket: string): Promise<Asked> {
+    const callMs = callMsFor(waiter)
+    const wireOwner = this.nameOf(waiter)
+    const { leaseMs, waitMs } = waiter.request
+    const waits = waitMs > 0
+    waiter.queued ||= waits
+    return this.#ask(waiter, callMs, () =>
+      this.#context.queues.acquire(
+        this.#site.fairKeys,
+        wireOwner,
+        leaseMs,
+        waits ? ticket : null,
+        callMs,
+      ),
     )
   }
 
@@ -89,7 +101,13 @@ export class Conversation {
     for (hold.loseIfOver(); !waiter.settled && hold.live; ) {
       const callMs = callMsFor(waiter)
       const { grant, sentAt, pauseMs } = await this.#ask(waiter, callMs, () =>
-        this.#context.node.acquire(this.keys, hold.seat.wireOwner, leaseMs, hold.count, callMs),
+        this.#context.node.acquire(
+          this.#site.keys,
+          hold.seat.wireOwner,
+          leaseMs,
+          hold.count,
+          callMs,
+        ),
       )
       if (grant === null) {
         waiter.bell.still()
@@ -116,114 +134,30 @@ export class Conversation {
    * null
    */
   handOver(hold: Hold, waiter: Waiter, listening: number | null): Promise<Asked> {
-    const { callMs } = this.patience()
+    const { callMs } = this.#site.patience()
     const from = { owner: hold.seat.wireOwner, token: hold.token }
-    const to = { owner: this.#nameOf(waiter), leaseMs: waiter.request.leaseMs }
+    const to = { owner: this.nameOf(waiter), leaseMs: waiter.request.leaseMs }
     return this.#ask(waiter, callMs, () =>
-      this.#context.node.handOver(this.keys, from, to, listening, callMs),
+      this.#context.node.handOver(this.#site.keys, from, to, listening, callMs),
     )
-  }
-
-  /**
-   * Tells Redis the hold count, which was lowered. It is told as it is when sent, so that repeats
-   * and others who lower it at the same time agree.
-   *
-   * @returns whether the lock was still held; rejects when Redis did not confirm it
-   */
-  async lower(hold: Hold): Promise<boolean> {
-    const patience = this.patience()
-    while (hold.live && hold.count > 0) {
-      const answer = await this.#tell(hold, patience, 'one of its acquisitions was not released')
-      if (answer?.kind === 'kept') return true
-      if (answer?.kind === 'gone') hold.loseGone()
-    }
-    return hold.loss === undefined
-  }
-
-  /**
-   * Frees the lock.
-   *
-   * @param mayBeDone whether an earlier request may have freed it, so that "gone" is no loss
-   * @returns how many listeners were told; null when the lock was not held any more. Rejects when
-   * Redis did not confirm it.
-   */
-  async free(hold: Hold, mayBeDone: boolean): Promise<number | null> {
-    const patience = this.patience()
-    for (let again = mayBeDone; ; again = true) {
-      const answer = await this.#tell(hold, patience, 'its release was not confirmed')
-      if (answer === undefined) continue
-      if (hold.doubtUntilMs > performance.now()) this.settle(hold)
-      else hold.owner.giveBackNameOn(this.keys.lock, hold.seat.wireOwner)
-      if (answer.kind === 'freed') return answer.listeners
-      return again ? 0 : null
-    }
-  }
-
-  /** Makes the lease last at least this long from now. */
-  async extend(hold: Hold, leaseMs: number): Promise<void> {
-    const patience = this.patience()
-    for (hold.loseIfOver(); hold.live; ) {
-      const sentAt = this.#context.clock.now()
-      const [left] = await this.#context.node.renew([hold.seat], leaseMs, patience.callMs)
-      if (left instanceof CallFailure) {
-        const pauseMs = patience.failed(left, sentAt.monotonic)
-        if (pauseMs === null) throw patience.error('its lease was not extended')
-        await pause(pauseMs)
-      } else if (left === -2) {
-        if (hold.live) hold.loseGone()
-      } else {
-        hold.proved(leaseMs, sentAt)
-        if (hold.live) return
-      }
-    }
-    throw hold.over()
-  }
-
-  /** Goes on releasing in the background. The name of the hold is not used again. */
-  settle(hold: Hold): void {
-    this.#settle(hold.seat.wireOwner, hold.doubtUntilMs, hold.leaseMs)
   }
 
   /** The waiter has no more use for its name: what it was not answered may be granted, or be yet. */
   settleUnheard(waiter: Waiter): void {
-    const { wireOwner, doubtUntilMs, request } = waiter
+    const { wireOwner, doubtUntilMs, request, queued } = waiter
     if (wireOwner === undefined) return
     waiter.wireOwner = undefined
     waiter.doubtUntilMs = 0
-    if (doubtUntilMs > 0) this.#settle(wireOwner, doubtUntilMs, request.leaseMs)
-    else request.owner.giveBackNameOn(this.keys.lock, wireOwner)
+    waiter.queued = false
+    if (doubtUntilMs > 0 || queued) {
+      this.#site.settle(wireOwner, doubtUntilMs, request.leaseMs, request.fair)
+    } else request.owner.giveBackNameOn(this.#site.keys.lock, wireOwner)
   }
 
   /** The name that the waiter asks under: its own until it is granted, or has given up. */
-  #nameOf(waiter: Waiter): string {
-    waiter.wireOwner ??= waiter.request.owner.takeNameOn(this.keys.lock)
+  nameOf(waiter: Waiter): string {
+    waiter.wireOwner ??= waiter.request.owner.takeNameOn(this.#site.keys.lock)
     return waiter.wireOwner
-  }
-
-  #settle(wireOwner: string, untilMs: number, leaseMs: number): void {
-    this.#context.settler.settle({ keys: this.keys, wireOwner, untilMs, leaseMs })
-  }
-
-  /** @returns the answer to a release; undefined when it is to be told again */
-  async #tell(hold: Hold, patience: Patience, failed: string): Promise<Released | undefined> {
-    const sentAt = performance.now()
-    try {
-      return await this.#context.node.release(
-        this.keys,
-        hold.seat.wireOwner,
-        hold.count,
-        hold.token,
-        patience.callMs,
-      )
-    } catch (error) {
-      const pauseMs = patience.failed(error as CallFailure, sentAt)
-      if (pauseMs === null) {
-        if (hold.count === 0) this.settle(hold)
-        throw patience.error(failed)
-      }
-      await pause(pauseMs)
-      return undefined
-    }
   }
 }
 

@@ -32,9 +32,11 @@ export class HoldfastLock {
   readonly #rawName: string
   readonly #actor: Actor
   readonly #desk: Desk
+  readonly #fair: boolean
 
   /** @internal */
-  constructor(name: string, rawName: string, owner: Owner | undefined, desk: Desk) {
+  constructor(name: string, rawName: string, owner: Owner | undefined, desk: Desk, fair: boolean) {
+    this.#fair = fair
     this.name = name
     this.#rawName = rawName
     this.#desk = desk
@@ -212,6 +214,7 @@ export class HoldfastLock {
       owner: owner ?? this.#desk.newOwner(),
       leaseMs: meant.leaseMs ?? this.#desk.leaseMs,
       watched,
+      fair: this.#fair,
       waitMs: meant.waitMs,
       signal: meant.signal,
     })

@@ -1,6 +1,5 @@
-import type { LockKeys } from '../redis/keys.ts'
-import type { LockNode } from '../redis/lock-node.ts'
 import type { Listening } from '../redis/wake-ups.ts'
+import type { Site } from './site.ts'
 
 /** While the subscription is not confirmed the lock is looked at this often, in milliseconds. */
 const POLL_MS = { least: 100, spread: 150 }
@@ -10,14 +9,12 @@ const NO_EXPIRY_POLL_MS = 5_000
 
 /** Listens for releases by other clients, while anybody of one contender waits for them. */
 export class ReleaseListener {
-  readonly #node: LockNode
-  readonly #keys: LockKeys
+  readonly #site: Site
   readonly #onWake: () => void
   #listening: Listening | null = null
 
-  constructor(node: LockNode, keys: LockKeys, onWake: () => void) {
-    this.#node = node
-    this.#keys = keys
+  constructor(site: Site, onWake: () => void) {
+    this.#site = site
     this.#onWake = onWake
   }
 
@@ -34,7 +31,7 @@ export class ReleaseListener {
    * @returns how long to wait for a message before looking again, in milliseconds
    */
   listen(ttlMs: number): number {
-    this.#listening ??= this.#node.listen(this.#keys, this.#onWake)
+    this.#listening ??= this.#site.context.node.listen(this.#site.keys.channel, this.#onWake)
     const freeMs = ttlMs >= 0 ? ttlMs + 1 : NO_EXPIRY_POLL_MS
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)

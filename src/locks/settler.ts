@@ -1,12 +1,10 @@
 import { Bell } from '../lease/bell.ts'
 import type { CallFailure } from '../redis/failure.ts'
-import type { LockKeys } from '../redis/keys.ts'
-import type { LockNode } from '../redis/lock-node.ts'
 
 /** An owner's name on a lock, not to be used again, of whom nobody knows what Redis has. */
 interface Doubt {
-  readonly keys: LockKeys
-  readonly wireOwner: string
+  /** Ends all that the name has. */
+  release(timeoutMs: number): Promise<unknown>
   /** Until when a delayed request could still take the lock, on `performance.now()`. */
   readonly untilMs: number
   /** The longest lease that it could have, in milliseconds. */
@@ -22,13 +20,11 @@ const CLOSING_PAUSE_MS = 20
  * by itself. It keeps no process alive; then too the lease ends it.
  */
 export class Settler {
-  readonly #node: LockNode
   readonly #callMs: number
   readonly #open = new Map<Promise<void>, () => void>()
   #closing = false
 
-  constructor(node: LockNode, callMs: number) {
-    this.#node = node
+  constructor(callMs: number) {
     this.#callMs = callMs
   }
 
@@ -50,7 +46,7 @@ export class Settler {
     for (let pauseMs = 50; performance.now() < endsByItself; ) {
       const sentAt = performance.now()
       try {
-        await this.#node.release(doubt.keys, doubt.wireOwner, 0, '', this.#callMs)
+        await doubt.release(this.#callMs)
         if (sentAt >= doubt.untilMs) return
         pauseMs = doubt.untilMs - performance.now()
       } catch (failure) {

@@ -4,24 +4,22 @@ import type { Moment } from '../lease/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Context } from './context.ts'
-import type { Conversation } from './conversation.ts'
+import type { Site } from './site.ts'
 import type { Request, Waiter } from './waiter.ts'
 
 /** Who has one lock in this client: one hold at a time, from its grant to its end or loss. */
 export class Tenancy {
-  readonly #name: string
+  readonly #site: Site
   readonly #context: Context
-  readonly #talk: Conversation
   readonly #onLost: () => void
   #hold: Hold | null = null
   /** Those whose acquisition was told to listeners: so will be their release. */
   readonly #told = new WeakSet<Hold>()
 
   /** @param onLost called when the lock is not in this client's hands any more */
-  constructor(name: string, context: Context, talk: Conversation, onLost: () => void) {
-    this.#name = name
-    this.#context = context
-    this.#talk = talk
+  constructor(site: Site, onLost: () => void) {
+    this.#site = site
+    this.#context = site.context
     this.#onLost = onLost
   }
 
@@ -30,16 +28,25 @@ export class Tenancy {
     return this.#hold?.live ? this.#hold : null
   }
 
-  /** @returns the hold that a grant makes; null when it came too late to be of use */
-  granted(waiter: Waiter, token: number, sentAt: Moment): Hold | null {
+  /**
+   * @param leaseMs that the grant stands for
+   * @returns the hold that a grant makes; null when it came too late to be of use
+   */
+  granted(
+    waiter: Waiter,
+    token: number,
+    sentAt: Moment,
+    leaseMs = waiter.request.leaseMs,
+  ): Hold | null {
     const { request, wireOwner = '' } = waiter
     const hold = new Hold(
       {
-        lockName: this.#name,
+        lockName: this.#site.name,
         owner: request.owner,
-        seat: { key: this.#talk.keys.lock, wireOwner },
+        seat: { key: this.#site.keys.lock, wireOwner },
         token,
-        leaseMs: request.leaseMs,
+        fair: request.fair,
+        leaseMs,
         sentAt,
       },
       this.#context.clock,

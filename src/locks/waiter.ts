@@ -10,6 +10,8 @@ export interface Request {
   /** The lease in milliseconds: a fixed one, or the watchdog's. */
   readonly leaseMs: number
   readonly watched: boolean
+  /** Whether it is served in turn among all who ask so. */
+  readonly fair: boolean
   /** How long to wait in milliseconds: 0 is not at all, Infinity without an end. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
@@ -31,6 +33,8 @@ export class Waiter {
   announced = false
   /** The name that it asks under, once it has asked. */
   wireOwner: string | undefined
+  /** Whether it may stand in the queue in Redis under that name. */
+  queued = false
   /** Whether a request on its behalf is under way. */
   asking = false
   /** Until when a request that was given up could still be granted, on `performance.now()`. */

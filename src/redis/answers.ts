@@ -3,11 +3,30 @@ export type Grant =
   | { readonly kind: 'granted'; readonly token: number }
   | { readonly kind: 'held'; readonly ttlMs: number }
   | { readonly kind: 'yielded'; readonly others: number }
+  | Queued
   | { readonly kind: 'gone' }
+
+/** A place in the queue of a fair lock. */
+export interface Queued {
+  readonly kind: 'queued'
+  readonly ticket: string
+  /** The token of whoever has the lock; 0 when it is lost. */
+  readonly lastToken: number
+  /** What is left of that one's lease in milliseconds; -1 when it has no expiry. */
+  readonly ttlMs: number
+  /** Whether nobody else is before it. */
+  readonly first: boolean
+}
+
+/** Who has a fair lock after it was let go. */
+export interface Following {
+  readonly owner: string
+  readonly token: number
+}
 
 /** What a release was answered. */
 export type Released =
-  | { readonly kind: 'freed'; readonly listeners: number }
+  | { readonly kind: 'freed'; readonly listeners: number; readonly following?: Following }
   | { readonly kind: 'kept' }
   | { readonly kind: 'gone' }
 
@@ -20,8 +39,64 @@ export interface LockFacts {
   readonly ttlMs: number | null
   /** The last fencing token issued, or null when none is remembered. */
   readonly token: number | null
-  /** Connections that listen for a release: one for each client with waiters. */
+  /** How many clients have somebody who waits, at least: for a release, or in the queue. */
   readonly waiters: number
+  /** Those who wait in turn, with `getFairLock`: the next one first. */
+  readonly queue: readonly QueueEntry[]
+}
+
+/** Somebody who waits for a fair lock. */
+export interface QueueEntry {
+  /** `<clientId>:<owner>` */
+  readonly owner: string
+  /** The `label` of its client; null for a client that is taken for dead. */
+  readonly process: string | null
+  /** Since when it queues, by the clock of the server, in milliseconds. */
+  readonly waitedMs: number
+}
+
+type InspectReply = [
+  holder: string,
+  holds: string,
+  ttlMs: number,
+  token: string,
+  listeners: number,
+  nowUs: string,
+  queue: string[],
+  waiting: string[],
+]
+
+/** What the script `inspect` answered. */
+export function lockFacts(reply: unknown): LockFacts {
+  const [holder, holds, ttlMs, token, listeners, nowUs, queue, waiting] = reply as InspectReply
+  const marks = new Map(pairs(waiting))
+  const entries = pairs(queue).map(([owner, ticket]) => {
+    const [, untilMs, process] = /^(\d+) \d (.*)$/s.exec(marks.get(clientOf(owner)) ?? '') ?? []
+    const alive = Number(untilMs) * 1_000 >= Number(nowUs)
+    const waitedMs = Math.max(0, Math.round((Number(nowUs) - Number(ticket)) / 1_000))
+    return { owner, process: alive ? (process ?? '') : null, waitedMs }
+  })
+  return {
+    holder: holder === '' ? null : holder,
+    holdCount: Number(holds),
+    ttlMs: Number(ttlMs) < 0 ? null : Number(ttlMs),
+    token: token === '' ? null : Number(token),
+    waiters: Math.max(Number(listeners), new Set(entries.map(({ owner }) => clientOf(owner))).size),
+    queue: entries,
+  }
+}
+
+function clientOf(wireOwner: string): string {
+  return wireOwner.slice(0, wireOwner.indexOf(':'))
+}
+
+/** RESP2 has a flat list, and RESP3 may have pairs. */
+function pairs(list: readonly (string | readonly string[])[]): [string, string][] {
+  const flat = list.flat()
+  return Array.from({ length: flat.length / 2 }, (_, i) => [
+    String(flat[2 * i]),
+    String(flat[2 * i + 1]),
+  ])
 }
 
 /** Which lock is to be renewed, for whom. */

@@ -1,16 +1,17 @@
-import type { Grant, LockFacts, Released, Seat } from './answers.ts'
+import { type Grant, type LockFacts, lockFacts, type Released, type Seat } from './answers.ts'
 import { Connection } from './connection.ts'
 import { CallFailure } from './failure.ts'
-import type { LockKeys } from './keys.ts'
+import { type LockKeys, queueKeys } from './keys.ts'
+import { LockCalls } from './lock-calls.ts'
 import type { RedisSource } from './open.ts'
-import { runScript, type Script } from './run-script.ts'
+import type { Script } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 import { ServerClock } from './server-clock.ts'
 import { groupBySlot } from './slot.ts'
 import { type Listening, WakeUps } from './wake-ups.ts'
 
 /** A counter outlives its last use by this long, in milliseconds: a day. */
-const COUNTER_MS = 86_400_000
+export const COUNTER_MS = 86_400_000
 
 /**
  * One server (or cluster) as the locks see it: what can be asked, and what it answers. Every call
@@ -20,6 +21,7 @@ export class LockNode {
   readonly #connection: Connection
   readonly #wakeUps: WakeUps
   readonly #clock = new ServerClock()
+  readonly calls: LockCalls
 
   constructor(
     source: RedisSource,
@@ -34,6 +36,7 @@ export class LockNode {
       down: () => {},
       error: events.error,
     })
+    this.calls = new LockCalls(this.#connection, this.#clock)
     this.#wakeUps = new WakeUps(source, timeoutMs, events.error)
   }
 
@@ -91,14 +94,8 @@ export class LockNode {
     token: number | '',
     timeoutMs: number,
   ): Promise<Released> {
-    const [kind, detail] = await this.#timed(scripts.release, keys, timeoutMs, (notAfterUs) => [
-      owner,
-      holds,
-      token,
-      notAfterUs,
-      keys.channel,
-      'PUBLISH',
-    ])
+    const args = (notAfterUs: number) => [owner, holds, token, notAfterUs, keys.channel, 'PUBLISH']
+    const [kind, detail] = await this.calls.timed(scripts.release, both(keys), args, timeoutMs)
     if (kind === 'freed') return { kind, listeners: Number(detail) }
     return { kind: kind as 'kept' | 'gone' }
   }
@@ -119,9 +116,9 @@ export class LockNode {
       const group = indices.map((i) => seats[i] as Seat)
       const keys = group.map((seat) => seat.key)
       const args = [leaseMs, ...group.map((seat) => seat.wireOwner)]
-      const reply = await runScript(this.#connection, scripts.renew, keys, args, timeoutMs).catch(
-        (failure: CallFailure) => failure,
-      )
+      const reply = await this.calls
+        .run(scripts.renew, keys, args, timeoutMs)
+        .catch((failure: CallFailure) => failure)
       for (const [n, i] of indices.entries()) {
         left[i] = reply instanceof CallFailure ? reply : Number((reply as unknown[])[n])
       }
@@ -138,37 +135,19 @@ export class LockNode {
   /** @returns whether the lock was held by anybody */
   async forceRelease(keys: LockKeys, timeoutMs: number): Promise<boolean> {
     const args = [keys.channel, 'PUBLISH']
-    const reply = await runScript(
-      this.#connection,
-      scripts.forceRelease,
-      [keys.lock],
-      args,
-      timeoutMs,
-    )
+    const reply = await this.calls.run(scripts.forceRelease, [keys.lock], args, timeoutMs)
     return Number(reply) === 1
   }
 
   async inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
-    const reply = await this.#run(scripts.inspect, keys, [keys.channel], timeoutMs)
-    const [holder, holds, ttlMs, token, listeners] = reply as [
-      string,
-      string,
-      number,
-      string,
-      number,
-    ]
-    return {
-      holder: holder === '' ? null : holder,
-      holdCount: Number(holds),
-      ttlMs: Number(ttlMs) < 0 ? null : Number(ttlMs),
-      token: token === '' ? null : Number(token),
-      waiters: Number(listeners),
-    }
+    const { queue, waiting } = queueKeys(keys.lock)
+    const all = [...both(keys), queue, waiting]
+    return lockFacts(await this.calls.run(scripts.inspect, all, [keys.channel], timeoutMs))
   }
 
-  /** Calls `onWake` when it is worth looking at the lock again. */
-  listen(keys: LockKeys, onWake: () => void): Listening {
-    return this.#wakeUps.listen(keys.channel, onWake)
+  /** Calls `onWake` with each message, and without one when any may have been missed. */
+  listen(channel: string, onWake: (message?: string) => void): Listening {
+    return this.#wakeUps.listen(channel, onWake)
   }
 
   /** How long after its deadline a request may still run, in milliseconds. */
@@ -193,42 +172,20 @@ export class LockNode {
     this.#connection.close()
   }
 
-  #run(
-    script: Script,
-    keys: LockKeys,
-    args: readonly (string | number)[],
-    timeoutMs: number,
-  ): Promise<unknown> {
-    return runScript(this.#connection, script, [keys.lock, keys.counter], args, timeoutMs)
-  }
-
   async #grant(
     script: Script,
     keys: LockKeys,
     timeoutMs: number,
     args: (notAfterUs: number) => (string | number)[],
   ): Promise<Grant> {
-    const [kind, detail] = await this.#timed(script, keys, timeoutMs, args)
+    const [kind, detail] = await this.calls.timed(script, both(keys), args, timeoutMs)
     if (kind === 'granted') return { kind, token: Number(detail) }
     if (kind === 'held') return { kind, ttlMs: Number(detail) }
     if (kind === 'yielded') return { kind, others: Number(detail) }
     return { kind: 'gone' }
   }
+}
 
-  /** Tells the script until when it may run; where the clocks had come apart, tells it once more. */
-  async #timed(
-    script: Script,
-    keys: LockKeys,
-    timeoutMs: number,
-    args: (notAfterUs: number) => (string | number)[],
-  ): Promise<[kind: string, detail: unknown]> {
-    const endsAt = performance.now() + timeoutMs
-    for (let leftMs = timeoutMs; leftMs > 0; leftMs = endsAt - performance.now()) {
-      const reply = await this.#run(script, keys, args(this.#clock.inUs(leftMs)), leftMs)
-      const [kind, detail] = reply as [string, unknown]
-      if (kind !== 'late') return [kind, detail]
-      this.#clock.heard(Number(detail))
-    }
-    throw new CallFailure('unsent', 'it came too late to be done')
-  }
+function both(keys: LockKeys): string[] {
+  return [keys.lock, keys.counter]
 }

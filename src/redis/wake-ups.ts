@@ -10,7 +10,7 @@ export interface Listening {
 
 interface Channel {
   confirmed: boolean
-  readonly listeners: Set<() => void>
+  readonly listeners: Set<(message?: string) => void>
 }
 
 /** While anybody listens the connection is tried this often, in milliseconds. */
@@ -40,7 +40,7 @@ export class WakeUps {
     })
   }
 
-  listen(name: string, onWake: () => void): Listening {
+  listen(name: string, onWake: (message?: string) => void): Listening {
     let channel = this.#channels.get(name)
     if (channel === undefined) {
       channel = { confirmed: false, listeners: new Set() }
@@ -72,7 +72,9 @@ export class WakeUps {
     this.#pings ??= setInterval(() => this.#ping(), PING_MS).unref()
     if (this.#hears) return
     this.#hears = true
-    this.#connection.client.on('message', (name: string) => this.#wake(name))
+    this.#connection.client.on('message', (name: string, message: string) =>
+      this.#wake(name, message),
+    )
   }
 
   // A dead connection answers nothing: its socket is given up, and the reconnect wakes everybody.
@@ -110,8 +112,8 @@ export class WakeUps {
     this.#connection.call(this.#timeoutMs, (client) => client.unsubscribe(name)).catch(() => {})
   }
 
-  #wake(name: string): void {
-    for (const onWake of [...(this.#channels.get(name)?.listeners ?? [])]) onWake()
+  #wake(name: string, message?: string): void {
+    for (const onWake of [...(this.#channels.get(name)?.listeners ?? [])]) onWake(message)
   }
 
   #wakeAll(): void {

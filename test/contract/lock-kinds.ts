@@ -5,6 +5,8 @@ import { describeWorlds, type World, type WorldHandle, worlds } from '../support
 interface LockKind {
   name: string
   worlds: readonly World[]
+  /** Whether those who wait stand in a queue in Redis, and are told by a channel of their client. */
+  fair: boolean
   getLock(client: Holdfast, name: string, options?: GetLockOptions): HoldfastLock
 }
 
@@ -13,7 +15,14 @@ const kinds: readonly LockKind[] = [
   {
     name: 're-entrant lock',
     worlds,
+    fair: false,
     getLock: (client, name, options) => client.getLock(name, options),
+  },
+  {
+    name: 'fair lock',
+    worlds,
+    fair: true,
+    getLock: (client, name, options) => client.getFairLock(name, options),
   },
 ]
 
@@ -25,6 +34,10 @@ export class Stage {
   constructor(world: WorldHandle, kind: LockKind) {
     this.world = world
     this.#kind = kind
+  }
+
+  get fair(): boolean {
+    return this.#kind.fair
   }
 
   getLock(client: Holdfast, name: string, options?: GetLockOptions): HoldfastLock {

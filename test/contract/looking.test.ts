@@ -13,6 +13,7 @@ describeLocks('looking at the state', (stage) => {
       ttlMs: null,
       token: null,
       waiters: 0,
+      queue: [],
     })
     expect(await lock.isLocked()).toBe(false)
     expect(await lock.isHeld()).toBe(false)

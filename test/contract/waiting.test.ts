@@ -256,23 +256,30 @@ describeLocks('waiting for the end', (stage) => {
   })
 
   describe('subscriptions', () => {
-    test('are there only while somebody waits, one for each lock and client', async () => {
+    test('are there only while somebody waits, however many in one client', async () => {
       const [holder, ...others] = stage.getLocks('it', 3) as HoldfastLock[]
       const lease = await holder?.lock()
       expect(await stage.channels()).toEqual([])
       const waiting = others.flatMap((lock) => [lock.tryLock(10_000), lock.lock(), lock.lock()])
       await waiters(holder as HoldfastLock, 2)
-      expect(await stage.channels()).toHaveLength(1)
+      // One for the lock; or an inbox for each client, and one for the lock if it takes long.
+      await eventually(async () => {
+        const channels = await stage.channels()
+        const inboxes = channels.filter((name) => /inbox/.test(name))
+        return stage.fair ? inboxes.length === 2 : channels.length === 1
+      })
       await lease?.release()
       for (const each of waiting) void each.then((next) => next?.release())
       await Promise.all(waiting)
       await nobodyListens()
     })
 
-    test('are not made for what is free or waited for in the same client only', async () => {
+    test('are not made for what is free, or passed on in the client without the queue', async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it')
-      await Promise.all([1, 2, 3, 4].map(() => lock.using(() => pause(1))))
+      await Promise.all(
+        [1, 2, 3, 4].slice(stage.fair ? 3 : 0).map(() => lock.using(() => pause(1))),
+      )
       expect(await stage.channels()).toEqual([])
     })
   })

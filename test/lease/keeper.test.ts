@@ -78,6 +78,7 @@ function newHold(leaseMs = LEASE_MS): Hold {
       owner: new Owner('client', '1'),
       seat: { key: 'orders', wireOwner: 'client:1' },
       token: 7,
+      fair: false,
       leaseMs,
       sentAt: clock.now(),
     },

@@ -1,0 +1,95 @@
+--[[
+  Takes the lock in turn: when it is free and nobody is before the owner; else queues for it.
+
+  Also confirms a grant, and finds one whose message never came. Safe to run twice: a repeat finds
+  the owner in the queue, or in the lock, and answers the same. A free lock is first given to whom
+  it belongs, so whoever asks moves the queue on. A request that was delayed on its way (the caller
+  has given up by now) is refused by server time.
+
+  KEYS[1]   lock        hash: owner -> hold count
+  KEYS[2]   counter     string: the last fencing token issued for this lock
+  KEYS[3]   queue       zset: owner -> ticket
+  KEYS[4]   waiting     hash: client -> until when its places are alive
+  ARGV[1]   owner       `<clientId>:<owner>`
+  ARGV[2]   leaseMs     the lease that it wants, in milliseconds
+  ARGV[3]   ticket      the ticket that it was given before; '' for none, 'try' not to queue
+  ARGV[4]   notAfterUs  server time after which nothing is done, in µs; 0 is never
+  ARGV[5]   label       what `inspect` shows for the process
+  ARGV[6]   counterMs   how long the counter is kept from now, in milliseconds
+  ARGV[7]   claimMs     how long a grant stands before it is confirmed, in milliseconds
+  ARGV[8]   aliveMs     how long a place is kept without a heartbeat, in milliseconds
+  ARGV[9]   inbox       the prefix of the inbox channels of the clients
+  ARGV[10]  publish     PUBLISH or SPUBLISH
+
+  Returns
+    { 'granted', token }     it is the owner's, for its lease
+    { 'held', ttlMs }        it is not to be had now; -1 means without an expiry
+    { 'queued', ticket, last, ttlMs, first }
+                             it waits; last is the token of whoever has the lock, '' when it is
+                             lost; first is 1 when nobody else is before it
+    { 'late', serverTimeUs } refused: it is later than notAfterUs
+]]
+local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
+local owner, leaseMs, ticket = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local notAfterUs, label = tonumber(ARGV[4]), ARGV[5]
+local terms = {
+  counterMs = ARGV[6],
+  claimMs = tonumber(ARGV[7]),
+  aliveMs = tonumber(ARGV[8]),
+  inbox = ARGV[9],
+  publish = ARGV[10],
+}
+
+-- include: parts/queue.lua
+
+local ttlMs = redis.call('PTTL', keys.lock)
+local held = ttlMs ~= -2 and redis.call('HGET', keys.lock, owner)
+local last = redis.call('GET', keys.counter)
+local time = redis.call('TIME')
+local nowUs = time[1] * 1000000 + time[2]
+
+if held then
+  if ttlMs <= terms.claimMs or ttlMs < leaseMs then
+    redis.call('PEXPIRE', keys.lock, leaseMs)
+  end
+  if not last then
+    last = string.format('%.0f', nowUs)
+    redis.call('SET', keys.counter, last, 'PX', terms.counterMs)
+  end
+  return { 'granted', last }
+end
+if notAfterUs > 0 and nowUs > notAfterUs then
+  return { 'late', string.format('%.0f', nowUs) }
+end
+
+if ttlMs == -2 then
+  local granted, token = grantNext(keys, last, nowUs, terms, owner, leaseMs)
+  if granted == owner then
+    return { 'granted', token }
+  end
+  ttlMs, last = redis.call('PTTL', keys.lock), token
+end
+if ticket == 'try' then
+  return { 'held', ttlMs }
+end
+
+local tail = redis.call('ZRANGE', keys.queue, -1, -1, 'WITHSCORES')
+local first = not tail[1]
+local isNew = ticket == ''
+if isNew then
+  ticket = string.format('%.0f', math.max(nowUs, (tail[2] or 0) + 1))
+end
+if redis.call('ZADD', keys.queue, 'NX', ticket, owner) == 0 then
+  ticket = redis.call('ZSCORE', keys.queue, owner)
+  isNew = false
+end
+if first then
+  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
+elseif not isNew then
+  first = redis.call('ZRANGE', keys.queue, 0, 0)[1] == owner
+end
+if leaseMs < terms.claimMs then
+  redis.call('HSET', keys.waiting, owner, leaseMs)
+end
+stayAlive(keys, string.match(owner, '^[^:]*'), label, nowUs / 1000, terms)
+return { 'queued', ticket, last or '', ttlMs, first and 1 or 0 }

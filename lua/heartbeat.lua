@@ -1,0 +1,87 @@
+--[[
+  Keeps a client's places in the queues of many locks, and moves on the queues that stand still.
+
+  A place that is missing (its client was taken for dead, or Redis was emptied) is put back where it
+  was. A lock that is free is given to the first in its queue. Safe to run twice. A request that was
+  delayed on its way is refused by server time, for those who have left since.
+
+  KEYS[*]  locks       for each lock: its hash, counter, queue and waiting
+  ARGV[1]  client      the client's id
+  ARGV[2]  notAfterUs  server time after which nothing is done, in µs; 0 is never
+  ARGV[3]  label       what `inspect` shows for the process
+  ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds
+  ARGV[5]  claimMs     how long a grant stands before it is confirmed, in milliseconds
+  ARGV[6]  aliveMs     how long a place is kept without a heartbeat, in milliseconds
+  ARGV[7]  inbox       the prefix of the inbox channels of the clients
+  ARGV[8]  publish     PUBLISH or SPUBLISH
+  ARGV[*]  places      for each lock: how many places, and for each its owner, its ticket, and its
+                       claim window where it wants a shorter one, else ''
+
+  Returns
+    { 'done', answers }      for each lock: { ttlMs, last, first, granted }, or { error }
+                             last is the token of whoever has the lock, first the owner who heads
+                             the queue, granted the one of these places who has the lock, else ''
+    { 'late', serverTimeUs } refused: it is later than notAfterUs
+]]
+local client, notAfterUs, label = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local terms = {
+  counterMs = ARGV[4],
+  claimMs = tonumber(ARGV[5]),
+  aliveMs = tonumber(ARGV[6]),
+  inbox = ARGV[7],
+  publish = ARGV[8],
+}
+
+-- include: parts/queue.lua
+
+local time = redis.call('TIME')
+local nowUs = time[1] * 1000000 + time[2]
+if notAfterUs > 0 and nowUs > notAfterUs then
+  return { 'late', string.format('%.0f', nowUs) }
+end
+
+local function beat(keys, places)
+  local ttlMs = redis.call('PTTL', keys.lock)
+  local last = redis.call('GET', keys.counter)
+  local granted
+  for _, place in ipairs(places) do
+    -- Only an unconfirmed grant, which has little time left, can be one that a place knows not of.
+    local unconfirmed = ttlMs >= 0 and ttlMs <= terms.claimMs
+    if unconfirmed and redis.call('HEXISTS', keys.lock, place.owner) == 1 then
+      granted = place.owner
+    elseif redis.call('ZADD', keys.queue, 'NX', place.ticket, place.owner) == 1 then
+      redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
+      if place.claimMs ~= '' then
+        redis.call('HSET', keys.waiting, place.owner, place.claimMs)
+      end
+    end
+  end
+  stayAlive(keys, client, label, nowUs / 1000, terms)
+  if ttlMs == -2 then
+    local following, token = grantNext(keys, last, nowUs, terms)
+    if following then
+      ttlMs, last = redis.call('PTTL', keys.lock), token
+      for _, place in ipairs(places) do
+        granted = granted or place.owner == following and following
+      end
+    end
+  end
+  local first = redis.call('ZRANGE', keys.queue, 0, 0)[1]
+  return { ttlMs, last or '', first or '', granted or '' }
+end
+
+local answers, at = {}, 9
+for i = 1, #KEYS, 4 do
+  local keys =
+    { lock = KEYS[i], counter = KEYS[i + 1], queue = KEYS[i + 2], waiting = KEYS[i + 3] }
+  local places, count = {}, tonumber(ARGV[at])
+  for n = 1, count do
+    local from = at + 3 * n - 2
+    places[n] = { owner = ARGV[from], ticket = ARGV[from + 1], claimMs = ARGV[from + 2] }
+  end
+  at = at + 1 + 3 * count
+  -- What is wrong with one lock must not cost the others their places.
+  local ok, answer = pcall(beat, keys, places)
+  answers[#answers + 1] = ok and answer or { tostring(type(answer) == 'table' and answer.err or answer) }
+end
+return { 'done', answers }

@@ -1,0 +1,67 @@
+-- Included by the scripts of the fair lock. `keys` are those of one lock; `terms` are of the call:
+-- counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels), publish.
+--
+-- queue    zset: owner -> ticket, which is the server time in µs when it came
+-- waiting  hash: client -> '<alive until, ms> <1 if its inbox was seen to have a listener> <label>',
+--          and owner -> claim window in ms, for those who want a shorter one
+
+-- Keeps a client's places alive from now on. Most calls find that it was done just before.
+local function stayAlive(keys, client, label, nowMs, terms)
+  local mark = redis.call('HGET', keys.waiting, client)
+  local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
+  if seen == '1' and untilMs - nowMs > terms.aliveMs * 0.75 then
+    return
+  end
+  seen = redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0 and 1 or 0
+  mark = string.format('%.0f %d %s', nowMs + terms.aliveMs, seen, label)
+  redis.call('HSET', keys.waiting, client, mark)
+  redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
+  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
+end
+
+-- Gives the lock, which is free, to the first in the queue who is alive, for the claim window; or
+-- to `asker`, who is awake, for its lease, when it is the first or nobody queues. One who is of the
+-- client `own` learns it from the reply, everybody else from a message. A client whose inbox had a
+-- listener and has none any more is gone; if it is not, its next heartbeat puts it back in place.
+local function grantNext(keys, last, nowUs, terms, asker, leaseMs, own)
+  local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, nowUs))
+  for _ = 1, 2000 do
+    local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
+    if owner then
+      redis.call('ZREM', keys.queue, owner)
+    elseif not asker then
+      return nil
+    end
+    if asker and (owner or asker) == asker then
+      redis.call('HSET', keys.lock, asker, 1)
+      redis.call('PEXPIRE', keys.lock, leaseMs)
+      redis.call('SET', keys.counter, token, 'PX', terms.counterMs)
+      return asker, token
+    end
+
+    local client = string.match(owner, '^[^:]*')
+    local found = redis.call('HMGET', keys.waiting, client, owner)
+    local mark, claimMs = found[1], found[2]
+    if claimMs then
+      redis.call('HDEL', keys.waiting, owner)
+    end
+    if mark then
+      local untilMs, seen = string.match(mark, '^(%d+) (%d)')
+      if untilMs * 1000 >= nowUs then
+        redis.call('HSET', keys.lock, owner, 1)
+        redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
+        redis.call('SET', keys.counter, token, 'PX', terms.counterMs)
+        local message = token .. ' ' .. owner .. ' ' .. keys.lock
+        if client == own or redis.call(terms.publish, terms.inbox .. client, message) > 0 then
+          return owner, token
+        end
+        if seen == '0' then
+          return owner, token
+        end
+        redis.call('DEL', keys.lock)
+      end
+      redis.call('HDEL', keys.waiting, client)
+    end
+  end
+  return nil
+end

@@ -1,0 +1,71 @@
+--[[
+  Ends an owner's hold, and gives the lock to the next in the queue; or its place in the queue.
+
+  When nobody queues the lock is free, and a message wakes those who wait without queueing, and the
+  first in the queue of Redisson's fair lock. Safe to run twice: a repeat finds nothing to end. A
+  release that arrives late cannot end a newer hold of the same owner, for that one has a newer
+  token.
+
+  KEYS[1]  lock           hash: owner -> hold count
+  KEYS[2]  counter        string: the last fencing token issued for this lock
+  KEYS[3]  queue          zset: owner -> ticket
+  KEYS[4]  waiting        hash: client -> until when its places are alive
+  KEYS[5]  javaQueue      list: the owners who queue in Redisson's fair lock
+  KEYS[6]  javaTimeouts   zset: those owners -> the time in ms after which they count as dead
+  ARGV[1]  owner          `<clientId>:<owner>`
+  ARGV[2]  token          the token of the hold to be ended; '' ends all that the owner has
+  ARGV[3]  counterMs      how long the counter is kept from now, in milliseconds
+  ARGV[4]  claimMs        how long a grant stands before it is confirmed, in milliseconds
+  ARGV[5]  inbox          the prefix of the inbox channels of the clients
+  ARGV[6]  channel        where those who do not queue listen
+  ARGV[7]  publish        PUBLISH or SPUBLISH
+
+  Returns
+    { 'granted', owner, token }  the lock is this owner's now. It was told, unless it is of the same
+                                 client as the one who let go
+    { 'freed', listeners }       the lock is free, and so many were told
+    { 'gone' }                   the owner did not hold it, or not under that token
+]]
+local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
+local javaQueue, javaTimeouts = KEYS[5], KEYS[6]
+local owner, token, channel = ARGV[1], ARGV[2], ARGV[6]
+local terms =
+  { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5], publish = ARGV[7] }
+
+-- include: parts/queue.lua
+
+local held = redis.call('HGET', keys.lock, owner)
+local last = redis.call('GET', keys.counter)
+if token == '' then
+  redis.call('HDEL', keys.waiting, owner)
+  if redis.call('ZREM', keys.queue, owner) == 1 and redis.call('EXISTS', keys.queue) == 0 then
+    redis.call('DEL', keys.waiting)
+  end
+elseif last and last ~= token then
+  held = false
+end
+if not held then
+  return { 'gone' }
+end
+
+redis.call('DEL', keys.lock)
+local time = redis.call('TIME')
+local nowUs = time[1] * 1000000 + time[2]
+local own = string.match(owner, '^[^:]*')
+local following, newToken =
+  grantNext(keys, last or token, nowUs, terms, nil, nil, own)
+if following then
+  return { 'granted', following, newToken }
+end
+if redis.call('EXISTS', keys.queue) == 0 then
+  redis.call('DEL', keys.waiting)
+end
+
+for _, java in ipairs(redis.call('LRANGE', javaQueue, 0, 99)) do
+  local diesAt = redis.call('ZSCORE', javaTimeouts, java)
+  if not diesAt or diesAt * 1000 > nowUs then
+    redis.call(terms.publish, channel .. ':' .. java, '0')
+    break
+  end
+end
+return { 'freed', redis.call(terms.publish, channel, '0') }

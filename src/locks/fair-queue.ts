@@ -1,0 +1,167 @@
+import type { Moment } from '../lease/clock.ts'
+import type { Hold } from '../lease/hold.ts'
+import type { Owner } from '../owner/owner.ts'
+import type { Beat, FairKeys } from '../redis/queue-node.ts'
+import { CLAIM_MS } from '../redis/queue-node.ts'
+import type { Listening } from '../redis/wake-ups.ts'
+import type { Context } from './context.ts'
+import { Conversation } from './conversation.ts'
+import { HoldCalls } from './hold-calls.ts'
+import type { Host } from './host.ts'
+import { Place } from './place.ts'
+import type { Site } from './site.ts'
+import type { Tenancy } from './tenancy.ts'
+import type { Waiter } from './waiter.ts'
+
+/** A lock without an expiry was not made by us; it is looked at this often, in milliseconds. */
+const NO_EXPIRY_POLL_MS = 5_000
+
+/**
+ * Those of one client who wait for one lock in turn. Each has a place of its own in the queue in
+ * Redis, so that local waiters keep their order among all others. The lock is not raced for: whoever
+ * lets go gives it to the next in the queue, who is told by a message.
+ */
+export class FairQueue {
+  readonly keys: FairKeys
+  readonly #context: Context
+  readonly #talk: Conversation
+  readonly #calls: HoldCalls
+  readonly #tenancy: Tenancy
+  readonly #host: Host
+  readonly #places = new Map<string, Place>()
+  #listening: Listening | null = null
+
+  constructor(site: Site, tenancy: Tenancy, host: Host) {
+    this.keys = site.fairKeys
+    this.#context = site.context
+    this.#talk = new Conversation(site)
+    this.#calls = new HoldCalls(site)
+    this.#tenancy = tenancy
+    this.#host = host
+  }
+
+  get places(): Iterable<Place> {
+    return this.#places.values()
+  }
+
+  /** Asks, queues and waits until the waiter has the lock or is settled. */
+  async stand(waiter: Waiter): Promise<void> {
+    const place = new Place(waiter, this.#talk.nameOf(waiter))
+    if (waiter.request.waitMs > 0) this.#enter(place)
+    let done = false
+    while (!done && !waiter.settled) {
+      waiter.bell.still()
+      const { hold: own } = this.#tenancy
+      if (own?.owner === waiter.request.owner) {
+        this.#leave(place)
+        place.passDoubtOn(this.#context.node.lateAtMostMs)
+        return this.#host.reenter(own, waiter)
+      }
+      done = this.#claim(place) || (await this.#ask(place))
+    }
+    this.#leave(place)
+    place.passDoubtOn(this.#context.node.lateAtMostMs)
+    if (!waiter.asking) this.#talk.settleUnheard(waiter)
+  }
+
+  /** A message, a heartbeat or a release says so. */
+  granted(owner: string, token: number): void {
+    this.#places.get(owner)?.granted(token)
+  }
+
+  /** What a heartbeat sent at that moment was answered for one of the places. */
+  beaten(place: Place, beat: Beat, sentAt: Moment): void {
+    if (this.#places.get(place.wireOwner) !== place) return
+    if (beat.granted === place.wireOwner) {
+      place.granted(beat.lastToken)
+    } else {
+      place.queued({ ...beat, first: beat.first === place.wireOwner }, sentAt)
+      // Those who wait for long also hear of releases by others who know nothing of the queue.
+      this.#listening ??= this.#context.node.listen(this.keys.channel, () => this.lookAgain())
+    }
+  }
+
+  /** The lock may be free: the first who asks moves the queue on. */
+  lookAgain(): void {
+    const [next] = this.#places.values()
+    next?.waiter.bell.ring()
+  }
+
+  /** Somebody's acquisition may make those of the same owner re-entries. */
+  ring(owner: Owner): void {
+    for (const { waiter } of this.places) if (waiter.request.owner === owner) waiter.bell.ring()
+  }
+
+  #enter(place: Place): void {
+    if (this.#places.size === 0) this.#context.heartbeat.join(this)
+    this.#places.set(place.wireOwner, place)
+  }
+
+  #leave(place: Place): void {
+    if (!this.#places.delete(place.wireOwner)) return
+    place.leave()
+    if (this.#places.size > 0) return
+    this.#context.heartbeat.leave(this)
+    this.#listening?.stop()
+    this.#listening = null
+  }
+
+  /** @returns whether the waiter has the lock, by a grant that needs no asking */
+  #claim(place: Place): boolean {
+    const claim = place.claim(this.#context.clock)
+    if (claim === null) return false
+    const { waiter, claimMs } = place
+    const hold = this.#hold(place, claim.token, claim.sentAt, claimMs)
+    if (hold === null) return false
+    // Sent before the owner goes on, who may block the event loop for longer than the claim window.
+    if (waiter.request.leaseMs > claimMs) this.#confirm(hold, waiter.request.leaseMs)
+    this.#host.begin(waiter, hold)
+    return true
+  }
+
+  /** @returns the hold that a grant makes; null when it came too late to be of use */
+  #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
+    place.passDoubtOn(this.#context.node.lateAtMostMs)
+    const hold = this.#tenancy.granted(place.waiter, token, sentAt, leaseMs)
+    if (hold !== null) this.#leave(place)
+    return hold
+  }
+
+  #confirm(hold: Hold, leaseMs: number): void {
+    // Should it fail, the hold ends with its claim window, and is lost as any other.
+    this.#calls.extend(hold, leaseMs, CLAIM_MS / 3).catch(() => {})
+  }
+
+  /** @returns whether the waiter needs no more of it */
+  async #ask(place: Place): Promise<boolean> {
+    const { waiter } = place
+    if (waiter.patience.over) {
+      waiter.reject(waiter.patience.error('not acquired'))
+      return true
+    }
+    const { grant, sentAt, pauseMs } = await this.#talk.queueUp(waiter, place.ticket)
+    if (grant?.kind === 'granted') {
+      const hold = this.#hold(place, grant.token, sentAt, waiter.request.leaseMs)
+      if (hold === null) return false
+      this.#host.begin(waiter, hold)
+      return true
+    }
+    if (grant?.kind === 'held') {
+      if (this.#tenancy.hold?.owner === waiter.request.owner) return false
+      waiter.resolve(null)
+      return true
+    }
+    if (grant?.kind === 'queued') {
+      this.#context.heartbeat.start()
+      place.ticket = grant.ticket
+      place.queued(grant, sentAt)
+      this.#host.announce(waiter)
+      if (place.claim(this.#context.clock) === null && !waiter.settled) {
+        await waiter.bell.wait(grant.ttlMs < 0 ? NO_EXPIRY_POLL_MS : undefined)
+      }
+    } else if (!waiter.settled) {
+      await waiter.bell.wait(pauseMs)
+    }
+    return false
+  }
+}

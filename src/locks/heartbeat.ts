@@ -1,0 +1,130 @@
+import type { Clock, Moment } from '../lease/clock.ts'
+import type { LockNode } from '../redis/lock-node.ts'
+import { CLAIM_MS, type QueueNode } from '../redis/queue-node.ts'
+import type { Listening } from '../redis/wake-ups.ts'
+import type { FairQueue } from './fair-queue.ts'
+import type { Place } from './place.ts'
+
+/**
+ * Places are kept alive this often, in milliseconds. It is a third of the claim window, so that a
+ * grant can be proved to be young when it comes, and one whose message was lost is found in time.
+ */
+const BEAT_MS = CLAIM_MS / 3
+
+/** One request carries about this many places at most. */
+const CHUNK = 500
+
+/** The inbox is listened to for so many beats after the last wait: waits often follow each other. */
+const LINGER_BEATS = 2
+
+type Due = [FairQueue, Place[]]
+
+/**
+ * Keeps all places of one client in the queues of fair locks: one timer, one request for all of
+ * them, one channel on which all grants come in.
+ */
+export class Heartbeat {
+  readonly #node: LockNode
+  readonly #queues: QueueNode
+  readonly #clock: Clock
+  readonly #lines = new Map<string, FairQueue>()
+  #beats: NodeJS.Timeout | undefined
+  #inbox: Listening | null = null
+  #idleBeats = 0
+
+  constructor(node: LockNode, queues: QueueNode, clock: Clock) {
+    this.#node = node
+    this.#queues = queues
+    this.#clock = clock
+  }
+
+  /** Grants on that lock are passed on to this line. */
+  join(line: FairQueue): void {
+    this.#lines.set(line.keys.lock, line)
+  }
+
+  /** Somebody is in a queue: from now on places are kept, and grants are heard of. */
+  start(): void {
+    this.#idleBeats = 0
+    this.#beats ??= setInterval(() => this.#tick(), BEAT_MS).unref()
+    this.#inbox ??= this.#node.listen(this.#queues.inbox, (message) => {
+      // Without a message some may have been missed.
+      if (message === undefined) this.#beat(0)
+      else this.#granted(message)
+    })
+  }
+
+  leave(line: FairQueue): void {
+    if (this.#lines.get(line.keys.lock) === line) this.#lines.delete(line.keys.lock)
+  }
+
+  close(): void {
+    clearInterval(this.#beats)
+    this.#beats = undefined
+    this.#inbox?.stop()
+    this.#inbox = null
+  }
+
+  #granted(message: string): void {
+    const [, token, owner, key] = /^(\d+) (\S+) (.+)$/s.exec(message) ?? []
+    if (key !== undefined) this.#lines.get(key)?.granted(owner as string, Number(token))
+  }
+
+  #tick(): void {
+    if (this.#lines.size > 0) this.#idleBeats = 0
+    else if (++this.#idleBeats >= LINGER_BEATS) this.close()
+    this.#beat(BEAT_MS / 2)
+  }
+
+  /** @param olderMs places that were heard of since are left out, in milliseconds */
+  #beat(olderMs: number): void {
+    const now = this.#clock.now()
+    const due: Due[] = []
+    for (const line of this.#lines.values()) {
+      const places = [...line.places].filter(
+        (place) =>
+          place.queuedAt !== undefined &&
+          now.monotonic - place.queuedAt.monotonic >= olderMs &&
+          !place.beating,
+      )
+      if (places.length > 0) due.push([line, places])
+    }
+    if (due.length === 0) return
+    for (const indices of this.#node.groups(
+      due.map(([{ keys }]) => ({ key: keys.lock, wireOwner: '' })),
+    )) {
+      for (const chunk of chunks(indices.map((i) => due[i] as Due))) void this.#send(chunk, now)
+    }
+  }
+
+  async #send(due: readonly Due[], sentAt: Moment): Promise<void> {
+    const locks = due.map(([line, places]) => ({ keys: line.keys, places }))
+    for (const { places } of locks) for (const place of places) place.beating = true
+    const beats = await this.#queues.beat(locks, CLAIM_MS).catch(() => null)
+    for (const [i, [line, places]] of due.entries()) {
+      const beat = beats?.[i]
+      for (const place of places) {
+        place.beating = false
+        if (beats === null)
+          place.beatUntilMs = sentAt.monotonic + CLAIM_MS + this.#node.lateAtMostMs
+        // Whoever asks by itself hears what is wrong, and has patience of its own.
+        if (typeof beat === 'object') line.beaten(place, beat, sentAt)
+        else place.waiter.bell.ring()
+      }
+    }
+  }
+}
+
+function chunks(due: readonly Due[]): Due[][] {
+  const result: Due[][] = []
+  let size = CHUNK
+  for (const one of due) {
+    if (size >= CHUNK) {
+      result.push([])
+      size = 0
+    }
+    result.at(-1)?.push(one)
+    size += one[1].length
+  }
+  return result
+}

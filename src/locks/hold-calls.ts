@@ -1,0 +1,114 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Hold } from '../lease/hold.ts'
+import type { Released } from '../redis/answers.ts'
+import { CallFailure } from '../redis/failure.ts'
+import type { Context } from './context.ts'
+import type { Patience } from './patience.ts'
+import type { Site } from './site.ts'
+
+/** Who heard of the end of a hold. */
+type Freed = Omit<Extract<Released, { kind: 'freed' }>, 'kind'>
+
+/**
+ * What one lock's contender tells Redis of its holds, and how it takes failures: they are tried
+ * again while there is patience, and what stays unknown is settled in the background.
+ */
+export class HoldCalls {
+  readonly #site: Site
+  readonly #context: Context
+
+  constructor(site: Site) {
+    this.#site = site
+    this.#context = site.context
+  }
+
+  /**
+   * Tells Redis the hold count, which was lowered. It is told as it is when sent, so that repeats
+   * and others who lower it at the same time agree.
+   *
+   * @returns whether the lock was still held; rejects when Redis did not confirm it
+   */
+  async lower(hold: Hold): Promise<boolean> {
+    const patience = this.#site.patience()
+    while (hold.live && hold.count > 0) {
+      const answer = await this.#tell(hold, patience, 'one of its acquisitions was not released')
+      if (answer?.kind === 'kept') return true
+      if (answer?.kind === 'gone') hold.loseGone()
+    }
+    return hold.loss === undefined
+  }
+
+  /**
+   * Frees the lock.
+   *
+   * @param mayBeDone whether an earlier request may have freed it, so that "gone" is no loss
+   * @returns who was told, or who follows; null when the lock was not held any more. Rejects when
+   * Redis did not confirm it.
+   */
+  async free(hold: Hold, mayBeDone: boolean): Promise<Freed | null> {
+    const patience = this.#site.patience()
+    for (let again = mayBeDone; ; again = true) {
+      const answer = await this.#tell(hold, patience, 'its release was not confirmed')
+      if (answer === undefined) continue
+      if (hold.doubtUntilMs > performance.now()) this.settle(hold)
+      else hold.owner.giveBackNameOn(this.#site.keys.lock, hold.seat.wireOwner)
+      if (answer.kind === 'freed') return answer
+      return again ? { listeners: 0 } : null
+    }
+  }
+
+  /**
+   * Makes the lease last at least this long from now.
+   *
+   * @param longestCallMs asks again after this, in milliseconds
+   */
+  async extend(hold: Hold, leaseMs: number, longestCallMs = Infinity): Promise<void> {
+    const patience = this.#site.patience()
+    for (hold.loseIfOver(); hold.live; ) {
+      const sentAt = this.#context.clock.now()
+      const callMs = Math.min(patience.callMs, longestCallMs)
+      const [left] = await this.#context.node.renew([hold.seat], leaseMs, callMs)
+      if (left instanceof CallFailure) {
+        const pauseMs = patience.failed(left, sentAt.monotonic)
+        if (pauseMs === null) throw patience.error('its lease was not extended')
+        await pause(pauseMs)
+      } else if (left === -2) {
+        if (hold.live) hold.loseGone()
+      } else {
+        hold.proved(leaseMs, sentAt)
+        if (hold.live) return
+      }
+    }
+    throw hold.over()
+  }
+
+  /** Goes on releasing in the background. The name of the hold is not used again. */
+  settle(hold: Hold): void {
+    this.#site.settle(hold.seat.wireOwner, hold.doubtUntilMs, hold.leaseMs, hold.fair)
+  }
+
+  /** @returns the answer to a release; undefined when it is to be told again */
+  async #tell(hold: Hold, patience: Patience, failed: string): Promise<Released | undefined> {
+    const sentAt = performance.now()
+    try {
+      const { seat, count, token, fair } = hold
+      return await (count === 0
+        ? this.#site.free(seat.wireOwner, token, fair, patience.callMs)
+        : this.#context.node.release(
+            this.#site.keys,
+            seat.wireOwner,
+            count,
+            token,
+            patience.callMs,
+          ))
+    } catch (error) {
+      const pauseMs = patience.failed(error as CallFailure, sentAt)
+      if (pauseMs === null) {
+        if (hold.count === 0) this.settle(hold)
+        throw patience.error(failed)
+      }
+      await pause(pauseMs)
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { type Clock, elapsedMs, type Moment } from '../lease/clock.ts'
+import { validityMs } from '../lease/validity.ts'
+import type { Queued } from '../redis/answers.ts'
+import { CLAIM_MS } from '../redis/queue-node.ts'
+import type { Waiter } from './waiter.ts'
+
+/** A grant with less than this part of its claim window left is confirmed before it is used. */
+const LEAST_LEFT = 0.25
+
+/** One waiter's place in the queue of a fair lock, and what is known of a grant to it. */
+export class Place {
+  readonly waiter: Waiter
+  readonly wireOwner: string
+  /** How long a grant to it stands before it is confirmed, in milliseconds. */
+  readonly claimMs: number
+  ticket = ''
+  /** Whether a heartbeat for it is under way. */
+  beating = false
+  /** Until when a heartbeat without an answer may still run, on `performance.now()`. */
+  beatUntilMs = 0
+  #queuedAt: Moment | undefined
+  #lastToken = 0
+  #token = 0
+  #tokenCameAt = 0
+  #look: NodeJS.Timeout | undefined
+
+  constructor(waiter: Waiter, wireOwner: string) {
+    this.waiter = waiter
+    this.wireOwner = wireOwner
+    this.claimMs = Math.min(CLAIM_MS, waiter.request.leaseMs)
+  }
+
+  /** When the last request was sent that was answered "queued"; undefined before the first. */
+  get queuedAt(): Moment | undefined {
+    return this.#queuedAt
+  }
+
+  /** A request sent at that moment was answered "queued" while another had the lock. */
+  queued({ lastToken, ttlMs, first }: Omit<Queued, 'kind' | 'ticket'>, sentAt: Moment): void {
+    // What was known of a grant before is over.
+    if (this.#tokenCameAt < sentAt.monotonic) this.#token = 0
+    if (this.#queuedAt === undefined || sentAt.monotonic > this.#queuedAt.monotonic) {
+      this.#queuedAt = sentAt
+    }
+    this.#lastToken = Math.max(this.#lastToken, lastToken)
+    clearTimeout(this.#look)
+    // Whoever heads the queue looks when the holder's lease ends; others leave it to that one.
+    if (first && ttlMs >= 0 && ttlMs <= 2 * CLAIM_MS) {
+      this.#look = setTimeout(() => this.waiter.bell.ring(), ttlMs + 1).unref()
+    }
+  }
+
+  /** Somebody says that it was granted the lock under this token. */
+  granted(token: number): void {
+    this.#token = Math.max(this.#token, token)
+    this.#tokenCameAt = performance.now()
+    if (this.#claimed) this.waiter.bell.ring()
+  }
+
+  /**
+   * A grant that can be relied on without asking: it was made after the last request that was
+   * answered "queued" was sent, for that one was told of older tokens only.
+   *
+   * @returns its token, and the moment that its claim window counts from at the latest; null when
+   * there is none, or too little of it is left to be sure
+   */
+  claim(clock: Clock): { token: number; sentAt: Moment } | null {
+    const sentAt = this.#queuedAt
+    if (!this.#claimed || sentAt === undefined) return null
+    const leftMs = validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())
+    return leftMs >= this.claimMs * LEAST_LEFT ? { token: this.#token, sentAt } : null
+  }
+
+  /** A heartbeat that has no answer may yet put the place back: its waiter's name is in doubt. */
+  passDoubtOn(lateAtMostMs: number): void {
+    const openUntilMs = this.beating ? performance.now() + CLAIM_MS + lateAtMostMs : 0
+    const { waiter } = this
+    waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.beatUntilMs, openUntilMs)
+  }
+
+  leave(): void {
+    clearTimeout(this.#look)
+  }
+
+  get #claimed(): boolean {
+    return this.#token > this.#lastToken
+  }
+}

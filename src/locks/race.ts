@@ -1,0 +1,64 @@
+import type { Conversation } from './conversation.ts'
+import type { Host } from './host.ts'
+import type { ReleaseListener } from './release-listener.ts'
+import type { Tenancy } from './tenancy.ts'
+import type { Turn } from './turn.ts'
+import type { Waiter } from './waiter.ts'
+
+/** How a waiter whose turn has come among those of its client gets the lock: it asks when it may. */
+export class Race {
+  readonly #host: Host
+  readonly #talk: Conversation
+  readonly #tenancy: Tenancy
+  readonly #turn: Turn
+  readonly #releases: ReleaseListener
+
+  constructor(
+    host: Host,
+    talk: Conversation,
+    tenancy: Tenancy,
+    turn: Turn,
+    releases: ReleaseListener,
+  ) {
+    this.#host = host
+    this.#talk = talk
+    this.#tenancy = tenancy
+    this.#turn = turn
+    this.#releases = releases
+  }
+
+  /** Asks and waits until the waiter has the lock or is settled. */
+  async run(waiter: Waiter): Promise<void> {
+    waiter.contending = true
+    const { request, bell } = waiter
+    while (!waiter.settled) {
+      bell.still()
+      const { hold: own } = this.#tenancy
+      if (own?.owner === request.owner) return this.#host.reenter(own, waiter)
+      if (this.#host.isOccupied() && request.waitMs > 0) {
+        await bell.wait()
+        continue
+      }
+      if (request.waitMs > 0 && this.#turn.isPolite) {
+        await this.#turn.stepBack()
+        if (waiter.settled || this.#host.isOccupied()) continue
+      }
+      if (waiter.patience.over) {
+        waiter.reject(waiter.patience.error('not acquired'))
+        break
+      }
+      const { grant, sentAt, pauseMs } = await this.#talk.acquire(waiter)
+      if (grant?.kind === 'granted') {
+        const hold = this.#tenancy.granted(waiter, grant.token, sentAt)
+        if (hold !== null) return this.#host.begin(waiter, hold)
+      } else if (grant !== null && request.waitMs === 0) {
+        if (this.#tenancy.hold?.owner !== request.owner) waiter.resolve(null)
+      } else if (!waiter.settled) {
+        if (grant !== null) this.#host.announce(waiter)
+        await bell.wait(grant?.kind === 'held' ? this.#releases.listen(grant.ttlMs) : pauseMs)
+      }
+    }
+    // While the lock is on its way to it, it has use for its name.
+    if (!waiter.asking) this.#talk.settleUnheard(waiter)
+  }
+}

@@ -1,0 +1,156 @@
+import type { Following, Grant, Released } from './answers.ts'
+import { INBOX, lockKeys, queueKeys } from './keys.ts'
+import type { LockCalls } from './lock-calls.ts'
+import { COUNTER_MS } from './lock-node.ts'
+import * as scripts from './scripts.generated.ts'
+
+/**
+ * A grant stands for this long, in milliseconds, before its owner has confirmed it: a process that
+ * is frozen when its turn comes holds the queue up for no longer.
+ */
+export const CLAIM_MS = 1_500
+
+/** A place in a queue is kept for this long without a heartbeat, in milliseconds. */
+export const ALIVE_MS = 3_000
+
+/** The names of a lock that has a queue. */
+export interface FairKeys {
+  readonly lock: string
+  readonly channel: string
+  /** As the scripts take them: those of every lock, its queue and its clients. */
+  readonly four: readonly string[]
+  readonly six: readonly string[]
+}
+
+export function fairKeys(rawName: string): FairKeys {
+  const { lock, counter, channel } = lockKeys(rawName)
+  const { queue, waiting, javaQueue, javaTimeouts } = queueKeys(rawName)
+  const four = [lock, counter, queue, waiting]
+  return { lock, channel, four, six: [...four, javaQueue, javaTimeouts] }
+}
+
+/** The places of one client in the queue of one lock. */
+export interface LockPlaces {
+  readonly keys: FairKeys
+  readonly places: readonly { wireOwner: string; ticket: string; claimMs: number }[]
+}
+
+/** What a heartbeat was answered for one lock. */
+export interface Beat {
+  readonly ttlMs: number
+  readonly lastToken: number
+  /** The owner who heads the queue, or ''. */
+  readonly first: string
+  /** The one of the places asked about who has the lock, or ''. */
+  readonly granted: string
+}
+
+/** The queues of fair locks on one server, as one client sees them. */
+export class QueueNode {
+  readonly #calls: LockCalls
+  readonly #clientId: string
+  readonly #label: string
+
+  /** @param label what `inspect` shows for this process */
+  constructor(calls: LockCalls, clientId: string, label: string) {
+    this.#calls = calls
+    this.#clientId = clientId
+    this.#label = label
+  }
+
+  /** The channel that this client is told on what it was granted. */
+  get inbox(): string {
+    return INBOX + this.#clientId
+  }
+
+  /**
+   * Takes the lock in turn, confirms a grant, or queues.
+   *
+   * @param ticket the one from before, if any; null not to queue
+   */
+  async acquire(
+    keys: FairKeys,
+    owner: string,
+    leaseMs: number,
+    ticket: string | null,
+    timeoutMs: number,
+  ): Promise<Grant> {
+    const args = (notAfterUs: number) => [
+      owner,
+      leaseMs,
+      ticket ?? 'try',
+      notAfterUs,
+      this.#label,
+      ...TERMS,
+    ]
+    const [kind, ...details] = await this.#calls.timed(
+      scripts.acquireFair,
+      keys.four,
+      args,
+      timeoutMs,
+    )
+    if (kind === 'granted') return { kind, token: Number(details[0]) }
+    if (kind === 'held') return { kind, ttlMs: Number(details[0]) }
+    const [given, last, ttlMs, first] = details
+    return {
+      kind: 'queued',
+      ticket: String(given),
+      lastToken: Number(last),
+      ttlMs: Number(ttlMs),
+      first: Number(first) === 1,
+    }
+  }
+
+  /**
+   * Gives the lock to the next in the queue, if any.
+   *
+   * @param token of the hold; '' ends all that the owner has, its place in the queue as well
+   */
+  async release(
+    keys: FairKeys,
+    owner: string,
+    token: number | '',
+    timeoutMs: number,
+  ): Promise<Released> {
+    const args = [owner, token, COUNTER_MS, CLAIM_MS, INBOX, keys.channel, 'PUBLISH']
+    const reply = await this.#calls.run(scripts.releaseFair, keys.six, args, timeoutMs)
+    const [kind, first, second] = reply as [string, unknown, unknown]
+    if (kind === 'gone') return { kind }
+    if (kind === 'freed') return { kind, listeners: Number(first) }
+    const following: Following = { owner: String(first), token: Number(second) }
+    return { kind: 'freed', listeners: 0, following }
+  }
+
+  /** @returns for each lock what is to be known of it, or the server's words for what is wrong */
+  async beat(locks: readonly LockPlaces[], timeoutMs: number): Promise<(Beat | string)[]> {
+    const keys = locks.flatMap((lock) => lock.keys.four)
+    const places = locks.flatMap((lock) => [
+      lock.places.length,
+      ...lock.places.flatMap(({ wireOwner, ticket, claimMs }) => [
+        wireOwner,
+        ticket,
+        claimMs < CLAIM_MS ? claimMs : '',
+      ]),
+    ])
+    const args = (notAfterUs: number) => [
+      this.#clientId,
+      notAfterUs,
+      this.#label,
+      ...TERMS,
+      ...places,
+    ]
+    const [, answers] = await this.#calls.timed(scripts.heartbeat, keys, args, timeoutMs)
+    return (answers as unknown[][]).map(([ttlMs, last, first, granted]) =>
+      last === undefined
+        ? String(ttlMs)
+        : {
+            ttlMs: Number(ttlMs),
+            lastToken: Number(last),
+            first: String(first),
+            granted: String(granted),
+          },
+    )
+  }
+}
+
+const TERMS = [COUNTER_MS, CLAIM_MS, ALIVE_MS, INBOX, 'PUBLISH'] as const
