@@ -1,8 +1,7 @@
 import type { Clock, Moment } from '../lease/clock.ts'
 import type { LockNode } from '../redis/lock-node.ts'
-import { CLAIM_MS, type QueueNode } from '../redis/queue-node.ts'
+import { type Beat, CLAIM_MS, type FairKeys, type QueueNode } from '../redis/queue-node.ts'
 import type { Listening } from '../redis/wake-ups.ts'
-import type { FairQueue } from './fair-queue.ts'
 import type { Place } from './place.ts'
 
 /**
@@ -17,7 +16,17 @@ const CHUNK = 500
 /** The inbox is listened to for so many beats after the last wait: waits often follow each other. */
 const LINGER_BEATS = 2
 
-type Due = [FairQueue, Place[]]
+/** Those of this client who wait for one lock. */
+interface Line {
+  readonly keys: FairKeys
+  readonly places: Iterable<Place>
+  /** A message says that one of them has the lock. */
+  granted(owner: string, token: number): void
+  /** What a heartbeat sent at that moment was answered for one of them. */
+  beaten(place: Place, beat: Beat, sentAt: Moment): void
+}
+
+type Due = [Line, Place[]]
 
 /**
  * Keeps all places of one client in the queues of fair locks: one timer, one request for all of
@@ -27,7 +36,7 @@ export class Heartbeat {
   readonly #node: LockNode
   readonly #queues: QueueNode
   readonly #clock: Clock
-  readonly #lines = new Map<string, FairQueue>()
+  readonly #lines = new Map<string, Line>()
   #beats: NodeJS.Timeout | undefined
   #inbox: Listening | null = null
   #idleBeats = 0
@@ -39,7 +48,7 @@ export class Heartbeat {
   }
 
   /** Grants on that lock are passed on to this line. */
-  join(line: FairQueue): void {
+  join(line: Line): void {
     this.#lines.set(line.keys.lock, line)
   }
 
@@ -54,7 +63,7 @@ export class Heartbeat {
     })
   }
 
-  leave(line: FairQueue): void {
+  leave(line: Line): void {
     if (this.#lines.get(line.keys.lock) === line) this.#lines.delete(line.keys.lock)
   }
 
