@@ -21,8 +21,8 @@
   ARGV[7]  publish        PUBLISH or SPUBLISH
 
   Returns
-    { 'granted', owner, token }  the lock is this owner's now. It was told, unless it is of the same
-                                 client as the one who let go
+    { 'granted', owner, token }  the lock is this owner's now. It was told, unless a token was given
+                                 and it is of the same client as the one who let go
     { 'freed', listeners }       the lock is free, and so many were told
     { 'gone' }                   the owner did not hold it, or not under that token
 ]]
@@ -51,9 +51,9 @@ end
 redis.call('DEL', keys.lock)
 local time = redis.call('TIME')
 local nowUs = time[1] * 1000000 + time[2]
-local own = string.match(owner, '^[^:]*')
-local following, newToken =
-  grantNext(keys, last or token, nowUs, terms, nil, nil, own)
+-- Who ends all of an owner's in the background does not look at the reply.
+local own = token ~= '' and string.match(owner, '^[^:]*') or nil
+local following, newToken = grantNext(keys, last or token, nowUs, terms, nil, nil, own)
 if following then
   return { 'granted', following, newToken }
 end
