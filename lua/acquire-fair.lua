@@ -15,7 +15,7 @@
   ARGV[3]   ticket      the ticket that it was given before; '' for none, 'try' not to queue
   ARGV[4]   notAfterUs  server time after which nothing is done, in µs; 0 is never
   ARGV[5]   label       what `inspect` shows for the process
-  ARGV[6]   counterMs   how long the counter is kept from now, in milliseconds
+  ARGV[6]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[7]   claimMs     how long a grant stands before it is confirmed, in milliseconds
   ARGV[8]   aliveMs     how long a place is kept without a heartbeat, in milliseconds
   ARGV[9]   inbox       the prefix of the inbox channels of the clients
@@ -43,7 +43,11 @@ local terms = {
 -- include: parts/queue.lua
 
 local ttlMs = redis.call('PTTL', keys.lock)
-local held = ttlMs ~= -2 and redis.call('HGET', keys.lock, owner)
+local found = ttlMs ~= -2 and redis.call('HMGET', keys.lock, owner, 'mode') or {}
+local held = found[1]
+if found[2] then
+  return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+end
 local last = redis.call('GET', keys.counter)
 local time = redis.call('TIME')
 local nowUs = time[1] * 1000000 + time[2]
@@ -54,7 +58,7 @@ if held then
   end
   if not last then
     last = string.format('%.0f', nowUs)
-    redis.call('SET', keys.counter, last, 'PX', terms.counterMs)
+    setCounter(keys, last, terms)
   end
   return { 'granted', last }
 end

@@ -12,7 +12,8 @@
   ARGV[2]  leaseMs     the key lives at least this long from now, in milliseconds
   ARGV[3]  holds       the hold count wanted after this call; 1 is a first acquisition
   ARGV[4]  notAfterUs  server time after which no count is raised, in µs; 0 is never
-  ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds
+  ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds;
+                       0 is for good
 
   Returns
     { 'granted', token }     it is the owner's; the token is '' for a re-entry
@@ -25,8 +26,11 @@ local owner, leaseMs, holds = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local notAfterUs, counterMs = tonumber(ARGV[4]), ARGV[5]
 
 local ttlMs = redis.call('PTTL', lock)
-local held = ttlMs ~= -2 and redis.call('HGET', lock, owner)
-
+local found = ttlMs ~= -2 and redis.call('HMGET', lock, owner, 'mode') or {}
+local held = found[1]
+if found[2] then
+  return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+end
 if not held and holds > 1 then
   return { 'gone' }
 end
@@ -63,5 +67,9 @@ if not held then
   redis.call('PEXPIRE', lock, leaseMs)
 end
 local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, nowUs))
-redis.call('SET', counter, token, 'PX', counterMs)
+if counterMs == '0' then
+  redis.call('SET', counter, token)
+else
+  redis.call('SET', counter, token, 'PX', counterMs)
+end
 return { 'granted', token }

@@ -11,8 +11,11 @@
 ]]
 local lock, channel, publish = KEYS[1], ARGV[1], ARGV[2]
 
--- HLEN refuses a key that is no lock before DEL would destroy it.
-if redis.call('HLEN', lock) == 0 then
+-- This refuses a key that is no lock of ours before DEL would destroy it.
+if redis.call('HEXISTS', lock, 'mode') == 1 then
+  return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+end
+if redis.call('EXISTS', lock) == 0 then
   return 0
 end
 redis.call('DEL', lock)

@@ -11,7 +11,7 @@
   ARGV[3]  to          the owner who follows
   ARGV[4]  leaseMs     the lease of the one who follows, in milliseconds
   ARGV[5]  notAfterUs  server time after which nothing is done, in µs; 0 is never
-  ARGV[6]  counterMs   how long the counter is kept from now, in milliseconds
+  ARGV[6]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[7]  channel     where the waiters of this lock listen
   ARGV[8]  publish     PUBLISH or SPUBLISH
   ARGV[9]  listening   how many listeners are this client's own; '' keeps the lock in the client
@@ -27,7 +27,10 @@ local from, token, to, leaseMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local notAfterUs, counterMs = tonumber(ARGV[5]), ARGV[6]
 local channel, publish, listening = ARGV[7], ARGV[8], tonumber(ARGV[9])
 
-local held = redis.call('HMGET', lock, from, to)
+local held = redis.call('HMGET', lock, from, to, 'mode')
+if held[3] then
+  return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+end
 local last = redis.call('GET', counter)
 if held[2] and last and last ~= token then
   return { 'granted', last }
@@ -52,5 +55,9 @@ local newToken = string.format('%.0f', math.max((tonumber(last) or tonumber(toke
 redis.call('HSET', lock, to, 1)
 redis.call('HDEL', lock, from)
 redis.call('PEXPIRE', lock, leaseMs)
-redis.call('SET', counter, newToken, 'PX', counterMs)
+if counterMs == '0' then
+  redis.call('SET', counter, newToken)
+else
+  redis.call('SET', counter, newToken, 'PX', counterMs)
+end
 return { 'granted', newToken }

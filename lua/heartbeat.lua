@@ -9,7 +9,7 @@
   ARGV[1]  client      the client's id
   ARGV[2]  notAfterUs  server time after which nothing is done, in µs; 0 is never
   ARGV[3]  label       what `inspect` shows for the process
-  ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds
+  ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[5]  claimMs     how long a grant stands before it is confirmed, in milliseconds
   ARGV[6]  aliveMs     how long a place is kept without a heartbeat, in milliseconds
   ARGV[7]  inbox       the prefix of the inbox channels of the clients

@@ -15,6 +15,11 @@
 local lock, counter, queue, waiting, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1]
 
 local fields = redis.call('HGETALL', lock)
+for i = 1, #fields, 2 do
+  if fields[i] == 'mode' then
+    return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+  end
+end
 local time = redis.call('TIME')
 return {
   fields[1] or '',

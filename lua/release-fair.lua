@@ -14,7 +14,7 @@
   KEYS[6]  javaTimeouts   zset: those owners -> the time in ms after which they count as dead
   ARGV[1]  owner          `<clientId>:<owner>`
   ARGV[2]  token          the token of the hold to be ended; '' ends all that the owner has
-  ARGV[3]  counterMs      how long the counter is kept from now, in milliseconds
+  ARGV[3]  counterMs      how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[4]  claimMs        how long a grant stands before it is confirmed, in milliseconds
   ARGV[5]  inbox          the prefix of the inbox channels of the clients
   ARGV[6]  channel        where those who do not queue listen
@@ -34,7 +34,13 @@ local terms =
 
 -- include: parts/queue.lua
 
-local held = redis.call('HGET', keys.lock, owner)
+local found = redis.call('HMGET', keys.lock, owner, 'mode')
+local held = found[1]
+if found[2] then
+  -- A read-write lock of Redisson, which looks at no other lock, is in it by now.
+  redis.call('HDEL', keys.lock, owner)
+  held = false
+end
 local last = redis.call('GET', keys.counter)
 if token == '' then
   redis.call('HDEL', keys.waiting, owner)

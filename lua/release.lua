@@ -24,7 +24,13 @@ local lock, counter = KEYS[1], KEYS[2]
 local owner, holds, token = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local notAfterUs, channel, publish = tonumber(ARGV[4]), ARGV[5], ARGV[6]
 
-local held = redis.call('HGET', lock, owner)
+local found = redis.call('HMGET', lock, owner, 'mode')
+local held = found[1]
+if found[2] then
+  -- A read-write lock of Redisson, which looks at no other lock, is in it by now.
+  redis.call('HDEL', lock, owner)
+  return { 'gone' }
+end
 if not held then
   return { 'gone' }
 end

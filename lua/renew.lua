@@ -8,14 +8,16 @@
 
   Returns
     one integer for each lock: what is left of its lease in milliseconds, -1 when it has no
-    expiry, -2 when its owner does not hold it any more
+    expiry, -2 when its owner does not hold it any more, or a read-write lock of Redisson, which
+    looks at no other lock, is in it as well
 ]]
 local leaseMs = tonumber(ARGV[1])
 
 local left = {}
 for i = 1, #KEYS do
   -- One key of another type must not cost the others their lease: pcall, and it counts as lost.
-  if redis.pcall('HEXISTS', KEYS[i], ARGV[i + 1]) == 1 then
+  local found = redis.pcall('HMGET', KEYS[i], ARGV[i + 1], 'mode')
+  if found[1] and not found[2] then
     left[i] = redis.call('PTTL', KEYS[i])
     if left[i] < leaseMs and leaseMs > 0 then
       redis.call('PEXPIRE', KEYS[i], leaseMs)

@@ -117,17 +117,3 @@ export function show(value: unknown): string {
   if (typeof value === 'object' && value !== null) return `an object (${value.constructor?.name})`
   return typeof value === 'function' ? 'a function' : String(value)
 }
-
-/** @throws `InvalidArgumentError` before anything is done that the function was to follow */
-export function assertFunction(fn: unknown): void {
-  if (typeof fn === 'function') return
-  throw new InvalidArgumentError(`The work to be done must be a function; got ${show(fn)}.`)
-}
-
-/** @throws `InvalidArgumentError` for arguments that would be passed over, such as a unit of time */
-export function assertNoMore(args: readonly unknown[]): void {
-  if (args.length === 0) return
-  throw new InvalidArgumentError(
-    `There is no argument more to give; got ${show(args[0])}. All times are milliseconds.`,
-  )
-}

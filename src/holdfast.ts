@@ -1,7 +1,7 @@
 import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
-import { assertFunction } from './errors.ts'
 import type { HoldfastEvents, Tell } from './events.ts'
+import { assertFunction } from './input.ts'
 import { systemClock } from './lease/clock.ts'
 import { Keeper } from './lease/keeper.ts'
 import { Desk } from './locks/desk.ts'
@@ -42,8 +42,16 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   constructor(options: HoldfastOptions) {
     super()
     const resolved = resolveOptions(options)
-    const { redis, leaseMs, commandTimeoutMs, outageMs, silenceLimitMs, keyPrefix, label } =
-      resolved
+    const {
+      redis,
+      leaseMs,
+      commandTimeoutMs,
+      outageMs,
+      silenceLimitMs,
+      keyPrefix,
+      label,
+      counterMs,
+    } = resolved
     this.#keyPrefix = keyPrefix ?? keyPrefixOf(redis)
     this.#closeMs = commandTimeoutMs
     // As if the listener had been called by nobody: it fails by itself, and no lock with it.
@@ -58,11 +66,13 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       }
     }
     const onError = (error: Error) => tell('error', error)
-    this.#node = new LockNode(redis, commandTimeoutMs, {
+    this.#node = new LockNode(
+      redis,
+      commandTimeoutMs,
       // After a reconnect it may be another server, or an emptied one.
-      up: () => this.#keeper.verifyAll(),
-      error: onError,
-    })
+      { up: () => this.#keeper.verifyAll(), error: onError },
+      counterMs,
+    )
     if (silenceLimitMs !== undefined) {
       const limits = { leaseMs, commandTimeoutMs, silenceLimitMs }
       this.#thread = new RenewalThread(redis, limits, onError)
@@ -85,7 +95,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       this.#thread,
     )
     this.#settler = new Settler(commandTimeoutMs)
-    const queues = new QueueNode(this.#node.calls, this.id, label)
+    const queues = new QueueNode(this.#node.calls, this.id, label, counterMs)
     this.#heartbeat = new Heartbeat(this.#node, queues, systemClock)
     this.#desk = new Desk(
       this.id,

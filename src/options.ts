@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import { InvalidArgumentError, show } from './errors.ts'
+import { assertKnown, leaseMs, wholeMs } from './input.ts'
 import type { Owner } from './owner/owner.ts'
 
 export interface HoldfastOptions {
@@ -28,6 +29,14 @@ export interface HoldfastOptions {
    * @default the host's name and the process id, `host:4711`
    */
   label?: string
+  /**
+   * Whether fencing token counters stay in Redis for good, as Redisson's do. Needed where its
+   * `RFencedLock` shares a lock, which counts from 1 again when the counter is gone. Otherwise a
+   * counter ends a day after its last use, and the next token is above it all the same.
+   *
+   * @default false
+   */
+  keepCounters?: boolean
   /**
    * The longest that one command may take before its outcome counts as unknown, in milliseconds.
    *
@@ -92,23 +101,26 @@ interface ResolvedOptions {
   readonly leaseMs: number
   readonly keyPrefix: string | undefined
   readonly label: string
+  /** How long a token counter outlives its last use; 0 keeps it for good. */
+  readonly counterMs: number
   readonly commandTimeoutMs: number
   readonly outageMs: number
   /** Undefined when the watchdog has no thread. */
   readonly silenceLimitMs: number | undefined
 }
 
-/** A lease must leave room for a round trip, and for drift and margin. */
-const SHORTEST_LEASE_MS = 10
-
 /** What a timer of Node.js can count. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** A counter outlives its last use by this long: a day. */
+const COUNTER_MS = 86_400_000
 
 const CLIENT_OPTIONS = [
   'redis',
   'leaseMs',
   'keyPrefix',
   'label',
+  'keepCounters',
   'commandTimeoutMs',
   'outageMs',
   'watchdogThread',
@@ -134,12 +146,19 @@ export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
   if (typeof label !== 'string') {
     throw new InvalidArgumentError(`\`label\` must be a string; got ${show(label)}.`)
   }
+  const { keepCounters = false } = options
+  if (typeof keepCounters !== 'boolean') {
+    throw new InvalidArgumentError(
+      `\`keepCounters\` must be true or false; got ${show(keepCounters)}.`,
+    )
+  }
   const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
   const { watchdogThread = false } = options
   return {
     redis,
     keyPrefix,
     label,
+    counterMs: keepCounters ? 0 : COUNTER_MS,
     leaseMs: leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS),
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
@@ -165,35 +184,6 @@ function silenceLimitMs(thread: unknown): number | undefined {
   assertKnown(Object.keys(thread), ['silenceLimitMs'])
   const { silenceLimitMs = 60_000 } = thread as WatchdogThreadOptions
   return wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`', LONGEST_TIMER_MS)
-}
-
-/** A name that is not known may be a misspelt one. */
-function assertKnown(names: readonly string[], known: readonly string[]): void {
-  const other = names.find((name) => !known.includes(name))
-  if (other === undefined) return
-  const hint =
-    other === 'waitMs' ? ' To wait no longer than that there are tryLock and tryUsing.' : ''
-  throw new InvalidArgumentError(
-    `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
-  )
-}
-
-/** A positive whole number of milliseconds, or an error that shows what it was. */
-function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
-  const isWhole = Number.isSafeInteger(value) && (value as number) > 0
-  if (isWhole && (value as number) <= most) return value as number
-  const bound = isWhole ? ` of at most ${most}` : ''
-  throw new InvalidArgumentError(
-    `${what} must be a positive whole number of milliseconds${bound}; got ${show(value)}.`,
-  )
-}
-
-export function leaseMs(value: unknown, what: string, most?: number): number {
-  const ms = wholeMs(value, what, most)
-  if (ms >= SHORTEST_LEASE_MS) return ms
-  throw new InvalidArgumentError(
-    `${what} must be at least ${SHORTEST_LEASE_MS} milliseconds, to leave room for a round trip; got ${ms}.`,
-  )
 }
 
 /** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */

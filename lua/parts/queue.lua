@@ -19,6 +19,14 @@ local function stayAlive(keys, client, label, nowMs, terms)
   redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
 end
 
+local function setCounter(keys, token, terms)
+  if terms.counterMs == '0' then
+    redis.call('SET', keys.counter, token)
+  else
+    redis.call('SET', keys.counter, token, 'PX', terms.counterMs)
+  end
+end
+
 -- Gives the lock, which is free, to the first in the queue who is alive, for the claim window; or
 -- to `asker`, who is awake, for its lease, when it is the first or nobody queues. One who is of the
 -- client `own` learns it from the reply, everybody else from a message. A client whose inbox had a
@@ -35,7 +43,7 @@ local function grantNext(keys, last, nowUs, terms, asker, leaseMs, own)
     if asker and (owner or asker) == asker then
       redis.call('HSET', keys.lock, asker, 1)
       redis.call('PEXPIRE', keys.lock, leaseMs)
-      redis.call('SET', keys.counter, token, 'PX', terms.counterMs)
+      setCounter(keys, token, terms)
       return asker, token
     end
 
@@ -50,7 +58,7 @@ local function grantNext(keys, last, nowUs, terms, asker, leaseMs, own)
       if untilMs * 1000 >= nowUs then
         redis.call('HSET', keys.lock, owner, 1)
         redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
-        redis.call('SET', keys.counter, token, 'PX', terms.counterMs)
+        setCounter(keys, token, terms)
         local message = token .. ' ' .. owner .. ' ' .. keys.lock
         if client == own or redis.call(terms.publish, terms.inbox .. client, message) > 0 then
           return owner, token

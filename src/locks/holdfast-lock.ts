@@ -1,8 +1,8 @@
-import { assertFunction, assertNoMore, NotHeldError } from '../errors.ts'
+import { NotHeldError } from '../errors.ts'
+import { assertFunction, assertNoMore, leaseMs as checkedLeaseMs } from '../input.ts'
 import { Lease } from '../lease/lease.ts'
 import {
   type Acquisition,
-  leaseMs as checkedLeaseMs,
   type LockOptions,
   resolveAcquisition,
   type TryLockOptions,

@@ -10,9 +10,6 @@ import { ServerClock } from './server-clock.ts'
 import { groupBySlot } from './slot.ts'
 import { type Listening, WakeUps } from './wake-ups.ts'
 
-/** A counter outlives its last use by this long, in milliseconds: a day. */
-export const COUNTER_MS = 86_400_000
-
 /**
  * One server (or cluster) as the locks see it: what can be asked, and what it answers. Every call
  * ends within its `timeoutMs`, and rejects with a {@link CallFailure} and nothing else.
@@ -21,13 +18,17 @@ export class LockNode {
   readonly #connection: Connection
   readonly #wakeUps: WakeUps
   readonly #clock = new ServerClock()
+  readonly #counterMs: number
   readonly calls: LockCalls
 
+  /** @param counterMs how long a token counter outlives its last use; 0 keeps it for good */
   constructor(
     source: RedisSource,
     timeoutMs: number,
     events: { up(): void; error(error: Error): void },
+    counterMs = 0,
   ) {
+    this.#counterMs = counterMs
     this.#connection = new Connection(source, timeoutMs, {
       up: (facts) => {
         this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
@@ -53,7 +54,7 @@ export class LockNode {
       leaseMs,
       holds,
       notAfterUs,
-      COUNTER_MS,
+      this.#counterMs,
     ])
   }
 
@@ -76,7 +77,7 @@ export class LockNode {
       to.owner,
       to.leaseMs,
       notAfterUs,
-      COUNTER_MS,
+      this.#counterMs,
       keys.channel,
       'PUBLISH',
       listening ?? '',

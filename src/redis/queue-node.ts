@@ -1,7 +1,6 @@
 import type { Following, Grant, Released } from './answers.ts'
 import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import type { LockCalls } from './lock-calls.ts'
-import { COUNTER_MS } from './lock-node.ts'
 import * as scripts from './scripts.generated.ts'
 
 /**
@@ -50,9 +49,11 @@ export class QueueNode {
   readonly #calls: LockCalls
   readonly #clientId: string
   readonly #label: string
+  readonly #counterMs: number
 
   /** @param label what `inspect` shows for this process */
-  constructor(calls: LockCalls, clientId: string, label: string) {
+  constructor(calls: LockCalls, clientId: string, label: string, counterMs: number) {
+    this.#counterMs = counterMs
     this.#calls = calls
     this.#clientId = clientId
     this.#label = label
@@ -81,7 +82,7 @@ export class QueueNode {
       ticket ?? 'try',
       notAfterUs,
       this.#label,
-      ...TERMS,
+      ...this.#terms,
     ]
     const [kind, ...details] = await this.#calls.timed(
       scripts.acquireFair,
@@ -112,7 +113,7 @@ export class QueueNode {
     token: number | '',
     timeoutMs: number,
   ): Promise<Released> {
-    const args = [owner, token, COUNTER_MS, CLAIM_MS, INBOX, keys.channel, 'PUBLISH']
+    const args = [owner, token, this.#counterMs, CLAIM_MS, INBOX, keys.channel, 'PUBLISH']
     const reply = await this.#calls.run(scripts.releaseFair, keys.six, args, timeoutMs)
     const [kind, first, second] = reply as [string, unknown, unknown]
     if (kind === 'gone') return { kind }
@@ -136,7 +137,7 @@ export class QueueNode {
       this.#clientId,
       notAfterUs,
       this.#label,
-      ...TERMS,
+      ...this.#terms,
       ...places,
     ]
     const [, answers] = await this.#calls.timed(scripts.heartbeat, keys, args, timeoutMs)
@@ -151,6 +152,8 @@ export class QueueNode {
           },
     )
   }
-}
 
-const TERMS = [COUNTER_MS, CLAIM_MS, ALIVE_MS, INBOX, 'PUBLISH'] as const
+  get #terms(): (string | number)[] {
+    return [this.#counterMs, CLAIM_MS, ALIVE_MS, INBOX, 'PUBLISH']
+  }
+}

@@ -1,0 +1,47 @@
+import { InvalidArgumentError, show } from './errors.ts'
+
+/** A lease must leave room for a round trip, and for drift and margin. */
+const SHORTEST_LEASE_MS = 10
+
+/** @throws `InvalidArgumentError` before anything is done that the function was to follow */
+export function assertFunction(fn: unknown): void {
+  if (typeof fn === 'function') return
+  throw new InvalidArgumentError(`The work to be done must be a function; got ${show(fn)}.`)
+}
+
+/** @throws `InvalidArgumentError` for arguments that would be passed over, such as a unit of time */
+export function assertNoMore(args: readonly unknown[]): void {
+  if (args.length === 0) return
+  throw new InvalidArgumentError(
+    `There is no argument more to give; got ${show(args[0])}. All times are milliseconds.`,
+  )
+}
+
+/** A name that is not known may be a misspelt one. */
+export function assertKnown(names: readonly string[], known: readonly string[]): void {
+  const other = names.find((name) => !known.includes(name))
+  if (other === undefined) return
+  const hint =
+    other === 'waitMs' ? ' To wait no longer than that there are tryLock and tryUsing.' : ''
+  throw new InvalidArgumentError(
+    `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
+  )
+}
+
+/** A positive whole number of milliseconds, or an error that shows what it was. */
+export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
+  const isWhole = Number.isSafeInteger(value) && (value as number) > 0
+  if (isWhole && (value as number) <= most) return value as number
+  const bound = isWhole ? ` of at most ${most}` : ''
+  throw new InvalidArgumentError(
+    `${what} must be a positive whole number of milliseconds${bound}; got ${show(value)}.`,
+  )
+}
+
+export function leaseMs(value: unknown, what: string, most?: number): number {
+  const ms = wholeMs(value, what, most)
+  if (ms >= SHORTEST_LEASE_MS) return ms
+  throw new InvalidArgumentError(
+    `${what} must be at least ${SHORTEST_LEASE_MS} milliseconds, to leave room for a round trip; got ${ms}.`,
+  )
+}
