@@ -6,20 +6,19 @@
   it belongs, so whoever asks moves the queue on. A request that was delayed on its way (the caller
   has given up by now) is refused by server time.
 
-  KEYS[1]   lock        hash: owner -> hold count
-  KEYS[2]   counter     string: the last fencing token issued for this lock
-  KEYS[3]   queue       zset: owner -> ticket
-  KEYS[4]   waiting     hash: client -> until when its places are alive
-  ARGV[1]   owner       `<clientId>:<owner>`
-  ARGV[2]   leaseMs     the lease that it wants, in milliseconds
-  ARGV[3]   ticket      the ticket that it was given before; '' for none, 'try' not to queue
-  ARGV[4]   notAfterUs  server time after which nothing is done, in µs; 0 is never
-  ARGV[5]   label       what `inspect` shows for the process
-  ARGV[6]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[7]   claimMs     how long a grant stands before it is confirmed, in milliseconds
-  ARGV[8]   aliveMs     how long a place is kept without a heartbeat, in milliseconds
-  ARGV[9]   inbox       the prefix of the inbox channels of the clients
-  ARGV[10]  publish     PUBLISH or SPUBLISH
+  KEYS[1]  lock        hash: owner -> hold count
+  KEYS[2]  counter     string: the last fencing token issued for this lock
+  KEYS[3]  queue       zset: owner -> ticket
+  KEYS[4]  waiting     hash: client -> until when its places are alive
+  ARGV[1]  owner       `<clientId>:<owner>`
+  ARGV[2]  leaseMs     the lease that it wants, in milliseconds
+  ARGV[3]  ticket      the ticket that it was given before; '' for none, 'try' not to queue
+  ARGV[4]  notAfterUs  server time after which nothing is done, in µs; 0 is never
+  ARGV[5]  label       what `inspect` shows for the process
+  ARGV[6]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
+  ARGV[7]  claimMs     how long a grant stands before it is confirmed, in milliseconds
+  ARGV[8]  aliveMs     how long a place is kept without a heartbeat, in milliseconds
+  ARGV[9]  inbox       the prefix of the inbox channels of the clients
 
   Returns
     { 'granted', token }     it is the owner's, for its lease
@@ -37,7 +36,6 @@ local terms = {
   claimMs = tonumber(ARGV[7]),
   aliveMs = tonumber(ARGV[8]),
   inbox = ARGV[9],
-  publish = ARGV[10],
 }
 
 -- include: parts/queue.lua

@@ -44,7 +44,7 @@ local nowUs = time[1] * 1000000 + time[2]
 if notAfterUs > 0 and nowUs > notAfterUs then
   return { 'late', string.format('%.0f', nowUs) }
 end
-local others = listening and redis.call('PUBSUB', 'NUMSUB', channel)[2] - listening or 0
+local others = listening and redis.call('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] - listening or 0
 if others > 0 then
   redis.call('DEL', lock)
   redis.call(publish, channel, '0')

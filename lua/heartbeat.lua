@@ -13,7 +13,6 @@
   ARGV[5]  claimMs     how long a grant stands before it is confirmed, in milliseconds
   ARGV[6]  aliveMs     how long a place is kept without a heartbeat, in milliseconds
   ARGV[7]  inbox       the prefix of the inbox channels of the clients
-  ARGV[8]  publish     PUBLISH or SPUBLISH
   ARGV[*]  places      for each lock: how many places, and for each its owner, its ticket, and its
                        claim window where it wants a shorter one, else ''
 
@@ -29,7 +28,6 @@ local terms = {
   claimMs = tonumber(ARGV[5]),
   aliveMs = tonumber(ARGV[6]),
   inbox = ARGV[7],
-  publish = ARGV[8],
 }
 
 -- include: parts/queue.lua
@@ -70,7 +68,7 @@ local function beat(keys, places)
   return { ttlMs, last or '', first or '', granted or '' }
 end
 
-local answers, at = {}, 9
+local answers, at = {}, 8
 for i = 1, #KEYS, 4 do
   local keys =
     { lock = KEYS[i], counter = KEYS[i + 1], queue = KEYS[i + 2], waiting = KEYS[i + 3] }

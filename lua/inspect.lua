@@ -6,13 +6,15 @@
   KEYS[3]  queue    zset: owner -> ticket, which is the server time in µs when it came
   KEYS[4]  waiting  hash: client -> until when its places are alive, and its label
   ARGV[1]  channel  where those who do not queue listen
+  ARGV[2]  publish  PUBLISH or SPUBLISH, as releases are told there
 
   Returns
     { holder, holds, ttlMs, token, listeners, nowUs, queue, waiting }
     holder is '' when the lock is free, ttlMs as PTTL answers it, token '' when there is none;
     queue is owners and tickets in order, waiting is fields and values
 ]]
-local lock, counter, queue, waiting, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1]
+local lock, counter, queue, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local channel, publish = ARGV[1], ARGV[2]
 
 local fields = redis.call('HGETALL', lock)
 for i = 1, #fields, 2 do
@@ -26,7 +28,7 @@ return {
   fields[2] or '0',
   redis.call('PTTL', lock),
   redis.call('GET', counter) or '',
-  redis.call('PUBSUB', 'NUMSUB', channel)[2],
+  redis.call('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2],
   string.format('%.0f', time[1] * 1000000 + time[2]),
   redis.call('ZRANGE', queue, 0, -1, 'WITHSCORES'),
   redis.call('HGETALL', waiting),

@@ -28,9 +28,8 @@
 ]]
 local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
 local javaQueue, javaTimeouts = KEYS[5], KEYS[6]
-local owner, token, channel = ARGV[1], ARGV[2], ARGV[6]
-local terms =
-  { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5], publish = ARGV[7] }
+local owner, token, channel, publish = ARGV[1], ARGV[2], ARGV[6], ARGV[7]
+local terms = { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5] }
 
 -- include: parts/queue.lua
 
@@ -70,8 +69,8 @@ end
 for _, java in ipairs(redis.call('LRANGE', javaQueue, 0, 99)) do
   local diesAt = redis.call('ZSCORE', javaTimeouts, java)
   if not diesAt or diesAt * 1000 > nowUs then
-    redis.call(terms.publish, channel .. ':' .. java, '0')
+    redis.call(publish, channel .. ':' .. java, '0')
     break
   end
 end
-return { 'freed', redis.call(terms.publish, channel, '0') }
+return { 'freed', redis.call(publish, channel, '0') }

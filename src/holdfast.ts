@@ -51,6 +51,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       keyPrefix,
       label,
       counterMs,
+      sharded,
     } = resolved
     this.#keyPrefix = keyPrefix ?? keyPrefixOf(redis)
     this.#closeMs = commandTimeoutMs
@@ -71,7 +72,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       commandTimeoutMs,
       // After a reconnect it may be another server, or an emptied one.
       { up: () => this.#keeper.verifyAll(), error: onError },
-      counterMs,
+      { counterMs, sharded },
     )
     if (silenceLimitMs !== undefined) {
       const limits = { leaseMs, commandTimeoutMs, silenceLimitMs }

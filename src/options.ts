@@ -38,6 +38,13 @@ export interface HoldfastOptions {
    */
   keepCounters?: boolean
   /**
+   * Whether, in a cluster of Redis 7 or later, releases are told on sharded channels, as Redisson
+   * tells them there. All clients that share locks must do the same. It needs ioredis 5.9 or later.
+   *
+   * @default true
+   */
+  shardedPubSub?: boolean
+  /**
    * The longest that one command may take before its outcome counts as unknown, in milliseconds.
    *
    * @default 2_000
@@ -103,6 +110,7 @@ interface ResolvedOptions {
   readonly label: string
   /** How long a token counter outlives its last use; 0 keeps it for good. */
   readonly counterMs: number
+  readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
   /** Undefined when the watchdog has no thread. */
@@ -121,6 +129,7 @@ const CLIENT_OPTIONS = [
   'keyPrefix',
   'label',
   'keepCounters',
+  'shardedPubSub',
   'commandTimeoutMs',
   'outageMs',
   'watchdogThread',
@@ -146,11 +155,10 @@ export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
   if (typeof label !== 'string') {
     throw new InvalidArgumentError(`\`label\` must be a string; got ${show(label)}.`)
   }
-  const { keepCounters = false } = options
-  if (typeof keepCounters !== 'boolean') {
-    throw new InvalidArgumentError(
-      `\`keepCounters\` must be true or false; got ${show(keepCounters)}.`,
-    )
+  const { keepCounters = false, shardedPubSub = true } = options
+  for (const [name, value] of Object.entries({ keepCounters, shardedPubSub })) {
+    if (typeof value === 'boolean') continue
+    throw new InvalidArgumentError(`\`${name}\` must be true or false; got ${show(value)}.`)
   }
   const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
   const { watchdogThread = false } = options
@@ -159,6 +167,7 @@ export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
     keyPrefix,
     label,
     counterMs: keepCounters ? 0 : COUNTER_MS,
+    sharded: shardedPubSub,
     leaseMs: leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS),
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),

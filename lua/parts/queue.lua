@@ -1,5 +1,5 @@
 -- Included by the scripts of the fair lock. `keys` are those of one lock; `terms` are of the call:
--- counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels), publish.
+-- counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
 --
 -- queue    zset: owner -> ticket, which is the server time in µs when it came
 -- waiting  hash: client -> '<alive until, ms> <1 if its inbox was seen to have a listener> <label>',
@@ -60,7 +60,7 @@ local function grantNext(keys, last, nowUs, terms, asker, leaseMs, own)
         redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
         setCounter(keys, token, terms)
         local message = token .. ' ' .. owner .. ' ' .. keys.lock
-        if client == own or redis.call(terms.publish, terms.inbox .. client, message) > 0 then
+        if client == own or redis.call('PUBLISH', terms.inbox .. client, message) > 0 then
           return owner, token
         end
         if seen == '0' then

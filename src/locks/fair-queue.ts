@@ -77,7 +77,7 @@ export class FairQueue {
     } else {
       place.queued({ ...beat, first: beat.first === place.wireOwner }, sentAt)
       // Those who wait for long also hear of releases by others who know nothing of the queue.
-      this.#listening ??= this.#context.node.listen(this.keys.channel, () => this.lookAgain())
+      this.#listening ??= this.#context.node.listen(this.keys, () => this.lookAgain())
     }
   }
 

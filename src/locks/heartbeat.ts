@@ -56,7 +56,7 @@ export class Heartbeat {
   start(): void {
     this.#idleBeats = 0
     this.#beats ??= setInterval(() => this.#tick(), BEAT_MS).unref()
-    this.#inbox ??= this.#node.listen(this.#queues.inbox, (message) => {
+    this.#inbox ??= this.#node.listenTo(this.#queues.inbox, (message) => {
       // Without a message some may have been missed.
       if (message === undefined) this.#beat(0)
       else this.#granted(message)

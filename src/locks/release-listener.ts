@@ -31,7 +31,7 @@ export class ReleaseListener {
    * @returns how long to wait for a message before looking again, in milliseconds
    */
   listen(ttlMs: number): number {
-    this.#listening ??= this.#site.context.node.listen(this.#site.keys.channel, this.#onWake)
+    this.#listening ??= this.#site.context.node.listen(this.#site.keys, this.#onWake)
     const freeMs = ttlMs >= 0 ? ttlMs + 1 : NO_EXPIRY_POLL_MS
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)

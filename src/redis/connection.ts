@@ -1,19 +1,21 @@
 import { CallFailure, failureOf } from './failure.ts'
-import { type Client, connectionNameOf, isCluster, openClient, type RedisSource } from './open.ts'
-import { tameSockets } from './sockets.ts'
+import { askFacts, type ServerFacts } from './greeting.ts'
+import {
+  type Client,
+  connectionNameOf,
+  hasShards,
+  isCluster,
+  openClient,
+  type RedisSource,
+} from './open.ts'
+import { tameShards, tameSockets } from './sockets.ts'
 
-/** The oldest server that the scripts run on. */
-const OLDEST = [6, 2] as const
-
-/** What is known of the server behind a connection that is up. */
-export interface ServerFacts {
-  /**
-   * The server's clock less `performance.now()` at the most, in milliseconds; NaN when it does not
-   * tell. It is at least `clockDoubtMs` less.
-   */
-  readonly clockOffsetMs: number
-  /** How long the server's answer was under way, in milliseconds. */
-  readonly clockDoubtMs: number
+export interface ConnectionSettings {
+  readonly source: RedisSource
+  /** A connection that owes answers for this long is dead, in milliseconds. */
+  readonly silenceMs: number
+  /** Whether a cluster that has sharded channels is to use them. */
+  readonly sharded: boolean
 }
 
 interface ConnectionEvents {
@@ -27,21 +29,20 @@ interface ConnectionEvents {
  * keeps the process alive by itself: that is up to the timers of whoever waits.
  */
 export class Connection {
-  readonly #source: RedisSource
-  readonly #silenceMs: number
+  readonly #settings: ConnectionSettings
   readonly #events: ConnectionEvents
   #client: Client | undefined
   #up = false
   /** Since when answers are due and none has come, on `performance.now()`. */
   #silentSince: number | undefined
   #everUp = false
+  #sharded = false
   #closed = false
   #lastError: CallFailure | undefined
   readonly #waiting = new Set<(failure?: CallFailure) => void>()
 
-  constructor(source: RedisSource, silenceMs: number, events: ConnectionEvents) {
-    this.#source = source
-    this.#silenceMs = silenceMs
+  constructor(settings: ConnectionSettings, events: ConnectionEvents) {
+    this.#settings = settings
     this.#events = events
   }
 
@@ -57,6 +58,11 @@ export class Connection {
   /** Why the connection is down; undefined when it is up, or nothing is known. */
   get whyDown(): CallFailure | undefined {
     return this.#up ? undefined : this.#lastError
+  }
+
+  /** Whether channels are sharded; known once it has been up. */
+  get sharded(): boolean {
+    return this.#sharded
   }
 
   get clustered(): boolean {
@@ -126,7 +132,7 @@ export class Connection {
   /** A connection that has been silent for too long is dead without saying so. */
   #leaveIfSilent(client: Client): void {
     if (this.#silentSince === undefined || isCluster(client)) return
-    if (performance.now() - this.#silentSince < this.#silenceMs) return
+    if (performance.now() - this.#silentSince < this.#settings.silenceMs) return
     this.#silentSince = undefined // Once, however many calls have waited in vain.
     client.disconnect(true)
   }
@@ -152,12 +158,16 @@ export class Connection {
   }
 
   #open(): Client {
-    const client = openClient(this.#source, this.#silenceMs)
+    const client = openClient(this.#settings)
     client.on('error', (error: Error) => this.#failed(error))
     client.on('ready', () => void this.#greet(client))
     client.on('close', () => this.#down())
-    if (isCluster(client)) client.on('+node', tameSockets)
-    else tameSockets(client)
+    if (isCluster(client)) {
+      client.on('+node', tameSockets)
+      client.on('+subscriber', () => tameShards(client))
+    } else {
+      tameSockets(client)
+    }
     client.connect().catch(() => {}) // Reported by the 'error' event.
     return client
   }
@@ -165,27 +175,14 @@ export class Connection {
   /** Learns what must be known before the first command: the server's age and its clock. */
   async #greet(client: Client): Promise<void> {
     try {
-      const sentAt = performance.now()
-      const [info, time] = await this.#send(this.#silenceMs, () =>
-        Promise.all([unlessForbidden(client.info('server')), unlessForbidden(client.time())]),
-      )
-      const clockDoubtMs = performance.now() - sentAt
-      const version = /redis_version:(\d+)\.(\d+)(\S*)/.exec(info ?? '')
-      if (version !== null && isOlder(Number(version[1]), Number(version[2]))) {
-        throw new CallFailure(
-          'unsupported',
-          `the server is Redis ${version[1]}.${version[2]}${version[3]}; Holdfast needs 6.2 or later`,
-        )
-      }
-      const name = connectionNameOf(this.#source)
+      const facts = await this.#send(this.#settings.silenceMs, () => askFacts(client))
+      const name = connectionNameOf(this.#settings.source)
       if (name !== undefined) client.client('SETNAME', name).catch(() => {}) // As ioredis does.
+      this.#sharded = this.#settings.sharded && facts.major >= 7 && hasShards(client)
       this.#up = true
       this.#everUp = true
       this.#lastError = undefined
-      this.#events.up({
-        clockOffsetMs: time === undefined ? Number.NaN : serverMs(time) - sentAt,
-        clockDoubtMs,
-      })
+      this.#events.up(facts)
       for (const done of [...this.#waiting]) done()
     } catch (error) {
       const failure = failureOf(error)
@@ -220,23 +217,4 @@ function connectionFailure(error: Error): CallFailure {
   const nested = 'lastNodeError' in error && error.lastNodeError
   const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
   return new CallFailure('unsent', detail || error.name, error)
-}
-
-/** A user whose rights do not reach INFO or TIME can have locks all the same. */
-async function unlessForbidden<T>(reply: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reply
-  } catch (error) {
-    const { message } = failureOf(error)
-    if (message.startsWith('NOPERM') || message.startsWith('LOADING')) return undefined
-    throw error
-  }
-}
-
-function isOlder(major: number, minor: number): boolean {
-  return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])
-}
-
-function serverMs(time: readonly (number | string)[]): number {
-  return Number(time[0]) * 1_000 + Number(time[1]) / 1_000
 }

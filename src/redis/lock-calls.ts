@@ -15,7 +15,18 @@ export class LockCalls {
     this.#clock = clock
   }
 
-  run(script: Script, keys: readonly string[], args: Args, timeoutMs: number): Promise<unknown> {
+  /** How a message is sent to those who listen to the channel of a lock. */
+  get publish(): 'PUBLISH' | 'SPUBLISH' {
+    return this.#connection.sharded ? 'SPUBLISH' : 'PUBLISH'
+  }
+
+  /** @param args called when they can be told; only then it is known how to publish */
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: () => Args,
+    timeoutMs: number,
+  ): Promise<unknown> {
     return runScript(this.#connection, script, keys, args, timeoutMs)
   }
 
@@ -28,7 +39,8 @@ export class LockCalls {
   ): Promise<[kind: string, ...details: unknown[]]> {
     const endsAt = performance.now() + timeoutMs
     for (let leftMs = timeoutMs; leftMs > 0; leftMs = endsAt - performance.now()) {
-      const reply = await this.run(script, keys, args(this.#clock.inUs(leftMs)), leftMs)
+      const argsNow = () => args(this.#clock.inUs(endsAt - performance.now()))
+      const reply = await this.run(script, keys, argsNow, leftMs)
       const answer = reply as [string, ...unknown[]]
       if (answer[0] !== 'late') return answer
       this.#clock.heard(Number(answer[1]))

@@ -21,15 +21,19 @@ export class LockNode {
   readonly #counterMs: number
   readonly calls: LockCalls
 
-  /** @param counterMs how long a token counter outlives its last use; 0 keeps it for good */
+  /**
+   * @param options.counterMs how long a token counter outlives its last use; 0 keeps it for good
+   * @param options.sharded whether a cluster that has sharded channels is to use them
+   */
   constructor(
     source: RedisSource,
     timeoutMs: number,
     events: { up(): void; error(error: Error): void },
-    counterMs = 0,
+    { counterMs = 0, sharded = true } = {},
   ) {
     this.#counterMs = counterMs
-    this.#connection = new Connection(source, timeoutMs, {
+    const settings = { source, silenceMs: timeoutMs, sharded }
+    this.#connection = new Connection(settings, {
       up: (facts) => {
         this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         events.up()
@@ -38,7 +42,7 @@ export class LockNode {
       error: events.error,
     })
     this.calls = new LockCalls(this.#connection, this.#clock)
-    this.#wakeUps = new WakeUps(source, timeoutMs, events.error)
+    this.#wakeUps = new WakeUps(settings, events.error)
   }
 
   /** Takes the lock, or re-enters it when `holds`, the count wanted afterwards, is above 1. */
@@ -79,7 +83,7 @@ export class LockNode {
       notAfterUs,
       this.#counterMs,
       keys.channel,
-      'PUBLISH',
+      this.calls.publish,
       listening ?? '',
     ])
   }
@@ -95,7 +99,14 @@ export class LockNode {
     token: number | '',
     timeoutMs: number,
   ): Promise<Released> {
-    const args = (notAfterUs: number) => [owner, holds, token, notAfterUs, keys.channel, 'PUBLISH']
+    const args = (notAfterUs: number) => [
+      owner,
+      holds,
+      token,
+      notAfterUs,
+      keys.channel,
+      this.calls.publish,
+    ]
     const [kind, detail] = await this.calls.timed(scripts.release, both(keys), args, timeoutMs)
     if (kind === 'freed') return { kind, listeners: Number(detail) }
     return { kind: kind as 'kept' | 'gone' }
@@ -118,7 +129,7 @@ export class LockNode {
       const keys = group.map((seat) => seat.key)
       const args = [leaseMs, ...group.map((seat) => seat.wireOwner)]
       const reply = await this.calls
-        .run(scripts.renew, keys, args, timeoutMs)
+        .run(scripts.renew, keys, () => args, timeoutMs)
         .catch((failure: CallFailure) => failure)
       for (const [n, i] of indices.entries()) {
         left[i] = reply instanceof CallFailure ? reply : Number((reply as unknown[])[n])
@@ -135,7 +146,7 @@ export class LockNode {
 
   /** @returns whether the lock was held by anybody */
   async forceRelease(keys: LockKeys, timeoutMs: number): Promise<boolean> {
-    const args = [keys.channel, 'PUBLISH']
+    const args = () => [keys.channel, this.calls.publish]
     const reply = await this.calls.run(scripts.forceRelease, [keys.lock], args, timeoutMs)
     return Number(reply) === 1
   }
@@ -143,12 +154,18 @@ export class LockNode {
   async inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
     const { queue, waiting } = queueKeys(keys.lock)
     const all = [...both(keys), queue, waiting]
-    return lockFacts(await this.calls.run(scripts.inspect, all, [keys.channel], timeoutMs))
+    const args = () => [keys.channel, this.calls.publish]
+    return lockFacts(await this.calls.run(scripts.inspect, all, args, timeoutMs))
+  }
+
+  /** Calls `onWake` at each message, and when any may have been missed. */
+  listen(keys: Pick<LockKeys, 'channel'>, onWake: () => void): Listening {
+    return this.#wakeUps.listen(keys.channel, true, onWake)
   }
 
   /** Calls `onWake` with each message, and without one when any may have been missed. */
-  listen(channel: string, onWake: (message?: string) => void): Listening {
-    return this.#wakeUps.listen(channel, onWake)
+  listenTo(inbox: string, onWake: (message?: string) => void): Listening {
+    return this.#wakeUps.listen(inbox, false, onWake)
   }
 
   /** How long after its deadline a request may still run, in milliseconds. */

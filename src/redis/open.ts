@@ -1,4 +1,5 @@
 import { type Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import type { ConnectionSettings } from './connection.ts'
 
 // ioredis 5 and 6 declare their constructors differently; this is what they have in common.
 const makeRedis = Redis as unknown as {
@@ -18,6 +19,11 @@ export function isClient(source: RedisSource): source is Client {
 
 export function isCluster(client: Client): client is Cluster {
   return client.isCluster
+}
+
+/** Whether this is a cluster client that can listen to sharded channels: ioredis 5.9 and later. */
+export function hasShards(client: Client): boolean {
+  return isCluster(client) && 'shardedSubscribers' in client
 }
 
 /** The `keyPrefix` that the user's own client would put before a key. */
@@ -43,7 +49,7 @@ function retryDelayMs(attempt: number): number {
  * connection is down, nothing is sent again after a reconnect. A socket that is silent for twice
  * `silenceMs` while answers are due, be it those to the greeting, is given up.
  */
-export function openClient(source: RedisSource, silenceMs: number): Client {
+export function openClient({ source, silenceMs, sharded }: ConnectionSettings): Client {
   const own: RedisOptions = {
     lazyConnect: true,
     keyPrefix: '',
@@ -72,6 +78,7 @@ export function openClient(source: RedisSource, silenceMs: number): Client {
       enableAutoPipelining: false,
       clusterRetryStrategy: retryDelayMs,
       retryDelayOnFailover: 0,
+      shardedSubscribers: sharded,
       redisOptions: { ...(redisOptions && withoutTimeout(redisOptions)), ...own },
     }
     const duplicate = source.duplicate as (nodes: [], options: ClusterOptions) => Cluster

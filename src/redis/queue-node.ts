@@ -113,7 +113,15 @@ export class QueueNode {
     token: number | '',
     timeoutMs: number,
   ): Promise<Released> {
-    const args = [owner, token, this.#counterMs, CLAIM_MS, INBOX, keys.channel, 'PUBLISH']
+    const args = () => [
+      owner,
+      token,
+      this.#counterMs,
+      CLAIM_MS,
+      INBOX,
+      keys.channel,
+      this.#calls.publish,
+    ]
     const reply = await this.#calls.run(scripts.releaseFair, keys.six, args, timeoutMs)
     const [kind, first, second] = reply as [string, unknown, unknown]
     if (kind === 'gone') return { kind }
@@ -154,6 +162,6 @@ export class QueueNode {
   }
 
   get #terms(): (string | number)[] {
-    return [this.#counterMs, CLAIM_MS, ALIVE_MS, INBOX, 'PUBLISH']
+    return [this.#counterMs, CLAIM_MS, ALIVE_MS, INBOX]
   }
 }

@@ -15,19 +15,21 @@ export interface Script {
  * Runs a script by its hash; a server that does not know it (a restart, SCRIPT FLUSH, a failover,
  * an evicted script) gets the source, once.
  *
+ * @param argsNow called when the connection is up
  * @returns the reply; rejects with a `CallFailure` and nothing else, after `timeoutMs` at most
  */
 export function runScript(
   connection: Connection,
   script: Script,
   keys: readonly string[],
-  args: readonly (string | number)[],
+  argsNow: () => readonly (string | number)[],
   timeoutMs: number,
 ): Promise<unknown> {
-  return connection.call(timeoutMs, (client: Client) =>
-    client.evalsha(script.sha1, keys.length, ...keys, ...args).catch((error: unknown) => {
+  return connection.call(timeoutMs, (client: Client) => {
+    const args = argsNow()
+    return client.evalsha(script.sha1, keys.length, ...keys, ...args).catch((error: unknown) => {
       if (!failureOf(error).message.startsWith('NOSCRIPT')) throw error
       return client.eval(script.source, keys.length, ...keys, ...args)
-    }),
-  )
+    })
+  })
 }

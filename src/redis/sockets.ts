@@ -17,3 +17,18 @@ export function tameSockets(client: object): void {
   inner.on('connect', () => inner.stream?.unref?.())
   inner.on('reconnecting', () => setImmediate(() => inner.reconnectTimeout?.unref?.()).unref())
 }
+
+/** The same for the connections on which a cluster client listens to sharded channels. */
+export function tameShards(cluster: object): void {
+  const { shardedSubscribers } = cluster as {
+    shardedSubscribers?: { shardedSubscribers?: Map<string, { getInstance(): object | null }> }
+  }
+  for (const shard of shardedSubscribers?.shardedSubscribers?.values() ?? []) {
+    const client = shard.getInstance()
+    if (client === null || tamed.has(client)) continue
+    tamed.add(client)
+    tameSockets(client)
+  }
+}
+
+const tamed = new WeakSet<object>()

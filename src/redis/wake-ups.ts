@@ -1,5 +1,5 @@
-import { Connection } from './connection.ts'
-import type { RedisSource } from './open.ts'
+import { Connection, type ConnectionSettings } from './connection.ts'
+import type { Client } from './open.ts'
 
 /** Somebody who listens to a channel until `stop()`. */
 export interface Listening {
@@ -9,6 +9,8 @@ export interface Listening {
 }
 
 interface Channel {
+  /** Whether it is the channel of one lock, which a cluster may have in the shard of the lock. */
+  readonly ofLock: boolean
   confirmed: boolean
   readonly listeners: Set<(message?: string) => void>
 }
@@ -31,19 +33,20 @@ export class WakeUps {
   #hears = false
   #pings: NodeJS.Timeout | undefined
 
-  constructor(source: RedisSource, timeoutMs: number, onError: (error: Error) => void) {
-    this.#timeoutMs = timeoutMs
-    this.#connection = new Connection(source, timeoutMs, {
+  constructor(settings: ConnectionSettings, onError: (error: Error) => void) {
+    this.#timeoutMs = settings.silenceMs
+    this.#connection = new Connection(settings, {
       up: () => this.#subscribe([...this.#channels.keys()]),
-      down: () => this.#wakeAll(),
+      down: () => this.#wakeAll(() => true),
       error: onError,
     })
   }
 
-  listen(name: string, onWake: (message?: string) => void): Listening {
+  /** @param ofLock whether it is the channel of one lock */
+  listen(name: string, ofLock: boolean, onWake: (message?: string) => void): Listening {
     let channel = this.#channels.get(name)
     if (channel === undefined) {
-      channel = { confirmed: false, listeners: new Set() }
+      channel = { ofLock, confirmed: false, listeners: new Set() }
       this.#channels.set(name, channel)
       this.#hear()
       // A connection that is not up yet subscribes to all channels when it is.
@@ -72,9 +75,12 @@ export class WakeUps {
     this.#pings ??= setInterval(() => this.#ping(), PING_MS).unref()
     if (this.#hears) return
     this.#hears = true
-    this.#connection.client.on('message', (name: string, message: string) =>
-      this.#wake(name, message),
-    )
+    const { client } = this.#connection
+    client.on('message', (name: string, message: string) => this.#wake(name, message))
+    client.on('smessage', (name: string, message: string) => this.#wake(name, message))
+    // Each shard has a connection of its own, which ioredis makes anew.
+    client.on('-subscriber', () => this.#wakeAll((channel) => this.#isSharded(channel)))
+    client.on('subscribersReady', () => this.#subscribe([...this.#channels.keys()]))
   }
 
   // A dead connection answers nothing: its socket is given up, and the reconnect wakes everybody.
@@ -84,40 +90,59 @@ export class WakeUps {
       this.#pings = undefined
     } else if (this.#connection.up) {
       this.#connection.call(this.#timeoutMs, (client) => client.ping()).catch(() => {})
+      // The connections to the shards are not ours to try.
+      for (const [name, channel] of this.#channels) if (this.#isSharded(channel)) this.#wake(name)
     }
   }
 
+  #isSharded(channel: Channel): boolean {
+    return this.#connection.sharded && channel.ofLock
+  }
+
   #subscribe(names: string[]): void {
-    for (let from = 0; from < names.length; from += CHUNK) {
-      const some = names.slice(from, from + CHUNK)
-      const asked = some.map((name) => this.#channels.get(name))
-      this.#connection
-        .call(this.#timeoutMs, (client) => client.subscribe(...some))
-        .then(() => {
-          for (const channel of asked) {
-            if (channel === undefined) continue
-            channel.confirmed = true
-            for (const onWake of [...channel.listeners]) onWake()
-          }
-        })
-        // Whoever listens polls until the connection is up again, which subscribes once more.
-        .catch(() => {})
+    const [plain, sharded]: [string[], string[]] = [[], []]
+    for (const name of names) {
+      const channel = this.#channels.get(name)
+      if (channel !== undefined) (this.#isSharded(channel) ? sharded : plain).push(name)
     }
+    for (let from = 0; from < plain.length; from += CHUNK) {
+      const some = plain.slice(from, from + CHUNK)
+      this.#ask(some, (client) => client.subscribe(...some))
+    }
+    for (const name of sharded) this.#ask([name], (client) => client.ssubscribe(name))
+  }
+
+  #ask(names: string[], subscribe: (client: Client) => Promise<unknown>): void {
+    const asked = names.map((name) => this.#channels.get(name))
+    this.#connection
+      .call(this.#timeoutMs, subscribe)
+      .then(() => {
+        for (const channel of asked) {
+          if (channel === undefined) continue
+          channel.confirmed = true
+          for (const onWake of [...channel.listeners]) onWake()
+        }
+      })
+      // Whoever listens polls until the connection is up again, which subscribes once more.
+      .catch(() => {})
   }
 
   #forget(name: string, channel: Channel): void {
     if (this.#channels.get(name) !== channel) return
     this.#channels.delete(name)
     if (!this.#connection.up) return
-    this.#connection.call(this.#timeoutMs, (client) => client.unsubscribe(name)).catch(() => {})
+    const unsubscribe = (client: Client) =>
+      this.#isSharded(channel) ? client.sunsubscribe(name) : client.unsubscribe(name)
+    this.#connection.call(this.#timeoutMs, unsubscribe).catch(() => {})
   }
 
   #wake(name: string, message?: string): void {
     for (const onWake of [...(this.#channels.get(name)?.listeners ?? [])]) onWake(message)
   }
 
-  #wakeAll(): void {
+  #wakeAll(which: (channel: Channel) => boolean): void {
     for (const [name, channel] of this.#channels) {
+      if (!which(channel)) continue
       channel.confirmed = false
       this.#wake(name)
     }
