@@ -41,12 +41,11 @@ end
 local function beat(keys, places)
   local ttlMs = redis.call('PTTL', keys.lock)
   local last = redis.call('GET', keys.counter)
+  local holder = redis.call('HKEYS', keys.lock)[1]
   local granted
   for _, place in ipairs(places) do
-    -- Only an unconfirmed grant, which has little time left, can be one that a place knows not of.
-    local unconfirmed = ttlMs >= 0 and ttlMs <= terms.claimMs
-    if unconfirmed and redis.call('HEXISTS', keys.lock, place.owner) == 1 then
-      granted = place.owner
+    if place.owner == holder then
+      granted = holder
     elseif redis.call('ZADD', keys.queue, 'NX', place.ticket, place.owner) == 1 then
       redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
       if place.claimMs ~= '' then

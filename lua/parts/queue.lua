@@ -17,6 +17,17 @@ local function stayAlive(keys, client, label, nowMs, terms)
   redis.call('HSET', keys.waiting, client, mark)
   redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
   redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
+
+  -- Where the queue is never empty, what clients left behind is found by and by.
+  local some = redis.call('HRANDFIELD', keys.waiting, 3, 'WITHVALUES')
+  for i = 1, #some, 2 do
+    local overMs = string.match(some[i + 1], '^(%d+) %d')
+    if overMs and overMs - nowMs < 0 then
+      redis.call('HDEL', keys.waiting, some[i])
+    elseif not overMs and not redis.call('ZSCORE', keys.queue, some[i]) then
+      redis.call('HDEL', keys.waiting, some[i])
+    end
+  end
 end
 
 local function setCounter(keys, token, terms)
@@ -43,6 +54,9 @@ local function grantNext(keys, last, nowUs, terms, asker, leaseMs, own)
     if asker and (owner or asker) == asker then
       redis.call('HSET', keys.lock, asker, 1)
       redis.call('PEXPIRE', keys.lock, leaseMs)
+      if leaseMs < terms.claimMs then
+        redis.call('HDEL', keys.waiting, asker)
+      end
       setCounter(keys, token, terms)
       return asker, token
     end

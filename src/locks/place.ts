@@ -66,7 +66,8 @@ export class Place {
    */
   claim(clock: Clock): { token: number; sentAt: Moment } | null {
     const sentAt = this.#queuedAt
-    if (!this.#claimed || sentAt === undefined) return null
+    // Where the counter was lost nothing tells an old grant from a new one.
+    if (!this.#claimed || sentAt === undefined || this.#lastToken === 0) return null
     const leftMs = validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())
     return leftMs >= this.claimMs * LEAST_LEFT ? { token: this.#token, sentAt } : null
   }
