@@ -38,6 +38,8 @@ local terms = {
   inbox = ARGV[9],
 }
 
+local client = string.match(owner, '^[^:]*')
+
 -- include: parts/queue.lua
 
 local ttlMs = redis.call('PTTL', keys.lock)
@@ -51,7 +53,7 @@ local time = redis.call('TIME')
 local nowUs = time[1] * 1000000 + time[2]
 
 if held then
-  if ttlMs <= terms.claimMs or ttlMs < leaseMs then
+  if ttlMs < leaseMs then
     redis.call('PEXPIRE', keys.lock, leaseMs)
   end
   if not last then
@@ -65,16 +67,20 @@ if notAfterUs > 0 and nowUs > notAfterUs then
 end
 
 if ttlMs == -2 then
-  local granted, token = grantNext(keys, last, nowUs, terms, owner, leaseMs)
+  local granted, token = grantNext(keys, last, nowUs, terms, client, false, owner, leaseMs)
   if granted == owner then
     return { 'granted', token }
   end
-  ttlMs, last = redis.call('PTTL', keys.lock), token
+  ttlMs, last = math.max(redis.call('PTTL', keys.lock), 0), token or last
 end
 if ticket == 'try' then
   return { 'held', ttlMs }
 end
 
+if ticket ~= '' then
+  -- A full server refuses newcomers, but not in a script that has written something already.
+  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
+end
 local tail = redis.call('ZRANGE', keys.queue, -1, -1, 'WITHSCORES')
 local first = not tail[1]
 local isNew = ticket == ''
@@ -93,5 +99,5 @@ end
 if leaseMs < terms.claimMs then
   redis.call('HSET', keys.waiting, owner, leaseMs)
 end
-stayAlive(keys, string.match(owner, '^[^:]*'), label, nowUs / 1000, terms)
+stayAlive(keys, client, label, nowUs / 1000, terms)
 return { 'queued', ticket, last or '', ttlMs, first and 1 or 0 }

@@ -41,6 +41,8 @@ end
 local function beat(keys, places)
   local ttlMs = redis.call('PTTL', keys.lock)
   local last = redis.call('GET', keys.counter)
+  -- First: a full server refuses ZADD, but not in a script that has written something already.
+  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
   local holder = redis.call('HKEYS', keys.lock)[1]
   local granted
   for _, place in ipairs(places) do
@@ -55,7 +57,7 @@ local function beat(keys, places)
   end
   stayAlive(keys, client, label, nowUs / 1000, terms)
   if ttlMs == -2 then
-    local following, token = grantNext(keys, last, nowUs, terms)
+    local following, token = grantNext(keys, last, nowUs, terms, client)
     if following then
       ttlMs, last = redis.call('PTTL', keys.lock), token
       for _, place in ipairs(places) do

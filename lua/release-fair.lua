@@ -43,7 +43,8 @@ end
 local last = redis.call('GET', keys.counter)
 if token == '' then
   redis.call('HDEL', keys.waiting, owner)
-  if redis.call('ZREM', keys.queue, owner) == 1 and redis.call('EXISTS', keys.queue) == 0 then
+  redis.call('ZREM', keys.queue, owner)
+  if redis.call('EXISTS', keys.queue) == 0 then
     redis.call('DEL', keys.waiting)
   end
 elseif last and last ~= token then
@@ -53,21 +54,23 @@ if not held then
   return { 'gone' }
 end
 
-redis.call('DEL', keys.lock)
 local time = redis.call('TIME')
 local nowUs = time[1] * 1000000 + time[2]
 -- Who ends all of an owner's in the background does not look at the reply.
-local own = token ~= '' and string.match(owner, '^[^:]*') or nil
-local following, newToken = grantNext(keys, last or token, nowUs, terms, nil, nil, own)
+local client, silent = string.match(owner, '^[^:]*'), token ~= ''
+local following, newToken = grantNext(keys, last or token, nowUs, terms, client, silent)
 if following then
+  redis.call('HDEL', keys.lock, owner)
   return { 'granted', following, newToken }
 end
+
+redis.call('DEL', keys.lock)
 if redis.call('EXISTS', keys.queue) == 0 then
   redis.call('DEL', keys.waiting)
 end
-
-for _, java in ipairs(redis.call('LRANGE', javaQueue, 0, 99)) do
-  local diesAt = redis.call('ZSCORE', javaTimeouts, java)
+-- What is wrong with the keys of others must not cost anybody the release.
+for _, java in ipairs(redis.pcall('LRANGE', javaQueue, 0, 99)) do
+  local diesAt = tonumber(redis.pcall('ZSCORE', javaTimeouts, java))
   if not diesAt or diesAt * 1000 > nowUs then
     redis.call(publish, channel .. ':' .. java, '0')
     break

@@ -14,9 +14,10 @@ local function stayAlive(keys, client, label, nowMs, terms)
   end
   seen = redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0 and 1 or 0
   mark = string.format('%.0f %d %s', nowMs + terms.aliveMs, seen, label)
+  -- First: a full server refuses HSET, but not in a script that has written something already.
+  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
   redis.call('HSET', keys.waiting, client, mark)
   redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
-  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
 
   -- Where the queue is never empty, what clients left behind is found by and by.
   local some = redis.call('HRANDFIELD', keys.waiting, 3, 'WITHVALUES')
@@ -38,20 +39,20 @@ local function setCounter(keys, token, terms)
   end
 end
 
--- Gives the lock, which is free, to the first in the queue who is alive, for the claim window; or
--- to `asker`, who is awake, for its lease, when it is the first or nobody queues. One who is of the
--- client `own` learns it from the reply, everybody else from a message. A client whose inbox had a
--- listener and has none any more is gone; if it is not, its next heartbeat puts it back in place.
-local function grantNext(keys, last, nowUs, terms, asker, leaseMs, own)
+-- Gives the lock, which nobody else is to have, to the first in the queue who is alive, for the claim
+-- window; or to `asker`, who is awake, for its lease, when it is the first or nobody queues. Everybody
+-- is told by a message; if `silent`, not those of the client `own`, who reads the reply. A client
+-- whose inbox had a listener and has none any more is gone, unless it is `own`, who is running this;
+-- if it is not gone, its next heartbeat puts it back in place.
+local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
   local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, nowUs))
-  for _ = 1, 2000 do
+  for _ = 0, 2000 do
     local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
-    if owner then
-      redis.call('ZREM', keys.queue, owner)
-    elseif not asker then
+    if not owner and not asker then
       return nil
     end
     if asker and (owner or asker) == asker then
+      redis.call('ZREM', keys.queue, asker)
       redis.call('HSET', keys.lock, asker, 1)
       redis.call('PEXPIRE', keys.lock, leaseMs)
       if leaseMs < terms.claimMs then
@@ -63,27 +64,27 @@ local function grantNext(keys, last, nowUs, terms, asker, leaseMs, own)
 
     local client = string.match(owner, '^[^:]*')
     local found = redis.call('HMGET', keys.waiting, client, owner)
-    local mark, claimMs = found[1], found[2]
+    local untilMs, seen = string.match(found[1] or '', '^(%d+) (%d)')
+    local claimMs = found[2]
+    redis.call('ZREM', keys.queue, owner)
     if claimMs then
       redis.call('HDEL', keys.waiting, owner)
     end
-    if mark then
-      local untilMs, seen = string.match(mark, '^(%d+) (%d)')
-      if untilMs * 1000 >= nowUs then
-        redis.call('HSET', keys.lock, owner, 1)
-        redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
-        setCounter(keys, token, terms)
-        local message = token .. ' ' .. owner .. ' ' .. keys.lock
-        if client == own or redis.call('PUBLISH', terms.inbox .. client, message) > 0 then
-          return owner, token
-        end
-        if seen == '0' then
-          return owner, token
-        end
-        redis.call('DEL', keys.lock)
+    if untilMs and (untilMs * 1000 >= nowUs or client == own) then
+      redis.call('HSET', keys.lock, owner, 1)
+      redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
+      setCounter(keys, token, terms)
+      if silent and client == own then
+        return owner, token
       end
-      redis.call('HDEL', keys.waiting, client)
+      local message = token .. ' ' .. owner .. ' ' .. keys.lock
+      local heard = redis.call('PUBLISH', terms.inbox .. client, message)
+      if heard > 0 or seen == '0' or client == own then
+        return owner, token
+      end
+      redis.call('HDEL', keys.lock, owner)
     end
+    redis.call('HDEL', keys.waiting, client)
   end
   return nil
 end

@@ -55,7 +55,9 @@ export class Contender {
       (error) => context.tell('error', error),
       () => {
         if (!this.#room.isEmpty || this.#occupied) return
-        if (this.#turn.isForgotten(() => this.#tasks.settle())) onIdle()
+        if (!this.#turn.isForgotten(() => this.#tasks.settle())) return
+        this.#fairQueue?.close()
+        onIdle()
       },
     )
   }
@@ -156,8 +158,8 @@ export class Contender {
   #lookAgain(following?: Following): void {
     this.#advance()
     this.#room.first?.bell.ring()
-    if (following !== undefined) this.#fairQueue?.granted(following.owner, following.token)
-    else if (!this.#occupied) this.#fairQueue?.lookAgain()
+    if (following?.own) this.#queue.granted(following.owner, following.token)
+    else if (following === undefined && !this.#occupied) this.#fairQueue?.lookAgain()
   }
 
   /** Those who wait in turn. */

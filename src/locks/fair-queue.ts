@@ -2,7 +2,6 @@ import type { Moment } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Beat, FairKeys } from '../redis/queue-node.ts'
-import { CLAIM_MS } from '../redis/queue-node.ts'
 import type { Listening } from '../redis/wake-ups.ts'
 import type { Context } from './context.ts'
 import { Conversation } from './conversation.ts'
@@ -38,6 +37,16 @@ export class FairQueue {
     this.#calls = new HoldCalls(site)
     this.#tenancy = tenancy
     this.#host = host
+    this.#context.heartbeat.join(this)
+  }
+
+  /** Nobody of this client waits for the lock or has it. */
+  close(): void {
+    this.#context.heartbeat.leave(this)
+  }
+
+  get isEmpty(): boolean {
+    return this.#places.size === 0
   }
 
   get places(): Iterable<Place> {
@@ -66,7 +75,11 @@ export class FairQueue {
 
   /** A message, a heartbeat or a release says so. */
   granted(owner: string, token: number): void {
-    this.#places.get(owner)?.granted(token)
+    const place = this.#places.get(owner)
+    if (place !== undefined) place.granted(token)
+    // Whoever it was has left: what came late must not hold everybody up.
+    else if (this.#tenancy.hold?.token !== token)
+      this.#context.heartbeat.refuse(this.keys, owner, token)
   }
 
   /** What a heartbeat sent at that moment was answered for one of the places. */
@@ -93,7 +106,6 @@ export class FairQueue {
   }
 
   #enter(place: Place): void {
-    if (this.#places.size === 0) this.#context.heartbeat.join(this)
     this.#places.set(place.wireOwner, place)
   }
 
@@ -101,7 +113,6 @@ export class FairQueue {
     if (!this.#places.delete(place.wireOwner)) return
     place.leave()
     if (this.#places.size > 0) return
-    this.#context.heartbeat.leave(this)
     this.#listening?.stop()
     this.#listening = null
   }
@@ -114,7 +125,8 @@ export class FairQueue {
     const hold = this.#hold(place, claim.token, claim.sentAt, claimMs)
     if (hold === null) return false
     // Sent before the owner goes on, who may block the event loop for longer than the claim window.
-    if (waiter.request.leaseMs > claimMs) this.#confirm(hold, waiter.request.leaseMs)
+    // Should it fail, the hold ends with its claim window, and is lost as any other.
+    this.#calls.extend(hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
     this.#host.begin(waiter, hold)
     return true
   }
@@ -125,11 +137,6 @@ export class FairQueue {
     const hold = this.#tenancy.granted(place.waiter, token, sentAt, leaseMs)
     if (hold !== null) this.#leave(place)
     return hold
-  }
-
-  #confirm(hold: Hold, leaseMs: number): void {
-    // Should it fail, the hold ends with its claim window, and is lost as any other.
-    this.#calls.extend(hold, leaseMs, CLAIM_MS / 3).catch(() => {})
   }
 
   /** @returns whether the waiter needs no more of it */

@@ -1,6 +1,13 @@
 import type { Clock, Moment } from '../lease/clock.ts'
+import { CallFailure } from '../redis/failure.ts'
 import type { LockNode } from '../redis/lock-node.ts'
-import { type Beat, CLAIM_MS, type FairKeys, type QueueNode } from '../redis/queue-node.ts'
+import {
+  type Beat,
+  CLAIM_MS,
+  type FairKeys,
+  fairKeys,
+  type QueueNode,
+} from '../redis/queue-node.ts'
 import type { Listening } from '../redis/wake-ups.ts'
 import type { Place } from './place.ts'
 
@@ -13,12 +20,16 @@ const BEAT_MS = CLAIM_MS / 3
 /** One request carries about this many places at most. */
 const CHUNK = 500
 
-/** The inbox is listened to for so many beats after the last wait: waits often follow each other. */
-const LINGER_BEATS = 2
+/**
+ * The inbox is listened to for so many beats after the last wait: waits often follow each other, and
+ * the server believes for 0.75 s that it is.
+ */
+const LINGER_BEATS = 3
 
 /** Those of this client who wait for one lock. */
 interface Line {
   readonly keys: FairKeys
+  readonly isEmpty: boolean
   readonly places: Iterable<Place>
   /** A message says that one of them has the lock. */
   granted(owner: string, token: number): void
@@ -47,7 +58,7 @@ export class Heartbeat {
     this.#clock = clock
   }
 
-  /** Grants on that lock are passed on to this line. */
+  /** Grants on that lock are passed on to this line, be there places just now or not. */
   join(line: Line): void {
     this.#lines.set(line.keys.lock, line)
   }
@@ -76,11 +87,19 @@ export class Heartbeat {
 
   #granted(message: string): void {
     const [, token, owner, key] = /^(\d+) (\S+) (.+)$/s.exec(message) ?? []
-    if (key !== undefined) this.#lines.get(key)?.granted(owner as string, Number(token))
+    if (key === undefined || owner === undefined) return
+    const line = this.#lines.get(key)
+    if (line !== undefined) line.granted(owner, Number(token))
+    else this.refuse(fairKeys(key), owner, Number(token))
+  }
+
+  /** Passes on a grant that nobody here waits for. Should that fail, its claim window ends it. */
+  refuse(keys: FairKeys, owner: string, token: number): void {
+    this.#queues.release(keys, owner, token, CLAIM_MS).catch(() => {})
   }
 
   #tick(): void {
-    if (this.#lines.size > 0) this.#idleBeats = 0
+    if ([...this.#lines.values()].some((line) => !line.isEmpty)) this.#idleBeats = 0
     else if (++this.#idleBeats >= LINGER_BEATS) this.close()
     this.#beat(BEAT_MS / 2)
   }
@@ -109,12 +128,21 @@ export class Heartbeat {
   async #send(due: readonly Due[], sentAt: Moment): Promise<void> {
     const locks = due.map(([line, places]) => ({ keys: line.keys, places }))
     for (const { places } of locks) for (const place of places) place.beating = true
-    const beats = await this.#queues.beat(locks, CLAIM_MS).catch(() => null)
+    const healths = new Set(
+      locks.flatMap((one) => one.places.map((place) => place.waiter.patience.health)),
+    )
+    const settled = [...healths].map((health) => health.asks())
+    const beats = await this.#queues.beat(locks, CLAIM_MS).catch((failure: CallFailure) => failure)
+    for (const settle of settled) settle()
+    for (const health of healths) {
+      if (beats instanceof CallFailure) health.failed(beats, sentAt.monotonic)
+      else health.answered()
+    }
     for (const [i, [line, places]] of due.entries()) {
-      const beat = beats?.[i]
+      const beat = beats instanceof CallFailure ? undefined : beats[i]
       for (const place of places) {
         place.beating = false
-        if (beats === null)
+        if (beats instanceof CallFailure)
           place.beatUntilMs = sentAt.monotonic + CLAIM_MS + this.#node.lateAtMostMs
         // Whoever asks by itself hears what is wrong, and has patience of its own.
         if (typeof beat === 'object') line.beaten(place, beat, sentAt)

@@ -67,6 +67,8 @@ export class HoldCalls {
     for (hold.loseIfOver(); hold.live; ) {
       const sentAt = this.#context.clock.now()
       const callMs = Math.min(patience.callMs, longestCallMs)
+      // It may reach Redis without an answer.
+      hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
       const [left] = await this.#context.node.renew([hold.seat], leaseMs, callMs)
       if (left instanceof CallFailure) {
         const pauseMs = patience.failed(left, sentAt.monotonic)

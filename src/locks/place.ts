@@ -54,7 +54,7 @@ export class Place {
   granted(token: number): void {
     this.#token = Math.max(this.#token, token)
     this.#tokenCameAt = performance.now()
-    if (this.#claimed) this.waiter.bell.ring()
+    this.waiter.bell.ring()
   }
 
   /**

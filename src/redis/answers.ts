@@ -22,6 +22,8 @@ export interface Queued {
 export interface Following {
   readonly owner: string
   readonly token: number
+  /** Whether it is of this client, and learns it from nobody else. */
+  readonly own: boolean
 }
 
 /** What a release was answered. */

@@ -2,21 +2,13 @@ import { CallFailure, failureOf } from './failure.ts'
 import { askFacts, type ServerFacts } from './greeting.ts'
 import {
   type Client,
+  type ConnectionSettings,
   connectionNameOf,
   hasShards,
   isCluster,
   openClient,
-  type RedisSource,
 } from './open.ts'
 import { tameShards, tameSockets } from './sockets.ts'
-
-export interface ConnectionSettings {
-  readonly source: RedisSource
-  /** A connection that owes answers for this long is dead, in milliseconds. */
-  readonly silenceMs: number
-  /** Whether a cluster that has sharded channels is to use them. */
-  readonly sharded: boolean
-}
 
 interface ConnectionEvents {
   up(facts: ServerFacts): void

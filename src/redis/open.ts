@@ -1,5 +1,4 @@
 import { type Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
-import type { ConnectionSettings } from './connection.ts'
 
 // ioredis 5 and 6 declare their constructors differently; this is what they have in common.
 const makeRedis = Redis as unknown as {
@@ -19,6 +18,15 @@ export function isClient(source: RedisSource): source is Client {
 
 export function isCluster(client: Client): client is Cluster {
   return client.isCluster
+}
+
+/** How a connection of our own is opened. */
+export interface ConnectionSettings {
+  readonly source: RedisSource
+  /** A connection that owes answers for this long is dead, in milliseconds. */
+  readonly silenceMs: number
+  /** Whether a cluster that has sharded channels is to use them. */
+  readonly sharded: boolean
 }
 
 /** Whether this is a cluster client that can listen to sharded channels: ioredis 5.9 and later. */

@@ -109,12 +109,12 @@ export class QueueNode {
    */
   async release(
     keys: FairKeys,
-    owner: string,
+    leaver: string,
     token: number | '',
     timeoutMs: number,
   ): Promise<Released> {
     const args = () => [
-      owner,
+      leaver,
       token,
       this.#counterMs,
       CLAIM_MS,
@@ -126,7 +126,9 @@ export class QueueNode {
     const [kind, first, second] = reply as [string, unknown, unknown]
     if (kind === 'gone') return { kind }
     if (kind === 'freed') return { kind, listeners: Number(first) }
-    const following: Following = { owner: String(first), token: Number(second) }
+    const owner = String(first)
+    const own = owner.startsWith(`${this.#clientId}:`)
+    const following: Following = { owner, token: Number(second), own }
     return { kind: 'freed', listeners: 0, following }
   }
 

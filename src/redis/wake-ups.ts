@@ -1,5 +1,5 @@
-import { Connection, type ConnectionSettings } from './connection.ts'
-import type { Client } from './open.ts'
+import { Connection } from './connection.ts'
+import type { Client, ConnectionSettings } from './open.ts'
 
 /** Somebody who listens to a channel until `stop()`. */
 export interface Listening {
