@@ -6,19 +6,20 @@
   it belongs, so whoever asks moves the queue on. A request that was delayed on its way (the caller
   has given up by now) is refused by server time.
 
-  KEYS[1]  lock        hash: owner -> hold count
-  KEYS[2]  counter     string: the last fencing token issued for this lock
-  KEYS[3]  queue       zset: owner -> ticket
-  KEYS[4]  waiting     hash: client -> until when its places are alive
-  ARGV[1]  owner       `<clientId>:<owner>`
-  ARGV[2]  leaseMs     the lease that it wants, in milliseconds
-  ARGV[3]  ticket      the ticket that it was given before; '' for none, 'try' not to queue
-  ARGV[4]  notAfterUs  server time after which nothing is done, in µs; 0 is never
-  ARGV[5]  label       what `inspect` shows for the process
-  ARGV[6]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[7]  claimMs     how long a grant stands before it is confirmed, in milliseconds
-  ARGV[8]  aliveMs     how long a place is kept without a heartbeat, in milliseconds
-  ARGV[9]  inbox       the prefix of the inbox channels of the clients
+  KEYS[1]   lock        hash: owner -> hold count
+  KEYS[2]   counter     string: the last fencing token issued for this lock
+  KEYS[3]   queue       zset: owner -> ticket
+  KEYS[4]   waiting     hash: client -> until when its places are alive
+  ARGV[1]   owner       `<clientId>:<owner>`
+  ARGV[2]   leaseMs     the lease that it wants, in milliseconds
+  ARGV[3]   ticket      the ticket that it was given before; '' for none, 'try' not to queue
+  ARGV[4]   notAfterUs  server time after which nothing is done, in µs; 0 is never
+  ARGV[5]   listens     1 when its client hears what comes into its inbox
+  ARGV[6]   label       what `inspect` shows for the process
+  ARGV[7]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
+  ARGV[8]   claimMs     how long a grant stands before it is confirmed, in milliseconds
+  ARGV[9]   aliveMs     how long a place is kept without a heartbeat, in milliseconds
+  ARGV[10]  inbox       the prefix of the inbox channels of the clients
 
   Returns
     { 'granted', token }     it is the owner's, for its lease
@@ -30,12 +31,12 @@
 ]]
 local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
 local owner, leaseMs, ticket = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local notAfterUs, label = tonumber(ARGV[4]), ARGV[5]
+local notAfterUs, listens, label = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6]
 local terms = {
-  counterMs = ARGV[6],
-  claimMs = tonumber(ARGV[7]),
-  aliveMs = tonumber(ARGV[8]),
-  inbox = ARGV[9],
+  counterMs = ARGV[7],
+  claimMs = tonumber(ARGV[8]),
+  aliveMs = tonumber(ARGV[9]),
+  inbox = ARGV[10],
 }
 
 local client = string.match(owner, '^[^:]*')
@@ -99,5 +100,5 @@ end
 if leaseMs < terms.claimMs then
   redis.call('HSET', keys.waiting, owner, leaseMs)
 end
-stayAlive(keys, client, label, nowUs / 1000, terms)
+stayAlive(keys, client, listens, label, nowUs / 1000, terms)
 return { 'queued', ticket, last or '', ttlMs, first and 1 or 0 }

@@ -8,11 +8,12 @@
   KEYS[*]  locks       for each lock: its hash, counter, queue and waiting
   ARGV[1]  client      the client's id
   ARGV[2]  notAfterUs  server time after which nothing is done, in µs; 0 is never
-  ARGV[3]  label       what `inspect` shows for the process
-  ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[5]  claimMs     how long a grant stands before it is confirmed, in milliseconds
-  ARGV[6]  aliveMs     how long a place is kept without a heartbeat, in milliseconds
-  ARGV[7]  inbox       the prefix of the inbox channels of the clients
+  ARGV[3]  listens     1 when the client hears what comes into its inbox
+  ARGV[4]  label       what `inspect` shows for the process
+  ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
+  ARGV[6]  claimMs     how long a grant stands before it is confirmed, in milliseconds
+  ARGV[7]  aliveMs     how long a place is kept without a heartbeat, in milliseconds
+  ARGV[8]  inbox       the prefix of the inbox channels of the clients
   ARGV[*]  places      for each lock: how many places, and for each its owner, its ticket, and its
                        claim window where it wants a shorter one, else ''
 
@@ -22,12 +23,12 @@
                              the queue, granted the one of these places who has the lock, else ''
     { 'late', serverTimeUs } refused: it is later than notAfterUs
 ]]
-local client, notAfterUs, label = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local client, notAfterUs, listens, label = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1', ARGV[4]
 local terms = {
-  counterMs = ARGV[4],
-  claimMs = tonumber(ARGV[5]),
-  aliveMs = tonumber(ARGV[6]),
-  inbox = ARGV[7],
+  counterMs = ARGV[5],
+  claimMs = tonumber(ARGV[6]),
+  aliveMs = tonumber(ARGV[7]),
+  inbox = ARGV[8],
 }
 
 -- include: parts/queue.lua
@@ -55,7 +56,7 @@ local function beat(keys, places)
       end
     end
   end
-  stayAlive(keys, client, label, nowUs / 1000, terms)
+  stayAlive(keys, client, listens, label, nowUs / 1000, terms)
   if ttlMs == -2 then
     local following, token = grantNext(keys, last, nowUs, terms, client)
     if following then
@@ -65,11 +66,14 @@ local function beat(keys, places)
       end
     end
   end
-  local first = redis.call('ZRANGE', keys.queue, 0, 0)[1]
+  -- Whoever heads the queue looks when a claim window ends; it must not be one who is gone.
+  local isClaim = ttlMs >= 0 and ttlMs <= terms.claimMs
+  local first = isClaim and firstAlive(keys, nowUs, terms, client)
+    or redis.call('ZRANGE', keys.queue, 0, 0)[1]
   return { ttlMs, last or '', first or '', granted or '' }
 end
 
-local answers, at = {}, 8
+local answers, at = {}, 9
 for i = 1, #KEYS, 4 do
   local keys =
     { lock = KEYS[i], counter = KEYS[i + 1], queue = KEYS[i + 2], waiting = KEYS[i + 3] }

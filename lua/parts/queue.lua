@@ -6,13 +6,13 @@
 --          and owner -> claim window in ms, for those who want a shorter one
 
 -- Keeps a client's places alive from now on. Most calls find that it was done just before.
-local function stayAlive(keys, client, label, nowMs, terms)
+local function stayAlive(keys, client, listens, label, nowMs, terms)
   local mark = redis.call('HGET', keys.waiting, client)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
-  if seen == '1' and untilMs - nowMs > terms.aliveMs * 0.75 then
+  if seen == (listens and '1' or '0') and untilMs - nowMs > terms.aliveMs * 0.75 then
     return
   end
-  seen = redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0 and 1 or 0
+  seen = listens and redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0 and 1 or 0
   mark = string.format('%.0f %d %s', nowMs + terms.aliveMs, seen, label)
   -- First: a full server refuses HSET, but not in a script that has written something already.
   redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
@@ -36,6 +36,25 @@ local function setCounter(keys, token, terms)
     redis.call('SET', keys.counter, token)
   else
     redis.call('SET', keys.counter, token, 'PX', terms.counterMs)
+  end
+end
+
+-- The first in the queue who is alive; those before it are taken out.
+local function firstAlive(keys, nowUs, terms, own)
+  for _ = 1, 100 do
+    local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
+    local client = string.match(owner or '', '^[^:]*')
+    if not owner or client == own then
+      return owner
+    end
+    local mark = redis.call('HGET', keys.waiting, client)
+    local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
+    if untilMs and untilMs * 1000 >= nowUs then
+      if seen == '0' or redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0 then
+        return owner
+      end
+    end
+    redis.call('ZREM', keys.queue, owner)
   end
 end
 

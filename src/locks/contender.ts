@@ -211,7 +211,9 @@ export class Contender {
   }
 
   async #handOver(hold: Hold, next: Waiter): Promise<boolean> {
-    const listening = this.#turn.over ? this.#releases.listeners : null
+    // Those here who wait in turn listen with the same subscription, but are others.
+    const others = this.#fairQueue?.isEmpty === false ? 1 : 0
+    const listening = this.#turn.over ? this.#releases.listeners - others : null
     this.#handingOver = true
     const { grant, sentAt, unknown } = await this.#talk.handOver(hold, next, listening)
     this.#handingOver = false

@@ -85,6 +85,7 @@ export class Conversation {
         wireOwner,
         leaseMs,
         waits ? ticket : null,
+        () => this.#context.heartbeat.listens,
         callMs,
       ),
     )

@@ -1,5 +1,5 @@
 import type { Clock, Moment } from '../lease/clock.ts'
-import { CallFailure } from '../redis/failure.ts'
+import type { CallFailure } from '../redis/failure.ts'
 import type { LockNode } from '../redis/lock-node.ts'
 import {
   type Beat,
@@ -9,6 +9,7 @@ import {
   type QueueNode,
 } from '../redis/queue-node.ts'
 import type { Listening } from '../redis/wake-ups.ts'
+import type { Health } from './health.ts'
 import type { Place } from './place.ts'
 
 /**
@@ -78,6 +79,11 @@ export class Heartbeat {
     if (this.#lines.get(line.keys.lock) === line) this.#lines.delete(line.keys.lock)
   }
 
+  /** Whether messages of grants are heard. */
+  get listens(): boolean {
+    return this.#inbox?.confirmed === true
+  }
+
   close(): void {
     clearInterval(this.#beats)
     this.#beats = undefined
@@ -109,12 +115,7 @@ export class Heartbeat {
     const now = this.#clock.now()
     const due: Due[] = []
     for (const line of this.#lines.values()) {
-      const places = [...line.places].filter(
-        (place) =>
-          place.queuedAt !== undefined &&
-          now.monotonic - place.queuedAt.monotonic >= olderMs &&
-          !place.beating,
-      )
+      const places = [...line.places].filter((place) => place.isDue(now, olderMs))
       if (places.length > 0) due.push([line, places])
     }
     if (due.length === 0) return
@@ -126,28 +127,46 @@ export class Heartbeat {
   }
 
   async #send(due: readonly Due[], sentAt: Moment): Promise<void> {
-    const locks = due.map(([line, places]) => ({ keys: line.keys, places }))
-    for (const { places } of locks) for (const place of places) place.beating = true
-    const healths = new Set(
-      locks.flatMap((one) => one.places.map((place) => place.waiter.patience.health)),
+    const all = due.flatMap(([, places]) => places)
+    for (const place of all) place.beats()
+    const heard = await this.#ask(
+      due,
+      sentAt,
+      new Set(all.map(({ waiter }) => waiter.patience.health)),
     )
-    const settled = [...healths].map((health) => health.asks())
-    const beats = await this.#queues.beat(locks, CLAIM_MS).catch((failure: CallFailure) => failure)
-    for (const settle of settled) settle()
-    for (const health of healths) {
-      if (beats instanceof CallFailure) health.failed(beats, sentAt.monotonic)
-      else health.answered()
-    }
     for (const [i, [line, places]] of due.entries()) {
-      const beat = beats instanceof CallFailure ? undefined : beats[i]
+      const beat = heard?.[i]
       for (const place of places) {
         place.beating = false
-        if (beats instanceof CallFailure)
-          place.beatUntilMs = sentAt.monotonic + CLAIM_MS + this.#node.lateAtMostMs
+        if (heard === null) place.mayRunUntil(sentAt.monotonic + CLAIM_MS + this.#node.lateAtMostMs)
         // Whoever asks by itself hears what is wrong, and has patience of its own.
         if (typeof beat === 'object') line.beaten(place, beat, sentAt)
         else place.waiter.bell.ring()
       }
+    }
+  }
+
+  /** @returns what is to be known of each lock; null when there was no answer */
+  async #ask(
+    due: readonly Due[],
+    sentAt: Moment,
+    healths: Set<Health>,
+  ): Promise<(Beat | string)[] | null> {
+    const locks = due.map(([{ keys }, places]) => ({
+      keys,
+      // Whoever has left by the time that it is sent, or sent once more, must not be put back.
+      places: () => places.filter((place) => place.inLine),
+    }))
+    const answeredOrNot = [...healths].map((health) => health.asks())
+    try {
+      const beats = await this.#queues.beat(locks, () => this.listens, CLAIM_MS)
+      for (const health of healths) health.answered()
+      return beats
+    } catch (failure) {
+      for (const health of healths) health.failed(failure as CallFailure, sentAt.monotonic)
+      return null
+    } finally {
+      for (const done of answeredOrNot) done()
     }
   }
 }

@@ -16,8 +16,11 @@ export class Place {
   ticket = ''
   /** Whether a heartbeat for it is under way. */
   beating = false
-  /** Until when a heartbeat without an answer may still run, on `performance.now()`. */
-  beatUntilMs = 0
+  /** Whether it still wants the lock. */
+  inLine = true
+  #beaten = false
+  #beatUntilMs = 0
+  /** When the last request was sent that was answered "queued"; undefined before the first. */
   #queuedAt: Moment | undefined
   #lastToken = 0
   #token = 0
@@ -28,11 +31,6 @@ export class Place {
     this.waiter = waiter
     this.wireOwner = wireOwner
     this.claimMs = Math.min(CLAIM_MS, waiter.request.leaseMs)
-  }
-
-  /** When the last request was sent that was answered "queued"; undefined before the first. */
-  get queuedAt(): Moment | undefined {
-    return this.#queuedAt
   }
 
   /** A request sent at that moment was answered "queued" while another had the lock. */
@@ -72,14 +70,31 @@ export class Place {
     return leftMs >= this.claimMs * LEAST_LEFT ? { token: this.#token, sentAt } : null
   }
 
+  /** A heartbeat had no answer, and may run until then, on `performance.now()`. */
+  mayRunUntil(ms: number): void {
+    this.#beatUntilMs = ms
+  }
+
   /** A heartbeat that has no answer may yet put the place back: its waiter's name is in doubt. */
   passDoubtOn(lateAtMostMs: number): void {
     const openUntilMs = this.beating ? performance.now() + CLAIM_MS + lateAtMostMs : 0
     const { waiter } = this
-    waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.beatUntilMs, openUntilMs)
+    waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#beatUntilMs, openUntilMs)
+  }
+
+  beats(): void {
+    this.beating = true
+    this.#beaten = true
+  }
+
+  /** Whether it was not heard of for so long, or never by a heartbeat. */
+  isDue(now: Moment, olderMs: number): boolean {
+    if (this.beating || this.#queuedAt === undefined) return false
+    return !this.#beaten || now.monotonic - this.#queuedAt.monotonic >= olderMs
   }
 
   leave(): void {
+    this.inLine = false
     clearTimeout(this.#look)
   }
 

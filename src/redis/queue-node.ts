@@ -31,7 +31,8 @@ export function fairKeys(rawName: string): FairKeys {
 /** The places of one client in the queue of one lock. */
 export interface LockPlaces {
   readonly keys: FairKeys
-  readonly places: readonly { wireOwner: string; ticket: string; claimMs: number }[]
+  /** Those who are in line when the request is sent. */
+  places(): readonly { wireOwner: string; ticket: string; claimMs: number }[]
 }
 
 /** What a heartbeat was answered for one lock. */
@@ -68,12 +69,14 @@ export class QueueNode {
    * Takes the lock in turn, confirms a grant, or queues.
    *
    * @param ticket the one from before, if any; null not to queue
+   * @param listens whether this client hears what comes into its inbox
    */
   async acquire(
     keys: FairKeys,
     owner: string,
     leaseMs: number,
     ticket: string | null,
+    listens: () => boolean,
     timeoutMs: number,
   ): Promise<Grant> {
     const args = (notAfterUs: number) => [
@@ -81,6 +84,7 @@ export class QueueNode {
       leaseMs,
       ticket ?? 'try',
       notAfterUs,
+      listens() ? 1 : '',
       this.#label,
       ...this.#terms,
     ]
@@ -133,22 +137,19 @@ export class QueueNode {
   }
 
   /** @returns for each lock what is to be known of it, or the server's words for what is wrong */
-  async beat(locks: readonly LockPlaces[], timeoutMs: number): Promise<(Beat | string)[]> {
+  async beat(
+    locks: readonly LockPlaces[],
+    listens: () => boolean,
+    timeoutMs: number,
+  ): Promise<(Beat | string)[]> {
     const keys = locks.flatMap((lock) => lock.keys.four)
-    const places = locks.flatMap((lock) => [
-      lock.places.length,
-      ...lock.places.flatMap(({ wireOwner, ticket, claimMs }) => [
-        wireOwner,
-        ticket,
-        claimMs < CLAIM_MS ? claimMs : '',
-      ]),
-    ])
     const args = (notAfterUs: number) => [
       this.#clientId,
       notAfterUs,
+      listens() ? 1 : '',
       this.#label,
       ...this.#terms,
-      ...places,
+      ...locks.flatMap((lock) => asArgs(lock.places())),
     ]
     const [, answers] = await this.#calls.timed(scripts.heartbeat, keys, args, timeoutMs)
     return (answers as unknown[][]).map(([ttlMs, last, first, granted]) =>
@@ -166,4 +167,13 @@ export class QueueNode {
   get #terms(): (string | number)[] {
     return [this.#counterMs, CLAIM_MS, ALIVE_MS, INBOX]
   }
+}
+
+function asArgs(places: ReturnType<LockPlaces['places']>): (string | number)[] {
+  const each = places.flatMap(({ wireOwner, ticket, claimMs }) => [
+    wireOwner,
+    ticket,
+    claimMs < CLAIM_MS ? claimMs : '',
+  ])
+  return [places.length, ...each]
 }

@@ -15,7 +15,7 @@ export interface Script {
  * Runs a script by its hash; a server that does not know it (a restart, SCRIPT FLUSH, a failover,
  * an evicted script) gets the source, once.
  *
- * @param argsNow called when the connection is up
+ * @param argsNow called each time that it is sent
  * @returns the reply; rejects with a `CallFailure` and nothing else, after `timeoutMs` at most
  */
 export function runScript(
@@ -26,10 +26,10 @@ export function runScript(
   timeoutMs: number,
 ): Promise<unknown> {
   return connection.call(timeoutMs, (client: Client) => {
-    const args = argsNow()
-    return client.evalsha(script.sha1, keys.length, ...keys, ...args).catch((error: unknown) => {
+    const sent = client.evalsha(script.sha1, keys.length, ...keys, ...argsNow())
+    return sent.catch((error: unknown) => {
       if (!failureOf(error).message.startsWith('NOSCRIPT')) throw error
-      return client.eval(script.source, keys.length, ...keys, ...args)
+      return client.eval(script.source, keys.length, ...keys, ...argsNow())
     })
   })
 }
