@@ -80,7 +80,7 @@ end
 
 if ticket ~= '' then
   -- A full server refuses newcomers, but not in a script that has written something already.
-  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
+  redis.call('ZREM', keys.queue, '')
 end
 local tail = redis.call('ZRANGE', keys.queue, -1, -1, 'WITHSCORES')
 local first = not tail[1]

@@ -6,8 +6,7 @@
   ARGV[2]  publish  PUBLISH or SPUBLISH
 
   Returns
-    1  it was held and is free now
-    0  it was free
+    the owner whom it was taken from; '' when it was free
 ]]
 local lock, channel, publish = KEYS[1], ARGV[1], ARGV[2]
 
@@ -15,9 +14,10 @@ local lock, channel, publish = KEYS[1], ARGV[1], ARGV[2]
 if redis.call('HEXISTS', lock, 'mode') == 1 then
   return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
 end
-if redis.call('EXISTS', lock) == 0 then
-  return 0
+local owner = redis.call('HKEYS', lock)[1]
+if not owner then
+  return ''
 end
 redis.call('DEL', lock)
 redis.call(publish, channel, '0')
-return 1
+return owner

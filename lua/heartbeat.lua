@@ -43,7 +43,7 @@ local function beat(keys, places)
   local ttlMs = redis.call('PTTL', keys.lock)
   local last = redis.call('GET', keys.counter)
   -- First: a full server refuses ZADD, but not in a script that has written something already.
-  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
+  redis.call('ZREM', keys.queue, '')
   local holder = redis.call('HKEYS', keys.lock)[1]
   local granted
   for _, place in ipairs(places) do

@@ -64,10 +64,10 @@ if following then
   return { 'granted', following, newToken }
 end
 
-redis.call('DEL', keys.lock)
-if redis.call('EXISTS', keys.queue) == 0 then
+if redis.call('HLEN', keys.waiting) > 0 and redis.call('EXISTS', keys.queue) == 0 then
   redis.call('DEL', keys.waiting)
 end
+redis.call('DEL', keys.lock)
 -- What is wrong with the keys of others must not cost anybody the release.
 for _, java in ipairs(redis.pcall('LRANGE', javaQueue, 0, 99)) do
   local diesAt = tonumber(redis.pcall('ZSCORE', javaTimeouts, java))

@@ -15,9 +15,10 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   seen = listens and redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0 and 1 or 0
   mark = string.format('%.0f %d %s', nowMs + terms.aliveMs, seen, label)
   -- First: a full server refuses HSET, but not in a script that has written something already.
-  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
+  redis.call('ZREM', keys.queue, '')
   redis.call('HSET', keys.waiting, client, mark)
   redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
+  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
 
   -- Where the queue is never empty, what clients left behind is found by and by.
   local some = redis.call('HRANDFIELD', keys.waiting, 3, 'WITHVALUES')
@@ -39,6 +40,16 @@ local function setCounter(keys, token, terms)
   end
 end
 
+-- Counted before anything is sent: where the count is wrong, as for one who listens at a replica,
+-- nobody who is passed over may have been told that the lock is his.
+local function isAlive(client, mark, nowUs, terms)
+  local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
+  if not untilMs or untilMs * 1000 < nowUs then
+    return false
+  end
+  return seen == '0' or redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
+end
+
 -- The first in the queue who is alive; those before it are taken out.
 local function firstAlive(keys, nowUs, terms, own)
   for _ = 1, 100 do
@@ -47,12 +58,8 @@ local function firstAlive(keys, nowUs, terms, own)
     if not owner or client == own then
       return owner
     end
-    local mark = redis.call('HGET', keys.waiting, client)
-    local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
-    if untilMs and untilMs * 1000 >= nowUs then
-      if seen == '0' or redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0 then
-        return owner
-      end
+    if isAlive(client, redis.call('HGET', keys.waiting, client), nowUs, terms) then
+      return owner
     end
     redis.call('ZREM', keys.queue, owner)
   end
@@ -83,25 +90,20 @@ local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
 
     local client = string.match(owner, '^[^:]*')
     local found = redis.call('HMGET', keys.waiting, client, owner)
-    local untilMs, seen = string.match(found[1] or '', '^(%d+) (%d)')
     local claimMs = found[2]
     redis.call('ZREM', keys.queue, owner)
     if claimMs then
       redis.call('HDEL', keys.waiting, owner)
     end
-    if untilMs and (untilMs * 1000 >= nowUs or client == own) then
+    if client == own or isAlive(client, found[1], nowUs, terms) then
       redis.call('HSET', keys.lock, owner, 1)
       redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
       setCounter(keys, token, terms)
-      if silent and client == own then
-        return owner, token
+      if not (silent and client == own) then
+        local message = token .. ' ' .. owner .. ' ' .. keys.lock
+        redis.call('PUBLISH', terms.inbox .. client, message)
       end
-      local message = token .. ' ' .. owner .. ' ' .. keys.lock
-      local heard = redis.call('PUBLISH', terms.inbox .. client, message)
-      if heard > 0 or seen == '0' or client == own then
-        return owner, token
-      end
-      redis.call('HDEL', keys.lock, owner)
+      return owner, token
     end
     redis.call('HDEL', keys.waiting, client)
   end

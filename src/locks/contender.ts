@@ -121,9 +121,9 @@ export class Contender {
     return this.#calls.extend(hold, leaseMs)
   }
 
-  /** Somebody used force: a hold of this client is over at once. */
-  forced(): void {
-    this.#tenancy.hold?.lose('forced', 'forceUnlock() took it away')
+  /** Somebody used force: if the hold was this client's it is over at once. */
+  forced(wireOwner: string): void {
+    this.#tenancy.forced(wireOwner)
     this.#lookAgain()
   }
 

@@ -63,13 +63,11 @@ export class FairQueue {
       const { hold: own } = this.#tenancy
       if (own?.owner === waiter.request.owner) {
         this.#leave(place)
-        place.passDoubtOn(this.#context.node.lateAtMostMs)
         return this.#host.reenter(own, waiter)
       }
       done = this.#claim(place) || (await this.#ask(place))
     }
     this.#leave(place)
-    place.passDoubtOn(this.#context.node.lateAtMostMs)
     if (!waiter.asking) this.#talk.settleUnheard(waiter)
   }
 
@@ -133,7 +131,6 @@ export class FairQueue {
 
   /** @returns the hold that a grant makes; null when it came too late to be of use */
   #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
-    place.passDoubtOn(this.#context.node.lateAtMostMs)
     const hold = this.#tenancy.granted(place.waiter, token, sentAt, leaseMs)
     if (hold !== null) this.#leave(place)
     return hold

@@ -79,9 +79,9 @@ export class Heartbeat {
     if (this.#lines.get(line.keys.lock) === line) this.#lines.delete(line.keys.lock)
   }
 
-  /** Whether messages of grants are heard. */
+  /** Whether messages of grants are heard, and the server can count who listens for them. */
   get listens(): boolean {
-    return this.#inbox?.confirmed === true
+    return this.#inbox?.confirmed === true && !this.#node.clustered
   }
 
   close(): void {
@@ -138,7 +138,6 @@ export class Heartbeat {
       const beat = heard?.[i]
       for (const place of places) {
         place.beating = false
-        if (heard === null) place.mayRunUntil(sentAt.monotonic + CLAIM_MS + this.#node.lateAtMostMs)
         // Whoever asks by itself hears what is wrong, and has patience of its own.
         if (typeof beat === 'object') line.beaten(place, beat, sentAt)
         else place.waiter.bell.ring()

@@ -168,11 +168,12 @@ export class HoldfastLock {
    * @returns whether anybody held it
    */
   async forceUnlock(): Promise<boolean> {
-    const freed = await this.#desk.ask(this.name, 'not unlocked by force', (callMs) =>
+    const from = await this.#desk.ask(this.name, 'not unlocked by force', (callMs) =>
       this.#desk.node.forceRelease(lockKeys(this.#rawName), callMs),
     )
-    if (freed) this.#desk.find(this.#rawName)?.forced()
-    return freed
+    if (from === '') return false
+    this.#desk.find(this.#rawName)?.forced(from)
+    return true
   }
 
   /** Who holds the lock, how often, under which token, for how long, and how many clients wait. */

@@ -19,7 +19,6 @@ export class Place {
   /** Whether it still wants the lock. */
   inLine = true
   #beaten = false
-  #beatUntilMs = 0
   /** When the last request was sent that was answered "queued"; undefined before the first. */
   #queuedAt: Moment | undefined
   #lastToken = 0
@@ -40,7 +39,7 @@ export class Place {
     if (this.#queuedAt === undefined || sentAt.monotonic > this.#queuedAt.monotonic) {
       this.#queuedAt = sentAt
     }
-    this.#lastToken = Math.max(this.#lastToken, lastToken)
+    this.#lastToken = lastToken === 0 ? 0 : Math.max(this.#lastToken, lastToken)
     clearTimeout(this.#look)
     // Whoever heads the queue looks when the holder's lease ends; others leave it to that one.
     if (first && ttlMs >= 0 && ttlMs <= 2 * CLAIM_MS) {
@@ -68,18 +67,6 @@ export class Place {
     if (!this.#claimed || sentAt === undefined || this.#lastToken === 0) return null
     const leftMs = validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())
     return leftMs >= this.claimMs * LEAST_LEFT ? { token: this.#token, sentAt } : null
-  }
-
-  /** A heartbeat had no answer, and may run until then, on `performance.now()`. */
-  mayRunUntil(ms: number): void {
-    this.#beatUntilMs = ms
-  }
-
-  /** A heartbeat that has no answer may yet put the place back: its waiter's name is in doubt. */
-  passDoubtOn(lateAtMostMs: number): void {
-    const openUntilMs = this.beating ? performance.now() + CLAIM_MS + lateAtMostMs : 0
-    const { waiter } = this
-    waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#beatUntilMs, openUntilMs)
   }
 
   beats(): void {

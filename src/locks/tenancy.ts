@@ -13,6 +13,7 @@ export class Tenancy {
   readonly #context: Context
   readonly #onLost: () => void
   #hold: Hold | null = null
+  #forcedFrom: string | undefined
   /** Those whose acquisition was told to listeners: so will be their release. */
   readonly #told = new WeakSet<Hold>()
 
@@ -75,10 +76,23 @@ export class Tenancy {
     this.#context.keeper.keep(hold)
   }
 
+  /** The lock was taken from this owner, whose grant may have been read and not begun yet. */
+  forced(wireOwner: string): void {
+    if (this.hold?.seat.wireOwner === wireOwner) {
+      this.hold.lose('forced', 'forceUnlock() took it away')
+      return
+    }
+    this.#forcedFrom = wireOwner
+    setImmediate(() => {
+      this.#forcedFrom = undefined
+    })
+  }
+
   /** @param waitedMs how long it was waited for */
   tell(hold: Hold, waitedMs: number): void {
     this.#told.add(hold)
     this.#context.tell('acquired', { ...eventOf(hold), waitedMs })
+    if (hold.seat.wireOwner === this.#forcedFrom) this.forced(this.#forcedFrom)
   }
 
   /** One more acquisition that the watchdog keeps, if it does. */

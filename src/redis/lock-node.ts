@@ -144,11 +144,11 @@ export class LockNode {
     return this.#connection.clustered ? groupBySlot(seats) : [[...seats.keys()]]
   }
 
-  /** @returns whether the lock was held by anybody */
-  async forceRelease(keys: LockKeys, timeoutMs: number): Promise<boolean> {
+  /** @returns whom the lock was taken from; '' when nobody held it */
+  async forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
     const args = () => [keys.channel, this.calls.publish]
     const reply = await this.calls.run(scripts.forceRelease, [keys.lock], args, timeoutMs)
-    return Number(reply) === 1
+    return String(reply)
   }
 
   async inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
@@ -171,6 +171,10 @@ export class LockNode {
   /** How long after its deadline a request may still run, in milliseconds. */
   get lateAtMostMs(): number {
     return this.#clock.lateAtMostMs
+  }
+
+  get clustered(): boolean {
+    return this.#connection.clustered
   }
 
   connect(): void {
