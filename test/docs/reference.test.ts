@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { Holdfast, type HoldfastLock } from '../../src/index.ts'
 import { resolveOptions } from '../../src/options.ts'
-import { lockKeys } from '../../src/redis/keys.ts'
+import { INBOX, lockKeys, queueKeys } from '../../src/redis/keys.ts'
+import { ALIVE_MS, CLAIM_MS } from '../../src/redis/queue-node.ts'
 import { eventually } from '../support/eventually.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { allPages, codeHeadings, plain, read, readPage, tableRows } from './pages.ts'
@@ -161,7 +162,7 @@ describe('the page about scripts', () => {
 
   test('has a section for each script, and none for any other', () => {
     expect(files.length).toBeGreaterThan(3)
-    expect(sections.map(({ code }) => `${code}.lua`)).toEqual(files.sort())
+    expect(sections.map(({ code }) => code)).toEqual(files.map((file) => file.slice(0, -4)).sort())
   })
 
   test.each(files)('has the header of %s, word for word', (file) => {
@@ -195,14 +196,37 @@ describe('the page about lock and lease', () => {
     expect(documented.sort()).toEqual([...new Set(members)].sort())
   })
 
-  test('has exactly the fields of what inspect() gives', () => {
-    const section = page.headings.find(({ text }) => text === '`inspect`')
-    const facts = membersOf(read('src/redis/answers.ts'), 'LockFacts')
-    const rows = tableRows(section?.body ?? '')
+  test.each([
+    ['what inspect() gives', 'LockFacts', '`LockInfo`'],
+    ['one who queues', 'QueueEntry', 'A `QueueEntry`'],
+  ])('has exactly the fields of %s', (_, declaration, introduction) => {
+    const section = page.headings.find(({ text }) => text === '`inspect`')?.body ?? ''
+    const facts = membersOf(read('src/redis/answers.ts'), declaration)
+    expect(section).toContain(introduction)
+    const rows = tableRows(section.slice(section.indexOf(introduction)))
     expect(rows.map((row) => ({ name: plain(row.field), type: plain(row.type) }))).toEqual(
       facts.map(({ name, type }) => ({ name, type })),
     )
   })
+})
+
+test('the page about the fair lock states the times that the code has', () => {
+  const queue = readPage('docs/explanation/fair-lock.md').headings.find(
+    ({ text }) => text === 'The queue',
+  )
+  const times = new Map(
+    tableRows(queue?.body ?? '').map((row) => [
+      plain(row.what),
+      Number(/[\d,]+(?= ms)/.exec(row['how long'] ?? '')?.[0].replaceAll(',', '')),
+    ]),
+  )
+  expect(times).toEqual(
+    new Map([
+      ['heartbeat', CLAIM_MS / 3],
+      ['place', ALIVE_MS],
+      ['claim window', CLAIM_MS],
+    ]),
+  )
 })
 
 describe('the page about keys', () => {
@@ -210,55 +234,70 @@ describe('the page about keys', () => {
   const page = readPage('docs/reference/keys.md')
 
   test('has the names that the code makes', () => {
-    const names = tableRows(page.lines.join('\n')).map((row) => plain(row.name))
+    const text = page.lines.join('\n')
+    const namesBelow = (heading: string) =>
+      tableRows(text.slice(text.indexOf(heading))).map((row) => plain(row.name))
     const { lock, counter, channel } = lockKeys('app:order:1001')
-    expect(names).toEqual([lock, counter, channel])
-    expect(page.lines.join('\n')).toContain(lockKeys('{ada}:order').channel)
+    const { queue, waiting, javaQueue, javaTimeouts } = queueKeys('app:order:1001')
+    expect(namesBelow('What a lock')).toEqual([lock, counter, channel])
+    expect(namesBelow('Where somebody waits')).toEqual([queue, waiting, `${INBOX}<clientId>`])
+    expect(namesBelow('And two of')).toEqual([javaQueue, javaTimeouts])
+    expect(text).toContain(lockKeys('{ada}:order').channel)
   })
 
   const rights = page.headings.find(({ text }) => text === 'Rights')?.body ?? ''
   const commands = [...rights.matchAll(/`([A-Z]+)`/g)].map(([, command]) => command ?? '')
+  const [forAll = [], forFair = []] = page.blocks
+    .filter(({ body }) => body.startsWith('~'))
+    .map(({ body }) => body.split('\n'))
 
   test('lists the rights that the scripts need', () => {
-    const scripts = readdirSync('lua').map((file) => read(`lua/${file}`))
+    const scripts = readdirSync('lua', { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.lua'))
+      .map((file) => read(`lua/${file}`))
     const called = scripts.flatMap((lua) => [...lua.matchAll(/redis\.p?call\('([A-Z]+)'/g)])
     const needed = new Set(called.map(([, command]) => command))
     expect(needed.size).toBeGreaterThan(10)
     expect([...needed].filter((command) => !commands.includes(command ?? ''))).toEqual([])
   })
 
-  test('lists rights that are enough to connect, wait, hand over, inspect and force', async () => {
-    const names = ['~app:*', '~redisson_lock_token:{app:*', '&redisson_lock__channel:{app:*']
-    const allowed = commands.map((command) => `+${command}`)
-    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...names, ...allowed)
-    const redis = { host: server.host, port: server.port, username: 'app', password: 'secret' }
-    const errors: string[] = []
-    const newClient = () => {
-      const client = new Holdfast({ redis, keyPrefix: 'app:' })
-      return client.on('error', ({ message }) => errors.push(message))
-    }
-    const clients = [newClient(), newClient()]
-    const [mine, others] = clients.map((client) => client.getLock('order')) as [
-      HoldfastLock,
-      HoldfastLock,
-    ]
-    try {
-      const held = await mine.lock()
-      const waiting = [mine, others].map((lock) => lock.using(() => undefined))
-      await eventually(async () => (await mine.inspect()).waiters > 0, {
-        message: 'the other client to listen',
+  test.each([
+    ['getLock', forAll],
+    ['getFairLock', [...forAll, ...forFair]],
+  ] as const)(
+    'lists rights that are enough to connect, wait, hand over, inspect and force with %s',
+    async (kind, patterns) => {
+      const allowed = commands.map((command) => `+${command}`)
+      await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+      const redis = { host: server.host, port: server.port, username: 'app', password: 'secret' }
+      const errors: string[] = []
+      const newClient = () => {
+        const client = new Holdfast({ redis, keyPrefix: 'app:' })
+        return client.on('error', ({ message }) => errors.push(message))
+      }
+      const clients = [newClient(), newClient()]
+      const [mine, others] = clients.map((client) => client[kind]('order')) as [
+        HoldfastLock,
+        HoldfastLock,
+      ]
+      try {
+        const held = await mine.lock()
+        const waiting = [mine, others].map((lock) => lock.using(() => undefined))
+        await eventually(async () => (await mine.inspect()).waiters > 0, {
+          message: 'the other client to listen',
+        })
+        await held.release()
+        await Promise.all(waiting)
+        await others.lock()
+        expect(await others.forceUnlock()).toBe(true)
+      } finally {
+        await Promise.all(clients.map((client) => client.close()))
+        await server.admin.call('ACL', 'DELUSER', 'app')
+      }
+      expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
+        errors: [],
+        denied: [],
       })
-      await held.release()
-      await Promise.all(waiting)
-      await others.lock()
-      expect(await others.forceUnlock()).toBe(true)
-    } finally {
-      await Promise.all(clients.map((client) => client.close()))
-      await server.admin.call('ACL', 'DELUSER', 'app')
-    }
-    expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
-      errors: [],
-      denied: [],
-    })
-  })
+    },
+  )
 })
