@@ -22,3 +22,4 @@ export type {
   WatchdogThreadOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
+export type { QueueEntry } from './redis/answers.ts'
