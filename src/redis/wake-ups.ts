@@ -80,7 +80,10 @@ export class WakeUps {
     client.on('smessage', (name: string, message: string) => this.#wake(name, message))
     // Each shard has a connection of its own, which ioredis makes anew.
     client.on('-subscriber', () => this.#wakeAll((channel) => this.#isSharded(channel)))
-    client.on('subscribersReady', () => this.#subscribe([...this.#channels.keys()]))
+    client.on('subscribersReady', () => {
+      // Before it is up it is not known which channels are sharded; then all are subscribed to.
+      if (this.#connection.up) this.#subscribe([...this.#channels.keys()])
+    })
   }
 
   // A dead connection answers nothing: its socket is given up, and the reconnect wakes everybody.
