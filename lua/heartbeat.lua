@@ -44,7 +44,13 @@ local function beat(keys, places)
   local last = redis.call('GET', keys.counter)
   -- First: a full server refuses ZADD, but not in a script that has written something already.
   redis.call('ZREM', keys.queue, '')
-  local holder = redis.call('HKEYS', keys.lock)[1]
+  local fields = redis.call('HKEYS', keys.lock)
+  local holder = fields[1]
+  for _, field in ipairs(fields) do
+    if field == 'mode' then
+      return { 'WRONGTYPE a read-write lock of Redisson has this name' }
+    end
+  end
   local granted
   for _, place in ipairs(places) do
     if place.owner == holder then
