@@ -68,6 +68,11 @@ export class Keeper {
     this.#standIn = standIn
   }
 
+  /** Whether somebody renews while this thread cannot. */
+  get hasStandIn(): boolean {
+    return this.#standIn !== undefined
+  }
+
   /** From now on the hold ends by arithmetic when its time is up. */
   keep(hold: Hold): void {
     this.#arm(hold, hold.remainingMonotonicMs())

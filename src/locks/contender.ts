@@ -183,13 +183,14 @@ export class Contender {
       return
     }
     this.#tenancy.watch(hold, request)
+    // Before listeners hear of it: one of them may abort, and its caller has it already.
+    waiter.resolve(hold)
     this.#tenancy.tell(hold, waiter.waitedMs)
     for (const other of this.#room.queuedWith(waiter)) {
       if (other.contending) other.bell.ring()
       else this.#tasks.run(this.#reenter(hold, other))
     }
     this.#fairQueue?.ring(request.owner)
-    waiter.resolve(hold)
   }
 
   async #reenter(hold: Hold, waiter: Waiter): Promise<void> {

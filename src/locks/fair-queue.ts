@@ -118,7 +118,8 @@ export class FairQueue {
   /** @returns whether the waiter has the lock, by a grant that needs no asking */
   #claim(place: Place): boolean {
     const claim = place.claim(this.#context.clock)
-    if (claim === null) return false
+    // Whoever has a stand-in blocks the event loop, maybe at once, and for longer than a claim lasts.
+    if (claim === null || this.#context.keeper.hasStandIn) return false
     const { waiter, claimMs } = place
     const hold = this.#hold(place, claim.token, claim.sentAt, claimMs)
     if (hold === null) return false
