@@ -12,6 +12,9 @@ export const SHA = {
   release: scripts.release.sha1,
   handOver: scripts.handOver.sha1,
   renew: scripts.renew.sha1,
+  acquireFair: scripts.acquireFair.sha1,
+  releaseFair: scripts.releaseFair.sha1,
+  heartbeat: scripts.heartbeat.sha1,
 } as const
 
 /** How a client is given Redis: by options, or as an ioredis client of the user's with defaults. */
@@ -35,6 +38,10 @@ export interface Rig {
   lastRequest(script: keyof typeof SHA): ProxyRequest
   /** Waits until as many clients as given listen for the release of the lock. */
   listening(name: string, clients?: number): Promise<void>
+  /** Those who queue for a fair lock, in order. */
+  queue(name: string): Promise<string[]>
+  /** Waits until as many as given queue for it. */
+  queued(name: string, places: number): Promise<void>
 }
 
 /** One server for the file, a fresh proxy for each test. Call it at the top of a file. */
@@ -78,6 +85,13 @@ export function faultRig(): Rig {
           return Number(reply[1]) === clients
         },
         { message: `${clients} listener(s) at ${name}` },
+      )
+    },
+    queue: (name) => server.admin.zrange(`holdfast_queue:{${name}}`, 0, -1),
+    async queued(name, places) {
+      await eventually(
+        async () => (await server.admin.zcard(`holdfast_queue:{${name}}`)) === places,
+        { message: `${places} place(s) in the queue for ${name}` },
       )
     },
   }

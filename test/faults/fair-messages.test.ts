@@ -1,0 +1,229 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { Diary, faultRig, outcome, SHA, within } from './rig.ts'
+
+/** The one-way message that tells whose turn it is: lost, late, early, repeated. */
+const rig = faultRig()
+
+/** As long as a grant stands before it is confirmed, and what a busy machine adds. */
+const CLAIM_MS = 1_500
+const NOISE_MS = 1_000
+
+/** A client that gives up on no connection while the test plays with its messages. */
+const patient = () => rig.client({ commandTimeoutMs: 10_000 })
+
+/** The message that grants the lock to that owner under that token. */
+const say = (client: Holdfast, token: number, owner: string, name: string) =>
+  rig.server.admin.publish(`holdfast_inbox:${client.id}`, `${token} ${owner} ${name}`)
+
+/** Waits until the messages for a client are heard. */
+const hears = (client: Holdfast) =>
+  eventually(async () => {
+    const reply = await rig.server.admin.pubsub('NUMSUB', `holdfast_inbox:${client.id}`)
+    return Number(reply[1]) === 1
+  })
+
+test('a grant whose message is lost is found by the heartbeat', async () => {
+  const client = patient()
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await hears(client)
+  rig.proxy.blackHole({ only: 'subscriber', onHeal: 'drop' })
+  await held.release()
+  const released = performance.now()
+  const lease = await within(CLAIM_MS + NOISE_MS, pending)
+  expect(lease.valid).toBe(true)
+  expect(performance.now() - released).toBeLessThan(CLAIM_MS)
+  expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+  await lease.release()
+})
+
+test('a grant is acted on without asking, and confirmed with one request', async () => {
+  const client = patient()
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await hears(client)
+  const asked = rig.proxy.count(SHA.acquireFair)
+  await held.release()
+  const lease = await pending
+  await eventually(() => lease.remaining() > 5_000)
+  expect(rig.proxy.count(SHA.acquireFair)).toBe(asked)
+  expect(rig.proxy.count(SHA.renew)).toBe(1)
+  await lease.release()
+})
+
+test('a message that comes when the grant is over is not acted on, and the waiter keeps its place', async () => {
+  const client = patient()
+  const diary = new Diary(client)
+  const held = await rig.witness().getFairLock('it').lock()
+  const first = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await hears(client)
+  const second = rig.witness().getFairLock('it').lock()
+  await rig.queued('it', 2)
+  const third = rig.witness().getFairLock('it').lock()
+  await rig.queued('it', 3)
+  const order = await rig.queue('it')
+
+  const hole = rig.proxy.blackHole()
+  await held.release()
+  const released = performance.now()
+  const next = await within(CLAIM_MS + 3 * NOISE_MS, second)
+  expect(performance.now() - released).toBeGreaterThan(CLAIM_MS - 50)
+  hole.heal()
+  await rig.queued('it', 2)
+  expect(await rig.queue('it')).toEqual([order[0], order[2]])
+  await never(() => diary.acquired.length > 0, 100)
+  await next.release()
+  const lease = await within(NOISE_MS, first)
+  expect(lease.token).toBeGreaterThan(next.token)
+  await lease.release()
+  await (await within(NOISE_MS, third)).release()
+})
+
+test('a message that comes too late to be sure is confirmed before it is acted on', async () => {
+  const client = patient()
+  const held = await rig.witness().getFairLock('it').lock()
+  const startedAt = performance.now()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await hears(client)
+  // Without heartbeats what it was told last gets too old to rely on.
+  const beats = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
+  await beats.seen
+  await pause(startedAt + 0.85 * CLAIM_MS - performance.now())
+  const ask = rig.proxy.onNextRequest(SHA.acquireFair, 'pass')
+  await held.release()
+  await ask.seen
+  beats.release()
+  const lease = await within(NOISE_MS, pending)
+  await eventually(() => lease.remaining() > 5_000)
+  await lease.release()
+})
+
+test('a message before the reply to the request to queue is acted on', async () => {
+  const client = patient()
+  const witness = rig.witness()
+  // Another wait of the client, so that it is listening.
+  const another = await witness.getFairLock('another').lock()
+  const elsewhere = client.getFairLock('another').lock()
+  await rig.queued('another', 1)
+  await hears(client)
+  await rig.proxy.onNextRequest(SHA.heartbeat, 'pass').done
+
+  const held = await witness.getFairLock('it').lock()
+  const asking = rig.proxy.onNextRequest(SHA.acquireFair, 'holdReply')
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await held.release()
+  await eventually(async () => (await rig.queue('it')).length === 0)
+  await pause(20) // for the message, which nothing else tells of
+  asking.release()
+  const lease = await within(NOISE_MS, pending)
+  expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+  await lease.release()
+  await another.release()
+  await (await elsewhere).release()
+})
+
+test('a message that is repeated later grants nothing, to none of that name', async () => {
+  const client = patient()
+  const lock = client.getFairLock('it', { owner: client.owner() })
+  const witness = rig.witness()
+  const held = await witness.getFairLock('it').lock()
+  const pending = lock.lock()
+  await rig.queued('it', 1)
+  await hears(client)
+  await held.release()
+  const lease = await pending
+  await lease.release()
+
+  const next = await witness.getFairLock('it').lock()
+  const again = lock.lock()
+  await rig.queued('it', 1)
+  expect(await rig.queue('it')).toEqual([lease.owner])
+  await say(client, lease.token, lease.owner, 'it')
+  const asked = outcome(again)
+  await never(async () => Object.hasOwn(await rig.hash('it'), lease.owner), 300)
+  expect(next.valid).toBe(true)
+  await next.release()
+  const { value } = await within(NOISE_MS, asked)
+  expect(value?.token).toBeGreaterThan(next.token)
+  // Nor does it disturb those who hold.
+  await say(client, lease.token, lease.owner, 'it')
+  await say(client, value?.token ?? 0, lease.owner, 'it')
+  expect(await lock.holdCount()).toBe(1)
+  expect(await value?.release()).toBe(true)
+})
+
+test('messages that make no sense are overlooked', async () => {
+  const client = patient()
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await hears(client)
+  const [place = ''] = await rig.queue('it')
+  for (const text of ['', '0', 'x y z', `-1 ${place} it`, `NaN ${place} it`, `${2 ** 60} nobody it`]) {
+    await rig.server.admin.publish(`holdfast_inbox:${client.id}`, text)
+  }
+  await say(client, held.token, place, 'it')
+  await say(client, held.token + 1, place, 'another')
+  await never(async () => Object.hasOwn(await rig.hash('it'), place), 100)
+  await held.release()
+  await (await within(NOISE_MS, pending)).release()
+})
+
+test('a waiter is served also when the tokens have gone back', async () => {
+  const client = patient()
+  await rig.witness().getFairLock('it').lock()
+  const anHourAhead = (Date.now() + 3_600_000) * 1_000
+  await rig.server.admin.set('redisson_lock_token:{it}', anHourAhead, 'PX', 60_000)
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.server.flush()
+  const lease = await within(CLAIM_MS + 2 * NOISE_MS, pending)
+  expect(lease.token).toBeLessThan(anHourAhead)
+  await lease.release()
+})
+
+test('a wait soon after others keeps its turn, though its messages are not heard again yet', async () => {
+  const client = patient()
+  const lock = client.getFairLock('it')
+  const before = rig.witness().getFairLock('it')
+  const behind = rig.witness().getFairLock('it')
+
+  /** The client waits and is served; then the lock is another's. */
+  async function waitOnce(held: Lease, next: HoldfastLock): Promise<Lease> {
+    const pending = lock.lock()
+    await rig.queued('it', 1)
+    await hears(client)
+    const after = next.lock()
+    await rig.queued('it', 2)
+    await held.release()
+    await (await pending).release()
+    return after
+  }
+
+  const start = performance.now()
+  let held = await waitOnce(await before.lock(), behind)
+  // That its messages are heard is believed for 750 ms, and checked by what comes next.
+  await pause(850 - (performance.now() - start))
+  held = await waitOnce(held, before)
+  await eventually(async () => {
+    const reply = await rig.server.admin.pubsub('NUMSUB', `holdfast_inbox:${client.id}`)
+    return Number(reply[1]) === 0
+  })
+  rig.proxy.delay(200, { only: 'subscriber', direction: 'toServer' })
+  const first = lock.lock()
+  await rig.queued('it', 1)
+  const second = behind.lock()
+  await rig.queued('it', 2)
+  await held.release()
+  const served = await Promise.race([first, second])
+  expect(served.owner.startsWith(`${client.id}:`)).toBe(true)
+  await served.release()
+  await (await second).release()
+})
