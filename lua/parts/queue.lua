@@ -62,6 +62,7 @@ local function firstAlive(keys, nowUs, terms, own)
       return owner
     end
     redis.call('ZREM', keys.queue, owner)
+    redis.call('HDEL', keys.waiting, owner)
   end
 end
 

@@ -9,7 +9,6 @@ import {
   type QueueNode,
 } from '../redis/queue-node.ts'
 import type { Listening } from '../redis/wake-ups.ts'
-import type { Health } from './health.ts'
 import type { Place } from './place.ts'
 
 /**
@@ -101,7 +100,13 @@ export class Heartbeat {
 
   /** Passes on a grant that nobody here waits for. Should that fail, its claim window ends it. */
   refuse(keys: FairKeys, owner: string, token: number): void {
-    this.#queues.release(keys, owner, token, CLAIM_MS).catch(() => {})
+    this.#queues.release(keys, owner, token, CLAIM_MS).then(
+      (released) => {
+        const following = released.kind === 'freed' ? released.following : undefined
+        if (following?.own) this.#lines.get(keys.lock)?.granted(following.owner, following.token)
+      },
+      () => {},
+    )
   }
 
   #tick(): void {
@@ -127,13 +132,8 @@ export class Heartbeat {
   }
 
   async #send(due: readonly Due[], sentAt: Moment): Promise<void> {
-    const all = due.flatMap(([, places]) => places)
-    for (const place of all) place.beats()
-    const heard = await this.#ask(
-      due,
-      sentAt,
-      new Set(all.map(({ waiter }) => waiter.patience.health)),
-    )
+    for (const [, places] of due) for (const place of places) place.beats()
+    const heard = await this.#ask(due, sentAt)
     for (const [i, [line, places]] of due.entries()) {
       const beat = heard?.[i]
       for (const place of places) {
@@ -146,23 +146,27 @@ export class Heartbeat {
   }
 
   /** @returns what is to be known of each lock; null when there was no answer */
-  async #ask(
-    due: readonly Due[],
-    sentAt: Moment,
-    healths: Set<Health>,
-  ): Promise<(Beat | string)[] | null> {
+  async #ask(due: readonly Due[], sentAt: Moment): Promise<(Beat | string)[] | null> {
     const locks = due.map(([{ keys }, places]) => ({
       keys,
       // Whoever has left by the time that it is sent, or sent once more, must not be put back.
       places: () => places.filter((place) => place.inLine),
     }))
-    const answeredOrNot = [...healths].map((health) => health.asks())
+    const healths = due.map(
+      ([, places]) => new Set(places.map((place) => place.waiter.patience.health)),
+    )
+    const answeredOrNot = healths.flatMap((some) => [...some].map((health) => health.asks()))
     try {
       const beats = await this.#queues.beat(locks, () => this.listens, CLAIM_MS)
-      for (const health of healths) health.answered()
+      for (const [i, some] of healths.entries()) {
+        // Where something is wrong with a lock, that is no proper answer.
+        if (typeof beats[i] === 'object') for (const health of some) health.answered()
+      }
       return beats
     } catch (failure) {
-      for (const health of healths) health.failed(failure as CallFailure, sentAt.monotonic)
+      for (const health of healths.flatMap((some) => [...some])) {
+        health.failed(failure as CallFailure, sentAt.monotonic)
+      }
       return null
     } finally {
       for (const done of answeredOrNot) done()

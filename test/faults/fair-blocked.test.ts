@@ -37,11 +37,14 @@ const saysTurn = (child: Child, timeoutMs = 15_000) =>
 
 /** A witness that queues, and holds for a moment when its turn has come. */
 function queueUp(who: string, turns: Turn[]): Promise<void> {
-  return rig.witness().getFairLock('it').using(async (lease) => {
-    const from = Date.now()
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    turns.push({ who, token: lease.token, from, to: Date.now() })
-  })
+  return rig
+    .witness()
+    .getFairLock('it')
+    .using(async (lease) => {
+      const from = Date.now()
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      turns.push({ who, token: lease.token, from, to: Date.now() })
+    })
 }
 
 function expectOneAtATime(turns: Turn[]): void {
@@ -114,25 +117,28 @@ test('one that is blocked as soon as it is granted the lock keeps it with the wa
   await child.next((message) => message === 'closed')
 })
 
-test.each([100, 600])('with a lease of %i ms, shorter than the time for a claim, none acts late', async (leaseMs) => {
-  const child = await waiter()
-  const held = await rig.witness().getFairLock('it').lock()
-  child.send({ command: 'lock', leaseMs })
-  await rig.queued('it', 1)
-  const turns: Turn[] = []
-  const other = queueUp('second', turns)
-  await rig.queued('it', 2)
-  child.send({ command: 'block', ms: leaseMs + 400 })
-  await child.next((message) => message === 'blocks')
-  await held.release()
-  await within(leaseMs + NOISE_MS, other)
-  const said = await saysTurn(child)
-  if (said.valid) turns.push({ who: 'child', ...said })
-  expectOneAtATime(turns)
-  expect(turns.map(({ who }) => who)).toEqual(['second', 'child'])
-  child.send({ command: 'close' })
-  await child.next((message) => message === 'closed')
-})
+test.each([100, 600])(
+  'with a lease of %i ms, shorter than the time for a claim, none acts late',
+  async (leaseMs) => {
+    const child = await waiter()
+    const held = await rig.witness().getFairLock('it').lock()
+    child.send({ command: 'lock', leaseMs })
+    await rig.queued('it', 1)
+    const turns: Turn[] = []
+    const other = queueUp('second', turns)
+    await rig.queued('it', 2)
+    child.send({ command: 'block', ms: leaseMs + 400 })
+    await child.next((message) => message === 'blocks')
+    await held.release()
+    await within(leaseMs + NOISE_MS, other)
+    const said = await saysTurn(child)
+    if (said.valid) turns.push({ who: 'child', ...said })
+    expectOneAtATime(turns)
+    expect(turns.map(({ who }) => who)).toEqual(['second', 'child'])
+    child.send({ command: 'close' })
+    await child.next((message) => message === 'closed')
+  },
+)
 
 test('one that is stopped for many seconds holds nobody up, and is served when it goes on', async () => {
   const child = await waiter()

@@ -166,7 +166,14 @@ test('messages that make no sense are overlooked', async () => {
   await rig.queued('it', 1)
   await hears(client)
   const [place = ''] = await rig.queue('it')
-  for (const text of ['', '0', 'x y z', `-1 ${place} it`, `NaN ${place} it`, `${2 ** 60} nobody it`]) {
+  for (const text of [
+    '',
+    '0',
+    'x y z',
+    `-1 ${place} it`,
+    `NaN ${place} it`,
+    `${2 ** 60} nobody it`,
+  ]) {
     await rig.server.admin.publish(`holdfast_inbox:${client.id}`, text)
   }
   await say(client, held.token, place, 'it')

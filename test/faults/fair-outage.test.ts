@@ -61,16 +61,19 @@ describe('when the connection for messages', () => {
     expect(await within(CLAIM_MS + NOISE_MS, both)).toEqual([true, true])
   })
 
-  test.each(['deliver', 'drop'] as const)('is a black hole that is to %s later, nothing is stuck', async (onHeal) => {
-    const { held, first, second } = await scene(rig.client({ commandTimeoutMs: 10_000 }))
-    const hole = rig.proxy.blackHole({ only: 'subscriber', onHeal })
-    await held.release()
-    const lease = await within(CLAIM_MS + NOISE_MS, first)
-    hole.heal()
-    await never(async () => !Object.hasOwn(await rig.hash('it'), lease.owner), 100)
-    expect(await lease.release()).toBe(true)
-    await (await within(NOISE_MS, second)).release()
-  })
+  test.each(['deliver', 'drop'] as const)(
+    'is a black hole that is to %s later, nothing is stuck',
+    async (onHeal) => {
+      const { held, first, second } = await scene(rig.client({ commandTimeoutMs: 10_000 }))
+      const hole = rig.proxy.blackHole({ only: 'subscriber', onHeal })
+      await held.release()
+      const lease = await within(CLAIM_MS + NOISE_MS, first)
+      hole.heal()
+      await never(async () => !Object.hasOwn(await rig.hash('it'), lease.owner), 100)
+      expect(await lease.release()).toBe(true)
+      await (await within(NOISE_MS, second)).release()
+    },
+  )
 })
 
 describe('when the connection for commands', () => {
@@ -161,12 +164,14 @@ describe('when Redis', () => {
     const released = held.release().catch(() => false)
     const tokens = await within(
       5_000,
-      Promise.all([first, second].map(async (one) => {
-        const lease = await one
-        expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
-        await lease.release()
-        return lease.token
-      })),
+      Promise.all(
+        [first, second].map(async (one) => {
+          const lease = await one
+          expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+          await lease.release()
+          return lease.token
+        }),
+      ),
     )
     expect(new Set(tokens).size).toBe(2)
     expect(await released).toBe(false)
@@ -209,24 +214,27 @@ describe('in an outage', () => {
       { what, strike, state: 'that queues', waitMs: 1_200 },
       { what, strike, state: 'that queues', waitMs: 3_000 },
     ]),
-  )('($what) a waiter $state has an error after $waitMs ms, never null', async ({ strike, state, waitMs }) => {
-    const client = rig.client({ commandTimeoutMs: 500, outageMs: 10_000 })
-    await granted(await client.getFairLock('warm').tryLock()).release()
-    const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
-    const queues = state === 'that queues'
-    let trying = queues ? outcome(client.getFairLock('it').tryLock(waitMs)) : undefined
-    if (queues) await rig.queued('it', 1)
-    strike()
-    trying ??= outcome(client.getFairLock('it').tryLock(waitMs))
-    const { error, value, ms } = await trying
-    expect({ value, error }).toMatchObject({ value: undefined, error: UNAVAILABLE })
-    expect(ms).toBeGreaterThan(waitMs - 50)
-    expect(ms).toBeLessThan(waitMs + NOISE_MS)
-    rig.server.resume()
-    await rig.proxy.heal()
-    await rig.queued('it', 0)
-    expect(await held.release()).toBe(true)
-  })
+  )(
+    '($what) a waiter $state has an error after $waitMs ms, never null',
+    async ({ strike, state, waitMs }) => {
+      const client = rig.client({ commandTimeoutMs: 500, outageMs: 10_000 })
+      await granted(await client.getFairLock('warm').tryLock()).release()
+      const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
+      const queues = state === 'that queues'
+      let trying = queues ? outcome(client.getFairLock('it').tryLock(waitMs)) : undefined
+      if (queues) await rig.queued('it', 1)
+      strike()
+      trying ??= outcome(client.getFairLock('it').tryLock(waitMs))
+      const { error, value, ms } = await trying
+      expect({ value, error }).toMatchObject({ value: undefined, error: UNAVAILABLE })
+      expect(ms).toBeGreaterThan(waitMs - 50)
+      expect(ms).toBeLessThan(waitMs + NOISE_MS)
+      rig.server.resume()
+      await rig.proxy.heal()
+      await rig.queued('it', 0)
+      expect(await held.release()).toBe(true)
+    },
+  )
 
   test('longer than it is put up with, everybody who queues has an error, and no place is left', async () => {
     const client = rig.client({ commandTimeoutMs: 200, outageMs: 600 })

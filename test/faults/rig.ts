@@ -87,7 +87,7 @@ export function faultRig(): Rig {
         { message: `${clients} listener(s) at ${name}` },
       )
     },
-    queue: (name) => server.admin.zrange(`holdfast_queue:{${name}}`, 0, -1),
+    queue: (name) => server.admin.zrange(`holdfast_queue:{${name}}`, '0', '-1'),
     async queued(name, places) {
       await eventually(
         async () => (await server.admin.zcard(`holdfast_queue:{${name}}`)) === places,
