@@ -44,7 +44,7 @@ beforeEach(() => {
 
 /** Moves the clock of the scripts; TTLs go by the real one. */
 export function pass(ms: number): void {
-  clockUs += ms * 1_000
+  clockUs += Math.round(ms * 1_000)
 }
 
 /** The script, at the time of the test. */
