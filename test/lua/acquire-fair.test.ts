@@ -1,5 +1,4 @@
 import * as scripts from '../../src/redis/scripts.generated.ts'
-import { leaves } from '../support/leaks.ts'
 import {
   ALIVE_MS,
   acquire,
@@ -114,6 +113,19 @@ describe('a free lock', () => {
     expect(await inbox.heard()).toEqual([[`${INBOX}a`, `${NOW} a:1 ${LOCK}`]])
   })
 
+  test.each([
+    ['whose subscription is cut', GONE],
+    ['whose heartbeat had stopped', EXPIRED],
+  ])(
+    'goes to the first in the queue of the same client, %s: it lives, for it asks',
+    async (_, known) => {
+      await given({ queue: ['a:1', 'b:1', 'a:2'], waiting: { a: known(), b: mark(0) } })
+      expect((await acquire({ owner: 'a:2' })).slice(0, 2)).toEqual(['queued', String(ticketOf(2))])
+      expect(await fields()).toEqual({ 'a:1': '1' })
+      expect(await queued()).toEqual(['b:1', 'a:2'])
+    },
+  )
+
   test('whose queue is empty once its first has it puts the one who asks at the head', async () => {
     await given({ queue: ['b:1'], waiting: { b: UNHEARD() } })
     expect((await acquire())[4]).toBe(1)
@@ -136,6 +148,7 @@ describe('a free lock', () => {
     ['of whom nothing is known', {}],
     ['whose heartbeat has stopped', { b: EXPIRED }],
     ['who listened and does not any more', { b: GONE }],
+    ['of whom something else is known', { b: () => 'precious' }],
   ] as [string, Record<string, () => string>][])(
     'goes to the one who asks when only such queue %s, who lose all their places',
     async (_, marks) => {
@@ -155,6 +168,12 @@ describe('a free lock', () => {
       }
     },
   )
+})
+
+test('two thousand who are gone keep nobody from a free lock', async () => {
+  await given({ queue: Array.from({ length: 2_000 }, (_, i) => `d${i}:1`) })
+  expect((await acquire({ ticket: 'try' }))[0]).toBe('granted')
+  expect(await queued()).toEqual([])
 })
 
 describe('a lock that somebody else has', () => {
@@ -348,6 +367,14 @@ describe('a lock that the owner has already', () => {
     await expectTtl(LOCK, 3 * LEASE_MS)
   })
 
+  test('is not shortened either where it is less than the claim window', async () => {
+    await acquire({ leaseMs: 5_000 })
+    // It was entered again, or extended.
+    await admin.pexpire(LOCK, CLAIM_MS)
+    await acquire({ leaseMs: 5_000 })
+    await expectTtl(LOCK, CLAIM_MS)
+  })
+
   test('for ever gets its lease', async () => {
     await given({ holder: 'a:1' })
     await admin.persist(LOCK)
@@ -403,5 +430,4 @@ test('one who is passed over is back in place as soon as it asks', async () => {
   expect(await queued()).toEqual(['c:1'])
   await acquire({ owner: 'b:1', ticket: ticketOf(0) })
   expect(await queued()).toEqual(['b:1', 'c:1'])
-  leaves({ keys: true, why: 'the queue is left to its TTL' })
 })

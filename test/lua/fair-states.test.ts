@@ -126,9 +126,16 @@ function coarse(answer: unknown): unknown {
   return typeof answer === 'number' && answer > 1 && answer <= LEASE_MS ? 'a TTL' : answer
 }
 
-/** Whether anybody listened is looked at again by each call; here it has changed in between. */
+/**
+ * Without what any call may find out or clear: whether anybody listens now, and what is left of
+ * clients that are gone.
+ */
 function alike(all: Record<string, unknown>): unknown {
-  return JSON.parse(JSON.stringify(all).replace(/"(\d+) [01] shop"/g, '"$1 shop"'))
+  const { [WAITING]: waiting, ...others } = all
+  const known = Object.entries((waiting ?? {}) as Record<string, string>)
+    .filter(([who, what]) => who.startsWith('a:') || Number.parseInt(what, 10) * 1_000 >= NOW)
+    .map(([who, what]) => [who, what.replace(/ [01] /, ' ')])
+  return { ...others, waiting: Object.fromEntries(known) }
 }
 
 describe('a key of another type', () => {
@@ -136,6 +143,8 @@ describe('a key of another type', () => {
     ['an acquire', 'a free lock', () => acquire()],
     ['an acquire', 'a queue', () => acquire()],
     ['an acquire with a ticket', 'a queue', () => acquire({ ticket: ticketOf(0) })],
+    ['an acquire with a ticket', 'a hold and a queue', () => acquire({ ticket: ticketOf(0) })],
+    ['an acquire', 'a hold and a queue', () => acquire()],
     ['an acquire that only tries', 'a free lock', () => acquire({ ticket: 'try' })],
     ['a release', 'a hold', () => release()],
     ['a release', 'a hold and a queue', () => release()],
@@ -238,12 +247,33 @@ describe('a full server', () => {
     })
   })
 
-  test('takes nobody new, and says so', async () => {
+  test('keeps places, and puts them back', async () => {
+    await given({ holder: 'h:1', queue: ['a:1', 'b:1'], waiting: { a: mark(1), 'b:1': 20_000 } })
+    pass(ALIVE_MS / 2)
+    await full(async () => {
+      expect((await beat([place])).slice(1)).toEqual([String(TOKEN), 'a:1', ''])
+      expect(await admin.hget(WAITING, 'a')).toBe(mark(0))
+      expect((await acquire({ owner: 'b:1', ticket: ticketOf(1) }))[0]).toBe('queued')
+      expect(await admin.hget(WAITING, 'b')).toBe(mark(0))
+      await admin.zrem(QUEUE, 'a:1')
+      expect((await beat([place])).slice(1)).toEqual([String(TOKEN), 'a:1', ''])
+      expect(await queued()).toEqual(['a:1', 'b:1'])
+    })
+  })
+
+  test.each(['', 'try'])('gives nothing to anybody new, and says so: "%s"', async (ticket) => {
+    await full(async () => {
+      await expect(acquire({ ticket })).rejects.toThrow(/^OOM/)
+      expect(await contents()).toEqual({})
+    })
+  })
+
+  test('queues nobody new, and says so', async () => {
+    await given({ holder: 'h:1' })
+    const then = await contents()
     await full(async () => {
       await expect(acquire()).rejects.toThrow(/^OOM/)
-      await given({ holder: 'h:1' }).catch(() => {})
-      await expect(acquire()).rejects.toThrow(/^OOM/)
-      expect(await contents()).toEqual({})
+      expect(await contents()).toEqual(then)
     })
   })
 })

@@ -8,6 +8,7 @@ import {
   contents,
   EXPIRED,
   expectTtl,
+  GONE,
   given,
   INBOX,
   LEASE_MS,
@@ -145,6 +146,27 @@ describe('a heartbeat', () => {
     },
   )
 
+  test('finds a grant under no token, and one without an end', async () => {
+    await given({ holder: 'a:1', token: null })
+    await admin.persist(LOCK)
+    expect(await beat([place('a:1', 0)])).toEqual([-1, '', '', 'a:1'])
+    expect(await queued()).toEqual([])
+  })
+
+  test('does not queue one whose request was granted just before it', async () => {
+    await given({ queue: ['a:1'], waiting: { a: mark(1) } })
+    const [, token] = await acquire({ ticket: ticketOf(0) })
+    expect((await beat([place('a:1', 0)]))[3]).toBe('a:1')
+    expect(await queued()).toEqual([])
+    expect((await release({ owner: 'a:1', token: token as string }))[0]).toBe('freed')
+  })
+
+  test('gives a free lock to the first of its places although the subscription is cut', async () => {
+    await given({ queue: ['a:1', 'b:1'], waiting: { a: GONE(), b: mark(0) } })
+    expect((await beat([place('a:1', 0)])).slice(1)).toEqual([String(NOW), 'b:1', 'a:1'])
+    expect(await fields()).toEqual({ 'a:1': '1' })
+  })
+
   test('gives a free lock to the first of its places, which it tells by the reply', async () => {
     await given({ queue: ['a:1', 'b:1', 'a:2'], waiting: { a: mark(0), b: mark(0) } })
     const [ttlMs, ...rest] = await beat([place('a:1', 0), place('a:2', 2)])
@@ -185,6 +207,21 @@ describe('a heartbeat', () => {
     expect((await beat([place('a:1', 0)])).slice(1)).toEqual([String(NOW + 6), '', 'a:1'])
     await admin.del(LOCK, COUNTER)
     expect((await beat([place('a:1', 0)])).slice(1)).toEqual([String(NOW), '', 'a:1'])
+  })
+
+  test('clears what others left in a queue that is never empty', async () => {
+    await given({ holder: 'h:1', queue: ['a:1'], waiting: { a: mark(0), 'a:1': 20_000 } })
+    for (let i = 0; i < 300; i++) {
+      // One who was granted the lock by asking, and one who left.
+      await admin.hset(WAITING, `c${i}:1`, 20_000)
+      await acquire({ owner: `c${i}:1`, leaseMs: 20_000 })
+      await release({ owner: `c${i}:1`, token: '' })
+      pass(ALIVE_MS / 4)
+      await beat([place('a:1', 0)])
+    }
+    const { a, 'a:1': claimMs, ...rest } = await waiting()
+    expect([a, claimMs]).toEqual([mark(0), '20000'])
+    expect(Object.keys(rest).length).toBeLessThan(60)
   })
 
   test('that comes too late does nothing', async () => {
