@@ -57,6 +57,7 @@ describe('a free lock', () => {
       leaseMs: LEASE_MS,
       ticket: '',
       notAfterUs: NEVER,
+      listens: '',
       label: '',
       counterMs: COUNTER_MS,
       claimMs: CLAIM_MS,
@@ -174,6 +175,13 @@ test('two thousand who are gone keep nobody from a free lock', async () => {
   await given({ queue: Array.from({ length: 2_000 }, (_, i) => `d${i}:1`) })
   expect((await acquire({ ticket: 'try' }))[0]).toBe('granted')
   expect(await queued()).toEqual([])
+})
+
+test('more than two thousand who are gone take more than one call', async () => {
+  await given({ queue: Array.from({ length: 4_100 }, (_, i) => `d${i}:1`) })
+  expect(await acquire({ ticket: 'try' })).toEqual(['held', 0])
+  expect(await acquire()).toEqual(['queued', expect.any(String), String(TOKEN), 0, 0])
+  expect(await acquire()).toEqual(['granted', String(NOW)])
 })
 
 describe('a lock that somebody else has', () => {
@@ -299,15 +307,20 @@ describe('a lock that somebody else has', () => {
 describe('the sign of life', () => {
   const until = (ms: number, seen: 0 | 1) => ({ a: mark(seen, ms) })
 
-  test('says whether the inbox has a listener, and is looked at again until it has', async () => {
+  test('says that the inbox is listened to where the client says so and Redis does', async () => {
     await given({ holder: 'h:1' })
     await acquire()
     expect(await waiting()).toEqual(until(ALIVE_MS, 0))
     const inbox = await listen(`${INBOX}a`)
+    await acquire({ listens: '' })
+    expect(await waiting()).toEqual(until(ALIVE_MS, 0))
     await acquire()
     expect(await waiting()).toEqual(until(ALIVE_MS, 1))
+    // What the client says counts at once, what Redis says when it is looked at again.
+    await acquire({ listens: '' })
+    expect(await waiting()).toEqual(until(ALIVE_MS, 0))
+    await acquire()
     await inbox.stop()
-    // Not worth a look so soon.
     await acquire()
     expect(await waiting()).toEqual(until(ALIVE_MS, 1))
     pass(ALIVE_MS / 4)
@@ -315,21 +328,32 @@ describe('the sign of life', () => {
     expect(await waiting()).toEqual(until(ALIVE_MS, 0))
   })
 
-  test('is renewed once a quarter of its time is over', async () => {
-    await given({ holder: 'h:1' })
+  test.each([1, ''])(
+    'is renewed once a quarter of its time is over, listening "%s"',
+    async (listens) => {
+      await given({ holder: 'h:1' })
+      await listen(`${INBOX}a`)
+      const seen = listens === 1 ? 1 : 0
+      await acquire({ listens })
+      await admin.pexpire(QUEUE, 1_000)
+      await admin.pexpire(WAITING, 1_000)
+      pass(ALIVE_MS / 4 - 1)
+      await acquire({ listens, label: 'new' })
+      expect(await waiting()).toEqual(until(ALIVE_MS * 0.75 + 1, seen))
+      expect(await admin.pttl(WAITING)).toBeLessThanOrEqual(1_000)
+      pass(1)
+      await acquire({ listens, label: 'new' })
+      expect(await waiting()).toEqual({ a: mark(seen, ALIVE_MS, 'new') })
+      await expectTtl(QUEUE, 2 * ALIVE_MS)
+      await expectTtl(WAITING, 2 * ALIVE_MS)
+    },
+  )
+
+  test('that is fresh is no reason to leave a new queue without a TTL', async () => {
     await listen(`${INBOX}a`)
-    await acquire()
-    await admin.pexpire(QUEUE, 1_000)
-    await admin.pexpire(WAITING, 1_000)
-    pass(ALIVE_MS / 4 - 1)
-    await acquire({ label: 'new' })
-    expect(await waiting()).toEqual(until(ALIVE_MS * 0.75 + 1, 1))
-    expect(await admin.pttl(WAITING)).toBeLessThanOrEqual(1_000)
-    pass(1)
-    await acquire({ label: 'new' })
-    expect(await waiting()).toEqual({ a: mark(1, ALIVE_MS, 'new') })
+    await given({ holder: 'h:1', waiting: { a: mark(1) } })
+    await acquire({ leaseMs: 20_000 })
     await expectTtl(QUEUE, 2 * ALIVE_MS)
-    await expectTtl(WAITING, 2 * ALIVE_MS)
   })
 
   test('counts up to its last millisecond', async () => {

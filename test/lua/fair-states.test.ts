@@ -200,6 +200,72 @@ describe('a key of another type', () => {
   )
 })
 
+describe('a read-write lock of Redisson that has the name', () => {
+  const readWrite = { mode: 'write', 'j:1:write': '1' }
+  beforeEach(async () => {
+    await given({ queue: ['a:1'], waiting: { a: mark(0), 'a:1': 20_000 } })
+    await admin.hset(LOCK, readWrite)
+    await admin.pexpire(LOCK, LEASE_MS)
+  })
+
+  test.each(['', 'try', String(ticketOf(0))])(
+    'is refused, and left alone: "%s"',
+    async (ticket) => {
+      const then = await contents()
+      await expect(acquire({ ticket, leaseMs: 2 * LEASE_MS })).rejects.toThrow(
+        /WRONGTYPE.*read-write/,
+      )
+      expect(await contents()).toEqual(then)
+      await expectTtl(LOCK, LEASE_MS)
+    },
+  )
+
+  test('is refused although the owner is in it', async () => {
+    await admin.hset(LOCK, 'a:1', 1)
+    await expect(acquire()).rejects.toThrow(/WRONGTYPE.*read-write/)
+  })
+
+  test('is an error in a heartbeat, for that lock only', async () => {
+    const then = await contents()
+    const [, answers] = await beatAll({ [LOCK]: [place], two: [['a:1', 1]] })
+    expect(answers).toEqual([
+      [expect.stringMatching(/^WRONGTYPE.*read-write/)],
+      [expect.any(Number), String(NOW), '', 'a:1'],
+    ])
+    expect((await contents())[LOCK]).toEqual(then[LOCK])
+    expect((await contents())[QUEUE]).toEqual(then[QUEUE])
+  })
+
+  test.each(['', TOKEN])('is not released; whoever was in it leaves it: "%s"', async (token) => {
+    await admin.hset(LOCK, 'a:1', 1)
+    const listener = await listen(CHANNEL)
+    expect(await release({ owner: 'a:1', token })).toEqual(['gone'])
+    expect(await fields()).toEqual(readWrite)
+    expect(await listener.heard()).toEqual([])
+    expect(await queued()).toEqual(token === '' ? [] : ['a:1'])
+  })
+})
+
+test('a counter that is kept for good never gets a TTL, and loses the one it has', async () => {
+  const forGood = { counterMs: 0 }
+  const kept = async (token: number) => {
+    expect(await admin.get(COUNTER)).toBe(String(token))
+    expect(await admin.pttl(COUNTER)).toBe(-1)
+    pass(1)
+  }
+  await admin.set(COUNTER, '1')
+  await acquire(forGood)
+  await kept(NOW)
+  await admin.del(COUNTER)
+  await admin.set(COUNTER, String(NOW))
+  await acquire({ owner: 'b:1', ...forGood })
+  await release({ owner: 'a:1', token: NOW, ...forGood })
+  await kept(NOW + 1_000)
+  await admin.del(LOCK)
+  await beat([['c:1', 1]], { client: 'c', ...forGood })
+  await kept(NOW + 2_000)
+})
+
 describe('a full server', () => {
   const full = async (work: () => Promise<void>) => {
     await admin.config('SET', 'maxmemory', '1')

@@ -133,7 +133,7 @@ describe('a heartbeat', () => {
   test.each([CLAIM_MS, LEASE_MS])(
     'finds the grant whose message was lost, with %d ms left, and leaves it as it is',
     async (ttlMs) => {
-      await given({ holder: 'a:2', ttlMs, queue: ['b:1'], waiting: { a: mark(1), b: mark(1) } })
+      await given({ holder: 'a:2', ttlMs, queue: ['b:1'], waiting: { a: mark(1), b: mark(0) } })
       const then = await contents()
       const [left, ...rest] = await beat([place('a:1', 1), place('a:2', 2), place('a:3', 3)])
       expect(rest).toEqual([String(TOKEN), 'b:1', 'a:2'])
@@ -167,8 +167,9 @@ describe('a heartbeat', () => {
     expect(await fields()).toEqual({ 'a:1': '1' })
   })
 
-  test('gives a free lock to the first of its places, which it tells by the reply', async () => {
+  test('gives a free lock to the first of its places, which it tells by the reply and by a message', async () => {
     await given({ queue: ['a:1', 'b:1', 'a:2'], waiting: { a: mark(0), b: mark(0) } })
+    const inbox = await listen(`${INBOX}a`)
     const [ttlMs, ...rest] = await beat([place('a:1', 0), place('a:2', 2)])
     expect(rest).toEqual([String(NOW), 'b:1', 'a:1'])
     expect(ttlMs).toBeLessThanOrEqual(CLAIM_MS)
@@ -177,6 +178,8 @@ describe('a heartbeat', () => {
     await expectTtl(LOCK, CLAIM_MS)
     await expectTtl(COUNTER, COUNTER_MS)
     expect(await queued()).toEqual(['b:1', 'a:2'])
+    // The reply may be lost.
+    expect(await inbox.heard()).toEqual([[`${INBOX}a`, `${NOW} a:1 ${LOCK}`]])
   })
 
   test('gives a free lock to the first in the queue, whose client is told', async () => {
@@ -202,6 +205,49 @@ describe('a heartbeat', () => {
     expect(await waiting()).toEqual({ a: mark(0), b: UNHEARD() })
   })
 
+  describe('while a grant is not confirmed', () => {
+    const claimed = { holder: 'h:1', ttlMs: CLAIM_MS }
+
+    test('takes those out who are gone and head the queue, so that somebody looks when it ends', async () => {
+      await given({
+        ...claimed,
+        queue: ['x:1', 'd:1', 'e:1', 'd:2', 'b:1', 'd:3', 'a:1'],
+        waiting: { d: GONE(), e: EXPIRED(), b: UNHEARD() },
+      })
+      expect((await beat([place('a:1', 6)]))[2]).toBe('b:1')
+      expect(await queued()).toEqual(['b:1', 'd:3', 'a:1'])
+    })
+
+    test('takes out nobody who listens', async () => {
+      await given({ ...claimed, queue: ['b:1', 'a:1'], waiting: { b: mark(1) } })
+      await listen(`${INBOX}b`)
+      expect((await beat([place('a:1', 1)]))[2]).toBe('b:1')
+    })
+
+    test('takes out none of its own', async () => {
+      await given({ ...claimed, queue: ['d:1', 'a:1', 'a:2'], waiting: { d: GONE(), a: GONE() } })
+      expect((await beat([place('a:2', 2)]))[2]).toBe('a:1')
+      expect(await queued()).toEqual(['a:1', 'a:2'])
+    })
+
+    test('takes out a hundred or so at a time', async () => {
+      const dead = Array.from({ length: 250 }, (_, i) => `d${i}:1`)
+      await given({ ...claimed, queue: [...dead, 'a:1'] })
+      for (let left = 251; left > 1; left = await admin.zcard(QUEUE)) {
+        await beat([place('a:1', 250)])
+        expect(await admin.zcard(QUEUE)).toBeGreaterThanOrEqual(left - 150)
+        expect(await admin.zcard(QUEUE)).toBeLessThan(left)
+      }
+      expect((await beat([place('a:1', 250)]))[2]).toBe('a:1')
+    })
+  })
+
+  test('takes out nobody while the lock is held for a lease', async () => {
+    await given({ holder: 'h:1', queue: ['d:1', 'a:1'], waiting: { d: GONE() } })
+    expect((await beat([place('a:1', 1)]))[2]).toBe('d:1')
+    expect(await queued()).toEqual(['d:1', 'a:1'])
+  })
+
   test('gives tokens that rise where the clock is behind, or the counter was lost', async () => {
     await given({ token: NOW + 5, queue: ['a:1'] })
     expect((await beat([place('a:1', 0)])).slice(1)).toEqual([String(NOW + 6), '', 'a:1'])
@@ -212,9 +258,9 @@ describe('a heartbeat', () => {
   test('clears what others left in a queue that is never empty', async () => {
     await given({ holder: 'h:1', queue: ['a:1'], waiting: { a: mark(0), 'a:1': 20_000 } })
     for (let i = 0; i < 300; i++) {
-      // One who was granted the lock by asking, and one who left.
-      await admin.hset(WAITING, `c${i}:1`, 20_000)
-      await acquire({ owner: `c${i}:1`, leaseMs: 20_000 })
+      // The claim window of a place that is no more, and a client that leaves.
+      await admin.hset(WAITING, `x${i}:1`, 20_000)
+      await acquire({ owner: `c${i}:1` })
       await release({ owner: `c${i}:1`, token: '' })
       pass(ALIVE_MS / 4)
       await beat([place('a:1', 0)])
@@ -269,5 +315,12 @@ describe('one heartbeat for many locks', () => {
   test('for none does nothing', async () => {
     expect(await beatAll({})).toEqual(['done', []])
     expect(await contents()).toEqual({})
+  })
+
+  test('for a lock whose places have all left leaves no key behind', async () => {
+    const [, answers] = await beatAll({ [LOCK]: [], two: [place('a:1', 0)] })
+    expect(answers).toHaveLength(2)
+    expect((answers[1] as string[])[3]).toBe('a:1')
+    expect(await waiting()).toEqual({})
   })
 })

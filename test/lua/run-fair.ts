@@ -56,20 +56,21 @@ function timed<S extends Script>(script: S): S {
 }
 
 /** Whatever a script does, no key is to stay for ever. */
-async function checked<T>(work: Promise<unknown>): Promise<T> {
+async function checked<T>(work: () => Promise<unknown>): Promise<T> {
   const before = await withoutTtl()
-  const reply = await work
+  const reply = await work()
   expect((await withoutTtl()).filter((key) => !before.includes(key))).toEqual([])
   return reply as T
 }
 
 export const acquire = (args: Arguments = {}) =>
-  checked<[kind: string, ...details: Value[]]>(
+  checked<[kind: string, ...details: Value[]]>(() =>
     run(timed(scripts.acquireFair), {
       owner: 'a:1',
       leaseMs: LEASE_MS,
       ticket: '',
       notAfterUs: NEVER,
+      listens: 1,
       label: 'shop',
       ...TERMS,
       ...args,
@@ -77,7 +78,7 @@ export const acquire = (args: Arguments = {}) =>
   )
 
 export const release = (args: Arguments = {}) =>
-  checked<[kind: string, ...details: Value[]]>(
+  checked<[kind: string, ...details: Value[]]>(() =>
     run(timed(scripts.releaseFair), { owner: 'h:1', token: TOKEN, ...TERMS, ...args }),
   )
 
@@ -97,10 +98,17 @@ export function beatAll(locks: Record<string, BeatPlace[]>, args: Arguments = {}
     all.length,
     ...all.flatMap(([owner, ticket, claimMs = '']) => [owner, ticket, claimMs]),
   ])
-  const all: Arguments = { client: 'a', notAfterUs: NEVER, label: 'shop', ...TERMS, ...args }
+  const all: Arguments = {
+    client: 'a',
+    notAfterUs: NEVER,
+    listens: 1,
+    label: 'shop',
+    ...TERMS,
+    ...args,
+  }
   const { args: names, source } = timed(scripts.heartbeat)
   const values = names.slice(0, -1).map((name) => all[name] as Value)
-  return checked<['done', (BeatAnswer | [string])[]] | ['late', string]>(
+  return checked<['done', (BeatAnswer | [string])[]] | ['late', string]>(() =>
     admin.eval(source, keys.length, ...keys, ...values, ...places),
   )
 }
