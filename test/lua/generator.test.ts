@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -95,6 +96,64 @@ describe('a good script', () => {
     const code = ['-- not KEYS[2]', "local s = 'it\\'s ARGV[2]'", '--[==[', 'KEYS[3]', ']==]']
     write('talk.lua', [...good, ...code])
     expect(generate()).toMatchObject({ status: 0, stderr: '' })
+  })
+})
+
+describe('a part that scripts share', () => {
+  const including = (...code: string[]) => [...good, '-- include: parts/shared.lua', ...code]
+
+  function part(...lines: string[]) {
+    mkdirSync(join(dir, 'lua/parts'), { recursive: true })
+    write('parts/shared.lua', lines)
+  }
+
+  /** What the generator makes of `take.lua`. */
+  function generated() {
+    expect(generate()).toMatchObject({ status: 0, stderr: '' })
+    const source = readFileSync(output, 'utf8')
+    const text = source.slice(source.indexOf('export const take ='))
+    const [, sha1] = /^ {2}sha1: "(.*)",$/m.exec(text) ?? []
+    const [, lua] = /^ {2}source: (".*"),$/m.exec(text) ?? []
+    return { source, sha1, lua: JSON.parse(lua ?? 'null') as unknown }
+  }
+
+  test('is put in where it is named, and is part of the hash', () => {
+    part('local function f() return "$&" end', '', '')
+    write('take.lua', including('return f()'))
+    const { sha1, lua } = generated()
+    expect(lua).toBe([...good, 'local function f() return "$&" end', 'return f()', ''].join('\n'))
+    expect(sha1).toBe(createHash('sha1').update(String(lua)).digest('hex'))
+  })
+
+  test('is put into every script that names it, and is no script itself', () => {
+    part('local shared = 1')
+    write('take.lua', including())
+    write('give.lua', including())
+    const { source } = generated()
+    expect(source.match(/local shared = 1/g)).toHaveLength(2)
+    expect(source.match(/^export const \w+/gm)).toEqual(['export const give', 'export const take'])
+  })
+
+  test('changes the hash when it changes, which --check notices', () => {
+    part('local shared = 1')
+    write('take.lua', including())
+    const { sha1 } = generated()
+    expect(generate('--check').status).toBe(0)
+    part('local shared = 2')
+    expect(generate('--check').status).toBe(1)
+    expect(generated().sha1).not.toBe(sha1)
+  })
+
+  test('must be there', () => {
+    expect(refusal(including())).toEqual([
+      '1: "-- include: parts/shared.lua" names a file that is not there',
+    ])
+  })
+
+  test('is only what is named in a line of its own', () => {
+    part('local shared = 1')
+    write('take.lua', [...good, '-- see -- include: parts/shared.lua', '--  include: parts/x.lua'])
+    expect(generated().lua).not.toContain('local shared')
   })
 })
 

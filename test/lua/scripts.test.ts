@@ -2,48 +2,27 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../src/index.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
-import { forward } from '../support/forward.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { sharedServer } from '../support/redis-server.ts'
-
-const server = sharedServer()
-const admin = forward(() => server.admin)
-const LOCK = 'it'
-const COUNTER = 'redisson_lock_token:{it}'
-const CHANNEL = 'redisson_lock__channel:{it}'
-const COUNTER_MS = 60_000
-const NEVER = 0
-
-type Value = string | number
-type Arguments = Record<string, Value>
-
-interface Script {
-  readonly keys: readonly string[]
-  readonly args: readonly string[]
-  readonly source: string
-}
-
-const KEYS: Arguments = { lock: LOCK, counter: COUNTER }
-
-/** Runs a script with its arguments by name, as its header declares them. */
-function run(script: Script, args: Arguments): Promise<unknown> {
-  const values = script.args.map((name) => {
-    const value = args[name]
-    if (value === undefined) throw new Error(`The script takes ${name}`)
-    return value
-  })
-  const keys = script.keys.map((name) => KEYS[name] as string)
-  return admin.eval(script.source, keys.length, ...keys, ...values)
-}
-
-/** Everything there is: types, values, and that every key has a TTL. */
-async function state() {
-  const keys = (await admin.keys('*')).sort()
-  return Promise.all(
-    keys.map(async (key) => [key, await admin.dump(key).then((dump) => String(dump))]),
-  )
-}
+import {
+  type Arguments,
+  admin,
+  CHANNEL,
+  COUNTER,
+  COUNTER_MS,
+  fields,
+  LOCK,
+  messagesOf,
+  NEVER,
+  nowUs,
+  QUEUE,
+  run,
+  server,
+  state,
+  type Value,
+  WAITING,
+  withoutTtl,
+} from './run-script.ts'
 
 const acquire = (args: Arguments) =>
   run(scripts.acquire, {
@@ -89,34 +68,11 @@ const renew = (leaseMs: number, seats: [key: string, owner: string][]) =>
   ) as Promise<number[]>
 
 const forceRelease = () => run(scripts.forceRelease, { channel: CHANNEL, publish: 'PUBLISH' })
-const inspect = () => run(scripts.inspect, { channel: CHANNEL })
-const fields = () => admin.hgetall(LOCK)
-const nowUs = async () => {
-  const [seconds, micros] = (await admin.time()) as unknown as [string, string]
-  return Number(seconds) * 1_000_000 + Number(micros)
-}
+const inspect = () => run(scripts.inspect, { channel: CHANNEL, publish: 'PUBLISH' })
 const tokenOf = async (args: Arguments = {}) => Number((await acquire(args))[1])
 
-/** What was published on the channel while the work ran. */
-async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
-  const messages: string[] = []
-  const client = admin.duplicate()
-  client.on('message', (_, payload) => messages.push(payload))
-  try {
-    await client.subscribe(CHANNEL)
-    await work()
-    await admin.publish(CHANNEL, 'end')
-    await eventually(() => messages.includes('end'))
-  } finally {
-    client.disconnect()
-  }
-  await eventually(async () => ((await admin.pubsub('CHANNELS')) as string[]).length === 0)
-  return messages.slice(0, -1)
-}
-
 afterEach(async () => {
-  for (const key of await admin.keys('*'))
-    expect([key, await admin.pttl(key)]).not.toEqual([key, -1])
+  expect(await withoutTtl()).toEqual([])
   await server.flush()
 })
 
@@ -477,8 +433,8 @@ describe('force-release', () => {
     await acquire({})
     await acquire({ holds: 2 })
     const messages = await messagesOf(async () => {
-      expect(await forceRelease()).toBe(1)
-      expect(await forceRelease()).toBe(0)
+      expect(await forceRelease()).toBe('c:1')
+      expect(await forceRelease()).toBe('')
     })
     expect(messages).toEqual(['0'])
     expect(await admin.keys('*')).toEqual([COUNTER])
@@ -487,14 +443,30 @@ describe('force-release', () => {
 
 describe('inspect', () => {
   test('tells a free lock from a held one, and changes nothing', async () => {
-    expect(await inspect()).toEqual(['', '0', -2, '', 0])
+    const time = expect.stringMatching(/^\d{16}$/)
+    expect(await inspect()).toEqual(['', '0', -2, '', 0, time, [], []])
     const token = await tokenOf()
     await acquire({ holds: 2 })
     const then = await state()
+    const before = await nowUs()
     const answer = (await inspect()) as Value[]
-    expect(answer).toEqual(['c:1', '2', expect.any(Number), String(token), 0])
+    expect(answer).toEqual(['c:1', '2', expect.any(Number), String(token), 0, time, [], []])
     expect(answer[2]).toBeGreaterThan(5_000)
+    expect(Number(answer[5])).toBeGreaterThanOrEqual(before)
+    expect(Number(answer[5])).toBeLessThanOrEqual(await nowUs())
     expect(await state()).toEqual(then)
+  })
+
+  test('tells who queues, in order, and what is known of their clients', async () => {
+    await admin.zadd(QUEUE, 1_800_000_000_000_002, 'd:1', 1_800_000_000_000_001, 'c:7')
+    await admin.hset(WAITING, 'c', '1800000003000 1 shop 7', 'c:7', '100')
+    for (const key of [QUEUE, WAITING]) await admin.pexpire(key, 10_000)
+    const then = await state()
+    const [queue, waiting] = ((await inspect()) as unknown[]).slice(6)
+    expect(queue).toEqual(['c:7', '1800000000000001', 'd:1', '1800000000000002'])
+    expect(waiting).toEqual(['c', '1800000003000 1 shop 7', 'c:7', '100'])
+    expect(await state()).toEqual(then)
+    leaves({ keys: true, why: 'the hand-made queue is left to its TTL' })
   })
 })
 

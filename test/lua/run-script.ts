@@ -1,0 +1,84 @@
+import { eventually } from '../support/eventually.ts'
+import { forward } from '../support/forward.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+export type Value = string | number
+export type Arguments = Record<string, Value>
+
+export interface Script {
+  readonly keys: readonly string[]
+  readonly args: readonly string[]
+  readonly source: string
+}
+
+export const server = sharedServer()
+export const admin = forward(() => server.admin)
+
+export const LOCK = 'it'
+export const COUNTER = 'redisson_lock_token:{it}'
+export const CHANNEL = 'redisson_lock__channel:{it}'
+export const QUEUE = 'holdfast_queue:{it}'
+export const WAITING = 'holdfast_waiting:{it}'
+export const JAVA_QUEUE = 'redisson_lock_queue:{it}'
+export const JAVA_TIMEOUTS = 'redisson_lock_timeout:{it}'
+export const COUNTER_MS = 60_000
+export const NEVER = 0
+
+const KEYS: Record<string, string> = {
+  lock: LOCK,
+  counter: COUNTER,
+  queue: QUEUE,
+  waiting: WAITING,
+  javaQueue: JAVA_QUEUE,
+  javaTimeouts: JAVA_TIMEOUTS,
+}
+
+/** Runs a script with its arguments by name, as its header declares them. */
+export function run(script: Script, args: Arguments): Promise<unknown> {
+  const keys = script.keys.map((name) => KEYS[name] as string)
+  const values = script.args.map((name) => {
+    const value = args[name]
+    if (value === undefined) throw new Error(`The script takes ${name}`)
+    return value
+  })
+  return admin.eval(script.source, keys.length, ...keys, ...values)
+}
+
+/** Everything there is, as Redis would dump it. */
+export async function state() {
+  const keys = (await admin.keys('*')).sort()
+  return Promise.all(
+    keys.map(async (key) => [key, await admin.dump(key).then((dump) => String(dump))]),
+  )
+}
+
+export const fields = () => admin.hgetall(LOCK)
+
+export const nowUs = async () => {
+  const [seconds, micros] = (await admin.time()) as unknown as [string, string]
+  return Number(seconds) * 1_000_000 + Number(micros)
+}
+
+/** What was published on the channel while the work ran. */
+export async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
+  const messages: string[] = []
+  const client = admin.duplicate()
+  client.on('message', (_, payload) => messages.push(payload))
+  try {
+    await client.subscribe(CHANNEL)
+    await work()
+    await admin.publish(CHANNEL, 'end')
+    await eventually(() => messages.includes('end'))
+  } finally {
+    client.disconnect()
+  }
+  await eventually(async () => ((await admin.pubsub('CHANNELS')) as string[]).length === 0)
+  return messages.slice(0, -1)
+}
+
+/** The keys that would stay for ever. */
+export async function withoutTtl(): Promise<string[]> {
+  const found: string[] = []
+  for (const key of await admin.keys('*')) if ((await admin.pttl(key)) === -1) found.push(key)
+  return found
+}
