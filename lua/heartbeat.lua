@@ -62,7 +62,9 @@ local function beat(keys, places)
       end
     end
   end
-  stayAlive(keys, client, listens, label, nowUs / 1000, terms)
+  if #places > 0 then
+    stayAlive(keys, client, listens, label, nowUs / 1000, terms)
+  end
   if ttlMs == -2 then
     local following, token = grantNext(keys, last, nowUs, terms, client)
     if following then

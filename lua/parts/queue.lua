@@ -79,7 +79,9 @@ local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
       return nil
     end
     if asker and (owner or asker) == asker then
-      redis.call('ZREM', keys.queue, asker)
+      if owner then
+        redis.call('ZREM', keys.queue, asker)
+      end
       redis.call('HSET', keys.lock, asker, 1)
       redis.call('PEXPIRE', keys.lock, leaseMs)
       if leaseMs < terms.claimMs then
