@@ -245,7 +245,7 @@ describe('a heartbeat', () => {
   })
 
   test('delayed for longer than a place is kept: the place is passed over, and put back', async () => {
-    const client = await warmClient(10_000)
+    const client = await warmClient(10_000, 30_000)
     const held = await rig.witness().getFairLock('it').lock()
     const first = client.getFairLock('it').lock()
     await rig.queued('it', 1)

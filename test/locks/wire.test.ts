@@ -243,7 +243,7 @@ describe('connections', () => {
   })
 
   test('two thousand held locks are renewed by a few scripts', async () => {
-    const client = newClient({ leaseMs: 6_000 })
+    const client = newClient({ leaseMs: 6_000, outageMs: 30_000 })
     const names = Array.from({ length: 2_000 }, (_, i) => `it ${i}`)
     const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
     const calls = async () =>
