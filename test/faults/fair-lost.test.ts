@@ -80,7 +80,7 @@ describe('a request to queue', () => {
     const request = await trap.seen
     leaving.abort()
     expect((await trying).error).toBe(leaving.signal.reason)
-    await trap.done
+    await rig.proxy.onNextRequest(SHA.releaseFair, 'pass').done
     await rig.proxy.replay(request)
     expect(await rig.exists('it')).toBe(true)
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: SOON_MS })
@@ -95,7 +95,7 @@ describe('a request to queue', () => {
     const request = await trap.seen
     leaving.abort()
     await trying
-    await trap.done
+    await rig.proxy.onNextRequest(SHA.releaseFair, 'pass').done
     await rig.proxy.replay(request)
     await rig.queued('it', 1)
     await eventually(async () => (await rig.queue('it')).length === 0, { timeoutMs: SOON_MS })

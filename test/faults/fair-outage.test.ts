@@ -236,6 +236,22 @@ describe('in an outage', () => {
     },
   )
 
+  test('of a server that refuses to write, those who queue are told so after outageMs', async () => {
+    const client = rig.client({ commandTimeoutMs: 300, outageMs: 1_500 })
+    const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
+    const pending = outcome(client.getFairLock('it').lock())
+    await rig.queued('it', 1)
+    await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
+    atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0').then(() => {}), {
+      beforeCheck: true,
+    })
+    const { error } = await within(6_000, pending)
+    expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
+    expect(String(error)).toContain('NOREPLICAS')
+    await rig.server.admin.config('SET', 'min-replicas-to-write', '0')
+    await held.release()
+  })
+
   test('longer than it is put up with, everybody who queues has an error, and no place is left', async () => {
     const client = rig.client({ commandTimeoutMs: 200, outageMs: 600 })
     const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
