@@ -115,12 +115,16 @@ describe('a free lock', () => {
   })
 
   test.each([
-    ['whose subscription is cut', GONE],
-    ['whose heartbeat had stopped', EXPIRED],
-  ])(
+    ['whose subscription is cut', { a: GONE }],
+    ['whose heartbeat had stopped', { a: EXPIRED }],
+    ['of whom nothing is known any more', {}],
+  ] as [string, { a?: () => string }][])(
     'goes to the first in the queue of the same client, %s: it lives, for it asks',
-    async (_, known) => {
-      await given({ queue: ['a:1', 'b:1', 'a:2'], waiting: { a: known(), b: mark(0) } })
+    async (_, { a }) => {
+      await given({
+        queue: ['a:1', 'b:1', 'a:2'],
+        waiting: { b: mark(0), ...(a ? { a: a() } : {}) },
+      })
       expect((await acquire({ owner: 'a:2' })).slice(0, 2)).toEqual(['queued', String(ticketOf(2))])
       expect(await fields()).toEqual({ 'a:1': '1' })
       expect(await queued()).toEqual(['b:1', 'a:2'])

@@ -212,10 +212,12 @@ describe('a heartbeat', () => {
       await given({
         ...claimed,
         queue: ['x:1', 'd:1', 'e:1', 'd:2', 'b:1', 'd:3', 'a:1'],
-        waiting: { d: GONE(), e: EXPIRED(), b: UNHEARD() },
+        waiting: { d: GONE(), e: EXPIRED(), b: UNHEARD(), 'd:2': 20_000, 'b:1': 20_000 },
       })
       expect((await beat([place('a:1', 6)]))[2]).toBe('b:1')
       expect(await queued()).toEqual(['b:1', 'd:3', 'a:1'])
+      expect(await waiting()).toMatchObject({ 'b:1': '20000' })
+      expect(await waiting()).not.toHaveProperty('d:2')
     })
 
     test('takes out nobody who listens', async () => {
@@ -242,11 +244,15 @@ describe('a heartbeat', () => {
     })
   })
 
-  test('takes out nobody while the lock is held for a lease', async () => {
-    await given({ holder: 'h:1', queue: ['d:1', 'a:1'], waiting: { d: GONE() } })
-    expect((await beat([place('a:1', 1)]))[2]).toBe('d:1')
-    expect(await queued()).toEqual(['d:1', 'a:1'])
-  })
+  test.each(['for a lease', 'for ever'])(
+    'takes out nobody while the lock is held %s',
+    async (how) => {
+      await given({ holder: 'h:1', queue: ['d:1', 'a:1'], waiting: { d: GONE() } })
+      if (how === 'for ever') await admin.persist(LOCK)
+      expect((await beat([place('a:1', 1)]))[2]).toBe('d:1')
+      expect(await queued()).toEqual(['d:1', 'a:1'])
+    },
+  )
 
   test('gives tokens that rise where the clock is behind, or the counter was lost', async () => {
     await given({ token: NOW + 5, queue: ['a:1'] })

@@ -108,6 +108,23 @@ describe('the end of a hold', () => {
     expect(Object.keys(await contents())).toEqual([COUNTER])
   })
 
+  test('is told on sharded channels where those are used, but a grant never is', async () => {
+    if ((await admin.info('server')).includes('redis_version:6.')) return
+    const heard: [string, string][] = []
+    const client = admin.duplicate()
+    atEnd(() => client.disconnect(), { beforeCheck: true })
+    client.on('smessage', (channel, message) => heard.push([channel, message]))
+    await client.ssubscribe(CHANNEL)
+    const inbox = await listen(`${INBOX}a`, CHANNEL)
+    await given({ holder: 'h:1', queue: ['a:1'], waiting: { a: mark(1) } })
+    await release({ publish: 'SPUBLISH' })
+    expect(await inbox.heard()).toEqual([[`${INBOX}a`, `${NOW} a:1 ${LOCK}`]])
+    expect(await release({ owner: 'a:1', token: NOW, publish: 'SPUBLISH' })).toEqual(['freed', 1])
+    await eventually(() => heard.length > 0)
+    expect(heard).toEqual([[CHANNEL, '0']])
+    expect(await inbox.heard()).toEqual([])
+  })
+
   test('is by one token only: an older one ends nothing', async () => {
     await given({ holder: 'h:1', queue: ['a:1'], waiting: { a: mark(1) } })
     const then = await contents()

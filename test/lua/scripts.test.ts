@@ -441,6 +441,47 @@ describe('force-release', () => {
   })
 })
 
+describe('on sharded channels, where the server has them,', () => {
+  const SHARDED = { publish: 'SPUBLISH' }
+
+  /** What was published on the sharded channel while the work ran; null on a server without them. */
+  async function shardedOf(work: () => Promise<unknown>): Promise<string[] | null> {
+    if ((await admin.info('server')).includes('redis_version:6.')) return null
+    const messages: string[] = []
+    const client = admin.duplicate()
+    client.on('smessage', (_, payload) => messages.push(payload))
+    try {
+      await client.ssubscribe(CHANNEL)
+      expect(await messagesOf(work)).toEqual([])
+      await admin.spublish(CHANNEL, 'end')
+      await eventually(() => messages.includes('end'))
+    } finally {
+      client.disconnect()
+    }
+    await eventually(async () => ((await admin.pubsub('SHARDCHANNELS')) as string[]).length === 0)
+    return messages.slice(0, -1)
+  }
+
+  test('releases are told there, and counted', async () => {
+    const messages = await shardedOf(async () => {
+      expect(await release({ token: await tokenOf(), ...SHARDED })).toEqual(['freed', 1])
+      await acquire({})
+      await run(scripts.forceRelease, { channel: CHANNEL, ...SHARDED })
+    })
+    expect(messages ?? ['0', '0']).toEqual(['0', '0'])
+  })
+
+  test('listeners are counted there, by inspect and by a hand-over that yields', async () => {
+    const messages = await shardedOf(async () => {
+      const token = await tokenOf()
+      const answer = (await run(scripts.inspect, { channel: CHANNEL, ...SHARDED })) as Value[]
+      expect(answer[4]).toBe(1)
+      expect(await handOver({ token, listening: 0, ...SHARDED })).toEqual(['yielded', 1])
+    })
+    expect(messages ?? ['0']).toEqual(['0'])
+  })
+})
+
 describe('inspect', () => {
   test('tells a free lock from a held one, and changes nothing', async () => {
     const time = expect.stringMatching(/^\d{16}$/)
@@ -515,6 +556,58 @@ describe('a key of another type', () => {
       leaves({ keys: true, why: 'the key of another type must still be there' })
     },
   )
+})
+
+describe('a read-write lock of Redisson that has the name', () => {
+  const readWrite = { mode: 'write', 'j:1:write': '1' }
+
+  test.each([
+    ['acquire', () => acquire({})],
+    ['acquire of an owner who is in it', () => acquire({ owner: 'c:9' })],
+    ['acquire, nested', () => acquire({ owner: 'c:9', holds: 2 })],
+    ['hand-over', () => handOver({ from: 'c:9', token: 17 })],
+    ['force-release', () => forceRelease()],
+    ['inspect', () => inspect()],
+  ] as [string, () => Promise<unknown>][])('stops %s, and stays as it is', async (_, call) => {
+    await admin.hset(LOCK, { ...readWrite, 'c:9': 1 })
+    await admin.pexpire(LOCK, 60_000)
+    const then = await state()
+    const messages = await messagesOf(() =>
+      expect(call()).rejects.toThrow(/^WRONGTYPE.*read-write/),
+    )
+    expect(messages).toEqual([])
+    expect(await state()).toEqual(then)
+    leaves({ keys: true, why: "Redisson's lock must still be there" })
+  })
+
+  test.each([0, 1])('is left by a release of whoever was in it, with %d left', async (holds) => {
+    await admin.hset(LOCK, { ...readWrite, 'c:1': 2 })
+    await admin.pexpire(LOCK, 60_000)
+    const messages = await messagesOf(async () => {
+      expect(await release({ token: '', holds })).toEqual(['gone'])
+    })
+    expect(messages).toEqual([])
+    expect(await fields()).toEqual(readWrite)
+    leaves({ keys: true, why: "Redisson's lock must still be there" })
+  })
+
+  test('is no lease to be renewed', async () => {
+    await admin.hset(LOCK, { ...readWrite, 'c:1': 1 })
+    await admin.pexpire(LOCK, 60_000)
+    expect(await renew(120_000, [[LOCK, 'c:1']])).toEqual([-2])
+    expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(60_000)
+    leaves({ keys: true, why: "Redisson's lock must still be there" })
+  })
+})
+
+test('a counter that is kept for good has no TTL', async () => {
+  const forever = { counterMs: 0 }
+  const token = await tokenOf(forever)
+  expect(await admin.pttl(COUNTER)).toBe(-1)
+  await admin.pexpire(COUNTER, 1_000)
+  expect((await handOver({ token, ...forever }))[0]).toBe('granted')
+  expect(await admin.pttl(COUNTER)).toBe(-1)
+  await admin.del(COUNTER)
 })
 
 test('a server that forgets its scripts in the middle of it all is no failure', async () => {
