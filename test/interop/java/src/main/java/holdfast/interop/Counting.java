@@ -44,7 +44,8 @@ final class Counting {
   }
 
   private static void countOne(Path file) throws Exception {
-    long count = Long.parseLong(Files.readString(file).trim());
+    String text = Files.readString(file).trim(); // Empty when somebody is writing: that overlaps.
+    long count = text.isEmpty() ? 0 : Long.parseLong(text);
     Thread.sleep(1);
     Files.writeString(file, Long.toString(count + 1));
   }
