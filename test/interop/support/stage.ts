@@ -41,8 +41,9 @@ export class Stage {
     this.#javaClient = await this.#java.client({ port: this.server.port })
   }
 
-  nextTest(): void {
+  async nextTest(): Promise<void> {
     this.#tests += 1
+    await this.server.admin.config('RESETSTAT')
   }
 
   get name(): string {
@@ -107,6 +108,35 @@ export class Stage {
   async #listeners(channel: string): Promise<number> {
     const reply = (await this.server.admin.pubsub('NUMSUB', channel)) as unknown[]
     return Number(reply[1])
+  }
+
+  /** How often the server has run a command in this test, in scripts as well. */
+  async calls(command: string): Promise<number> {
+    const stats = await this.server.admin.info('commandstats')
+    return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
+  }
+
+  /** Resolves when the only waiter of ours sleeps: it listens, and has asked once more since. */
+  async nodeSleeps(): Promise<void> {
+    await this.waiters(1)
+    await eventually(async () => (await this.calls('hget')) >= 2)
+  }
+
+  /** Resolves when the only thread in the queue of an RFairLock sleeps. */
+  async fairThreadSleeps(): Promise<void> {
+    await this.fairQueue(1)
+    // It looks for its own place in an empty queue, and later for the first's and its own.
+    await eventually(async () => (await this.calls('zscore')) >= 3)
+  }
+
+  /** Resolves when so many threads queue for an RFairLock, and listen, on a channel each. */
+  async fairQueue(length: number): Promise<void> {
+    await eventually(async () => {
+      const pattern = `redisson_lock__channel:{${this.name}}:*`
+      const channels = (await this.server.admin.pubsub('CHANNELS', pattern)) as string[]
+      const queue = await this.server.admin.llen(`redisson_lock_queue:{${this.name}}`)
+      return queue === length && channels.length === length
+    })
   }
 
   hash(name = this.name): Promise<Record<string, string>> {
