@@ -1,6 +1,7 @@
 import { never } from '../support/eventually.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { JavaLock } from './support/java.ts'
+import { staysPending } from './support/pending.ts'
 import { useStage } from './support/stage.ts'
 
 const stage = useStage()
@@ -10,21 +11,8 @@ const since = (start: number) => performance.now() - start
 /** A lease short enough to be sat out, and long enough to tell that from a wake-up. */
 const LEASE_MS = 1_500
 
-/** For as long as somebody who hears nothing is watched. */
-const DEAF_MS = 500
-
 /** Far below any lease of 30 s. */
 const SOON_MS = 5_000
-
-/** Watches for a while that the promise is not settled. */
-async function staysPending(promise: Promise<unknown>): Promise<void> {
-  let settled = false
-  const settle = () => {
-    settled = true
-  }
-  promise.then(settle, settle)
-  await never(() => settled, DEAF_MS)
-}
 
 describe('RSpinLock', () => {
   const spin = (thread = '') => stage.javaLock({ kind: 'RSpinLock', thread })
