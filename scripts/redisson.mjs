@@ -37,17 +37,19 @@ export function ensureRedisson(wanted) {
   console.log(`Building the Java side with Redisson ${version} …`)
   rmSync(target, { recursive: true, force: true })
   const goals = ['compiler:compile', 'dependency:copy-dependencies']
-  const { status, stdout } = spawnSync(
+  const { status, stdout, stderr } = spawnSync(
     'mvn',
     ['-B', '-q', '-Dstyle.color=never', `-Dredisson.version=${version}`, ...goals],
     {
       cwd: project,
       encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
       shell: process.platform === 'win32',
     },
   )
-  if (status !== 0) throw new Error(`Maven did not build it with Redisson ${version}:\n${stdout}`)
+  if (status !== 0) {
+    throw new Error(`Maven did not build it with Redisson ${version}:\n${stdout}${stderr}`)
+  }
   writeFileSync(stamp, print)
   return { version, classPath }
 }
