@@ -42,17 +42,19 @@ async function countTogether(node: HoldfastLock, java: JavaLock) {
   return { acquisitions, counted: Number(await readFile(file, 'utf8')) }
 }
 
-test('RLock: 8 threads of Java and 8 tasks here, on one counter in a plain file, lose no count', async () => {
-  const { acquisitions, counted } = await countTogether(stage.nodeLock(), stage.javaLock())
-  expect(acquisitions).toBe(2 * WORKERS * ROUNDS)
-  expect(counted).toBe(acquisitions)
-})
-
-test('RFencedLock: 8 threads of Java and 8 tasks here, on one counter in a plain file, lose no count', async () => {
-  const java = stage.javaLock({ kind: 'RFencedLock' })
-  const { acquisitions, counted } = await countTogether(stage.nodeLock(), java)
-  expect(counted).toBe(acquisitions)
-})
+test.each([
+  ['RLock', 'getLock'],
+  ['RLock', 'getFairLock'],
+  ['RFencedLock', 'getLock'],
+  ['RFairLock', 'getFairLock'],
+] as const)(
+  '%s and %s: 8 threads of Java and 8 tasks here, on one counter in a plain file, lose no count',
+  async (kind, ours) => {
+    const together = await countTogether(stage.nodeLock(ours), stage.javaLock({ kind }))
+    expect(together.acquisitions).toBe(2 * WORKERS * ROUNDS)
+    expect(together.counted).toBe(together.acquisitions)
+  },
+)
 
 test('RLock: with two locks instead of one they do lose counts, so this would be noticed', async () => {
   const java = stage.javaLock({ name: 'another' })

@@ -1,11 +1,11 @@
 import { NotHeldError } from '../../src/index.ts'
-import { useStage } from './support/stage.ts'
+import { ours, useStage } from './support/stage.ts'
 
 const stage = useStage()
 
-describe('RLock: a lock that Java holds', () => {
+describe.each(ours)('RLock and %s: a lock that Java holds', (kind) => {
   test('is not to be had here, and is once Java has unlocked it', async () => {
-    const [java, node] = [stage.javaLock(), stage.nodeLock()]
+    const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock()
     expect(await node.tryLock()).toBeNull()
     expect(await node.tryLock(30)).toBeNull()
@@ -17,7 +17,7 @@ describe('RLock: a lock that Java holds', () => {
   })
 
   test('is seen here with its holder, its count and its lease', async () => {
-    const [java, node] = [stage.javaLock(), stage.nodeLock()]
+    const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock(20_000)
     expect(await node.isLocked()).toBe(true)
     expect(await node.isHeld()).toBe(false)
@@ -28,14 +28,13 @@ describe('RLock: a lock that Java holds', () => {
       holder: await stage.javaOwner(),
       holdCount: 1,
       token: null,
-      waiters: 0,
     })
     await java.unlock()
     expect(await node.isLocked()).toBe(false)
   })
 
   test('is not unlocked by unlock() here', async () => {
-    const [java, node] = [stage.javaLock(), stage.nodeLock()]
+    const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock()
     await expect(node.unlock()).rejects.toThrow(NotHeldError)
     expect(await java.isHeldByCurrentThread()).toBe(true)
@@ -43,9 +42,9 @@ describe('RLock: a lock that Java holds', () => {
   })
 })
 
-describe('RLock: a lock that is held here', () => {
+describe.each(ours)('RLock and %s: a lock that is held here', (kind) => {
   test('is not to be had in Java, and is once it is released', async () => {
-    const [java, node] = [stage.javaLock(), stage.nodeLock()]
+    const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock()
     expect(await java.tryLock()).toBe(false)
     expect(await java.tryLock(30)).toBe(false)
@@ -55,7 +54,7 @@ describe('RLock: a lock that is held here', () => {
   })
 
   test('is seen in Java with its lease, as held by somebody else', async () => {
-    const [java, node] = [stage.javaLock(), stage.nodeLock()]
+    const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock(20_000)
     expect(await java.isLocked()).toBe(true)
     expect(await java.isHeldByCurrentThread()).toBe(false)
@@ -68,7 +67,7 @@ describe('RLock: a lock that is held here', () => {
   })
 
   test('is not unlocked by unlock() in Java', async () => {
-    const [java, node] = [stage.javaLock(), stage.nodeLock()]
+    const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock()
     await expect(java.unlock()).rejects.toMatchObject({ type: 'IllegalMonitorStateException' })
     expect(await lease.release()).toBe(true)
@@ -76,16 +75,16 @@ describe('RLock: a lock that is held here', () => {
 
   test('is freed by close(), and Java has it at once', async () => {
     const client = stage.nodeClient()
-    await client.getLock(stage.name).lock()
+    await client[kind](stage.name).lock()
     const waiting = stage.javaLock().tryLock(20_000)
-    await stage.waiters(1)
+    await stage.listeners(1)
     await client.close()
     expect(await waiting).toBe(true)
     await stage.javaLock().unlock()
   })
 })
 
-describe('RLock: one name is one lock in both languages', () => {
+describe.each(ours)('RLock and %s: one name is one lock in both languages', (kind) => {
   test.each([
     ['with spaces', 'order 1001'],
     ['with a tag', 'stock:{ada}:1001'],
@@ -95,16 +94,16 @@ describe('RLock: one name is one lock in both languages', () => {
     ['that is long', 'x'.repeat(2_000)],
   ])('a name %s', async (_, name) => {
     const java = stage.javaLock({ name })
-    const node = stage.nodeClient().getLock(name)
+    const node = stage.nodeClient()[kind](name)
     await java.lock()
     expect(await node.tryLock()).toBeNull()
     const waiting = node.lock()
-    await stage.waiters(1, name)
+    await stage.nodeWaits(kind, name)
     await java.unlock()
     const lease = await waiting
 
     const javaWaiting = java.tryLock(20_000)
-    await stage.waiters(1, name)
+    await stage.listeners(1, name)
     await lease.release()
     expect(await javaWaiting).toBe(true)
     await java.unlock()
@@ -113,23 +112,25 @@ describe('RLock: one name is one lock in both languages', () => {
   test('the keyPrefix here is what a NameMapper puts before the name there', async () => {
     const client = await stage.newJavaClient({ prefix: 'app:' })
     const java = stage.javaLock({ client })
-    const node = stage.nodeLock({ keyPrefix: 'app:' })
+    const node = stage.nodeLock(kind, { keyPrefix: 'app:' })
     await java.lock()
     expect(await stage.hash(`app:${stage.name}`)).toEqual({
       [await stage.javaOwner('', client)]: '1',
     })
     expect(await node.tryLock()).toBeNull()
     const waiting = node.lock()
-    await stage.waiters(1, `app:${stage.name}`)
+    await stage.nodeWaits(kind, `app:${stage.name}`)
     await java.unlock()
     const lease = await waiting
     expect(await java.tryLock()).toBe(false)
     await lease.release()
   })
+})
 
-  test('without the same prefix they are two locks', async () => {
+describe('RLock: two locks and not one', () => {
+  test('without the same prefix', async () => {
     const java = stage.javaLock()
-    const node = stage.nodeLock({ keyPrefix: 'app:' })
+    const node = stage.nodeLock('getLock', { keyPrefix: 'app:' })
     await java.lock()
     const lease = await node.tryLock()
     expect(lease).not.toBeNull()
@@ -137,7 +138,7 @@ describe('RLock: one name is one lock in both languages', () => {
     await java.unlock()
   })
 
-  test('in another database of the same server they are two locks', async () => {
+  test('in another database of the same server', async () => {
     const elsewhere = stage.nodeClient({}, { db: 1 }).getLock(stage.name)
     const java = stage.javaLock()
     await java.lock()
@@ -148,19 +149,17 @@ describe('RLock: one name is one lock in both languages', () => {
   })
 })
 
-describe('RLock: both at once', () => {
-  test('of many who try, in both languages, exactly one gets the lock', async () => {
-    const nodes = Array.from({ length: 8 }, () => stage.nodeLock())
-    const javas = Array.from({ length: 8 }, (_, i) => stage.javaLock({ thread: `${i}` }))
-    await Promise.all(nodes.map((lock) => lock.isLocked()))
-    const [here, there] = await Promise.all([
-      Promise.all(nodes.map((lock) => lock.tryLock())),
-      Promise.all(javas.map((lock) => lock.tryLock())),
-    ])
-    expect([...here.map((lease) => lease !== null), ...there].filter(Boolean)).toHaveLength(1)
-    expect(Object.values(await stage.hash())).toEqual(['1'])
-    await Promise.all(here.map((lease) => lease?.release()))
-    await Promise.all(there.map((got, i) => (got ? javas[i]?.unlock() : undefined)))
-    expect(await stage.hash()).toEqual({})
-  })
+test('RLock: of many who try, in both languages and of both kinds here, exactly one gets the lock', async () => {
+  const nodes = Array.from({ length: 8 }, (_, i) => stage.nodeLock(ours[i % 2]))
+  const javas = Array.from({ length: 8 }, (_, i) => stage.javaLock({ thread: `${i}` }))
+  await Promise.all(nodes.map((lock) => lock.isLocked()))
+  const [here, there] = await Promise.all([
+    Promise.all(nodes.map((lock) => lock.tryLock())),
+    Promise.all(javas.map((lock) => lock.tryLock())),
+  ])
+  expect([...here.map((lease) => lease !== null), ...there].filter(Boolean)).toHaveLength(1)
+  expect(Object.values(await stage.hash())).toEqual(['1'])
+  await Promise.all(here.map((lease) => lease?.release()))
+  await Promise.all(there.map((got, i) => (got ? javas[i]?.unlock() : undefined)))
+  expect(await stage.hash()).toEqual({})
 })

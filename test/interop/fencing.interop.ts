@@ -1,5 +1,5 @@
 import { leaves } from '../support/leaks.ts'
-import { useStage } from './support/stage.ts'
+import { ours, useStage } from './support/stage.ts'
 
 const stage = useStage()
 
@@ -9,26 +9,26 @@ const counter = () => `redisson_lock_token:{${stage.name}}`
 const isRising = (tokens: readonly number[]) =>
   tokens.every((token, i) => i === 0 || token > Number(tokens[i - 1]))
 
-describe('RFencedLock and our lock', () => {
+describe.each(ours)('RFencedLock and %s', (kind) => {
   test('exclude each other, and either wakes the other', async () => {
-    const [java, node] = [fenced(), stage.nodeLock()]
+    const [java, node] = [fenced(), stage.nodeLock(kind)]
     await java.lock()
     expect(await node.tryLock()).toBeNull()
     const waiting = node.lock()
-    await stage.waiters(1)
+    await stage.nodeWaits(kind)
     await java.unlock()
     const lease = await waiting
     expect(await java.tryLock()).toBe(false)
     expect(await java.tryLockAndGetToken(0)).toBeNull()
     const javaWaiting = java.tryLockAndGetToken(20_000, 10_000)
-    await stage.waiters(1)
+    await stage.listeners(1)
     await lease.release()
     expect(await javaWaiting).toBeGreaterThan(lease.token)
     await java.unlock()
   })
 
   test('hand out tokens in turn that strictly increase', async () => {
-    const [java, node] = [fenced(), stage.nodeLock()]
+    const [java, node] = [fenced(), stage.nodeLock(kind)]
     const tokens: number[] = []
     for (let round = 0; round < 10; round++) {
       tokens.push(await java.lockAndGetToken())
@@ -46,7 +46,7 @@ describe('RFencedLock and our lock', () => {
   })
 
   test('hand out tokens that strictly increase when both want the lock all the time', async () => {
-    const node = stage.nodeLock()
+    const node = stage.nodeLock(kind)
     const tokens: number[] = []
     const here = async () => {
       for (let i = 0; i < 25; i++) await node.using(({ token }) => void tokens.push(token))
@@ -65,7 +65,7 @@ describe('RFencedLock and our lock', () => {
   })
 
   test("read each other's tokens", async () => {
-    const [java, node] = [fenced(), stage.nodeLock()]
+    const [java, node] = [fenced(), stage.nodeLock(kind)]
     const token = await java.lockAndGetToken()
     expect((await node.inspect()).token).toBe(token)
     await java.unlock()
@@ -76,7 +76,7 @@ describe('RFencedLock and our lock', () => {
   })
 
   test('go on from a counter of 1, 2, 3 that only Java has used so far', async () => {
-    const [java, node] = [fenced(), stage.nodeLock()]
+    const [java, node] = [fenced(), stage.nodeLock(kind)]
     const tokens = [await java.lockAndGetToken()]
     await java.unlock()
     tokens.push(await node.using(({ token }) => token))
@@ -89,7 +89,7 @@ describe('RFencedLock and our lock', () => {
   })
 
   test("count Java's re-entries as tokens of their own; ours keep the token of the hold", async () => {
-    const [java, node] = [fenced(), stage.nodeLock()]
+    const [java, node] = [fenced(), stage.nodeLock(kind)]
     const first = await java.lockAndGetToken()
     expect(await java.lockAndGetToken()).toBe(first + 1)
     await java.unlock()
@@ -100,7 +100,7 @@ describe('RFencedLock and our lock', () => {
   })
 
   test("rise after Java's force", async () => {
-    const [java, node] = [fenced(), stage.nodeLock()]
+    const [java, node] = [fenced(), stage.nodeLock(kind)]
     const lease = await node.lock()
     await java.forceUnlock()
     const token = await java.lockAndGetToken()
@@ -146,6 +146,30 @@ describe('RFencedLock: the counter', () => {
     await java.unlock()
     await stage.server.admin.pexpire(counter(), 0)
     expect(await node.using(({ token }) => token)).toBeGreaterThan(before)
-    leaves({ keys: true, why: "Java's counter has no expiry" })
+  })
+
+  test.each(ours)('stays for good with keepCounters, through %s as well', async (kind) => {
+    leaves({ keys: true, why: 'the counter has no expiry' })
+    const [java, node] = [fenced(), stage.nodeLock(kind, { keepCounters: true })]
+    const tokens = [await java.lockAndGetToken()]
+    await java.unlock()
+    for (let round = 0; round < 2; round++) {
+      tokens.push(await node.using(({ token }) => token))
+      expect(await stage.pttl(counter())).toBe(-1)
+      tokens.push(await java.lockAndGetToken())
+      await java.unlock()
+      expect(await stage.pttl(counter())).toBe(-1)
+    }
+    expect(isRising(tokens)).toBe(true)
+  })
+
+  test('gets an expiry from one client without keepCounters, and loses it to the next one with it', async () => {
+    leaves({ keys: true, why: 'the counter has no expiry' })
+    const [without, kept] = [stage.nodeLock(), stage.nodeLock('getLock', { keepCounters: true })]
+    await kept.using(() => undefined)
+    await without.using(() => undefined)
+    expect(await stage.pttl(counter())).toBeGreaterThan(80_000_000)
+    await kept.using(() => undefined)
+    expect(await stage.pttl(counter())).toBe(-1)
   })
 })

@@ -13,9 +13,14 @@ import {
   type Kind,
   startJava,
 } from './java.ts'
+import { isQuiet } from './pending.ts'
 
 /** The release of Redisson under test. */
 export const redissonVersion = process.env.HOLDFAST_REDISSON ?? 'unknown'
+
+/** The methods of a client that make a lock which keeps everything that an RLock promises. */
+export type Ours = 'getLock' | 'getFairLock'
+export const ours: readonly Ours[] = ['getLock', 'getFairLock']
 
 interface JavaLockOptions {
   kind?: Kind
@@ -93,50 +98,55 @@ export class Stage {
   }
 
   /** The lock of this test, through a client of its own. */
-  nodeLock(options?: ClientOptions): HoldfastLock {
-    return this.nodeClient(options).getLock(this.name)
+  nodeLock(kind: Ours = 'getLock', options?: ClientOptions): HoldfastLock {
+    return this.nodeClient(options)[kind](this.name)
   }
 
-  /** Resolves when so many clients, of either language, listen for a release of the lock. */
-  async waiters(count: number, name = this.name): Promise<void> {
-    const channel = `redisson_lock__channel:${name.includes('{') ? name : `{${name}}`}`
-    await eventually(async () => (await this.#listeners(channel)) === count, {
-      message: `${count} to listen on ${channel}`,
+  /** Resolves when so many of Java's clients, or of ours, listen for a release of the lock. */
+  async listeners(count: number, name = this.name): Promise<void> {
+    const channel = `redisson_lock__channel:${tagged(name)}`
+    await eventually(
+      async () => {
+        const reply = (await this.server.admin.pubsub('NUMSUB', channel)) as unknown[]
+        return Number(reply[1]) === count
+      },
+      { message: `${count} to listen on ${channel}` },
+    )
+  }
+
+  /** Resolves when a lock of ours waits: it listens, or stands in the queue of fair locks. */
+  async nodeWaits(kind: Ours, name = this.name): Promise<void> {
+    if (kind === 'getLock') await this.listeners(1, name)
+    else await this.fairPlaces(1, name)
+  }
+
+  /** Resolves when so many of our fair locks are in their queue. */
+  async fairPlaces(count: number, name = this.name): Promise<void> {
+    const key = `holdfast_queue:${tagged(name)}`
+    await eventually(async () => (await this.server.admin.zcard(key)) === count, {
+      message: `${count} in ${key}`,
     })
   }
 
-  async #listeners(channel: string): Promise<number> {
-    const reply = (await this.server.admin.pubsub('NUMSUB', channel)) as unknown[]
-    return Number(reply[1])
+  /** Resolves when so many threads queue for an RFairLock, and listen, on a channel each. */
+  async javaPlaces(count: number): Promise<void> {
+    await eventually(async () => {
+      const { admin, name } = { admin: this.server.admin, name: tagged(this.name) }
+      const channels = await admin.pubsub('CHANNELS', `redisson_lock__channel:${name}:*`)
+      const places = await admin.llen(`redisson_lock_queue:${name}`)
+      return places === count && (channels as string[]).length === count
+    })
+  }
+
+  /** Resolves when all who wait for the lock are asleep; whoever finds it taken asks for its PTTL. */
+  async allSleep(): Promise<void> {
+    await isQuiet(() => this.calls('pttl'))
   }
 
   /** How often the server has run a command in this test, in scripts as well. */
   async calls(command: string): Promise<number> {
     const stats = await this.server.admin.info('commandstats')
     return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
-  }
-
-  /** Resolves when the only waiter of ours sleeps: it listens, and has asked once more since. */
-  async nodeSleeps(): Promise<void> {
-    await this.waiters(1)
-    await eventually(async () => (await this.calls('hget')) >= 2)
-  }
-
-  /** Resolves when the only thread in the queue of an RFairLock sleeps. */
-  async fairThreadSleeps(): Promise<void> {
-    await this.fairQueue(1)
-    // It looks for its own place in an empty queue, and later for the first's and its own.
-    await eventually(async () => (await this.calls('zscore')) >= 3)
-  }
-
-  /** Resolves when so many threads queue for an RFairLock, and listen, on a channel each. */
-  async fairQueue(length: number): Promise<void> {
-    await eventually(async () => {
-      const pattern = `redisson_lock__channel:{${this.name}}:*`
-      const channels = (await this.server.admin.pubsub('CHANNELS', pattern)) as string[]
-      const queue = await this.server.admin.llen(`redisson_lock_queue:{${this.name}}`)
-      return queue === length && channels.length === length
-    })
   }
 
   hash(name = this.name): Promise<Record<string, string>> {
@@ -146,6 +156,10 @@ export class Stage {
   pttl(name = this.name): Promise<number> {
     return this.server.admin.pttl(name)
   }
+}
+
+function tagged(name: string): string {
+  return name.includes('{') ? name : `{${name}}`
 }
 
 /** Call it at the top of the file. */
