@@ -36,6 +36,7 @@ async function record(): Promise<Step[]> {
   await eventually(async () => (await server.admin.pttl('it')) < 0.8 * SHORT_WATCHDOG_MS)
   await eventually(async () => (await server.admin.pttl('it')) > 0.9 * SHORT_WATCHDOG_MS)
   await brief.unlock()
+  await eventually(async () => ((await server.admin.pubsub('CHANNELS')) as string[]).length === 0)
   await server.flush()
 
   const names = new Map([
@@ -59,7 +60,10 @@ async function record(): Promise<Step[]> {
 
   await step('lock()', () => one.lock())
   await step('lock() once more, by the same thread', () => one.lock())
-  await step('tryLock(300 ms), by another thread', () => two.tryLock(300))
+  await step('tryLock(300 ms), by another thread', async () => {
+    await two.tryLock(300)
+    await eventually(() => monitor.hasSeen('unsubscribe', 'redisson_lock__channel'))
+  })
   await step('unlock(), one of two', unlocked)
   await step('unlock(), the last', unlocked)
   await server.flush()
