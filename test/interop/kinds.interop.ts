@@ -43,10 +43,10 @@ describe.each(ours)('RSpinLock and %s', (kind) => {
   })
 })
 
-describe('RSpinLock, which sends no message', () => {
+describe('RSpinLock, which sends no message,', () => {
   const spin = () => stage.javaLock({ kind: 'RSpinLock' })
 
-  test('with getLock: a waiter here has the lock when the lease that it saw is over', async () => {
+  test('and getLock: a waiter here has the lock when the lease that it saw is over', async () => {
     await spin().lock(LEASE_MS)
     const waiting = stage.nodeLock().lock()
     await stage.listeners(1)
@@ -62,7 +62,7 @@ describe('RSpinLock, which sends no message', () => {
     await lease.release()
   })
 
-  test('with getFairLock: a waiter here finds out with its next heartbeat', async () => {
+  test('and getFairLock: a waiter here finds out with its next heartbeat', async () => {
     await spin().lock()
     const waiting = stage.nodeLock('getFairLock').lock()
     await staysPending(waiting)
@@ -220,17 +220,17 @@ describe.each(ours)('RMultiLock and %s', (kind) => {
   })
 })
 
-describe('RedissonRedLock over three masters', () => {
+describe.each(ours)('RedissonRedLock over three masters, and %s', (kind) => {
   async function threeMasters() {
     const servers = [stage.server, await startRedis(), await startRedis()]
     const clients = await Promise.all(servers.map(({ port }) => stage.java.client({ port })))
     return {
       java: new JavaLock(clients, 'RedissonRedLock', [stage.name], stage.threadName('red')),
-      nodes: servers.map(({ port }) => stage.nodeClient({}, { port }).getLock(stage.name)),
+      nodes: servers.map(({ port }) => stage.nodeClient({}, { port })[kind](stage.name)),
     }
   }
 
-  test('holds a lock that we exclude on every master', async () => {
+  test('exclude each other on every master', async () => {
     const { java, nodes } = await threeMasters()
     expect(await java.tryLock(1_000)).toBe(true)
     for (const node of nodes) expect(await node.tryLock()).toBeNull()
@@ -238,7 +238,7 @@ describe('RedissonRedLock over three masters', () => {
     for (const node of nodes) await (await node.tryLock())?.release()
   })
 
-  test('is not to be had while we hold the lock on two of them, and leaves the third free', async () => {
+  test('exclude each other when we hold the lock on two of them; the third is left free', async () => {
     const { java, nodes } = await threeMasters()
     const leases = await Promise.all(nodes.slice(0, 2).map((node) => node.lock()))
     expect(await java.tryLock()).toBe(false)
@@ -248,7 +248,7 @@ describe('RedissonRedLock over three masters', () => {
     await java.unlock()
   })
 
-  test('is to be had while we hold the lock on one of them: that is no majority', async () => {
+  test('are both to be had when we hold the lock on one of them, which is no majority', async () => {
     const { java, nodes } = await threeMasters()
     const lease = await nodes[0]?.lock()
     expect(await java.tryLock()).toBe(true)
@@ -257,7 +257,7 @@ describe('RedissonRedLock over three masters', () => {
     expect(await lease?.release()).toBe(true)
   })
 
-  test('that waits is woken by our release, and its unlock wakes us', async () => {
+  test('wake each other', async () => {
     const { java, nodes } = await threeMasters()
     const leases = await Promise.all(nodes.slice(0, 2).map((node) => node.lock()))
     const waiting = java.tryLock(4 * SOON_MS) // For the first, and then for the second.
@@ -265,8 +265,8 @@ describe('RedissonRedLock over three masters', () => {
     const start = performance.now()
     for (const lease of leases) await lease.release()
     expect(await waiting).toBe(true)
-    const ours = stage.nodeLock().lock()
-    await stage.listeners(1)
+    const ours = stage.nodeLock(kind).lock()
+    await stage.nodeWaits(kind)
     await java.unlock()
     await (await ours).release()
     expect(since(start)).toBeLessThan(SOON_MS)
