@@ -70,7 +70,7 @@ test('there are examples on the pages, and programs among them', () => {
 })
 
 test('code is marked as ts or js, so that none escapes the checks', () => {
-  const known = new Set(['ts', 'js', 'text', 'sh', 'sql', 'mermaid', 'lua', 'json'])
+  const known = new Set(['ts', 'js', 'java', 'text', 'sh', 'sql', 'mermaid', 'lua', 'json'])
   const others = pages.flatMap(({ blocks }) => blocks.filter((one) => !known.has(one.language)))
   expect(others.map(({ page, line, language }) => `${page}:${line}: ${language}`)).toEqual([])
 })

@@ -8,6 +8,8 @@ import { eventually } from './eventually.ts'
 import { atEnd } from './lifetime.ts'
 import { isRunning, killProcess } from './server-process.ts'
 
+const root = resolve(__dirname, '..', '..')
+
 export interface ChildOptions {
   args?: readonly string[]
   env?: Record<string, string>
@@ -18,10 +20,12 @@ export interface Exit {
   signal: NodeJS.Signals | null
 }
 
-/** A Node process that speaks JSON lines; see child.mjs for its side. */
+/** A process that speaks JSON lines; see child.mjs for the side of those in Node. */
 export class Child {
   /** Every message so far. A line that is not JSON is kept as a string. */
   readonly all: unknown[] = []
+  /** Called with each message as it comes. */
+  onMessage: (message: unknown) => void = () => undefined
   readonly #process: ChildProcess
   readonly #exited: Deferred<Exit> = deferred<Exit>()
   #taken = 0
@@ -38,7 +42,11 @@ export class Child {
       this.#errors += text
     })
     if (process.stdout) {
-      createInterface({ input: process.stdout }).on('line', (line) => this.all.push(parse(line)))
+      createInterface({ input: process.stdout }).on('line', (line) => {
+        const message = parse(line)
+        this.all.push(message)
+        this.onMessage(message)
+      })
     }
   }
 
@@ -98,10 +106,18 @@ export class Child {
 
 /** Runs a `.mjs` file, by its path in the repository, in a Node process of its own. */
 export function startChild(file: string, { args = [], env = {} }: ChildOptions = {}): Child {
-  const root = resolve(__dirname, '..', '..')
-  const process_ = spawnDyingWithParent(process.execPath, [resolve(root, file), ...args], {
+  const path = resolve(root, file)
+  return startProgram(process.execPath, {
+    args: [path, ...args],
+    env: { NODE_OPTIONS: '', ...env },
+  })
+}
+
+/** Runs any program that speaks JSON lines; it ends with the test, or the file, that started it. */
+export function startProgram(file: string, { args = [], env = {} }: ChildOptions = {}): Child {
+  const process_ = spawnDyingWithParent(file, args, {
     cwd: root,
-    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const child = new Child(process_)

@@ -25,8 +25,8 @@ export interface Baseline {
   servers: Map<RedisServer, Traces>
 }
 
-/** A counter of fencing tokens outlives its lock by design, if it has a TTL. */
-const OUTLIVES_ITS_LOCK = /^[^{]*redisson_lock_token\b/
+/** A counter of fencing tokens, and what Redisson remembers of an unlock, if it has a TTL. */
+const OUTLIVES_ITS_LOCK = /^[^{]*redisson_(lock_token|unlock_latch)\b/
 /** The channel on which Sentinels greet each other. */
 const GREETING = '__sentinel__:hello'
 

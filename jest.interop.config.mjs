@@ -1,0 +1,8 @@
+import base from './jest.config.mjs'
+
+/** The tests that need a JVM, which `npm test` does not: `npm run test:interop` builds, and runs them. */
+export default {
+  ...base,
+  testMatch: ['<rootDir>/test/interop/**/*.interop.ts'],
+  testTimeout: 30_000,
+}

@@ -1,0 +1,51 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { plain, read, readPage, root, tableRows } from './pages.ts'
+
+const folder = 'test/interop'
+
+/** The titles of the tests that run Redisson. */
+const titles = readdirSync(join(root, folder))
+  .filter((file) => file.endsWith('.interop.ts'))
+  .flatMap((file) => [...read(join(folder, file)).matchAll(/(['"])(R\w+.*?)\1/g)])
+  .map(([, , title]) => title ?? '')
+
+const heading = readPage('README.md').headings.find(({ text }) => /^One lock for Java/.test(text))
+const rows = tableRows(heading?.body ?? '')
+const [objects = '', ...ours] = Object.keys(rows[0] ?? {})
+
+test('the table in the README has a column for each way to make a lock', () => {
+  const methods = ours.map((column) => plain(column).replace('with ', ''))
+  const made = [...read('src/holdfast.ts').matchAll(/^ {2}(get\w*Lock)\(/gm)].map(([, one]) => one)
+  expect(methods.sort()).toEqual(made.sort())
+})
+
+test('each of its cells has tests that run Redisson', () => {
+  const bare = rows.flatMap((row) => {
+    const object = plain(row[objects])
+    return ours.flatMap((column) => {
+      const ours = plain(column).replace('with ', '')
+      const tested = titles.some(
+        (title) => title.startsWith(object) && (title.includes(ours) || title.includes('%s')),
+      )
+      return tested ? [] : [`${object} with ${ours}`]
+    })
+  })
+  expect(rows.length).toBeGreaterThan(5)
+  expect(bare).toEqual([])
+})
+
+test('it has a row for each kind of lock that the tests know, and no other', () => {
+  const kinds = [...read(`${folder}/support/java.ts`).matchAll(/^ {2}\| '(\w+)/gm)]
+  expect(rows.map((row) => plain(row[objects])).sort()).toEqual(
+    [...new Set(kinds.map(([, kind]) => kind))].sort(),
+  )
+})
+
+test('it names the releases that the tests run on', () => {
+  const releases = [
+    ...read(`${folder}/java/pom.xml`).matchAll(/<redisson\.version>([\d.]+)</g),
+  ].map(([, release]) => release)
+  expect(releases).toHaveLength(2)
+  for (const release of releases) expect(heading?.body).toContain(release)
+})

@@ -1,0 +1,224 @@
+import { Cluster } from 'ioredis'
+import { Holdfast } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+import type { ClientOptions } from '../support/worlds.ts'
+import { type Java, type JavaClient, JavaLock, startJava } from './support/java.ts'
+import { isQuiet, staysPending } from './support/pending.ts'
+import { ours } from './support/stage.ts'
+
+/** A lease that can be sat out, and told from a wake-up. */
+const LEASE_MS = 2_000
+const SOON_MS = 5_000
+
+let cluster: RedisCluster
+let java: Java
+let tests = 0
+
+beforeAll(async () => {
+  cluster = await startCluster()
+  java = startJava()
+}, 30_000)
+
+beforeEach(async () => {
+  tests += 1
+  await cluster.flush()
+  for (const { admin } of cluster.masters) await admin.config('RESETSTAT')
+})
+
+const lockName = () => `it-${tests}`
+
+const since = (start: number) => performance.now() - start
+
+const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0)
+
+function nodeClient(options: ClientOptions = {}): Holdfast {
+  // Holdfast opens connections of its own; this client never connects.
+  const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
+  const client = new Holdfast({ redis, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+/** Resolves when somebody listens for a release, on a channel of that kind, on any node. */
+async function somebodyListens(kind: 'NUMSUB' | 'SHARDNUMSUB', name = lockName()): Promise<void> {
+  const channel = `redisson_lock__channel:${name.includes('{') ? name : `{${name}}`}`
+  await eventually(async () => {
+    const counts = cluster.masters.map(async ({ admin }) => {
+      const reply = (await admin.call('PUBSUB', kind, channel)) as unknown[]
+      return Number(reply[1])
+    })
+    return sum(await Promise.all(counts)) === 1
+  })
+}
+
+/** How often the cluster has run a command in this test, in scripts as well. */
+async function calls(command: string): Promise<number> {
+  const pattern = new RegExp(`cmdstat_${command}:calls=(\\d+)`)
+  const counts = cluster.masters.map(async ({ admin }) =>
+    Number(pattern.exec(await admin.info('commandstats'))?.[1] ?? 0),
+  )
+  return sum(await Promise.all(counts))
+}
+
+/** The ways to tell releases, and how either side is set to it. */
+const ways = [
+  {
+    way: 'sharded channels, the default of both sides',
+    sharded: 'AUTO',
+    options: {},
+    counts: 'SHARDNUMSUB',
+  },
+  {
+    way: 'channels of the whole cluster, by shardedSubscriptionMode OFF and shardedPubSub: false',
+    sharded: 'OFF',
+    options: { shardedPubSub: false },
+    counts: 'NUMSUB',
+  },
+] as const
+
+describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts }) => {
+  let javaClient: JavaClient
+  beforeAll(async () => {
+    javaClient = await java.client({ port: cluster.masters[0]?.port ?? 0, sharded })
+  })
+
+  const javaLock = (name = lockName()) => new JavaLock([javaClient], 'RLock', [name], name)
+
+  test.each(ours)('Java and %s exclude each other in every part of it', async (kind) => {
+    const client = nodeClient(options)
+    const masters = new Set<unknown>()
+    for (let i = 0; i < 12; i++) {
+      const name = i % 2 === 0 ? `${lockName()}-${i}` : `{${lockName()}-${i}}:it`
+      masters.add(await cluster.masterOf(name))
+      const [there, here] = [javaLock(name), client[kind](name)]
+      await there.lock()
+      expect(await here.tryLock()).toBeNull()
+      await there.unlock()
+      const lease = await here.lock()
+      expect(await there.tryLock()).toBe(false)
+      await lease.release()
+    }
+    expect(masters.size).toBe(3)
+  })
+
+  test('the watchdogs of both sides keep locks in every part of it', async () => {
+    const client = nodeClient({ ...options, leaseMs: 1_000 })
+    const { port = 0 } = cluster.masters[1] ?? {}
+    const watched = await java.client({ port, sharded, watchdogMs: 1_000 })
+    const names = Array.from({ length: 12 }, (_, i) => `${lockName()}-${i}`)
+    const leases = []
+    for (const name of names.slice(0, 6)) leases.push(await client.getLock(name).lock())
+    const theirs = names.slice(6).map((name) => new JavaLock([watched], 'RLock', [name], 'watched'))
+    for (const lock of theirs) await lock.lock()
+    const start = performance.now()
+    await eventually(
+      async () => {
+        for (const name of names) {
+          expect(await (await cluster.masterOf(name)).admin.exists(name)).toBe(1)
+        }
+        return since(start) > 2_500
+      },
+      { everyMs: 25 },
+    )
+    for (const lease of leases) expect(await lease.release()).toBe(true)
+    for (const lock of theirs) await lock.unlock()
+  })
+
+  test('Java listens and publishes in that way', async () => {
+    const lease = await nodeClient(options).getLock(lockName()).lock()
+    const waiting = javaLock().tryLock(20_000)
+    await somebodyListens(counts)
+    const publishes = sharded === 'AUTO' ? 'spublish' : 'publish'
+    await lease.release()
+    expect(await waiting).toBe(true)
+    const before = await calls(publishes)
+    await javaLock().unlock()
+    expect((await calls(publishes)) - before).toBe(1)
+    expect(await calls(sharded === 'AUTO' ? 'publish' : 'spublish')).toBe(0)
+  })
+
+  test.each(ours)("a waiter of %s is woken by Java's unlock", async (kind) => {
+    await javaLock().lock()
+    const waiting = nodeClient(options)[kind](lockName()).lock()
+    // A fair lock listens there when it has waited for a heartbeat.
+    await somebodyListens(counts)
+    const start = performance.now()
+    await javaLock().unlock()
+    await (await waiting).release()
+    expect(since(start)).toBeLessThan(SOON_MS)
+  })
+
+  test.each(ours)('a waiter in Java is woken by our release of %s', async (kind) => {
+    const lease = await nodeClient(options)[kind](lockName()).lock()
+    const waiting = javaLock().lock()
+    await somebodyListens(counts)
+    const start = performance.now()
+    await lease.release()
+    await waiting
+    expect(since(start)).toBeLessThan(SOON_MS)
+    await javaLock().unlock()
+  })
+
+  test('a client whose own calls want the lock all the time lets Java have it', async () => {
+    const lock = nodeClient(options).getLock(lockName())
+    let busy = true
+    const tasks = Array.from({ length: 4 }, async () => {
+      while (busy) await lock.using(() => eventually(() => true))
+    })
+    for (let round = 0; round < 3; round++) {
+      expect(await javaLock().tryLock(2 * SOON_MS)).toBe(true)
+      await javaLock().unlock()
+    }
+    busy = false
+    await Promise.all(tasks)
+  })
+})
+
+describe('RLock in a cluster, with sharded channels on one side only', () => {
+  const odd = async (sharded: 'AUTO' | 'OFF', options: ClientOptions) => {
+    const client = await java.client({ port: cluster.masters[0]?.port ?? 0, sharded })
+    const lock = (name: string) => new JavaLock([client], 'RLock', [name], lockName())
+    const here = nodeClient(options)
+    // Somebody has waited before: it is known what the server can, and how to listen.
+    await lock('before').lock()
+    expect(await here.getLock('before').tryLock(300)).toBeNull()
+    await lock('before').unlock()
+    return { there: lock(lockName()), here: here.getLock(lockName()) }
+  }
+
+  const sides = [
+    ['there', 'AUTO', { shardedPubSub: false }, 'NUMSUB', 'SHARDNUMSUB'],
+    ['here', 'OFF', {}, 'SHARDNUMSUB', 'NUMSUB'],
+  ] as const
+
+  test.each(sides)(
+    '(%s) a waiter here has the lock when the lease that it saw is over',
+    async (_, sharded, options, hereOn) => {
+      const { there, here } = await odd(sharded, options)
+      await there.lock(LEASE_MS)
+      const waiting = here.lock()
+      await somebodyListens(hereOn)
+      await isQuiet(() => calls('pttl'))
+      await there.unlock()
+      await staysPending(waiting)
+      await (await waiting).release()
+    },
+  )
+
+  test.each(sides)(
+    '(%s) a waiter in Java has the lock when the lease that it saw is over',
+    async (_, sharded, options, _hereOn, thereOn) => {
+      const { there, here } = await odd(sharded, options)
+      const lease = await here.lock(LEASE_MS)
+      const waiting = there.lock()
+      await somebodyListens(thereOn)
+      await isQuiet(() => calls('pttl'))
+      await lease.release()
+      await staysPending(waiting)
+      await waiting
+      await there.unlock()
+    },
+  )
+})

@@ -1,0 +1,86 @@
+package holdfast.interop;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
+import java.nio.file.Path;
+import java.util.Map;
+import org.redisson.api.RFencedLock;
+import org.redisson.api.RLock;
+import org.redisson.client.codec.StringCodec;
+
+/** What can be asked for. Times are milliseconds; a lease of -1 is the watchdog's. */
+final class Operations {
+  private final Clients clients = new Clients();
+
+  Object run(Request request) throws Exception {
+    long waitMs = request.number("waitMs", -1);
+    long leaseMs = request.number("leaseMs", -1);
+    return switch (request.text("op")) {
+      case "open" -> clients.open(request);
+      case "shutdown" -> nothing(() -> clients.shutdown(request.text("client")));
+      case "threadId" -> Thread.currentThread().getId();
+      case "fields" -> fields(request);
+
+      case "lock" -> nothing(() -> lock(lockOf(request), leaseMs));
+      case "tryLock" -> tryLock(lockOf(request), waitMs, leaseMs);
+      case "unlock" -> nothing(() -> lockOf(request).unlock());
+      case "forceUnlock" -> lockOf(request).forceUnlock();
+      case "isLocked" -> lockOf(request).isLocked();
+      case "isHeldByCurrentThread" -> lockOf(request).isHeldByCurrentThread();
+      case "getHoldCount" -> lockOf(request).getHoldCount();
+      case "remainTimeToLive" -> lockOf(request).remainTimeToLive();
+
+      case "lockAndGetToken" -> fencedLockOf(request).lockAndGetToken();
+      case "tryLockAndGetToken" -> tryForToken(fencedLockOf(request), waitMs, leaseMs);
+      case "getToken" -> fencedLockOf(request).getToken();
+
+      case "count" -> count(request);
+      default -> throw new IllegalArgumentException("There is no " + request.text("op"));
+    };
+  }
+
+  private RLock lockOf(Request request) {
+    return clients.lock(request);
+  }
+
+  private RFencedLock fencedLockOf(Request request) {
+    return (RFencedLock) clients.lock(request);
+  }
+
+  private static void lock(RLock lock, long leaseMs) {
+    if (leaseMs < 0) lock.lock();
+    else lock.lock(leaseMs, MILLISECONDS);
+  }
+
+  private static boolean tryLock(RLock lock, long waitMs, long leaseMs) throws Exception {
+    return waitMs < 0 && leaseMs < 0 ? lock.tryLock() : lock.tryLock(waitMs, leaseMs, MILLISECONDS);
+  }
+
+  private static Long tryForToken(RFencedLock lock, long waitMs, long leaseMs) {
+    if (waitMs < 0 && leaseMs < 0) return lock.tryLockAndGetToken();
+    return lock.tryLockAndGetToken(waitMs, leaseMs, MILLISECONDS);
+  }
+
+  /** The hash behind a lock, as a map of Redisson's. */
+  private Map<String, String> fields(Request request) {
+    var redisson = clients.get(request.text("client"));
+    return redisson
+        .<String, String>getMap(request.texts("names").get(0), StringCodec.INSTANCE)
+        .readAllMap();
+  }
+
+  private Object count(Request request) throws Exception {
+    int workers = (int) request.number("workers", 1);
+    int rounds = (int) request.number("rounds", 1);
+    return Counting.run(() -> lockOf(request), Path.of(request.text("file")), workers, rounds);
+  }
+
+  private interface Work {
+    void run() throws Exception;
+  }
+
+  private static Object nothing(Work work) throws Exception {
+    work.run();
+    return null;
+  }
+}

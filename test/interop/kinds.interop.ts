@@ -1,0 +1,358 @@
+import { RedisRefusedError } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { leaves } from '../support/leaks.ts'
+import { startRedis } from '../support/redis-server.ts'
+import { JavaLock } from './support/java.ts'
+import { staysPending } from './support/pending.ts'
+import { ours, useStage } from './support/stage.ts'
+
+const stage = useStage()
+
+const since = (start: number) => performance.now() - start
+
+/** A lease short enough to be sat out, and long enough to tell that from a wake-up. */
+const LEASE_MS = 2_000
+
+/** Far below any lease of 30 s. */
+const SOON_MS = 5_000
+
+describe.each(ours)('RSpinLock and %s', (kind) => {
+  const spin = () => stage.javaLock({ kind: 'RSpinLock' })
+
+  test('exclude each other', async () => {
+    const [java, node] = [spin(), stage.nodeLock(kind)]
+    await java.lock()
+    expect(await node.tryLock()).toBeNull()
+    expect((await node.inspect()).holder).toBe(await stage.javaOwner())
+    await java.unlock()
+    const lease = await node.lock()
+    expect(await java.tryLock()).toBe(false)
+    await expect(java.unlock()).rejects.toMatchObject({ type: 'IllegalMonitorStateException' })
+    await lease.release()
+  })
+
+  test('Java asks again by itself, and so has the lock soon after our release', async () => {
+    const lease = await stage.nodeLock(kind).lock()
+    const waiting = spin().lock()
+    await eventually(async () => (await stage.calls('pttl')) >= 2)
+    const start = performance.now()
+    await lease.release()
+    await waiting
+    expect(since(start)).toBeLessThan(SOON_MS)
+    await spin().unlock()
+  })
+})
+
+describe('RSpinLock, which sends no message,', () => {
+  const spin = () => stage.javaLock({ kind: 'RSpinLock' })
+
+  test('and getLock: a waiter here has the lock when the lease that it saw is over', async () => {
+    await spin().lock(LEASE_MS)
+    const waiting = stage.nodeLock().lock()
+    await stage.listeners(1)
+    await stage.allSleep()
+    const seen = await stage.pttl()
+    const start = performance.now()
+    await spin().unlock()
+    expect(await stage.hash()).toEqual({})
+    await staysPending(waiting)
+    const lease = await waiting
+    expect(since(start)).toBeGreaterThan(seen - 100)
+    expect(since(start)).toBeLessThan(SOON_MS)
+    await lease.release()
+  })
+
+  test('and getFairLock: a waiter here finds out with its next heartbeat', async () => {
+    await spin().lock()
+    const waiting = stage.nodeLock('getFairLock').lock()
+    await staysPending(waiting)
+    const start = performance.now()
+    await spin().unlock()
+    await (await waiting).release()
+    expect(since(start)).toBeLessThan(SOON_MS)
+  })
+})
+
+describe.each(ours)('RFairLock and %s', (kind) => {
+  const fair = () => stage.javaLock({ kind: 'RFairLock' })
+
+  test('exclude each other', async () => {
+    const [java, node] = [fair(), stage.nodeLock(kind)]
+    await java.lock()
+    expect(await node.tryLock()).toBeNull()
+    expect((await node.inspect()).holder).toBe(await stage.javaOwner())
+    await java.unlock()
+    const lease = await node.lock()
+    expect(await java.tryLock()).toBe(false)
+    await lease.release()
+    expect(await java.tryLock()).toBe(true)
+    await java.unlock()
+  })
+
+  test('have queues of their own: ours goes before the threads in that of Java', async () => {
+    const first = await stage.nodeLock(kind).lock(LEASE_MS)
+    const waiting = fair().lock()
+    await stage.javaPlaces(1)
+    const second = stage.nodeLock('getFairLock').lock()
+    await stage.fairPlaces(1)
+    await first.release()
+    await (await second).release()
+    await waiting
+    await fair().unlock()
+  })
+
+  test('keep the order of the threads of Java, whatever we do in between', async () => {
+    const order: string[] = []
+    const lease = await stage.nodeLock(kind).lock(LEASE_MS)
+    const threads: Promise<void>[] = []
+    for (const thread of ['a', 'b', 'c']) {
+      const lock = stage.javaLock({ kind: 'RFairLock', thread })
+      threads.push(
+        lock.lock().then(() => {
+          order.push(thread)
+          return lock.unlock()
+        }),
+      )
+      await stage.javaPlaces(threads.length)
+    }
+    await lease.release()
+    await stage.nodeLock(kind).using(() => undefined)
+    await Promise.all(threads)
+    expect(order).toEqual(['a', 'b', 'c'])
+  })
+})
+
+describe('RFairLock, whose threads listen each on a channel of their own', () => {
+  const fair = () => stage.javaLock({ kind: 'RFairLock' })
+
+  test('and getLock: a thread in its queue has the lock when the lease that it saw is over', async () => {
+    const lease = await stage.nodeLock().lock(LEASE_MS)
+    const waiting = fair().lock()
+    await stage.javaPlaces(1)
+    await stage.allSleep()
+    const seen = await stage.pttl()
+    const start = performance.now()
+    await lease.release()
+    await staysPending(waiting)
+    await waiting
+    expect(since(start)).toBeGreaterThan(seen - 100)
+    expect(since(start)).toBeLessThan(SOON_MS)
+    await fair().unlock()
+  })
+
+  test('and getFairLock: a thread in its queue is woken by our release', async () => {
+    const lease = await stage.nodeLock('getFairLock').lock()
+    const waiting = fair().lock()
+    await stage.javaPlaces(1)
+    await stage.allSleep()
+    const start = performance.now()
+    await lease.release()
+    await waiting
+    expect(since(start)).toBeLessThan(SOON_MS)
+    await fair().unlock()
+  })
+
+  test('and getLock: a waiter here has the lock when the lease that it saw is over', async () => {
+    await fair().lock(LEASE_MS)
+    const waiting = stage.nodeLock().lock()
+    await stage.listeners(1)
+    await stage.allSleep()
+    const seen = await stage.pttl()
+    const start = performance.now()
+    await fair().unlock()
+    expect(await stage.hash()).toEqual({})
+    await staysPending(waiting)
+    const lease = await waiting
+    expect(since(start)).toBeGreaterThan(seen - 100)
+    expect(since(start)).toBeLessThan(SOON_MS)
+    await lease.release()
+  })
+
+  test('and getFairLock: a waiter here finds out with its next heartbeat', async () => {
+    await fair().lock()
+    const waiting = stage.nodeLock('getFairLock').lock()
+    await staysPending(waiting)
+    const start = performance.now()
+    await fair().unlock()
+    await (await waiting).release()
+    expect(since(start)).toBeLessThan(SOON_MS)
+  })
+})
+
+describe.each(ours)('RMultiLock and %s', (kind) => {
+  const names = () => ['a', 'b', 'c'].map((each) => `${stage.name}:${each}`)
+  const multi = () =>
+    new JavaLock([stage.javaClient], 'RMultiLock', names(), stage.threadName('multi'))
+
+  test('exclude each other on each of its names', async () => {
+    const client = stage.nodeClient()
+    const java = multi()
+    await java.lock()
+    for (const name of names()) expect(await client[kind](name).tryLock()).toBeNull()
+    await java.unlock()
+    for (const name of names()) await (await client[kind](name).tryLock())?.release()
+  })
+
+  test('exclude each other when we hold one of its names, and it leaves the others free', async () => {
+    const client = stage.nodeClient()
+    const [a, b, c] = names() as [string, string, string]
+    const lease = await client[kind](b).lock()
+    expect(await multi().tryLock()).toBe(false)
+    expect(await stage.server.admin.exists(a, c)).toBe(0)
+    await lease.release()
+  })
+
+  test('wake each other', async () => {
+    const client = stage.nodeClient()
+    const [, b] = names() as [string, string]
+    const lease = await client[kind](b).lock()
+    const java = multi()
+    const waiting = java.tryLock(4 * SOON_MS)
+    await stage.listeners(1, b)
+    const start = performance.now()
+    await lease.release()
+    expect(await waiting).toBe(true)
+    const ours = client[kind](b).lock()
+    await stage.nodeWaits(kind, b)
+    await java.unlock()
+    await (await ours).release()
+    expect(since(start)).toBeLessThan(SOON_MS)
+  })
+})
+
+describe.each(ours)('RedissonRedLock over three masters, and %s', (kind) => {
+  async function threeMasters() {
+    const servers = [stage.server, await startRedis(), await startRedis()]
+    const clients = await Promise.all(servers.map(({ port }) => stage.java.client({ port })))
+    return {
+      java: new JavaLock(clients, 'RedissonRedLock', [stage.name], stage.threadName('red')),
+      nodes: servers.map(({ port }) => stage.nodeClient({}, { port })[kind](stage.name)),
+    }
+  }
+
+  test('exclude each other on every master', async () => {
+    const { java, nodes } = await threeMasters()
+    expect(await java.tryLock(1_000)).toBe(true)
+    for (const node of nodes) expect(await node.tryLock()).toBeNull()
+    await java.unlock()
+    for (const node of nodes) await (await node.tryLock())?.release()
+  })
+
+  test('exclude each other when we hold the lock on two of them; the third is left free', async () => {
+    const { java, nodes } = await threeMasters()
+    const leases = await Promise.all(nodes.slice(0, 2).map((node) => node.lock()))
+    expect(await java.tryLock()).toBe(false)
+    expect(await nodes[2]?.isLocked()).toBe(false)
+    for (const lease of leases) await lease.release()
+    expect(await java.tryLock()).toBe(true)
+    await java.unlock()
+  })
+
+  test('are both to be had when we hold the lock on one of them, which is no majority', async () => {
+    const { java, nodes } = await threeMasters()
+    const lease = await nodes[0]?.lock()
+    expect(await java.tryLock()).toBe(true)
+    expect(lease?.valid).toBe(true)
+    await java.unlock()
+    expect(await lease?.release()).toBe(true)
+  })
+
+  test('wake each other', async () => {
+    const { java, nodes } = await threeMasters()
+    const leases = await Promise.all(nodes.slice(0, 2).map((node) => node.lock()))
+    const waiting = java.tryLock(4 * SOON_MS) // For the first, and then for the second.
+    await stage.listeners(1)
+    const start = performance.now()
+    for (const lease of leases) await lease.release()
+    expect(await waiting).toBe(true)
+    const ours = stage.nodeLock(kind).lock()
+    await stage.nodeWaits(kind)
+    await java.unlock()
+    await (await ours).release()
+    expect(since(start)).toBeLessThan(SOON_MS)
+  })
+})
+
+describe.each(ours)('RReadWriteLock, which does not mix with %s', (kind) => {
+  const read = () => stage.javaLock({ kind: 'RReadWriteLock.readLock' })
+  const write = () => stage.javaLock({ kind: 'RReadWriteLock.writeLock' })
+
+  test.each([
+    ['read', read],
+    ['write', write],
+  ])('a name whose %s lock Java holds is refused here, and left as it is', async (_, side) => {
+    const [java, node] = [side(), stage.nodeLock(kind)]
+    await java.lock()
+    const before = await stage.hash()
+    const refusal = { code: 'HOLDFAST_REFUSED', message: expect.stringMatching(/read-write lock/) }
+    await expect(node.lock()).rejects.toBeInstanceOf(RedisRefusedError)
+    await expect(node.lock()).rejects.toMatchObject(refusal)
+    await expect(node.tryLock()).rejects.toMatchObject(refusal)
+    await expect(node.tryLock(1_000)).rejects.toMatchObject(refusal)
+    await expect(node.using(() => undefined)).rejects.toMatchObject(refusal)
+    await expect(node.forceUnlock()).rejects.toMatchObject(refusal)
+    await expect(node.inspect()).rejects.toMatchObject(refusal)
+    expect(await stage.hash()).toEqual(before)
+    await java.unlock()
+    await (await node.lock()).release()
+  })
+
+  test.each([
+    ['read', read],
+    ['write', write],
+  ])(
+    'its %s lock does not see a lock of ours: Java gets it, and our watchdog finds out',
+    async (_, side) => {
+      const client = stage.nodeClient({ leaseMs: 900 })
+      const lost = new Promise<unknown>((resolve) => {
+        client.once('lost', ({ error }) => resolve(error))
+      })
+      const lease = await client[kind](stage.name).lock()
+      const java = side()
+      expect(await java.tryLock()).toBe(true)
+      expect(await lost).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
+      expect(lease.signal.aborted).toBe(true)
+      expect(await lease.release()).toBe(false)
+      await never(async () => !(await java.isHeldByCurrentThread()), 100)
+      await java.unlock()
+      await eventually(async () => (await stage.hash()).mode === undefined)
+    },
+  )
+
+  test('our release ends our part of it, and leaves Java its own', async () => {
+    const [java, node] = [write(), stage.nodeLock(kind)]
+    const lease = await node.lock()
+    expect(await java.tryLock()).toBe(true)
+    expect(await lease.release()).toBe(false)
+    expect(await java.isHeldByCurrentThread()).toBe(true)
+    expect(await stage.hash()).toEqual({
+      mode: 'write',
+      [`${await stage.javaOwner()}:write`]: '1',
+    })
+    await java.unlock()
+    expect(await stage.hash()).toEqual({})
+  })
+})
+
+test('RReadWriteLock and getLock: one who waits is refused when Java takes the name as a read-write lock', async () => {
+  const write = stage.javaLock({ kind: 'RReadWriteLock.writeLock' })
+  const node = stage.nodeLock()
+  const holder = stage.javaLock({ thread: 'holder' })
+  await holder.lock(LEASE_MS)
+  const waiting = node.lock()
+  waiting.catch(() => undefined)
+  await stage.listeners(1)
+  expect(await write.tryLock()).toBe(true)
+  await expect(waiting).rejects.toBeInstanceOf(RedisRefusedError)
+  await write.unlock()
+  leaves({ keys: true, why: "Redisson's unlock left the other lock's field behind" })
+})
+
+test('RReadWriteLock does not see an RLock of Java either', async () => {
+  const plain = stage.javaLock({ thread: 'plain' })
+  const read = stage.javaLock({ kind: 'RReadWriteLock.readLock' })
+  await plain.lock()
+  expect(await read.tryLock()).toBe(true)
+  await read.unlock()
+  await expect(plain.unlock()).rejects.toMatchObject({ type: 'IllegalMonitorStateException' })
+})

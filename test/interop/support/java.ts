@@ -1,0 +1,210 @@
+import { type Child, startProgram } from '../../support/children.ts'
+
+/** What Redisson threw, by the name of its class. */
+export class JavaError extends Error {
+  readonly type: string
+
+  constructor(type: string, message: string) {
+    super(`${type}: ${message}`)
+    this.name = 'JavaError'
+    this.type = type
+  }
+}
+
+/** One kind of lock that Redisson has. */
+export type Kind =
+  | 'RLock'
+  | 'RFencedLock'
+  | 'RFairLock'
+  | 'RSpinLock'
+  | 'RReadWriteLock.readLock'
+  | 'RReadWriteLock.writeLock'
+  | 'RMultiLock'
+  | 'RedissonRedLock'
+
+export interface ClientSettings {
+  port: number
+  /** `lockWatchdogTimeout`, in milliseconds. */
+  watchdogMs?: number
+  /** What its NameMapper puts before every name. */
+  prefix?: string
+  /** Connects in cluster mode, with this `shardedSubscriptionMode`. */
+  sharded?: 'AUTO' | 'ON' | 'OFF'
+}
+
+interface Answer {
+  id: number
+  ok?: unknown
+  error?: { type: string; message: string }
+  ns: [started: number, ended: number]
+}
+
+interface Pending {
+  resolve(answer: Answer): void
+  reject(error: Error): void
+}
+
+/** A JVM with the Redisson under test; see test/interop/java for its side. */
+export class Java {
+  readonly #child: Child
+  readonly #pending = new Map<number, Pending>()
+  #requests = 0
+  #clients = 0
+
+  constructor(child: Child) {
+    this.#child = child
+    child.onMessage = (message) => {
+      const answer = message as Answer
+      this.#pending.get(answer.id)?.resolve(answer)
+      this.#pending.delete(answer.id)
+    }
+    void child.exited.then(() => {
+      for (const { reject } of this.#pending.values()) {
+        reject(new Error(`The JVM has ended. It said: ${child.errors || 'nothing'}`))
+      }
+    })
+  }
+
+  /** What it has logged so far. */
+  get log(): string {
+    return this.#child.errors
+  }
+
+  /** Opens a Redisson client; it ends with the JVM. */
+  async client(settings: ClientSettings): Promise<JavaClient> {
+    const name = `client-${++this.#clients}`
+    const uuid = await this.ask<string>('open', { ...settings, client: name, thread: name })
+    return new JavaClient(this, name, uuid)
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#child.exited
+  }
+
+  async ask<T>(op: string, request: object = {}): Promise<T> {
+    return (await this.timed<T>(op, request)).value
+  }
+
+  /** The result, and when Java began and ended it: in milliseconds, on the clock of `hrtime`. */
+  async timed<T>(op: string, request: object): Promise<{ value: T; from: number; to: number }> {
+    const id = ++this.#requests
+    const answered = new Promise<Answer>((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject })
+    })
+    this.#child.send({ id, op, ...request })
+    const { ok, error, ns } = await answered
+    if (error !== undefined) throw new JavaError(error.type, error.message)
+    return { value: ok as T, from: ns[0] / 1e6, to: ns[1] / 1e6 }
+  }
+}
+
+export class JavaClient {
+  readonly name: string
+  /** The first part of the owners of its locks. */
+  readonly uuid: string
+  readonly java: Java
+
+  constructor(java: Java, name: string, uuid: string) {
+    this.java = java
+    this.name = name
+    this.uuid = uuid
+  }
+
+  /** The owner of what a thread holds through this client. */
+  async ownerOn(thread: string): Promise<string> {
+    return `${this.uuid}:${await this.java.ask<number>('threadId', { thread })}`
+  }
+
+  /** The hash of a lock as Java reads it, with `getMap(name).readAllMap()`. */
+  fields(name: string): Promise<Record<string, string>> {
+    return this.java.ask('fields', { client: this.name, names: [name] })
+  }
+
+  /** `shutdown()`: what it holds stays held. */
+  shutdown(): Promise<void> {
+    return this.java.ask('shutdown', { client: this.name })
+  }
+}
+
+/** A lock of Redisson's in the hands of one thread: the same methods, times in milliseconds. */
+export class JavaLock {
+  readonly #java: Java
+  readonly #target: object
+
+  /** @param clients more than one for a RedissonRedLock */
+  constructor(
+    clients: readonly JavaClient[],
+    kind: Kind,
+    names: readonly string[],
+    thread: string,
+  ) {
+    this.#java = (clients[0] as JavaClient).java
+    this.#target = { client: clients.map(({ name }) => name).join(','), kind, names, thread }
+  }
+
+  lock(leaseMs?: number): Promise<void> {
+    return this.#ask('lock', { leaseMs })
+  }
+
+  tryLock(waitMs?: number, leaseMs?: number): Promise<boolean> {
+    return this.#ask('tryLock', { waitMs, leaseMs })
+  }
+
+  unlock(): Promise<void> {
+    return this.#ask('unlock')
+  }
+
+  forceUnlock(): Promise<boolean> {
+    return this.#ask('forceUnlock')
+  }
+
+  isLocked(): Promise<boolean> {
+    return this.#ask('isLocked')
+  }
+
+  isHeldByCurrentThread(): Promise<boolean> {
+    return this.#ask('isHeldByCurrentThread')
+  }
+
+  getHoldCount(): Promise<number> {
+    return this.#ask('getHoldCount')
+  }
+
+  remainTimeToLive(): Promise<number> {
+    return this.#ask('remainTimeToLive')
+  }
+
+  lockAndGetToken(): Promise<number> {
+    return this.#ask('lockAndGetToken')
+  }
+
+  tryLockAndGetToken(waitMs?: number, leaseMs?: number): Promise<number | null> {
+    return this.#ask('tryLockAndGetToken', { waitMs, leaseMs })
+  }
+
+  getToken(): Promise<number> {
+    return this.#ask('getToken')
+  }
+
+  /** So many threads count in a file so many times each, one at a time under this lock. */
+  count(file: string, workers: number, rounds: number): Promise<number[]> {
+    return this.#ask('count', { file, workers, rounds })
+  }
+
+  #ask<T>(op: string, request: object = {}): Promise<T> {
+    return this.#java.ask(op, { ...this.#target, ...request })
+  }
+}
+
+/** Starts the JVM; it ends with the test or, when started outside of one, with the file. */
+export function startJava(): Java {
+  const classPath = process.env.HOLDFAST_REDISSON_CLASSPATH
+  if (classPath === undefined) throw new Error('Run these tests with `npm run test:interop`')
+  // Quick to start and small: these tests run two of them beside servers on small machines.
+  const flags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto', '-Xmx256m']
+  const log = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'
+  const args = [...flags, log, '-cp', classPath, 'holdfast.interop.Main']
+  return new Java(startProgram('java', { args, env: { JAVA_TOOL_OPTIONS: '' } }))
+}

@@ -1,0 +1,26 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { never } from '../../support/eventually.ts'
+
+/** Longer than the pause of any waiter who is not sure that it hears everything, in milliseconds. */
+const QUIET_MS = 400
+
+/** Resolves when nothing has been counted for a while: whoever waits for the lock is asleep. */
+export async function isQuiet(count: () => Promise<number>): Promise<void> {
+  for (let before = -1, now = await count(); now !== before; now = await count()) {
+    before = now
+    await pause(QUIET_MS)
+  }
+}
+
+/** For as long as somebody who hears nothing is watched, in milliseconds. */
+const DEAF_MS = 500
+
+/** Watches for a while that the promise is not settled. */
+export async function staysPending(promise: Promise<unknown>): Promise<void> {
+  let settled = false
+  const settle = () => {
+    settled = true
+  }
+  promise.then(settle, settle)
+  await never(() => settled, DEAF_MS)
+}

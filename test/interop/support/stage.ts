@@ -1,0 +1,178 @@
+import type { RedisOptions } from 'ioredis'
+import { Holdfast, type HoldfastLock } from '../../../src/index.ts'
+import { eventually } from '../../support/eventually.ts'
+import { forward } from '../../support/forward.ts'
+import { atEnd } from '../../support/lifetime.ts'
+import { type RedisServer, sharedServer } from '../../support/redis-server.ts'
+import type { ClientOptions } from '../../support/worlds.ts'
+import {
+  type ClientSettings,
+  type Java,
+  type JavaClient,
+  JavaLock,
+  type Kind,
+  startJava,
+} from './java.ts'
+import { isQuiet } from './pending.ts'
+
+/** The release of Redisson under test. */
+export const redissonVersion = process.env.HOLDFAST_REDISSON ?? 'unknown'
+
+/** The methods of a client that make a lock which keeps everything that an RLock promises. */
+export type Ours = 'getLock' | 'getFairLock'
+export const ours: readonly Ours[] = ['getLock', 'getFairLock']
+
+interface JavaLockOptions {
+  kind?: Kind
+  /** Each is an owner. Without one it is a thread that this test has for itself. */
+  thread?: string
+  name?: string
+  client?: JavaClient
+}
+
+/** One server, and both languages at it. Every test has a lock name and Java threads of its own. */
+export class Stage {
+  readonly server: RedisServer
+  #java: Java | undefined
+  #javaClient: JavaClient | undefined
+  #tests = 0
+
+  constructor(server: RedisServer) {
+    this.server = server
+  }
+
+  async setUp(): Promise<void> {
+    this.#java = startJava()
+    this.#javaClient = await this.#java.client({ port: this.server.port })
+  }
+
+  async nextTest(): Promise<void> {
+    this.#tests += 1
+    await this.server.admin.config('RESETSTAT')
+  }
+
+  get name(): string {
+    return `it-${this.#tests}`
+  }
+
+  /** The JVM of this file. */
+  get java(): Java {
+    if (!this.#java) throw new Error('The JVM is there in tests and hooks only')
+    return this.#java
+  }
+
+  /** A Redisson client with all of Redisson's defaults. */
+  get javaClient(): JavaClient {
+    if (!this.#javaClient) throw new Error('The Redisson client is there in tests only')
+    return this.#javaClient
+  }
+
+  newJavaClient(settings: Omit<ClientSettings, 'port'>): Promise<JavaClient> {
+    return this.java.client({ port: this.server.port, ...settings })
+  }
+
+  javaLock({
+    kind = 'RLock',
+    name = this.name,
+    thread = '',
+    client = this.javaClient,
+  }: JavaLockOptions = {}): JavaLock {
+    return new JavaLock([client], kind, [name], this.threadName(thread))
+  }
+
+  /** The owner in Redis of what that thread of Java's holds. */
+  javaOwner(thread = '', client = this.javaClient): Promise<string> {
+    return client.ownerOn(this.threadName(thread))
+  }
+
+  threadName(thread: string): string {
+    return `${this.name} ${thread}`
+  }
+
+  /** A client of ours, closed after the test. */
+  nodeClient(options: ClientOptions = {}, redis: RedisOptions = {}): Holdfast {
+    const { host, port } = this.server
+    const client = new Holdfast({ redis: { host, port, ...redis }, ...options })
+    atEnd(() => client.close(), { beforeCheck: true })
+    return client
+  }
+
+  /** The lock of this test, through a client of its own. */
+  nodeLock(kind: Ours = 'getLock', options?: ClientOptions): HoldfastLock {
+    return this.nodeClient(options)[kind](this.name)
+  }
+
+  /** Resolves when so many of Java's clients, or of ours, listen for a release of the lock. */
+  async listeners(count: number, name = this.name): Promise<void> {
+    const channel = `redisson_lock__channel:${tagged(name)}`
+    await eventually(
+      async () => {
+        const reply = (await this.server.admin.pubsub('NUMSUB', channel)) as unknown[]
+        return Number(reply[1]) === count
+      },
+      { message: `${count} to listen on ${channel}` },
+    )
+  }
+
+  /** Resolves when a lock of ours waits: it listens, or stands in the queue of fair locks. */
+  async nodeWaits(kind: Ours, name = this.name): Promise<void> {
+    if (kind === 'getLock') await this.listeners(1, name)
+    else await this.fairPlaces(1, name)
+  }
+
+  /** Resolves when so many of our fair locks are in their queue. */
+  async fairPlaces(count: number, name = this.name): Promise<void> {
+    const key = `holdfast_queue:${tagged(name)}`
+    await eventually(async () => (await this.server.admin.zcard(key)) === count, {
+      message: `${count} in ${key}`,
+    })
+  }
+
+  /** Resolves when so many threads queue for an RFairLock, and listen, on a channel each. */
+  async javaPlaces(count: number): Promise<void> {
+    await eventually(async () => {
+      const { admin, name } = { admin: this.server.admin, name: tagged(this.name) }
+      const channels = await admin.pubsub('CHANNELS', `redisson_lock__channel:${name}:*`)
+      const places = await admin.llen(`redisson_lock_queue:${name}`)
+      return places === count && (channels as string[]).length === count
+    })
+  }
+
+  /** Resolves when all who wait for the lock are asleep; whoever finds it taken asks for its PTTL. */
+  async allSleep(): Promise<void> {
+    await isQuiet(() => this.calls('pttl'))
+  }
+
+  /** How often the server has run a command in this test, in scripts as well. */
+  async calls(command: string): Promise<number> {
+    const stats = await this.server.admin.info('commandstats')
+    return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
+  }
+
+  hash(name = this.name): Promise<Record<string, string>> {
+    return this.server.admin.hgetall(name)
+  }
+
+  pttl(name = this.name): Promise<number> {
+    return this.server.admin.pttl(name)
+  }
+}
+
+function tagged(name: string): string {
+  return name.includes('{') ? name : `{${name}}`
+}
+
+/** Call it at the top of the file. */
+export function useStage(): Stage {
+  const server = sharedServer()
+  let stage: Stage | undefined
+  beforeAll(async () => {
+    stage = new Stage(server)
+    await stage.setUp()
+  })
+  beforeEach(() => stage?.nextTest())
+  return forward(() => {
+    if (!stage) throw new Error('The stage is there in tests and hooks only')
+    return stage
+  })
+}
