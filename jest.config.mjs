@@ -19,7 +19,7 @@ export default {
   testEnvironment: support('environment.ts') ?? 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testTimeout: 30_000,
-  maxWorkers: 2,
+  maxWorkers: 3, // Tests wait more than they work.
   transform: { '\\.ts$': '@swc/jest' },
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},
   // The Node.js and Redis binaries that the tests fetch are packages too, but none of ours.

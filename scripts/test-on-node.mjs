@@ -3,7 +3,8 @@
 //   node scripts/test-on-node.mjs 22 24
 //
 // npm has the binaries as packages, one for each platform; they go to .cache/, out of git.
-// The package tests are left out: they test npm's side of things, once is enough.
+// Left out is what another Node.js does not change: the package as npm sees it, the scripts in Redis,
+// and the layers of the source.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -31,7 +32,8 @@ function passesOn(version) {
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
   console.log(`\nNode.js ${spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout}`)
   const jest = join(root, 'node_modules/jest/bin/jest.js')
-  const args = [jest, '--testPathIgnorePatterns', '/node_modules/', '<rootDir>/test/package/']
+  const others = ['package', 'lua', 'architecture'].map((folder) => `<rootDir>/test/${folder}/`)
+  const args = [jest, '--testPathIgnorePatterns', '/node_modules/', ...others]
   return spawnSync(node, args, { cwd: root, env, stdio: 'inherit' }).status === 0
 }
 

@@ -20,7 +20,8 @@ const kinds: readonly LockKind[] = [
   },
   {
     name: 'fair lock',
-    worlds,
+    // What the others are about, how a connection is made, is the same for both kinds.
+    worlds: worlds.filter(({ name }) => /options|prefix/.test(name)),
     fair: true,
     getLock: (client, name, options) => client.getFairLock(name, options),
   },
