@@ -18,8 +18,12 @@ export class ReleaseListener {
     this.#onWake = onWake
   }
 
-  /** How many of the channel's listeners are this one: 1 or 0. */
+  /**
+   * How many of the channel's listeners are this one: 1 or 0; -1 where the server counts too few, so
+   * that there always seems to be one more.
+   */
   get listeners(): number {
+    if (!this.#site.context.node.countsListeners) return -1
     return this.#listening?.confirmed ? 1 : 0
   }
 

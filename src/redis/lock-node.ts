@@ -173,6 +173,14 @@ export class LockNode {
     return this.#clock.lateAtMostMs
   }
 
+  /**
+   * Whether the server that runs a script counts all who listen to a lock's channel. In a cluster
+   * without sharded channels it counts those who listen at the same node.
+   */
+  get countsListeners(): boolean {
+    return !this.#connection.clustered || this.#connection.sharded
+  }
+
   get clustered(): boolean {
     return this.#connection.clustered
   }

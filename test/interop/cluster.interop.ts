@@ -186,7 +186,8 @@ describe('RLock in a cluster, with sharded channels on one side only', () => {
     const here = nodeClient(options)
     // Somebody has waited before: it is known what the server can, and how to listen.
     await lock('before').lock()
-    expect(await here.getLock('before').tryLock(300)).toBeNull()
+    await here.getLock('before').isLocked() // connects
+    expect(await here.getLock('before').tryLock(1_000)).toBeNull()
     await lock('before').unlock()
     return { there: lock(lockName()), here: here.getLock(lockName()) }
   }
