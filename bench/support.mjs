@@ -1,8 +1,9 @@
 // What the measurements share: a server of their own, figures, and processes that answer.
-import { fork, spawn } from 'node:child_process'
+import { fork, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { cpus } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { ensureServer } from '../scripts/native-server.mjs'
 
@@ -11,10 +12,18 @@ export async function startServer() {
   const { path, env, kind, version } = ensureServer()
   const port = await freePort()
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
-  const server = spawn(path, args, { stdio: 'ignore', env: { ...process.env, ...env } })
+  // Where that is to be had, it ends with this process also when that one is killed.
+  const guard = ['setpriv', '--pdeathsig', 'KILL']
+  const [program, ...words] = [
+    ...(spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0 ? guard : []),
+    path,
+    ...args,
+  ]
+  const server = spawn(program, words, { stdio: 'ignore', env: { ...process.env, ...env } })
   const end = () => server.kill('SIGKILL')
   process.on('exit', end)
   process.on('SIGINT', () => process.exit(130))
+  process.on('SIGTERM', () => process.exit(143))
   const admin = new Redis(port, { maxRetriesPerRequest: null, retryStrategy: () => 5 })
   admin.on('error', () => {})
   await admin.ping()
@@ -39,6 +48,53 @@ async function freePort() {
 /** Starts the calling file once more as a process of its own, with arguments. */
 export function forkSelf(url, ...args) {
   return fork(new URL(url), args.map(String))
+}
+
+/** For times of several processes of one machine, in milliseconds. */
+export const now = () => Number(process.hrtime.bigint()) / 1e6
+
+/** The worker's side of {@link startWorker}. It ends with its parent. */
+export function serve(actions) {
+  process.on('message', async ({ id, name, args }) => {
+    const reply = await Promise.resolve(actions[name](...args)).then(
+      (result) => ({ id, result }),
+      (error) => ({ id, error: String(error?.stack ?? error) }),
+    )
+    if (process.connected) process.send(reply)
+  })
+  process.on('disconnect', () => process.exit())
+}
+
+const running = new Set()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Starts the calling file as a process that does what it is called for, several things at a time. */
+export function startWorker(url, ...args) {
+  const child = forkSelf(url, 'worker', ...args)
+  running.add(child)
+  const calls = new Map()
+  let ids = 0
+  const kill = (signal = 'SIGKILL') => child.kill(signal)
+  const ended = new Promise((resolve) => child.once('exit', resolve)).then(() => {
+    running.delete(child)
+    for (const { reject } of calls.values()) reject(new Error('the process ended'))
+    calls.clear()
+  })
+  child.on('message', ({ id, result, error }) => {
+    const { resolve, reject } = calls.get(id)
+    calls.delete(id)
+    if (error === undefined) resolve(result)
+    else reject(new Error(error))
+  })
+  const call = (name, ...params) =>
+    new Promise((resolve, reject) => {
+      ids += 1
+      calls.set(ids, { resolve, reject })
+      child.send({ id: ids, name, args: params })
+    })
+  return { call, kill, ended }
 }
 
 /** The next message of a process that the test accepts. */
@@ -74,4 +130,29 @@ export async function callsOf(admin) {
     calls[name] = Number(count)
   }
   return calls
+}
+
+/** Prints rows of equal length under their headings. */
+export function table(headings, rows) {
+  const lines = [headings, ...rows].map((row) => row.map(String))
+  const widths = headings.map((_, i) => Math.max(...lines.map((line) => line[i].length)))
+  for (const line of lines) {
+    console.log(
+      line
+        .map((word, i) => (i === 0 ? word.padEnd(widths[i]) : word.padStart(widths[i])))
+        .join('  '),
+    )
+  }
+}
+
+/** Waits for a condition, and gives up with an error. */
+export async function until(condition, what, timeoutMs = 30_000) {
+  for (const end = now() + timeoutMs; !(await condition()); await pause(2)) {
+    if (now() > end) throw new Error(`${what}: not within ${timeoutMs} ms`)
+  }
+}
+
+/** Waits for less than a timer can. */
+export async function spin(ms) {
+  for (const end = now() + ms; now() < end; ) await new Promise((resolve) => setImmediate(resolve))
 }
