@@ -51,8 +51,8 @@ async function measure(title, holder, waiter) {
   console.log(`${title}, ${rounds} rounds: ${spread(latencies)}`)
 }
 
-await measure('from Node to Java', node, javaOf('a'))
-await measure('from Java to Node', javaOf('a'), node)
+await measure('from Node.js to Java', node, javaOf('a'))
+await measure('from Java to Node.js', javaOf('a'), node)
 await measure('from Java to Java', javaOf('a'), javaOf('b'))
 await client.close()
 java.stop()

@@ -60,7 +60,9 @@ local nowUs = time[1] * 1000000 + time[2]
 local client, silent = string.match(owner, '^[^:]*'), token ~= ''
 local following, newToken = grantNext(keys, last or token, nowUs, terms, client, silent)
 if following then
-  redis.call('HDEL', keys.lock, owner)
+  if following ~= owner then
+    redis.call('HDEL', keys.lock, owner)
+  end
   return { 'granted', following, newToken }
 end
 

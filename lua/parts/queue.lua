@@ -14,8 +14,6 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   end
   seen = listens and redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0 and 1 or 0
   mark = string.format('%.0f %d %s', nowMs + terms.aliveMs, seen, label)
-  -- First: a full server refuses HSET, but not in a script that has written something already.
-  redis.call('ZREM', keys.queue, '')
   redis.call('HSET', keys.waiting, client, mark)
   redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
   redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)

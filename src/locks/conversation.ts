@@ -44,7 +44,8 @@ export class Conversation {
     const lateMs = this.#context.node.lateAtMostMs
     try {
       const grant = await send()
-      waiter.patience.health.answered()
+      // A grant is a proper answer where it comes in time to be of use.
+      if (grant.kind !== 'granted') waiter.patience.health.answered()
       return { grant, sentAt, pauseMs: 0, unknown: false }
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
@@ -115,6 +116,7 @@ export class Conversation {
         if (!waiter.settled) await waiter.bell.wait(pauseMs)
       } else if (grant.kind === 'granted') {
         hold.proved(leaseMs, sentAt)
+        waiter.patience.health.answered()
         if (waiter.settled || !hold.live) break
         hold.inDoubtUntil(waiter.doubtUntilMs)
         entered()

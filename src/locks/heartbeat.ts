@@ -138,9 +138,13 @@ export class Heartbeat {
       const beat = heard?.[i]
       for (const place of places) {
         place.beating = false
-        // Whoever asks by itself hears what is wrong, and has patience of its own.
         if (typeof beat === 'object') line.beaten(place, beat, sentAt)
-        else place.waiter.bell.ring()
+      }
+      if (typeof beat === 'object') continue
+      // One who asks by itself hears what is wrong; the others see when it is time to give up.
+      const [first] = line.places
+      for (const { waiter } of line.places) {
+        if (waiter === first?.waiter || waiter.patience.over) waiter.bell.ring()
       }
     }
   }

@@ -191,7 +191,7 @@ describeLocks('the lease', (stage) => {
 
     test('of a lost one rejects, and revives nothing', async () => {
       const expired = await newLock().lock(100)
-      await eventually(() => !expired.valid)
+      await eventually(() => expired.signal.aborted)
       await expect(expired.extend(1_000)).rejects.toMatchObject({
         code: 'HOLDFAST_LEASE_LOST',
         reason: 'expired',

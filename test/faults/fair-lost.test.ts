@@ -8,7 +8,7 @@ import { Diary, faultRig, granted, outcome, SHA, within } from './rig.ts'
 const rig = faultRig()
 
 /** Far above what a round trip takes, far below what a lease takes to end. */
-const SOON_MS = 2_500
+const SOON_MS = 6_000
 
 /** Waits until somebody holds the lock whose name is not that. */
 const passed = (name: string, from: string) =>
@@ -167,7 +167,7 @@ describe('the request that confirms a grant', () => {
     expect(await lease.release()).toBe(false)
     await pause(1_600) // longer than a grant stands, much shorter than the lease
     await rig.proxy.heal()
-    await eventually(async () => !(await rig.exists('it')), { timeoutMs: 4_000 })
+    await eventually(async () => !(await rig.exists('it')), { timeoutMs: 7_000 })
   })
 })
 

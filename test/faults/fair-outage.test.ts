@@ -19,6 +19,14 @@ const hears = (client: Holdfast) =>
     return Number(reply[1]) === 1
   })
 
+/** Waits until the places of so many clients have had a heartbeat just now. */
+const keptAlive = (name: string, clients: number) =>
+  eventually(async () => {
+    const marks = await rig.server.admin.hvals(`holdfast_waiting:{${name}}`)
+    const fresh = marks.filter((mark) => Number.parseInt(mark, 10) > Date.now() + 2_000)
+    return fresh.length === clients
+  })
+
 /** One client of the proxy that is next, one witness behind it, and who holds the lock until then. */
 async function scene(client = rig.client()) {
   const held = await rig.witness().getFairLock('it').lock()
@@ -183,10 +191,7 @@ describe('when Redis', () => {
     atEnd(() => rig.server.resume(), { beforeCheck: true })
     await pause(3_100) // longer than places are kept, which is the subject
     rig.server.resume()
-    await eventually(async () => {
-      const marks = await rig.server.admin.hvals('holdfast_waiting:{it}')
-      return marks.length === 2 && marks.every((mark) => Number.parseInt(mark, 10) > Date.now())
-    })
+    await keptAlive('it', 2)
     expect(await held.release()).toBe(true)
     const served = await within(NOISE_MS, Promise.race([first, second]))
     expect(served).toBe(await within(NOISE_MS, first))
@@ -284,6 +289,8 @@ describe('in an outage', () => {
     rig.proxy.cut()
     await pause(2_200)
     await rig.proxy.heal()
+    await keptAlive('it', 1)
+    await rig.queued('it', 4)
     await held.release()
     await within(CLAIM_MS + 2 * NOISE_MS, Promise.all(pending))
     expect(order).toEqual([0, 1, 2, 3])

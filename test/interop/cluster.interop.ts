@@ -130,6 +130,7 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
     const lease = await nodeClient(options).getLock(lockName()).lock()
     const waiting = javaLock().tryLock(20_000)
     await somebodyListens(counts)
+    await isQuiet(() => calls('pttl'))
     const publishes = sharded === 'AUTO' ? 'spublish' : 'publish'
     await lease.release()
     expect(await waiting).toBe(true)
@@ -142,8 +143,9 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
   test.each(ours)("a waiter of %s is woken by Java's unlock", async (kind) => {
     await javaLock().lock()
     const waiting = nodeClient(options)[kind](lockName()).lock()
-    // A fair lock listens there when it has waited for a heartbeat.
+    // A fair lock listens there when it has waited for a heartbeat, and never sleeps for long.
     await somebodyListens(counts)
+    if (kind === 'getLock') await isQuiet(() => calls('pttl'))
     const start = performance.now()
     await javaLock().unlock()
     await (await waiting).release()
@@ -154,6 +156,7 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
     const lease = await nodeClient(options)[kind](lockName()).lock()
     const waiting = javaLock().lock()
     await somebodyListens(counts)
+    await isQuiet(() => calls('pttl'))
     const start = performance.now()
     await lease.release()
     await waiting

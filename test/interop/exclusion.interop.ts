@@ -77,7 +77,7 @@ describe.each(ours)('RLock and %s: a lock that is held here', (kind) => {
     const client = stage.nodeClient()
     await client[kind](stage.name).lock()
     const waiting = stage.javaLock().tryLock(20_000)
-    await stage.listeners(1)
+    await stage.javaSleeps()
     await client.close()
     expect(await waiting).toBe(true)
     await stage.javaLock().unlock()

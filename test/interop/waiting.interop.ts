@@ -14,7 +14,7 @@ describe.each(ours)('RLock and %s: a waiter here', (kind) => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock()
     const waiting = node.lock()
-    await stage.nodeWaits(kind)
+    await stage.nodeSleeps(kind)
     expect(await stage.pttl()).toBeGreaterThan(2 * SOON_MS)
     const start = performance.now()
     await java.unlock()
@@ -41,7 +41,7 @@ describe.each(ours)('RLock and %s: a waiter in Java', (kind) => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock()
     const waiting = java.lock()
-    await stage.listeners(1)
+    await stage.javaSleeps()
     expect(await stage.pttl()).toBeGreaterThan(2 * SOON_MS)
     const start = performance.now()
     await lease.release()
@@ -107,7 +107,7 @@ test('RLock and getFairLock: who queues here is served in order, and before a th
   const first = await stage.nodeLock('getFairLock').lock()
   const java = stage.javaLock()
   const javaWaiting = java.lock().then(() => order.push('Java'))
-  await stage.listeners(1)
+  await stage.javaSleeps()
   const nodes: Promise<void>[] = []
   for (const each of ['a', 'b', 'c']) {
     nodes.push(stage.nodeLock('getFairLock').using(() => void order.push(each)))
@@ -129,7 +129,7 @@ describe.each(ours)('RLock and %s: re-entry', (kind) => {
       expect(await counted()).toBe(count)
     }
     const waiting = node.lock()
-    await stage.nodeWaits(kind)
+    await stage.nodeSleeps(kind)
     for (const count of [2, 1]) {
       await java.unlock()
       expect(await counted()).toBe(count)
@@ -152,7 +152,7 @@ describe.each(ours)('RLock and %s: re-entry', (kind) => {
       await node.using(async (inner) => {
         await count(inner)
         waiting = java.lock()
-        await stage.listeners(1)
+        await stage.javaSleeps()
       })
       await count(outer)
       await never(async () => (await stage.hash())[outer.owner] === undefined, 100)
@@ -167,7 +167,7 @@ describe.each(ours)('RLock and %s: re-entry', (kind) => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock()
     const waiting = node.lock()
-    await stage.nodeWaits(kind)
+    await stage.nodeSleeps(kind)
     expect(await java.tryLock()).toBe(true)
     expect(await java.tryLock(1_000)).toBe(true)
     for (let i = 0; i < 3; i++) await java.unlock()
@@ -207,7 +207,7 @@ describe.each(ours)('RLock and %s: force', (kind) => {
     const java = stage.javaLock()
     await java.lock()
     const waiting = stage.javaLock({ thread: 'waiter' }).tryLock(4 * SOON_MS)
-    await stage.listeners(1)
+    await stage.javaSleeps()
     expect(await stage.nodeLock(kind).forceUnlock()).toBe(true)
     expect(await waiting).toBe(true)
     expect(await java.isHeldByCurrentThread()).toBe(false)

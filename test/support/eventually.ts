@@ -20,7 +20,7 @@ const HUNG = Symbol('hung')
  */
 export async function eventually<T>(
   condition: Condition<T>,
-  { timeoutMs = 5_000, everyMs = 3, message = 'the condition' }: EventuallyOptions = {},
+  { timeoutMs = 15_000, everyMs = 3, message = 'the condition' }: EventuallyOptions = {},
 ): Promise<Truthy<T>> {
   const deadline = performance.now() + timeoutMs
   let last = 'it was never answered'

@@ -1,15 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { never } from '../../support/eventually.ts'
+import { eventually, never } from '../../support/eventually.ts'
 
 /** Longer than the pause of any waiter who is not sure that it hears everything, in milliseconds. */
 const QUIET_MS = 400
 
 /** Resolves when nothing has been counted for a while: whoever waits for the lock is asleep. */
 export async function isQuiet(count: () => Promise<number>): Promise<void> {
-  for (let before = -1, now = await count(); now !== before; now = await count()) {
-    before = now
-    await pause(QUIET_MS)
-  }
+  await eventually(
+    async () => {
+      const before = await count()
+      await pause(QUIET_MS)
+      return (await count()) === before
+    },
+    { timeoutMs: 10_000, message: 'those who wait to fall asleep' },
+  )
 }
 
 /** For as long as somebody who hears nothing is watched, in milliseconds. */

@@ -138,9 +138,24 @@ export class Stage {
     })
   }
 
-  /** Resolves when all who wait for the lock are asleep; whoever finds it taken asks for its PTTL. */
+  /**
+   * Resolves when all who wait for the lock are asleep, so that only a message can wake them, or the
+   * end of a lease. Whoever finds the lock taken asks for its PTTL.
+   */
   async allSleep(): Promise<void> {
     await isQuiet(() => this.calls('pttl'))
+  }
+
+  /** Resolves when the only waiter is in Java, and asleep. */
+  async javaSleeps(name = this.name): Promise<void> {
+    await this.listeners(1, name)
+    await this.allSleep()
+  }
+
+  /** Resolves when the only waiter is here, and asleep; those in our queue never are for long. */
+  async nodeSleeps(kind: Ours, name = this.name): Promise<void> {
+    await this.nodeWaits(kind, name)
+    if (kind === 'getLock') await this.allSleep()
   }
 
   /** How often the server has run a command in this test, in scripts as well. */
