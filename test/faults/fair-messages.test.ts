@@ -55,6 +55,26 @@ test('a grant is acted on without asking, and confirmed with one request', async
   await lease.release()
 })
 
+test.each([
+  { kind: 'fixed', options: { leaseMs: 800 }, forMs: 100 },
+  { kind: 'watched', options: {}, forMs: 600 },
+])('a $kind lease shorter than a claim window is given whole', async ({ options, forMs }) => {
+  const client = rig.client({ commandTimeoutMs: 10_000, leaseMs: 800 })
+  const diary = new Diary(client)
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock(options)
+  await rig.queued('it', 1)
+  await hears(client)
+  // What it was told last is as old as it gets.
+  await pause(450)
+  await held.release()
+  const lease = await within(NOISE_MS, pending)
+  await eventually(() => lease.remaining() > 600)
+  expect(await rig.server.admin.pttl('it')).toBeGreaterThan(500)
+  await never(() => diary.lost.length > 0, forMs)
+  expect(await lease.release()).toBe(true)
+})
+
 test('a message that comes when the grant is over is not acted on, and the waiter keeps its place', async () => {
   const client = patient()
   const diary = new Diary(client)
