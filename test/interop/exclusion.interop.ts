@@ -47,7 +47,7 @@ describe.each(ours)('RLock and %s: a lock that is held here', (kind) => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock()
     expect(await java.tryLock()).toBe(false)
-    expect(await java.tryLock(30)).toBe(false)
+    expect(await java.tryLock(500)).toBe(false)
     await lease.release()
     expect(await java.tryLock()).toBe(true)
     await java.unlock()

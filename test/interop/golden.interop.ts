@@ -27,7 +27,7 @@ async function record(): Promise<Step[]> {
   // Once before, so that Redis knows the scripts, and connections are there.
   for (const lock of [one, two, brief]) {
     await lock.lock()
-    await stage.javaLock({ name: 'it', thread: 'first' }).tryLock(100)
+    await stage.javaLock({ name: 'it', thread: 'first' }).tryLock(500)
     await lock.unlock()
     await lock.lock()
     await lock.forceUnlock()
@@ -56,8 +56,8 @@ async function record(): Promise<Step[]> {
 
   await step('lock()', () => one.lock())
   await step('lock() once more, by the same thread', () => one.lock())
-  await step('tryLock(300 ms), by another thread', async () => {
-    await two.tryLock(300)
+  await step('tryLock(1 s), by another thread', async () => {
+    await two.tryLock(1_000)
     await eventually(() => monitor.hasSeen('unsubscribe', 'redisson_lock__channel'))
   })
   await step('unlock(), one of two', unlocked)

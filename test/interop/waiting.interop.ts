@@ -53,7 +53,7 @@ describe.each(ours)('RLock and %s: a waiter in Java', (kind) => {
   test('that gave up in time leaves us our lock', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock()
-    expect(await java.tryLock(150)).toBe(false)
+    expect(await java.tryLock(500)).toBe(false)
     await stage.listeners(0)
     expect(await lease.release()).toBe(true)
   })

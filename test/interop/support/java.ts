@@ -148,6 +148,7 @@ export class JavaLock {
     return this.#ask('lock', { leaseMs })
   }
 
+  /** Leave it time to subscribe in: a subscription was seen to outlive a wait that was shorter. */
   tryLock(waitMs?: number, leaseMs?: number): Promise<boolean> {
     return this.#ask('tryLock', { waitMs, leaseMs })
   }
