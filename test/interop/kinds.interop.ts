@@ -317,6 +317,18 @@ describe.each(ours)('RReadWriteLock, which does not mix with %s', (kind) => {
     },
   )
 
+  test('one who waits is refused when Java takes the name as a read-write lock', async () => {
+    const holder = stage.javaLock({ thread: 'holder' })
+    await holder.lock(LEASE_MS)
+    const waiting = stage.nodeLock(kind).lock()
+    waiting.catch(() => undefined)
+    await stage.nodeSleeps(kind)
+    expect(await write().tryLock()).toBe(true)
+    await expect(waiting).rejects.toBeInstanceOf(RedisRefusedError)
+    await write().unlock()
+    leaves({ keys: true, why: "Redisson's unlock left the other lock's field behind" })
+  })
+
   test('our release ends our part of it, and leaves Java its own', async () => {
     const [java, node] = [write(), stage.nodeLock(kind)]
     const lease = await node.lock()
@@ -330,20 +342,6 @@ describe.each(ours)('RReadWriteLock, which does not mix with %s', (kind) => {
     await java.unlock()
     expect(await stage.hash()).toEqual({})
   })
-})
-
-test('RReadWriteLock and getLock: one who waits is refused when Java takes the name as a read-write lock', async () => {
-  const write = stage.javaLock({ kind: 'RReadWriteLock.writeLock' })
-  const node = stage.nodeLock()
-  const holder = stage.javaLock({ thread: 'holder' })
-  await holder.lock(LEASE_MS)
-  const waiting = node.lock()
-  waiting.catch(() => undefined)
-  await stage.listeners(1)
-  expect(await write.tryLock()).toBe(true)
-  await expect(waiting).rejects.toBeInstanceOf(RedisRefusedError)
-  await write.unlock()
-  leaves({ keys: true, why: "Redisson's unlock left the other lock's field behind" })
 })
 
 test('RReadWriteLock does not see an RLock of Java either', async () => {
