@@ -250,6 +250,7 @@ describe('a heartbeat', () => {
     const first = client.getFairLock('it').lock()
     await rig.queued('it', 1)
     const second = rig.witness().getFairLock('it').lock()
+    await rig.queued('it', 2)
     const third = rig.witness().getFairLock('it').lock()
     await rig.queued('it', 3)
     const hole = rig.proxy.blackHole()
