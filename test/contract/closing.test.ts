@@ -114,7 +114,7 @@ describeLocks('close() of the client', (stage) => {
     const holder = stage.getLock(stage.world.newClient(), 'it')
     const lease = await holder.lock()
     const others = await connections()
-    expect(await lock.tryLock(50)).toBeNull()
+    expect(await lock.tryLock(1_000)).toBeNull()
     expect(await connections()).toBeGreaterThan(others)
     await client.close()
     await eventually(async () => (await connections()) === others)

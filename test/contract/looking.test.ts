@@ -106,7 +106,7 @@ describeLocks('looking at the state', (stage) => {
       holdCount: 3,
       ttlMs: null,
     })
-    expect(await lock.tryLock(30)).toBeNull()
+    expect(await lock.tryLock(500)).toBeNull()
     leaves({ keys: true, why: 'the eternal lock is part of the test' })
   })
 })

@@ -429,7 +429,7 @@ describeLocks('the owner', (stage) => {
       const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       const fn = jest.fn()
       await one.using(async () => {
-        expect(await two.tryUsing(fn, { waitMs: 20 })).toBeNull()
+        expect(await two.tryUsing(fn, { waitMs: 1_000 })).toBeNull()
         expect(await two.tryUsing(fn)).toBeNull()
       })
       expect(fn).not.toHaveBeenCalled()
