@@ -4,7 +4,7 @@
 //
 // npm has the binaries as packages, one for each platform; they go to .cache/, out of git.
 // Left out is what another Node.js does not change: the package as npm sees it, the scripts in Redis,
-// and the layers of the source.
+// the layers of the source, and that the measurements run.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -32,7 +32,9 @@ function passesOn(version) {
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
   console.log(`\nNode.js ${spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout}`)
   const jest = join(root, 'node_modules/jest/bin/jest.js')
-  const others = ['package', 'lua', 'architecture'].map((folder) => `<rootDir>/test/${folder}/`)
+  const others = ['package', 'lua', 'architecture', 'bench'].map(
+    (folder) => `<rootDir>/test/${folder}/`,
+  )
   const args = [jest, '--testPathIgnorePatterns', '/node_modules/', ...others]
   return spawnSync(node, args, { cwd: root, env, stdio: 'inherit' }).status === 0
 }

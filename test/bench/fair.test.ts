@@ -2,16 +2,14 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { startChild } from '../support/children.ts'
 
-// They run what is built, with the ioredis of the package, whatever the rest of the suite has.
-const once = process.env.HOLDFAST_IOREDIS === undefined ? describe : describe.skip
-
 beforeAll(() => {
   if (!existsSync(resolve(__dirname, '../../dist/esm/index.js'))) {
     throw new Error('dist/ is not there: run `npm run build` first')
   }
 })
 
-once('the measurements of the fair lock, in short', () => {
+// They run what is built, with the ioredis of the package, whatever the rest of the suite has.
+describe('the measurements of the fair lock, in short', () => {
   test.each([
     ['fair-order', /^grants/],
     ['fair-dead-waiters', /^SIGKILLed ahead/],
