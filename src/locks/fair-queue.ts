@@ -87,8 +87,11 @@ export class FairQueue {
       place.granted(beat.lastToken)
     } else {
       place.queued({ ...beat, first: beat.first === place.wireOwner }, sentAt)
-      // Those who wait for long also hear of releases by others who know nothing of the queue.
-      this.#listening ??= this.#context.node.listen(this.keys, () => this.lookAgain())
+      // Those who wait for long also hear of releases by others who know nothing of the queue. What
+      // is missed there is found by the next heartbeat.
+      this.#listening ??= this.#context.node.listen(this.keys, (message) => {
+        if (message !== undefined) this.lookAgain()
+      })
     }
   }
 

@@ -158,12 +158,12 @@ export class LockNode {
     return lockFacts(await this.calls.run(scripts.inspect, all, args, timeoutMs))
   }
 
-  /** Calls `onWake` at each message, and when any may have been missed. */
-  listen(keys: Pick<LockKeys, 'channel'>, onWake: () => void): Listening {
+  /** Calls `onWake` with each message, and without one when any may have been missed. */
+  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Listening {
     return this.#wakeUps.listen(keys.channel, true, onWake)
   }
 
-  /** Calls `onWake` with each message, and without one when any may have been missed. */
+  /** The same for the channel of a client. */
   listenTo(inbox: string, onWake: (message?: string) => void): Listening {
     return this.#wakeUps.listen(inbox, false, onWake)
   }
