@@ -25,11 +25,15 @@ local lock, counter = KEYS[1], KEYS[2]
 local owner, leaseMs, holds = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local notAfterUs, counterMs = tonumber(ARGV[4]), ARGV[5]
 
+-- include: parts/counter.lua
+
+-- include: parts/read-write.lua
+
 local ttlMs = redis.call('PTTL', lock)
 local found = ttlMs ~= -2 and redis.call('HMGET', lock, owner, 'mode') or {}
 local held = found[1]
 if found[2] then
-  return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+  return redis.error_reply(READ_WRITE)
 end
 if not held and holds > 1 then
   return { 'gone' }
@@ -67,9 +71,5 @@ if not held then
   redis.call('PEXPIRE', lock, leaseMs)
 end
 local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, nowUs))
-if counterMs == '0' then
-  redis.call('SET', counter, token)
-else
-  redis.call('SET', counter, token, 'PX', counterMs)
-end
+setCounter(counter, token, counterMs)
 return { 'granted', token }

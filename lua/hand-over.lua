@@ -27,9 +27,15 @@ local from, token, to, leaseMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local notAfterUs, counterMs = tonumber(ARGV[5]), ARGV[6]
 local channel, publish, listening = ARGV[7], ARGV[8], tonumber(ARGV[9])
 
+-- include: parts/counter.lua
+
+-- include: parts/listeners.lua
+
+-- include: parts/read-write.lua
+
 local held = redis.call('HMGET', lock, from, to, 'mode')
 if held[3] then
-  return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+  return redis.error_reply(READ_WRITE)
 end
 local last = redis.call('GET', counter)
 if held[2] and last and last ~= token then
@@ -44,7 +50,7 @@ local nowUs = time[1] * 1000000 + time[2]
 if notAfterUs > 0 and nowUs > notAfterUs then
   return { 'late', string.format('%.0f', nowUs) }
 end
-local others = listening and redis.call('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] - listening or 0
+local others = listening and listenersAt(channel, publish) - listening or 0
 if others > 0 then
   redis.call('DEL', lock)
   redis.call(publish, channel, '0')
@@ -55,9 +61,5 @@ local newToken = string.format('%.0f', math.max((tonumber(last) or tonumber(toke
 redis.call('HSET', lock, to, 1)
 redis.call('HDEL', lock, from)
 redis.call('PEXPIRE', lock, leaseMs)
-if counterMs == '0' then
-  redis.call('SET', counter, newToken)
-else
-  redis.call('SET', counter, newToken, 'PX', counterMs)
-end
+setCounter(counter, newToken, counterMs)
 return { 'granted', newToken }
