@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { ClosedError } from '../errors.ts'
+import { ClosedError, InvalidArgumentError } from '../errors.ts'
 import type { Frames } from '../owner/frames.ts'
 import { Owner } from '../owner/owner.ts'
 import { CallFailure } from '../redis/failure.ts'
@@ -13,13 +13,21 @@ export class Desk {
   readonly frames: Frames
   readonly holdings = new Holdings()
   readonly leaseMs: number
+  readonly #longestLeaseMs: number
   readonly #clientId: string
   readonly #context: Context
   readonly #contenders = new Map<string, Contender>()
   #owners = 0
   #closed = false
 
-  constructor(clientId: string, context: Context, frames: Frames, leaseMs: number) {
+  constructor(
+    clientId: string,
+    context: Context,
+    frames: Frames,
+    leaseMs: number,
+    longestLeaseMs = Infinity,
+  ) {
+    this.#longestLeaseMs = longestLeaseMs
     this.#clientId = clientId
     this.#context = context
     this.frames = frames
@@ -74,6 +82,17 @@ export class Desk {
 
   assertOpen(lockName?: string): void {
     if (this.#closed) throw closedError(lockName)
+  }
+
+  /** A master that may have forgotten rests for the longest lease, and for no longer. */
+  assertNotLonger(lockName: string, leaseMs = 0): void {
+    const longest = this.#longestLeaseMs
+    if (leaseMs <= longest) return
+    throw new InvalidArgumentError(
+      `Lock "${lockName}": a lease of ${leaseMs} ms is longer than \`longestLeaseMs\`, which is ${longest}. ` +
+        'Raise that option for all clients of these masters, or let the watchdog renew a shorter lease.',
+      lockName,
+    )
   }
 
   /** Releases what is held and lets nobody wait any more. */

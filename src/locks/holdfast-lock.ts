@@ -208,6 +208,7 @@ export class HoldfastLock {
     scoped = false,
   ): Promise<Lease | null> {
     this.#desk.assertOpen(this.name)
+    this.#desk.assertNotLonger(this.name, meant.leaseMs)
     meant.signal?.throwIfAborted()
     const contender = this.#desk.contender(this.name, this.#rawName)
     const watched = meant.leaseMs === undefined
@@ -229,7 +230,10 @@ export class HoldfastLock {
         this.#desk.holdings.remove(holder, this.#rawName, lease)
         return contender.release(hold, watched)
       },
-      extend: (ms) => contender.extend(hold, checkedLeaseMs(ms, '`leaseMs`')),
+      extend: (ms) => {
+        this.#desk.assertNotLonger(this.name, checkedLeaseMs(ms, '`leaseMs`'))
+        return contender.extend(hold, ms)
+      },
     })
     this.#desk.holdings.add(holder, this.#rawName, lease)
     return lease

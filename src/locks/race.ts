@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Conversation } from './conversation.ts'
 import type { Host } from './host.ts'
 import type { ReleaseListener } from './release-listener.ts'
@@ -55,6 +56,10 @@ export class Race {
         if (this.#tenancy.hold?.owner !== request.owner) waiter.resolve(null)
       } else if (!waiter.settled) {
         if (grant !== null) this.#host.announce(waiter)
+        if (grant?.kind === 'held' && grant.split?.pauseMs !== undefined) {
+          await pause(grant.split.pauseMs)
+          continue
+        }
         await bell.wait(grant?.kind === 'held' ? this.#releases.listen(grant.ttlMs) : pauseMs)
       }
     }

@@ -29,6 +29,7 @@ export class Connection {
   #silentSince: number | undefined
   #everUp = false
   #sharded = false
+  #runId = ''
   #closed = false
   #lastError: CallFailure | undefined
   readonly #waiting = new Set<(failure?: CallFailure) => void>()
@@ -55,6 +56,11 @@ export class Connection {
   /** Whether channels are sharded; known once it has been up. */
   get sharded(): boolean {
     return this.#sharded
+  }
+
+  /** The id of the server's process; '' when it does not tell. */
+  get runId(): string {
+    return this.#runId
   }
 
   get clustered(): boolean {
@@ -171,6 +177,7 @@ export class Connection {
       const name = connectionNameOf(this.#settings.source)
       if (name !== undefined) client.client('SETNAME', name).catch(() => {}) // As ioredis does.
       this.#sharded = this.#settings.sharded && facts.major >= 7 && hasShards(client)
+      this.#runId = facts.runId
       this.#up = true
       this.#everUp = true
       this.#lastError = undefined

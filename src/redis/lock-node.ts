@@ -3,7 +3,7 @@ import { Connection } from './connection.ts'
 import { CallFailure } from './failure.ts'
 import { type LockKeys, queueKeys } from './keys.ts'
 import { LockCalls } from './lock-calls.ts'
-import type { RedisSource } from './open.ts'
+import type { Client, RedisSource } from './open.ts'
 import type { Script } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 import { ServerClock } from './server-clock.ts'
@@ -19,19 +19,24 @@ export class LockNode {
   readonly #wakeUps: WakeUps
   readonly #clock = new ServerClock()
   readonly #counterMs: number
+  readonly #birth: string
   readonly calls: LockCalls
+  /** Whether no name may be used for a second attempt. */
+  readonly namesOnce: boolean = false
 
   /**
    * @param options.counterMs how long a token counter outlives its last use; 0 keeps it for good
+   * @param options.birth the key that tells since when it votes, for one master of several
    * @param options.sharded whether a cluster that has sharded channels is to use them
    */
   constructor(
     source: RedisSource,
     timeoutMs: number,
     events: { up(): void; error(error: Error): void },
-    { counterMs = 0, sharded = true } = {},
+    { counterMs = 0, sharded = true, birth = '' } = {},
   ) {
     this.#counterMs = counterMs
+    this.#birth = birth
     const settings = { source, silenceMs: timeoutMs, sharded }
     this.#connection = new Connection(settings, {
       up: (facts) => {
@@ -59,6 +64,8 @@ export class LockNode {
       holds,
       notAfterUs,
       this.#counterMs,
+      this.#birth,
+      this.#birth === '' ? '' : this.calls.runId,
     ])
   }
 
@@ -85,6 +92,7 @@ export class LockNode {
       keys.channel,
       this.calls.publish,
       listening ?? '',
+      this.#birth === '' ? '' : 1,
     ])
   }
 
@@ -181,6 +189,11 @@ export class LockNode {
     return !this.#connection.clustered || this.#connection.sharded
   }
 
+  /** Commands that are not of the locks. */
+  raw<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
+    return this.#connection.call(timeoutMs, send)
+  }
+
   get clustered(): boolean {
     return this.#connection.clustered
   }
@@ -197,6 +210,9 @@ export class LockNode {
     return this.#connection.everUp
   }
 
+  /** Ends when nothing is under way that nobody waits for: here there is no such thing. */
+  async quiet(): Promise<void> {}
+
   close(): void {
     this.#wakeUps.close()
     this.#connection.close()
@@ -212,6 +228,7 @@ export class LockNode {
     if (kind === 'granted') return { kind, token: Number(detail) }
     if (kind === 'held') return { kind, ttlMs: Number(detail) }
     if (kind === 'yielded') return { kind, others: Number(detail) }
+    if (kind === 'forgot') return { kind, sinceUs: detail === '' ? null : Number(detail) }
     return { kind: 'gone' }
   }
 }
