@@ -8,8 +8,10 @@ import { Keeper } from './lease/keeper.ts'
 import { Desk } from './locks/desk.ts'
 import { Heartbeat } from './locks/heartbeat.ts'
 import { HoldfastLock } from './locks/holdfast-lock.ts'
+import { MultiLock } from './locks/multi-lock.ts'
 import { NodeRenewer } from './locks/node-renewer.ts'
 import { Settler } from './locks/settler.ts'
+import { within } from './locks/within.ts'
 import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
@@ -146,6 +148,16 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#desk, true)
   }
 
+  /**
+   * Several locks as one: all of them or none. They may be of any kind, of any client and server,
+   * and are taken in an order of their own, whatever the order in which they are given.
+   *
+   * @throws `InvalidArgumentError` for none, and for what is no lock of Holdfast
+   */
+  getMultiLock(...locks: (HoldfastLock | MultiLock)[]): MultiLock {
+    return new MultiLock(locks)
+  }
+
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
   owner(): Owner {
     return this.#desk.newOwner()
@@ -193,16 +205,6 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     this.#node.close()
     await this.#thread?.close()
   }
-}
-
-/** Waits for the work, but no longer than this. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, timeUp])
-  clearTimeout(timer)
 }
 
 type NodeEvents = ConstructorParameters<typeof LockNode>[2]

@@ -120,6 +120,10 @@ export interface TryLockOptions extends LockOptions {
   waitMs?: number
 }
 
+/** What `lock` and `using` take, and what `tryLock` and `tryUsing` do. */
+export const LOCK_OPTIONS = ['leaseMs', 'signal'] as const
+export const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'signal'] as const
+
 /** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */
 export interface Acquisition {
   readonly leaseMs: number | undefined

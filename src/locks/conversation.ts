@@ -70,8 +70,9 @@ export class Conversation {
   acquire(waiter: Waiter): Promise<Asked> {
     const callMs = callMsFor(waiter)
     const wireOwner = this.nameOf(waiter)
+    const { leaseMs, once = this.#context.node } = waiter.request
     return this.#ask(waiter, callMs, () =>
-      this.#context.node.acquire(this.#site.keys, wireOwner, waiter.request.leaseMs, 1, callMs),
+      once.acquire(this.#site.keys, wireOwner, leaseMs, 1, callMs),
     )
   }
 
@@ -83,8 +84,8 @@ export class Conversation {
   queueUp(waiter: Waiter, ticket: string): Promise<Asked> {
     const callMs = callMsFor(waiter)
     const wireOwner = this.nameOf(waiter)
-    const { leaseMs, waitMs } = waiter.request
-    const waits = waitMs > 0
+    const { leaseMs } = waiter.request
+    const waits = !waiter.asksOnce
     waiter.queued ||= waits
     return this.#ask(waiter, callMs, () =>
       this.#context.queues.acquire(

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClosedError, InvalidArgumentError } from '../errors.ts'
+import type { Lease } from '../lease/lease.ts'
+import type { MultiLease } from '../lease/multi-lease.ts'
 import type { Frames } from '../owner/frames.ts'
 import { Owner } from '../owner/owner.ts'
 import { CallFailure } from '../redis/failure.ts'
@@ -11,10 +13,12 @@ import { Patience } from './patience.ts'
 /** Where the lock objects of one client meet: one contender for each name in use. */
 export class Desk {
   readonly frames: Frames
-  readonly holdings = new Holdings()
+  readonly holdings = new Holdings<Lease>()
+  readonly groups = new Holdings<MultiLease>()
+  /** Of the client. */
+  readonly id: string
   readonly leaseMs: number
   readonly #longestLeaseMs: number
-  readonly #clientId: string
   readonly #context: Context
   readonly #contenders = new Map<string, Contender>()
   #owners = 0
@@ -28,7 +32,7 @@ export class Desk {
     longestLeaseMs = Infinity,
   ) {
     this.#longestLeaseMs = longestLeaseMs
-    this.#clientId = clientId
+    this.id = clientId
     this.#context = context
     this.frames = frames
     this.leaseMs = leaseMs
@@ -38,13 +42,17 @@ export class Desk {
     return this.#context.node
   }
 
+  get limits() {
+    return this.#context.limits
+  }
+
   get tell() {
     return this.#context.tell
   }
 
   newOwner(): Owner {
     this.#owners += 1
-    return new Owner(this.#clientId, String(this.#owners))
+    return new Owner(this.id, String(this.#owners))
   }
 
   /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */

@@ -56,7 +56,7 @@ export class FairQueue {
   /** Asks, queues and waits until the waiter has the lock or is settled. */
   async stand(waiter: Waiter): Promise<void> {
     const place = new Place(waiter, this.#talk.nameOf(waiter))
-    if (waiter.request.waitMs > 0) this.#enter(place)
+    if (!waiter.asksOnce) this.#enter(place)
     let done = false
     while (!done && !waiter.settled) {
       waiter.bell.still()

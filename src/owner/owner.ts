@@ -9,6 +9,7 @@ export class Owner {
   /** Unique in the client. */
   readonly id: string
   readonly #names = new Map<string, { generation: number; firstInUse: boolean }>()
+  readonly #gathering = new Set<string>()
   #attempts = 0
 
   /** @internal */
@@ -45,6 +46,25 @@ export class Owner {
     this.#attempts += 1
     const first = `${this.clientId}:${this.id}`
     return this.#attempts === 1 ? first : `${first}.${this.#attempts - 1}`
+  }
+
+  /**
+   * Whether it is about to have that lock together with others.
+   *
+   * @internal
+   */
+  isGathering(lock: string): boolean {
+    return this.#gathering.has(lock)
+  }
+
+  /** @internal */
+  gathers(lock: string): void {
+    this.#gathering.add(lock)
+  }
+
+  /** @internal */
+  gathered(lock: string): void {
+    this.#gathering.delete(lock)
   }
 
   /**

@@ -5,6 +5,7 @@ import {
   type ConnectionSettings,
   connectionNameOf,
   hasShards,
+  isClient,
   isCluster,
   openClient,
 } from './open.ts'
@@ -64,7 +65,8 @@ export class Connection {
   }
 
   get clustered(): boolean {
-    return this.#client !== undefined && isCluster(this.#client)
+    const { source } = this.#settings
+    return isClient(source) && isCluster(source)
   }
 
   /**

@@ -1,6 +1,8 @@
+import { acquireAll, type GrantOfAll, type Named } from './acquire-all.ts'
 import { type Grant, type LockFacts, lockFacts, type Released, type Seat } from './answers.ts'
 import { Connection } from './connection.ts'
 import { CallFailure } from './failure.ts'
+import { Identity } from './identity.ts'
 import { type LockKeys, queueKeys } from './keys.ts'
 import { LockCalls } from './lock-calls.ts'
 import type { Client, RedisSource } from './open.ts'
@@ -20,6 +22,7 @@ export class LockNode {
   readonly #clock = new ServerClock()
   readonly #counterMs: number
   readonly #birth: string
+  readonly #identity: Identity
   readonly calls: LockCalls
   /** Whether no name may be used for a second attempt. */
   readonly namesOnce: boolean = false
@@ -47,6 +50,7 @@ export class LockNode {
       error: events.error,
     })
     this.calls = new LockCalls(this.#connection, this.#clock)
+    this.#identity = new Identity(this.#connection)
     this.#wakeUps = new WakeUps(settings, events.error)
   }
 
@@ -67,6 +71,11 @@ export class LockNode {
       this.#birth,
       this.#birth === '' ? '' : this.calls.runId,
     ])
+  }
+
+  /** Takes several locks of one slot at once, or none. */
+  acquireAll(seats: readonly Named[], leaseMs: number, timeoutMs: number): Promise<GrantOfAll> {
+    return acquireAll(this.calls, seats, leaseMs, this.#counterMs, timeoutMs)
   }
 
   /**
@@ -107,14 +116,8 @@ export class LockNode {
     token: number | '',
     timeoutMs: number,
   ): Promise<Released> {
-    const args = (notAfterUs: number) => [
-      owner,
-      holds,
-      token,
-      notAfterUs,
-      keys.channel,
-      this.calls.publish,
-    ]
+    const { channel } = keys
+    const args = (us: number) => [owner, holds, token, us, channel, this.calls.publish]
     const [kind, detail] = await this.calls.timed(scripts.release, both(keys), args, timeoutMs)
     if (kind === 'freed') return { kind, listeners: Number(detail) }
     return { kind: kind as 'kept' | 'gone' }
@@ -148,7 +151,7 @@ export class LockNode {
   }
 
   /** The indices of the seats, those that one request can carry together. */
-  groups(seats: readonly Seat[]): number[][] {
+  groups(seats: readonly Pick<Seat, 'key'>[]): number[][] {
     return this.#connection.clustered ? groupBySlot(seats) : [[...seats.keys()]]
   }
 
@@ -189,13 +192,18 @@ export class LockNode {
     return !this.#connection.clustered || this.#connection.sharded
   }
 
-  /** Commands that are not of the locks. */
+  /** A command that is not of the locks. */
   raw<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
     return this.#connection.call(timeoutMs, send)
   }
 
   get clustered(): boolean {
     return this.#connection.clustered
+  }
+
+  /** Which server, or cluster, it is: the same for all clients as long as it runs. */
+  identify(timeoutMs: number): Promise<string> {
+    return this.#identity.ask(timeoutMs)
   }
 
   connect(): void {
@@ -210,7 +218,7 @@ export class LockNode {
     return this.#connection.everUp
   }
 
-  /** Ends when nothing is under way that nobody waits for: here there is no such thing. */
+  /** Ends when nothing is under way that nobody waits for: here that is never. */
   async quiet(): Promise<void> {}
 
   close(): void {

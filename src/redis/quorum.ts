@@ -147,7 +147,7 @@ export class Quorum implements Servers {
     )
   }
 
-  groups(seats: readonly Seat[]): number[][] {
+  groups(seats: readonly Pick<Seat, 'key'>[]): number[][] {
     return seats.length === 0 ? [] : [[...seats.keys()]]
   }
 
@@ -212,6 +212,14 @@ export class Quorum implements Servers {
 
   connect(): void {
     for (const { node } of this.#masters) node.connect()
+  }
+
+  async identify(timeoutMs: number): Promise<string> {
+    const ids = await Promise.allSettled(
+      this.#masters.map(({ node }) => node.identify(Math.min(timeoutMs, this.#callMs))),
+    )
+    const known = ids.flatMap((id) => (id.status === 'fulfilled' ? id.value : []))
+    return known.sort().join()
   }
 
   async quiet(): Promise<void> {

@@ -19,4 +19,6 @@ export type Servers = Pick<
   | 'countsListeners'
   | 'namesOnce'
   | 'quiet'
->
+  | 'identify'
+> &
+  Partial<Pick<LockNode, 'acquireAll'>>
