@@ -64,6 +64,20 @@ if birth ~= '' and not held then
   end
 end
 
+if not held and birth == '' then
+  -- The usual case, in as few commands as can be.
+  local token = string.format('%.0f', nowUs)
+  local last = counterMs ~= '0' and redis.call('SET', counter, token, 'PX', counterMs, 'GET')
+    or redis.call('SET', counter, token, 'GET')
+  if (tonumber(last) or 0) >= nowUs then
+    token = string.format('%.0f', last + 1)
+    setCounter(counter, token, counterMs)
+  end
+  redis.call('HSET', lock, owner, 1)
+  redis.call('PEXPIRE', lock, leaseMs)
+  return { 'granted', token }
+end
+
 local last = holds == 1 and redis.call('GET', counter)
 
 if held then

@@ -9,7 +9,7 @@ import {
   isCluster,
   openClient,
 } from './open.ts'
-import { tameShards, tameSockets } from './sockets.ts'
+import { gatherWrites, tameShards, tameSockets } from './sockets.ts'
 
 interface ConnectionEvents {
   up(facts: ServerFacts): void
@@ -116,6 +116,7 @@ export class Connection {
         clearTimeout(timer)
         this.#silentSince = undefined
       }
+      gatherWrites(client)
       send(client).then(
         (reply) => {
           answered()

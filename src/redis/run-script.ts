@@ -1,6 +1,5 @@
 import type { Connection } from './connection.ts'
-import { failureOf } from './failure.ts'
-import type { Client } from './open.ts'
+import type { CallFailure } from './failure.ts'
 
 /** A Lua script as the generator writes it down from its header. */
 export interface Script {
@@ -25,11 +24,14 @@ export function runScript(
   argsNow: () => readonly (string | number)[],
   timeoutMs: number,
 ): Promise<unknown> {
-  return connection.call(timeoutMs, (client: Client) => {
-    const sent = client.evalsha(script.sha1, keys.length, ...keys, ...argsNow())
-    return sent.catch((error: unknown) => {
-      if (!failureOf(error).message.startsWith('NOSCRIPT')) throw error
-      return client.eval(script.source, keys.length, ...keys, ...argsNow())
+  const endsAt = performance.now() + timeoutMs
+  return connection
+    .call(timeoutMs, (client) => client.evalsha(script.sha1, keys.length, ...keys, ...argsNow()))
+    .catch((failure: CallFailure) => {
+      if (failure.kind !== 'refused' || !failure.message.startsWith('NOSCRIPT')) throw failure
+      const leftMs = Math.max(1, endsAt - performance.now())
+      return connection.call(leftMs, (client) =>
+        client.eval(script.source, keys.length, ...keys, ...argsNow()),
+      )
     })
-  })
 }
