@@ -39,8 +39,8 @@ const DISAGREEMENT_MS = 250
 
 /**
  * The watchdog of one client: one timer that renews all watched holds at a third of the lease,
- * whatever their number, and one timer for each hold that ends it by arithmetic when no renewal
- * was confirmed in time. No timer of its own keeps the process alive.
+ * whatever their number, and one that ends those by arithmetic whose time is up with no renewal
+ * confirmed. No timer of its own keeps the process alive.
  */
 export class Keeper {
   readonly #renewer: Renewer
@@ -48,11 +48,14 @@ export class Keeper {
   readonly #clock: Clock
   readonly #events: KeeperEvents
   readonly #standIn: StandIn | undefined
-  readonly #holds = new Map<Hold, NodeJS.Timeout>()
+  readonly #holds = new Set<Hold>()
   readonly #watched = new Set<Hold>()
   #ticks: NodeJS.Timeout | undefined
   #clockChecks: NodeJS.Timeout | undefined
   #lastSeen: Moment | undefined
+  #alarm: NodeJS.Timeout | undefined
+  /** When the alarm goes off, on the monotonic clock; not after the time of any hold is up. */
+  #alarmAt = Infinity
 
   constructor(
     renewer: Renewer,
@@ -75,7 +78,8 @@ export class Keeper {
 
   /** From now on the hold ends by arithmetic when its time is up. */
   keep(hold: Hold): void {
-    this.#arm(hold, hold.remainingMonotonicMs())
+    this.#holds.add(hold)
+    this.#setAlarm(hold.remainingMonotonicMs())
     if (this.#clockChecks === undefined) {
       this.#lastSeen = this.#clock.now()
       this.#clockChecks = setInterval(() => this.#compareClocks(), CLOCK_CHECK_MS).unref()
@@ -96,20 +100,21 @@ export class Keeper {
 
   /** The hold was released or lost: it is never renewed again. */
   forget(hold: Hold): void {
-    clearTimeout(this.#holds.get(hold))
     this.#holds.delete(hold)
     this.unwatch(hold)
   }
 
   /** Asks the server about everything held, now: it may be another server, or an emptied one. */
   verifyAll(): void {
-    const fixed = [...this.#holds.keys()].filter((hold) => !this.#watched.has(hold))
+    const fixed = [...this.#holds].filter((hold) => !this.#watched.has(hold))
     this.#ask([...this.#watched], this.#leaseMs)
     this.#ask(fixed, 0)
   }
 
   close(): void {
-    for (const hold of [...this.#holds.keys()]) this.forget(hold)
+    for (const hold of [...this.#holds]) this.forget(hold)
+    clearTimeout(this.#alarm)
+    this.#alarmAt = Infinity
     this.#stopIfIdle()
   }
 
@@ -130,15 +135,25 @@ export class Keeper {
     }
   }
 
-  #arm(hold: Hold, ms: number): void {
-    const timer = setTimeout(() => this.#due(hold), Math.min(Math.max(ms, 1), LONGEST_TIMER_MS))
-    this.#holds.set(hold, timer.unref())
+  // Renewals and releases leave it as it is: it looks for the next one when it goes off.
+  #setAlarm(inMs: number): void {
+    const at = this.#clock.now().monotonic + inMs
+    if (at >= this.#alarmAt) return
+    clearTimeout(this.#alarm)
+    this.#alarmAt = at
+    const ms = Math.min(Math.max(inMs, 1), LONGEST_TIMER_MS)
+    this.#alarm = setTimeout(() => this.#endOverdue(), ms).unref()
   }
 
-  #due(hold: Hold): void {
-    const left = hold.remainingMonotonicMs()
-    if (left > 0) this.#arm(hold, left)
-    else hold.loseIfExpired()
+  #endOverdue(): void {
+    this.#alarmAt = Infinity
+    let nextMs = Infinity
+    for (const hold of [...this.#holds]) {
+      const leftMs = hold.remainingMonotonicMs()
+      if (leftMs > 0) nextMs = Math.min(nextMs, leftMs)
+      else hold.loseIfExpired()
+    }
+    if (nextMs !== Infinity) this.#setAlarm(nextMs)
   }
 
   #compareClocks(): void {

@@ -42,6 +42,8 @@ export class Contender {
   readonly #turn = new Turn()
   readonly #health = new Health()
   #handingOver = false
+  /** Whether nobody here has or wants the lock. */
+  isIdle = false
 
   constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
     this.#context = context
@@ -57,6 +59,8 @@ export class Contender {
         if (!this.#room.isEmpty || this.#occupied) return
         if (!this.#turn.isForgotten(() => this.#tasks.settle())) return
         this.#fairQueue?.close()
+        this.#fairQueue = undefined
+        this.isIdle = true
         onIdle()
       },
     )
@@ -78,6 +82,7 @@ export class Contender {
 
   /** @returns the hold, or null when it was not to be had in the time given */
   acquire(request: Request): Promise<Hold | null> {
+    this.isIdle = false
     const waiter = new Waiter(request, this.#site.patience(this.#health), () => {
       this.#room.leave(waiter)
       // Later, for all of them may be about to leave: by one signal, or at close().

@@ -10,6 +10,9 @@ import type { Context } from './context.ts'
 import { Holdings } from './holdings.ts'
 import { Patience } from './patience.ts'
 
+/** So many locks that nobody has or wants are kept in mind, for whoever wants them next. */
+const MOST_IDLE = 512
+
 /** Where the lock objects of one client meet: one contender for each name in use. */
 export class Desk {
   readonly frames: Frames
@@ -21,6 +24,8 @@ export class Desk {
   readonly #longestLeaseMs: number
   readonly #context: Context
   readonly #contenders = new Map<string, Contender>()
+  /** Those that may be idle. */
+  readonly #idle = new Set<string>()
   #owners = 0
   #closed = false
 
@@ -72,7 +77,7 @@ export class Desk {
     }
   }
 
-  /** The contender for a lock that is held or waited for here; undefined when it is neither. */
+  /** The contender for a lock; maybe undefined when it is neither held nor waited for here. */
   find(rawName: string): Contender | undefined {
     return this.#contenders.get(rawName)
   }
@@ -80,12 +85,19 @@ export class Desk {
   contender(name: string, rawName: string): Contender {
     let contender = this.#contenders.get(rawName)
     if (contender === undefined) {
-      contender = new Contender(name, rawName, this.#context, () => {
-        if (this.#contenders.get(rawName) === contender) this.#contenders.delete(rawName)
-      })
+      contender = new Contender(name, rawName, this.#context, () => this.#becameIdle(rawName))
       this.#contenders.set(rawName, contender)
     }
     return contender
+  }
+
+  #becameIdle(rawName: string): void {
+    this.#idle.add(rawName)
+    if (this.#idle.size <= MOST_IDLE) return
+    for (const name of this.#idle) {
+      if (this.#contenders.get(name)?.isIdle) this.#contenders.delete(name)
+    }
+    this.#idle.clear()
   }
 
   assertOpen(lockName?: string): void {

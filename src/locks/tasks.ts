@@ -12,18 +12,12 @@ export class Tasks {
 
   /** Nobody else hears of a failure of this one. */
   run(work: Promise<unknown>): void {
-    this.count(work)
-    work.catch(this.#onError)
+    this.#count(work, this.#onError)
   }
 
   /** Somebody else hears of a failure of this one. */
   count(work: Promise<unknown>): void {
-    this.#running += 1
-    const done = () => {
-      this.#running -= 1
-      this.settle()
-    }
-    work.then(done, done)
+    this.#count(work, () => {})
   }
 
   /** Tells, when nothing goes on. */
@@ -31,6 +25,18 @@ export class Tasks {
     if (this.#running > 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()
     this.#onQuiet()
+  }
+
+  #count(work: Promise<unknown>, onError: (error: Error) => void): void {
+    this.#running += 1
+    const done = () => {
+      this.#running -= 1
+      this.settle()
+    }
+    work.then(done, (error: Error) => {
+      onError(error)
+      done()
+    })
   }
 
   async quiet(): Promise<void> {
