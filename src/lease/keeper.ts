@@ -113,8 +113,6 @@ export class Keeper {
 
   close(): void {
     for (const hold of [...this.#holds]) this.forget(hold)
-    clearTimeout(this.#alarm)
-    this.#alarmAt = Infinity
     this.#stopIfIdle()
   }
 
@@ -123,7 +121,7 @@ export class Keeper {
     this.#ask([...this.#watched], this.#leaseMs)
   }
 
-  // The two intervals outlive the holds by one turn, so that lock after lock does not remake them.
+  // The timers outlive the holds by one turn, so that lock after lock does not remake them.
   #stopIfIdle(): void {
     if (this.#watched.size === 0) {
       clearInterval(this.#ticks)
@@ -132,6 +130,8 @@ export class Keeper {
     if (this.#holds.size === 0) {
       clearInterval(this.#clockChecks)
       this.#clockChecks = undefined
+      clearTimeout(this.#alarm)
+      this.#alarmAt = Infinity
     }
   }
 

@@ -9,7 +9,7 @@ import {
   isCluster,
   openClient,
 } from './open.ts'
-import { gatherWrites, tameShards, tameSockets } from './sockets.ts'
+import { tameShards, tameSockets, WriteGathering } from './sockets.ts'
 
 interface ConnectionEvents {
   up(facts: ServerFacts): void
@@ -33,6 +33,9 @@ export class Connection {
   #runId = ''
   #closed = false
   #lastError: CallFailure | undefined
+  /** How many answers are due. */
+  #due = 0
+  readonly #writes = new WriteGathering()
   readonly #waiting = new Set<(failure?: CallFailure) => void>()
 
   constructor(settings: ConnectionSettings, events: ConnectionEvents) {
@@ -87,6 +90,11 @@ export class Connection {
     return this.#everUp
   }
 
+  /** Sends at once what is held back to go out with more. */
+  flush(): void {
+    this.#writes.end()
+  }
+
   /** For events of the client itself: messages. */
   get client(): Client {
     this.#client ??= this.#open()
@@ -113,10 +121,13 @@ export class Connection {
         setImmediate(() => this.#leaveIfSilent(client))
       }
       const answered = () => {
+        this.#due -= 1
         clearTimeout(timer)
         this.#silentSince = undefined
       }
-      gatherWrites(client)
+      this.#due += 1
+      // ioredis makes a write for each command. A lone caller waits for nobody.
+      if (this.#due > 1) this.#writes.begin(client)
       send(client).then(
         (reply) => {
           answered()

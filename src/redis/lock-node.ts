@@ -192,6 +192,11 @@ export class LockNode {
     return !this.#connection.clustered || this.#connection.sharded
   }
 
+  /** Sends at once what was called so far: whoever goes on may block the event loop. */
+  flush(): void {
+    this.#connection.flush()
+  }
+
   /** A command that is not of the locks. */
   raw<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
     return this.#connection.call(timeoutMs, send)

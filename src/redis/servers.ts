@@ -19,6 +19,7 @@ export type Servers = Pick<
   | 'countsListeners'
   | 'namesOnce'
   | 'quiet'
+  | 'flush'
   | 'identify'
 > &
   Partial<Pick<LockNode, 'acquireAll'>>

@@ -31,20 +31,23 @@ export function tameShards(cluster: object): void {
   }
 }
 
-/**
- * Lets all commands that are sent in one turn of the event loop go out in one write: ioredis makes
- * one for each. Those that answer a batch of replies are in one turn; a lone caller loses nothing.
- */
-export function gatherWrites(client: object): void {
-  const { stream } = client as { stream?: { cork?(): void; uncork(): void } }
-  if (stream?.cork === undefined || gathering.has(stream)) return
-  gathering.add(stream)
-  stream.cork()
-  process.nextTick(() => {
-    gathering.delete(stream)
-    stream.uncork()
-  })
+/** Lets all commands that are sent in one turn of the event loop go out in one write. */
+export class WriteGathering {
+  #stream: { uncork(): void } | undefined
+
+  /** Holds back what is sent from now on until the turn is over. */
+  begin(client: object): void {
+    const { stream } = client as { stream?: { cork?(): void; uncork(): void } }
+    if (this.#stream !== undefined || stream?.cork === undefined) return
+    this.#stream = stream
+    stream.cork()
+    process.nextTick(() => this.end())
+  }
+
+  end(): void {
+    this.#stream?.uncork()
+    this.#stream = undefined
+  }
 }
 
-const gathering = new WeakSet<object>()
 const tamed = new WeakSet<object>()
