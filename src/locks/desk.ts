@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClosedError, InvalidArgumentError } from '../errors.ts'
 import type { Frames } from '../owner/frames.ts'
-import { Owner } from '../owner/owner.ts'
+import type { Owner } from '../owner/owner.ts'
+import type { Owners } from '../owner/owners.ts'
 import { CallFailure } from '../redis/failure.ts'
 import { Contender } from './contender.ts'
 import type { Context } from './context.ts'
@@ -14,24 +15,27 @@ export class Desk {
   readonly holdings = new Holdings()
   readonly leaseMs: number
   readonly #longestLeaseMs: number
-  readonly #clientId: string
+  readonly #owners: Owners
   readonly #context: Context
   readonly #contenders = new Map<string, Contender>()
-  #owners = 0
   #closed = false
 
   constructor(
-    clientId: string,
+    owners: Owners,
     context: Context,
     frames: Frames,
     leaseMs: number,
     longestLeaseMs = Infinity,
   ) {
     this.#longestLeaseMs = longestLeaseMs
-    this.#clientId = clientId
+    this.#owners = owners
     this.#context = context
     this.frames = frames
     this.leaseMs = leaseMs
+  }
+
+  get clientId(): string {
+    return this.#owners.clientId
   }
 
   get node() {
@@ -43,8 +47,7 @@ export class Desk {
   }
 
   newOwner(): Owner {
-    this.#owners += 1
-    return new Owner(this.#clientId, String(this.#owners))
+    return this.#owners.next()
   }
 
   /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */

@@ -43,6 +43,12 @@ export class HoldfastLock {
     this.#actor = new Actor(rawName, owner, this, desk)
   }
 
+  /** @internal */
+  get parts() {
+    const owner = this.#actor.explicit
+    return { desk: this.#desk, rawName: this.#rawName, owner, fair: this.#fair }
+  }
+
   /**
    * Acquires the lock, and waits for it without an end. Woken by a message when it is released, by
    * the end of the holder's lease when that one dies.
