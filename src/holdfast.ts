@@ -3,26 +3,20 @@ import { nanoid } from 'nanoid'
 import { InvalidArgumentError, show } from './errors.ts'
 import type { HoldfastEvents, Tell } from './events.ts'
 import { assertFunction } from './input.ts'
-import { systemClock } from './lease/clock.ts'
-import { Keeper } from './lease/keeper.ts'
-import { Desk } from './locks/desk.ts'
-import { Heartbeat } from './locks/heartbeat.ts'
 import { HoldfastLock } from './locks/holdfast-lock.ts'
 import { MultiLock } from './locks/multi-lock.ts'
-import { NodeRenewer } from './locks/node-renewer.ts'
-import { Settler } from './locks/settler.ts'
-import { within } from './locks/within.ts'
+import { Office } from './locks/office.ts'
+import { RedLocks } from './locks/red-locks.ts'
 import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
+import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './redis/keys.ts'
 import { LockNode } from './redis/lock-node.ts'
-import { BIRTH } from './redis/master.ts'
-import { quorumOf } from './redis/masters.ts'
-import { keyPrefixOf, labelOf } from './redis/open.ts'
-import { QueueNode } from './redis/queue-node.ts'
+import { quorumOf, quorumSettings } from './redis/masters.ts'
+import { keyPrefixOf } from './redis/open.ts'
+import type { Quorum } from './redis/quorum.ts'
 import { RenewalThread } from './redis/renewal-thread.ts'
-import type { Servers } from './redis/servers.ts'
 import { resolveOptions, type Settings } from './settings.ts'
 
 /**
@@ -35,26 +29,23 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   /** Unique among all clients: the first part of every owner in Redis. */
   readonly id: string = nanoid()
   readonly #keyPrefix: string
-  readonly #closeMs: number
-  readonly #node: Servers
-  readonly #isQuorum: boolean
-  readonly #keeper: Keeper
+  readonly #nodes: readonly LockNode[]
+  /** Undefined where locks live on one server. */
+  readonly #quorum: Quorum | undefined
   readonly #thread: RenewalThread | undefined
-  readonly #settler: Settler
-  readonly #heartbeat: Heartbeat
+  readonly #owners = new Owners(this.id)
   readonly #frames = new Frames()
-  readonly #desk: Desk
+  readonly #office: Office
+  readonly #redLocks: RedLocks
   #closing: Promise<void> | undefined
 
   /** @throws `InvalidArgumentError` for options that are unknown or of no use */
   constructor(options: HoldfastOptions) {
     super()
     const settings = resolveOptions(options)
-    const { sources, leaseMs, commandTimeoutMs, outageMs, silenceLimitMs, label, counterMs } =
-      settings
+    const { sources, counterMs, sharded, commandTimeoutMs } = settings
     const [source] = sources as [(typeof sources)[0]]
     this.#keyPrefix = settings.keyPrefix ?? keyPrefixOf(source)
-    this.#closeMs = commandTimeoutMs
     // As if the listener had been called by nobody: it fails by itself, and no lock with it.
     const emit = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
     const tell: Tell = (event, ...args) => {
@@ -67,52 +58,21 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       }
     }
     const onError = (error: Error) => tell('error', error)
-    // After a reconnect it may be another server, or an emptied one.
-    const events = { up: () => this.#keeper.verifyAll(), error: onError }
-    const nodes = sources.map((one) => nodeOf(one, settings, events))
-    const [first] = nodes as [LockNode]
-    this.#isQuorum = settings.longestLeaseMs !== undefined
-    this.#node = this.#isQuorum ? majorityOf(nodes, settings) : first
-    if (silenceLimitMs !== undefined) {
-      const limits = { leaseMs, commandTimeoutMs, silenceLimitMs }
-      this.#thread = new RenewalThread(source, limits, onError)
+    const nodes = sources.map(
+      (one) => new LockNode(one, commandTimeoutMs, onError, { counterMs, sharded }),
+    )
+    this.#nodes = nodes
+    this.#thread = threadFor(source, settings, onError)
+    const client = { owners: this.#owners, frames: this.#frames, settings, tell }
+    if (settings.isQuorum) {
+      const { longestLeaseMs } = settings
+      this.#quorum = quorumOf(nodes, quorumSettings(settings))
+      this.#office = new Office(client, { servers: this.#quorum, nodes, longestLeaseMs })
+    } else {
+      const [servers] = nodes as [LockNode]
+      this.#office = new Office(client, { servers, nodes, standIn: this.#thread })
     }
-    this.#keeper = new Keeper(
-      new NodeRenewer(this.#node),
-      leaseMs,
-      systemClock,
-      {
-        renewed: (holds) => tell('renewed', { holds }),
-        late: (hold, cause) =>
-          tell('late', {
-            name: hold.lockName,
-            owner: hold.seat.wireOwner,
-            token: hold.token,
-            remainingMs: hold.remainingMs(),
-            cause,
-          }),
-      },
-      this.#thread,
-    )
-    this.#settler = new Settler(commandTimeoutMs)
-    const queues = new QueueNode(first.calls, this.id, label, counterMs)
-    this.#heartbeat = new Heartbeat(first, queues, systemClock)
-    this.#desk = new Desk(
-      this.id,
-      {
-        node: this.#node,
-        queues,
-        heartbeat: this.#heartbeat,
-        keeper: this.#keeper,
-        settler: this.#settler,
-        clock: systemClock,
-        limits: { commandTimeoutMs, outageMs, whyDown: () => this.#node.whyDown },
-        tell,
-      },
-      this.#frames,
-      leaseMs,
-      settings.longestLeaseMs,
-    )
+    this.#redLocks = new RedLocks(client)
   }
 
   /**
@@ -123,7 +83,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    */
   getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
     const rawName = rawNameOf(name, this.#keyPrefix)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#desk, false)
+    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#office.desk, false)
   }
 
   /**
@@ -138,14 +98,37 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    if (this.#isQuorum) {
+    if (this.#quorum !== undefined) {
       throw new InvalidArgumentError(
         `Fair lock ${show(name)}: its queue needs one server, and this client has independent masters. ` +
           'Use getLock() here, or a client with `redis`.',
       )
     }
     const rawName = rawNameOf(name, this.#keyPrefix)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#desk, true)
+    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#office.desk, true)
+  }
+
+  /**
+   * A lock that is held by a majority of the servers of several clients, as Redisson's
+   * `RedissonRedLock` is: one plain lock of each of them makes its votes. It has the same methods
+   * as every lock, and outlives any minority of the servers.
+   *
+   * It acts for owners of the client that it is called on, which also gives its `leaseMs`,
+   * `longestLeaseMs` and `newDeployment`, tells of it by its events, and releases it when closed. A
+   * client among them that was closed counts as a server that is down. The same locks, in whatever
+   * order, are the same RedLock.
+   *
+   * It excludes every other RedLock that shares a majority of its locks. A plain lock on a minority
+   * of the servers does not keep it out, and is not re-entered by it. Where two clients turn out to
+   * be of the same server the RedLock cannot be acquired: that rejects with `InvalidArgumentError`.
+   *
+   * @param locks one of `getLock()` from each of the clients, each of a server of its own; the names
+   * may differ
+   * @throws `InvalidArgumentError` without any, for two of one client, for fair locks, for those of a
+   * cluster or of a majority, and for what is no lock
+   */
+  getRedLock(...locks: HoldfastLock[]): HoldfastLock {
+    return this.#redLocks.of(locks)
   }
 
   /**
@@ -160,7 +143,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
 
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
   owner(): Owner {
-    return this.#desk.newOwner()
+    return this.#owners.next()
   }
 
   /**
@@ -171,7 +154,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    */
   run<T>(fn: () => T): T {
     assertFunction(fn)
-    return this.#frames.run(this.#desk.newOwner(), fn)
+    return this.#frames.run(this.#owners.next(), fn)
   }
 
   /**
@@ -191,40 +174,18 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   async #close(): Promise<void> {
-    const released = this.#desk.close()
-    if (this.#node.everUp) {
-      // A little longer than a call may take: what stays unanswered is then known, and settled.
-      await within(this.#closeMs + 50, released)
-      await within(
-        this.#closeMs,
-        this.#settler.close().then(() => this.#node.quiet()),
-      )
-    }
-    this.#heartbeat.close()
-    this.#keeper.close()
-    this.#node.close()
+    await Promise.all([this.#office.close(), this.#redLocks.close()])
+    this.#quorum?.close()
+    for (const node of this.#nodes) node.close()
     await this.#thread?.close()
   }
 }
 
-type NodeEvents = ConstructorParameters<typeof LockNode>[2]
-
-function nodeOf(
+function threadFor(
   source: Settings['sources'][0],
-  { commandTimeoutMs, counterMs, sharded, longestLeaseMs }: Settings,
-  events: NodeEvents,
-): LockNode {
-  const birth = longestLeaseMs === undefined ? '' : BIRTH
-  return new LockNode(source, commandTimeoutMs, events, { counterMs, sharded, birth })
-}
-
-function majorityOf(nodes: readonly LockNode[], settings: Settings): Servers {
-  const { sources, leaseMs, commandTimeoutMs, longestLeaseMs = leaseMs } = settings
-  const labelled = nodes.map((node, i) => ({ node, label: labelOf(sources[i] as string) }))
-  return quorumOf(labelled, {
-    callMs: Math.min(commandTimeoutMs, Math.max(100, Math.round(leaseMs / 10))),
-    counterMs: settings.counterMs,
-    restMs: longestLeaseMs,
-    newDeployment: settings.newDeployment,
-  })
+  { leaseMs, commandTimeoutMs, silenceLimitMs }: Settings,
+  onError: (error: Error) => void,
+): RenewalThread | undefined {
+  if (silenceLimitMs === undefined) return undefined
+  return new RenewalThread(source, { leaseMs, commandTimeoutMs, silenceLimitMs }, onError)
 }

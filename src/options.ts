@@ -15,14 +15,16 @@ export interface HoldfastOptions {
    */
   masters?: readonly (string | RedisOptions | Redis)[]
   /**
-   * The longest lease that any client takes, in milliseconds, with `masters`: so long a master that
-   * was started anew does not vote, since it may have forgotten. Longer leases are refused.
+   * The longest lease that any client takes, in milliseconds, with `masters` and of a RedLock: so
+   * long a master that was started anew does not vote, since it may have forgotten. Longer leases
+   * are refused there.
    *
    * @default twice `leaseMs`
    */
   longestLeaseMs?: number
   /**
-   * Whether `masters` that have never been used vote at once, for the first start of a deployment.
+   * Whether `masters`, or those of a RedLock, that have never been used vote at once, for the first
+   * start of a deployment.
    * It counts only while all of them can be reached and none has ever voted.
    *
    * @default false

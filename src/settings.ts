@@ -10,7 +10,8 @@ type Source = NonNullable<HoldfastOptions['redis']>
 export interface Settings {
   /** One server, or independent masters. */
   readonly sources: readonly Source[]
-  readonly longestLeaseMs: number | undefined
+  readonly isQuorum: boolean
+  readonly longestLeaseMs: number
   readonly newDeployment: boolean
   readonly leaseMs: number
   readonly keyPrefix: string | undefined
@@ -74,6 +75,7 @@ export function resolveOptions(options: HoldfastOptions): Settings {
   const ownLeaseMs = leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS)
   return {
     sources,
+    isQuorum: options.masters !== undefined,
     newDeployment,
     longestLeaseMs: longestLeaseMs(options, ownLeaseMs),
     keyPrefix,
@@ -112,8 +114,7 @@ function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
   return [...(masters as Source[])]
 }
 
-function longestLeaseMs(options: HoldfastOptions, ownLeaseMs: number): number | undefined {
-  if (options.masters === undefined) return undefined
+function longestLeaseMs(options: HoldfastOptions, ownLeaseMs: number): number {
   const longest = leaseMs(options.longestLeaseMs ?? 2 * ownLeaseMs, '`longestLeaseMs`')
   if (longest >= ownLeaseMs) return longest
   throw new InvalidArgumentError(

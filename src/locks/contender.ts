@@ -24,7 +24,6 @@ import { WaitingRoom } from './waiting-room.ts'
  */
 export class Contender {
   readonly #site: Site
-  readonly #context: Context
   readonly #talk: Conversation
   readonly #calls: HoldCalls
   readonly #tenancy: Tenancy
@@ -34,7 +33,7 @@ export class Contender {
   #fairQueue: FairQueue | undefined
   readonly #host: Host = {
     isOccupied: () => this.#occupied,
-    announce: (waiter) => this.#announce(waiter),
+    announce: (waiter) => this.#site.announce(waiter),
     begin: (waiter, hold) => this.#granted(waiter, hold),
     reenter: (hold, waiter) => this.#reenter(hold, waiter),
   }
@@ -42,11 +41,8 @@ export class Contender {
   readonly #turn = new Turn()
   readonly #health = new Health()
   #handingOver = false
-  /** Whether nobody here has or wants the lock. */
-  isIdle = false
 
   constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
-    this.#context = context
     this.#site = new Site(name, rawName, context)
     this.#talk = new Conversation(this.#site)
     this.#calls = new HoldCalls(this.#site)
@@ -60,7 +56,6 @@ export class Contender {
         if (!this.#turn.isForgotten(() => this.#tasks.settle())) return
         this.#fairQueue?.close()
         this.#fairQueue = undefined
-        this.isIdle = true
         onIdle()
       },
     )
@@ -68,6 +63,11 @@ export class Contender {
 
   get name(): string {
     return this.#site.name
+  }
+
+  /** Whether nobody here has or wants the lock. */
+  get isIdle(): boolean {
+    return this.#room.isEmpty && !this.#occupied && this.#tasks.isQuiet
   }
 
   /** The owner who has the lock in this client, as far as it knows. */
@@ -82,7 +82,6 @@ export class Contender {
 
   /** @returns the hold, or null when it was not to be had in the time given */
   acquire(request: Request): Promise<Hold | null> {
-    this.isIdle = false
     const waiter = new Waiter(request, this.#site.patience(this.#health), () => {
       this.#room.leave(waiter)
       // Later, for all of them may be about to leave: by one signal, or at close().
@@ -97,7 +96,7 @@ export class Contender {
     } else if (waiter.asksOnce) {
       this.#tasks.run(this.#race.run(waiter))
     } else {
-      if (this.#room.first !== undefined || this.#occupied) this.#announce(waiter)
+      if (this.#room.first !== undefined || this.#occupied) this.#site.announce(waiter)
       this.#room.queue(waiter)
       this.#advance()
     }
@@ -171,12 +170,6 @@ export class Contender {
   get #queue(): FairQueue {
     this.#fairQueue ??= new FairQueue(this.#site, this.#tenancy, this.#host)
     return this.#fairQueue
-  }
-
-  #announce(waiter: Waiter): void {
-    if (waiter.announced) return
-    waiter.announced = true
-    this.#context.tell('wait', { name: this.name })
   }
 
   #granted(waiter: Waiter, hold: Hold): void {

@@ -3,7 +3,8 @@ import { ClosedError, InvalidArgumentError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { MultiLease } from '../lease/multi-lease.ts'
 import type { Frames } from '../owner/frames.ts'
-import { Owner } from '../owner/owner.ts'
+import type { Owner } from '../owner/owner.ts'
+import type { Owners } from '../owner/owners.ts'
 import { CallFailure } from '../redis/failure.ts'
 import { Contender } from './contender.ts'
 import type { Context } from './context.ts'
@@ -18,29 +19,31 @@ export class Desk {
   readonly frames: Frames
   readonly holdings = new Holdings<Lease>()
   readonly groups = new Holdings<MultiLease>()
-  /** Of the client. */
-  readonly id: string
   readonly leaseMs: number
   readonly #longestLeaseMs: number
+  readonly #owners: Owners
   readonly #context: Context
   readonly #contenders = new Map<string, Contender>()
   /** Those that may be idle. */
   readonly #idle = new Set<string>()
-  #owners = 0
   #closed = false
 
   constructor(
-    clientId: string,
+    owners: Owners,
     context: Context,
     frames: Frames,
     leaseMs: number,
     longestLeaseMs = Infinity,
   ) {
     this.#longestLeaseMs = longestLeaseMs
-    this.id = clientId
+    this.#owners = owners
     this.#context = context
     this.frames = frames
     this.leaseMs = leaseMs
+  }
+
+  get clientId(): string {
+    return this.#owners.clientId
   }
 
   get node() {
@@ -56,8 +59,7 @@ export class Desk {
   }
 
   newOwner(): Owner {
-    this.#owners += 1
-    return new Owner(this.id, String(this.#owners))
+    return this.#owners.next()
   }
 
   /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */

@@ -80,7 +80,7 @@ export class Heartbeat {
 
   /** Whether messages of grants are heard, and the server can count who listens for them. */
   get listens(): boolean {
-    return this.#inbox?.confirmed === true && !this.#node.clustered
+    return this.#inbox?.confirmed === true && !this.#node.calls.clustered
   }
 
   close(): void {

@@ -44,7 +44,9 @@ export class MultiLock {
     const [first] = this.#accesses as [Access]
     this.name = this.#locks.map(({ name }) => name).join(' + ')
     this.#desk = first.desk
-    this.#key = JSON.stringify(this.#accesses.map(({ desk, rawName }) => [desk.id, rawName]).sort())
+    this.#key = JSON.stringify(
+      this.#accesses.map(({ desk, rawName }) => [desk.clientId, rawName]).sort(),
+    )
     this.#actor = new Actor(this.#key, undefined, this, this.#desk, this.#desk.groups)
   }
 

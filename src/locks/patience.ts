@@ -1,5 +1,6 @@
 import {
   ClosedError,
+  InvalidArgumentError,
   RedisRefusedError,
   RedisUnavailableError,
   UnsupportedServerError,
@@ -83,6 +84,9 @@ export class Patience {
     const failure = own ?? this.#limits.whyDown()
     const forMs = Math.round(own === undefined ? this.health.silentMs : this.#failingMs)
     const lock = `Lock "${this.#lockName}": ${what}`
+    if (failure?.kind === 'misused') {
+      return new InvalidArgumentError(`${lock}: ${failure.message}.`, this.#lockName)
+    }
     if (failure?.kind === 'closed') {
       return new ClosedError(`${lock}: the client was closed.`, this.#lockName)
     }

@@ -4,6 +4,7 @@ import { type FairKeys, fairKeys } from '../redis/queue-node.ts'
 import type { Context } from './context.ts'
 import type { Health } from './health.ts'
 import { Patience } from './patience.ts'
+import type { Waiter } from './waiter.ts'
 
 /** One lock as its client talks about it to Redis: under which names, and with how much patience. */
 export class Site {
@@ -27,6 +28,13 @@ export class Site {
   /** @param health what it shares with others; left out when it is alone */
   patience(health?: Health): Patience {
     return new Patience(this.name, this.context.limits, health)
+  }
+
+  /** It is known that the waiter has to wait for somebody else. */
+  announce(waiter: Waiter): void {
+    if (waiter.announced) return
+    waiter.announced = true
+    this.context.tell('wait', { name: this.name })
   }
 
   /**

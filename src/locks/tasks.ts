@@ -20,9 +20,13 @@ export class Tasks {
     this.#count(work, () => {})
   }
 
+  get isQuiet(): boolean {
+    return this.#running === 0
+  }
+
   /** Tells, when nothing goes on. */
   settle(): void {
-    if (this.#running > 0) return
+    if (!this.isQuiet) return
     for (const resolve of this.#waiting.splice(0)) resolve()
     this.#onQuiet()
   }
@@ -40,6 +44,6 @@ export class Tasks {
   }
 
   async quiet(): Promise<void> {
-    while (this.#running > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    while (!this.isQuiet) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 }

@@ -38,14 +38,13 @@ export class Owner {
   }
 
   /**
-   * A name for one attempt at any lock, never to be used again.
+   * A name for one attempt at any lock, never to be used again; none that `takeNameOn` gives.
    *
    * @internal
    */
   newName(): string {
     this.#attempts += 1
-    const first = `${this.clientId}:${this.id}`
-    return this.#attempts === 1 ? first : `${first}.${this.#attempts - 1}`
+    return `${this.clientId}:${this.id}/${this.#attempts}`
   }
 
   /**

@@ -8,6 +8,15 @@ export type Grant =
   /** A master of several that may not vote before that time; null when it was not told since when. */
   | { readonly kind: 'forgot'; readonly sinceUs: number | null }
 
+/** What the scripts `acquire` and `handOver` answered. */
+export function grantOf([kind, detail]: readonly unknown[]): Grant {
+  if (kind === 'granted') return { kind, token: Number(detail) }
+  if (kind === 'held') return { kind, ttlMs: Number(detail) }
+  if (kind === 'yielded') return { kind, others: Number(detail) }
+  if (kind === 'forgot') return { kind, sinceUs: detail === '' ? null : Number(detail) }
+  return { kind: 'gone' }
+}
+
 /** Somebody else has the lock. */
 export interface Held {
   readonly kind: 'held'

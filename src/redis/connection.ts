@@ -105,7 +105,8 @@ export class Connection {
     this.#closed = true
     this.#up = false
     this.#client?.disconnect()
-    this.#fail(new CallFailure('closed', 'the client was closed'))
+    this.#lastError = new CallFailure('closed', 'the client was closed')
+    this.#fail(this.#lastError)
   }
 
   #send<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {

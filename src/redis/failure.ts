@@ -10,6 +10,8 @@ type FailureKind =
   | 'unsupported'
   /** The client was closed: nothing happened. */
   | 'closed'
+  /** What was asked for makes no sense: nothing was changed. */
+  | 'misused'
 
 /** Refusals that pass by themselves: a server that starts, is full, fails over or is busy. */
 const PASSING = new Set([
@@ -46,7 +48,7 @@ export class CallFailure extends Error {
 }
 
 function isPermanent(kind: FailureKind, message: string): boolean {
-  if (kind === 'unsupported' || kind === 'closed') return true
+  if (kind === 'unsupported' || kind === 'closed' || kind === 'misused') return true
   return kind === 'refused' && !PASSING.has(codeOf(message))
 }
 

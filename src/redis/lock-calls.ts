@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts'
 import { CallFailure } from './failure.ts'
+import type { Client } from './open.ts'
 import { runScript, type Script } from './run-script.ts'
 import type { ServerClock } from './server-clock.ts'
 
@@ -23,6 +24,15 @@ export class LockCalls {
   /** The id of the server's process; '' when it does not tell. */
   get runId(): string {
     return this.#connection.runId
+  }
+
+  get clustered(): boolean {
+    return this.#connection.clustered
+  }
+
+  /** A command that is not of the locks. */
+  raw<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
+    return this.#connection.call(timeoutMs, send)
   }
 
   /** @param args called when they can be told; only then it is known how to publish */

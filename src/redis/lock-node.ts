@@ -1,11 +1,19 @@
 import { acquireAll, type GrantOfAll, type Named } from './acquire-all.ts'
-import { type Grant, type LockFacts, lockFacts, type Released, type Seat } from './answers.ts'
+import {
+  type Grant,
+  grantOf,
+  type LockFacts,
+  lockFacts,
+  type Released,
+  type Seat,
+} from './answers.ts'
 import { Connection } from './connection.ts'
-import { CallFailure } from './failure.ts'
+import type { CallFailure } from './failure.ts'
 import { Identity } from './identity.ts'
 import { type LockKeys, queueKeys } from './keys.ts'
 import { LockCalls } from './lock-calls.ts'
-import type { Client, RedisSource } from './open.ts'
+import type { RedisSource } from './open.ts'
+import { renewSeats } from './renew-seats.ts'
 import type { Script } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 import { ServerClock } from './server-clock.ts'
@@ -21,46 +29,51 @@ export class LockNode {
   readonly #wakeUps: WakeUps
   readonly #clock = new ServerClock()
   readonly #counterMs: number
-  readonly #birth: string
   readonly #identity: Identity
+  readonly #onUp = new Set<() => void>()
+  readonly source: RedisSource
   readonly calls: LockCalls
   /** Whether no name may be used for a second attempt. */
   readonly namesOnce: boolean = false
 
   /**
    * @param options.counterMs how long a token counter outlives its last use; 0 keeps it for good
-   * @param options.birth the key that tells since when it votes, for one master of several
    * @param options.sharded whether a cluster that has sharded channels is to use them
    */
   constructor(
     source: RedisSource,
     timeoutMs: number,
-    events: { up(): void; error(error: Error): void },
-    { counterMs = 0, sharded = true, birth = '' } = {},
+    onError: (error: Error) => void,
+    { counterMs = 0, sharded = true } = {},
   ) {
     this.#counterMs = counterMs
-    this.#birth = birth
+    this.source = source
     const settings = { source, silenceMs: timeoutMs, sharded }
     this.#connection = new Connection(settings, {
       up: (facts) => {
         this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
-        events.up()
+        for (const onUp of [...this.#onUp]) onUp()
       },
       down: () => {},
-      error: events.error,
+      error: onError,
     })
     this.calls = new LockCalls(this.#connection, this.#clock)
     this.#identity = new Identity(this.#connection)
-    this.#wakeUps = new WakeUps(settings, events.error)
+    this.#wakeUps = new WakeUps(settings, onError)
   }
 
-  /** Takes the lock, or re-enters it when `holds`, the count wanted afterwards, is above 1. */
+  /**
+   * Takes the lock, or re-enters it when `holds`, the count wanted afterwards, is above 1.
+   *
+   * @param birth the key that tells since when it votes, for one master of several
+   */
   acquire(
     keys: LockKeys,
     owner: string,
     leaseMs: number,
     holds: number,
     timeoutMs: number,
+    birth = '',
   ): Promise<Grant> {
     return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) => [
       owner,
@@ -68,8 +81,8 @@ export class LockNode {
       holds,
       notAfterUs,
       this.#counterMs,
-      this.#birth,
-      this.#birth === '' ? '' : this.calls.runId,
+      birth,
+      birth === '' ? '' : this.calls.runId,
     ])
   }
 
@@ -83,6 +96,7 @@ export class LockNode {
    *
    * @param listening how many of the channel's listeners are this client's own, when the lock is
    * to be freed for others who listen; null when it is to stay in this client
+   * @param isVote whether it is one master of several
    */
   handOver(
     keys: LockKeys,
@@ -90,6 +104,7 @@ export class LockNode {
     to: { owner: string; leaseMs: number },
     listening: number | null,
     timeoutMs: number,
+    isVote = false,
   ): Promise<Grant> {
     return this.#grant(scripts.handOver, keys, timeoutMs, (notAfterUs) => [
       from.owner,
@@ -101,7 +116,7 @@ export class LockNode {
       keys.channel,
       this.calls.publish,
       listening ?? '',
-      this.#birth === '' ? '' : 1,
+      isVote ? 1 : '',
     ])
   }
 
@@ -129,25 +144,12 @@ export class LockNode {
    * @returns for each seat what is left of its lease in milliseconds, -1 without an expiry, -2 when
    * its owner does not hold it; or the failure of the call that it was part of
    */
-  async renew(
+  renew(
     seats: readonly Seat[],
     leaseMs: number,
     timeoutMs: number,
   ): Promise<(number | CallFailure)[]> {
-    const left: (number | CallFailure)[] = new Array(seats.length)
-    const renewGroup = async (indices: number[]) => {
-      const group = indices.map((i) => seats[i] as Seat)
-      const keys = group.map((seat) => seat.key)
-      const args = [leaseMs, ...group.map((seat) => seat.wireOwner)]
-      const reply = await this.calls
-        .run(scripts.renew, keys, () => args, timeoutMs)
-        .catch((failure: CallFailure) => failure)
-      for (const [n, i] of indices.entries()) {
-        left[i] = reply instanceof CallFailure ? reply : Number((reply as unknown[])[n])
-      }
-    }
-    await Promise.all(this.groups(seats).map(renewGroup))
-    return left
+    return renewSeats(this.calls, seats, this.groups(seats), leaseMs, timeoutMs)
   }
 
   /** The indices of the seats, those that one request can carry together. */
@@ -197,18 +199,19 @@ export class LockNode {
     this.#connection.flush()
   }
 
-  /** A command that is not of the locks. */
-  raw<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
-    return this.#connection.call(timeoutMs, send)
-  }
-
-  get clustered(): boolean {
-    return this.#connection.clustered
-  }
-
   /** Which server, or cluster, it is: the same for all clients as long as it runs. */
   identify(timeoutMs: number): Promise<string> {
     return this.#identity.ask(timeoutMs)
+  }
+
+  /**
+   * Calls `onUp` whenever it has connected: it may be another server then, or an emptied one.
+   *
+   * @returns ends that
+   */
+  onUp(onUp: () => void): () => void {
+    this.#onUp.add(onUp)
+    return () => this.#onUp.delete(onUp)
   }
 
   connect(): void {
@@ -237,12 +240,7 @@ export class LockNode {
     timeoutMs: number,
     args: (notAfterUs: number) => (string | number)[],
   ): Promise<Grant> {
-    const [kind, detail] = await this.calls.timed(script, both(keys), args, timeoutMs)
-    if (kind === 'granted') return { kind, token: Number(detail) }
-    if (kind === 'held') return { kind, ttlMs: Number(detail) }
-    if (kind === 'yielded') return { kind, others: Number(detail) }
-    if (kind === 'forgot') return { kind, sinceUs: detail === '' ? null : Number(detail) }
-    return { kind: 'gone' }
+    return grantOf(await this.calls.timed(script, both(keys), args, timeoutMs))
   }
 }
 

@@ -1,123 +1,187 @@
-import type { Grant, Released, Seat } from './answers.ts'
+import type { Grant, LockFacts, Released, Seat } from './answers.ts'
+import { BIRTH, enrol } from './birth.ts'
+import { Claims } from './claims.ts'
 import { CallFailure } from './failure.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
 import type { LockNode } from './lock-node.ts'
+import { labelOf } from './open.ts'
 import * as scripts from './scripts.generated.ts'
+import type { Listening } from './wake-ups.ts'
 
-/** The key that tells since when a master may vote, and as which process of the server. */
-export const BIRTH = 'holdfast_birth'
+export interface MasterSettings {
+  /** How long one master may take, in milliseconds. */
+  readonly callMs: number
+  readonly counterMs: number
+  /** How long the longest lease may be: a master that may have forgotten rests so long. */
+  readonly restMs: number
+}
+
+/** What a master is to be told by those who know the others. */
+interface Peers {
+  /** Whether none of the masters has ever been used. */
+  isNewDeployment(): Promise<boolean>
+  all(): readonly Master[]
+}
 
 /** One master of several: a node that votes, and may have forgotten what it voted for. */
 export class Master {
   readonly node: LockNode
   /** How it is named in errors. */
   readonly label: string
-  readonly #counterMs: number
-  readonly #restMs: number
-  readonly #isNewDeployment: () => Promise<boolean>
-  readonly #releases = new Set<Promise<unknown>>()
+  readonly #settings: MasterSettings
+  readonly #peers: Peers
+  readonly #nameOf: ((lock: string) => string) | undefined
+  readonly #claims: Claims
 
-  /**
-   * @param restMs how long the longest lease may be: a master that may have forgotten rests so long
-   * @param isNewDeployment whether none of the masters has ever been used
-   */
+  /** @param nameOf the raw name that a lock has there; left out where it is the same everywhere */
   constructor(
     node: LockNode,
-    label: string,
-    { counterMs, restMs }: { counterMs: number; restMs: number },
-    isNewDeployment: () => Promise<boolean>,
+    settings: MasterSettings,
+    peers: Peers,
+    nameOf?: (lock: string) => string,
   ) {
     this.node = node
-    this.label = label
-    this.#counterMs = counterMs
-    this.#restMs = restMs
-    this.#isNewDeployment = isNewDeployment
+    this.label = labelOf(node.source)
+    this.#settings = settings
+    this.#peers = peers
+    this.#nameOf = nameOf
+    this.#claims = new Claims(node, settings.callMs, settings.restMs)
   }
 
   /** Asks for its vote; where it does not know since when it has one, it is told. */
-  async acquire(
+  acquire(
     keys: LockKeys,
     owner: string,
     leaseMs: number,
     holds: number,
     timeoutMs: number,
-  ): Promise<Exclude<Grant, { kind: 'forgot' }>> {
-    const endsAt = performance.now() + timeoutMs
-    const leftMs = () => endsAt - performance.now()
-    let grant = await this.node.acquire(keys, owner, leaseMs, holds, timeoutMs)
-    if (grant.kind === 'forgot' && grant.sinceUs === null) {
-      await this.enrol(await this.#isNewDeployment(), timeoutMs)
-      if (leftMs() < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
-      grant = await this.node.acquire(keys, owner, leaseMs, holds, leftMs())
-    }
-    if (grant.kind !== 'forgot') return grant
-    throw new CallFailure(
-      'unsent',
-      'it was started or emptied not long ago and may have forgotten leases; it votes again when the longest lease has passed',
+  ): Promise<Grant> {
+    const here = this.#here(keys)
+    const ask = (ms: number) => this.node.acquire(here, owner, leaseMs, holds, ms, BIRTH)
+    if (holds > 1) return this.#vote(() => ask(timeoutMs))
+    return this.#vote(() =>
+      this.#claims.claim(here, owner, timeoutMs, async () => {
+        const endsAt = performance.now() + timeoutMs
+        let grant = await ask(timeoutMs)
+        if (grant.kind === 'forgot' && grant.sinceUs === null) {
+          const isNew = await this.#peers.isNewDeployment()
+          await enrol(this.node, this.#settings.restMs, isNew, timeoutMs)
+          const leftMs = endsAt - performance.now()
+          if (leftMs < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
+          grant = await ask(leftMs)
+        }
+        if (grant.kind !== 'forgot') return grant
+        throw new CallFailure(
+          'unsent',
+          'it was started or emptied not long ago and may have forgotten leases; it votes again when the longest lease has passed',
+        )
+      }),
     )
   }
 
-  /** What it would be of no use to wait for: one that cannot be reached fails at once. */
-  ask<T>(call: () => Promise<T>): Promise<T> {
-    const { whyDown } = this.node
-    return whyDown === undefined ? call() : Promise.reject(whyDown)
-  }
-
-  /** Ends what the name has there, or lowers its count: not by its token, for names are used once. */
-  release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
-    const release = this.node.release(keys, owner, holds, '', timeoutMs)
-    const done = release.catch(() => {}).finally(() => this.#releases.delete(done))
-    this.#releases.add(done)
-    return release
-  }
-
-  /** Ends when no release is under way; nobody waits for a master that is down. */
-  async quiet(): Promise<void> {
-    while (this.#releases.size > 0 && this.node.whyDown === undefined) {
-      await Promise.all(this.#releases)
+  async handOver(
+    keys: LockKeys,
+    from: { owner: string; token: number },
+    to: { owner: string; leaseMs: number },
+    listening: number | null,
+    timeoutMs: number,
+  ): Promise<Grant> {
+    const here = this.#here(keys)
+    try {
+      const grant = await this.#claims.claim(here, to.owner, timeoutMs, () =>
+        this.node.handOver(here, from, to, listening, timeoutMs, true),
+      )
+      this.#claims.passed(from.owner)
+      return grant
+    } catch (failure) {
+      this.#claims.owes(here, from.owner)
+      throw failure
     }
   }
 
-  /** @returns whether it has no mark of ever having voted */
-  async isUnused(timeoutMs: number): Promise<boolean> {
-    return (await this.node.raw(timeoutMs, (client) => client.get(BIRTH))) === null
+  /** Ends what the name has there, or lowers its count. */
+  release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
+    return this.#claims.release(this.#here(keys), owner, holds, timeoutMs)
+  }
+
+  async renew(
+    seats: readonly Seat[],
+    leaseMs: number,
+    timeoutMs: number,
+  ): Promise<(number | CallFailure)[]> {
+    const here = seats.map(({ key, wireOwner }) => ({ key: this.#nameOf?.(key) ?? key, wireOwner }))
+    return this.#vote(() => this.node.renew(here, leaseMs, timeoutMs))
+  }
+
+  forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
+    return this.#ask(() => this.node.forceRelease(this.#here(keys), timeoutMs))
+  }
+
+  inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
+    return this.#ask(() => this.node.inspect(this.#here(keys), timeoutMs))
+  }
+
+  listen(keys: LockKeys, onWake: (message?: string) => void): Listening {
+    return this.node.listen(this.#here(keys), onWake)
+  }
+
+  /** Ends when no release is under way or owed; nobody waits for a master that is down. */
+  quiet(): Promise<void> {
+    return this.#claims.quiet()
+  }
+
+  /** Nothing is released in the background any more. */
+  close(): void {
+    this.#claims.close()
   }
 
   /** @returns whether the owner has the lock there, and the counter is not below the token */
   async agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
-    const args = () => [owner, token, this.#counterMs]
-    const both = [keys.lock, keys.counter]
-    return Number(await this.node.calls.run(scripts.agree, both, args, timeoutMs)) === 1
+    const { lock, counter } = this.#here(keys)
+    const args = () => [owner, token, this.#settings.counterMs]
+    const reply = await this.node.calls.run(scripts.agree, [lock, counter], args, timeoutMs)
+    return Number(reply) === 1
   }
 
   /** Gives it a lock back that a majority has confirmed. */
   async restore(seat: Seat, leaseMs: number, timeoutMs: number): Promise<void> {
-    const { lock, counter } = lockKeys(seat.key)
+    const { wireOwner, holds = 1, token = 0 } = seat
+    const here = this.#here(lockKeys(seat.key))
     const args = (notAfterUs: number) => [
-      seat.wireOwner,
-      seat.holds ?? 1,
+      wireOwner,
+      holds,
       leaseMs,
-      seat.token ?? 0,
+      token,
       notAfterUs,
-      this.#counterMs,
+      this.#settings.counterMs,
     ]
-    await this.node.calls.timed(scripts.restore, [lock, counter], args, timeoutMs)
+    await this.#claims.claim(here, wireOwner, timeoutMs, async () => {
+      await this.node.calls.timed(scripts.restore, [here.lock, here.counter], args, timeoutMs)
+      return { kind: 'granted', token }
+    })
   }
 
-  /**
-   * Tells it since when it votes, unless it has been told.
-   *
-   * @param newborn whether none of the masters has ever been used
-   */
-  async enrol(newborn: boolean, timeoutMs: number): Promise<void> {
-    const durable = await this.node.raw(timeoutMs, async (client) => {
-      const [info, config] = await Promise.all([
-        client.info('persistence'),
-        client.config('GET', 'appendfsync').catch(() => []),
-      ])
-      return /aof_enabled:1/.test(info) && (config as unknown[]).flat().includes('always')
-    })
-    const args = () => [this.node.calls.runId, this.#restMs, durable ? 1 : 0, newborn ? 1 : 0]
-    await this.node.calls.run(scripts.enrol, [BIRTH], args, timeoutMs)
+  /** What it would be of no use to wait for: one that cannot be reached fails at once. */
+  #ask<T>(call: () => Promise<T>): Promise<T> {
+    const { whyDown } = this.node
+    return whyDown === undefined ? call() : Promise.reject(whyDown)
+  }
+
+  /** What it answers counts only while no other of the masters is the same server. */
+  async #vote<T>(call: () => Promise<T>): Promise<T> {
+    const answer = await this.#ask(call)
+    const { runId } = this.node.calls
+    for (const other of this.#peers.all()) {
+      if (other === this || runId === '' || other.node.calls.runId !== runId) continue
+      throw new CallFailure(
+        'misused',
+        `it is the same server as ${other.label}, and a server has one vote`,
+      )
+    }
+    return answer
+  }
+
+  #here(keys: LockKeys): LockKeys {
+    return this.#nameOf === undefined ? keys : lockKeys(this.#nameOf(keys.lock))
   }
 }

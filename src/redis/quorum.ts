@@ -1,13 +1,13 @@
 import type { Grant, LockFacts, Released, Seat } from './answers.ts'
 import { Election } from './election.ts'
-import type { CallFailure } from './failure.ts'
+import { CallFailure } from './failure.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
 import type { Master } from './master.ts'
 import { poll } from './poll.ts'
 import { renewOnMost } from './renewals.ts'
 import type { Servers } from './servers.ts'
 import { Splits } from './splits.ts'
-import { answersOf, count, isAnswer, isGranted, mostOften, Size } from './votes.ts'
+import { answersOf, count, isAnswer, isGranted, mostOften, Size, type Votes } from './votes.ts'
 import type { Listening } from './wake-ups.ts'
 
 /**
@@ -26,6 +26,7 @@ export class Quorum implements Servers {
   readonly #election: Election
   readonly #callMs: number
   readonly #splits: Splits
+  #closed = false
 
   /** @param callMs how long one master may take, in milliseconds */
   constructor(masters: readonly Master[], callMs: number) {
@@ -49,13 +50,17 @@ export class Quorum implements Servers {
       keys,
       owner,
       callMs,
-      (master) => master.ask(() => master.acquire(keys, owner, leaseMs, holds, callMs)),
+      (master) => master.acquire(keys, owner, leaseMs, holds, callMs),
       (some) => {
         const granted = count(some, 'granted')
         return granted >= majority || (some.length - granted > spare && 'nearly')
       },
     )
     const { votes } = attempt
+    if (votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'misused')) {
+      if (holds === 1) this.#election.abandon(keys, owner, callMs)
+      throw this.#failure(votes, false)
+    }
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
       if (holds > 1) return { kind: 'granted', token: Number.NaN }
@@ -70,10 +75,10 @@ export class Quorum implements Servers {
     }
     const failed = votes.filter(({ answer }) => !isAnswer(answer)).length
     if (holds > 1 || (failed > spare && !this.#size.refuse(votes))) {
-      throw this.#size.failure(votes, granted.length > 0 || votes.length < this.#masters.length)
+      throw this.#failure(votes, granted.length > 0 || votes.length < this.#masters.length)
     }
     attempt.giveBack()
-    if (failed > spare) throw this.#size.failure(votes, false)
+    if (failed > spare) throw this.#failure(votes, false)
     return this.#splits.held(keys, votes)
   }
 
@@ -91,7 +96,7 @@ export class Quorum implements Servers {
       keys,
       to.owner,
       callMs,
-      ({ node }) => node.handOver(keys, from, to, listening, callMs),
+      (master) => master.handOver(keys, from, to, listening, callMs),
       (some) =>
         count(some, 'granted') >= majority ||
         count(some, 'yielded') >= majority ||
@@ -107,7 +112,7 @@ export class Quorum implements Servers {
       if (yielded !== undefined && count(votes, 'yielded') >= majority) return yielded
       if (count(votes, 'gone') > spare) return { kind: 'gone' }
     }
-    throw this.#size.failure(votes, true)
+    throw this.#failure(votes, true)
   }
 
   async release(
@@ -130,7 +135,7 @@ export class Quorum implements Servers {
     )
     const answers = answersOf(votes)
     if (answers.length < majority && count(votes, 'gone') <= spare) {
-      throw this.#size.failure(votes, answers.length > 0)
+      throw this.#failure(votes, answers.length > 0)
     }
     if (count(votes, 'gone') > spare) return { kind: 'gone' }
     const listeners = answers.map((one) => (one.kind === 'freed' ? one.listeners : 0))
@@ -155,12 +160,12 @@ export class Quorum implements Servers {
     const callMs = Math.min(timeoutMs, this.#callMs)
     const votes = await poll(
       this.#masters,
-      (master) => master.ask(() => master.node.forceRelease(keys, callMs)),
+      (master) => master.forceRelease(keys, callMs),
       (some) => answersOf(some).length >= this.#size.majority && 'nearly',
     )
     const answers = answersOf(votes)
     if (answers.length < this.#size.majority) {
-      throw this.#size.failure(votes, answers.length > 0)
+      throw this.#failure(votes, answers.length > 0)
     }
     return mostOften(answers)?.value ?? ''
   }
@@ -169,20 +174,20 @@ export class Quorum implements Servers {
     const callMs = Math.min(timeoutMs, this.#callMs)
     const votes = await poll(
       this.#masters,
-      (master) => master.ask(() => master.node.inspect(keys, callMs)),
+      (master) => master.inspect(keys, callMs),
       (some) => {
         const most = mostOften(answersOf(some).map(({ holder }) => holder))
         return (most?.times ?? 0) >= this.#size.majority && 'nearly'
       },
     )
     const facts = answersOf(votes)
-    if (facts.length < this.#size.majority) throw this.#size.failure(votes, false)
+    if (facts.length < this.#size.majority) throw this.#failure(votes, false)
     return this.#size.factsOf(facts)
   }
 
   /** A release on any of the masters is worth a look. */
   listen(keys: LockKeys, onWake: () => void): Listening {
-    const all = this.#masters.map(({ node }) => node.listen(keys, onWake))
+    const all = this.#masters.map((master) => master.listen(keys, onWake))
     const { majority } = this.#size
     return {
       get confirmed() {
@@ -203,7 +208,7 @@ export class Quorum implements Servers {
       const answer = member.node.whyDown
       return answer === undefined ? [] : [{ member, answer }]
     })
-    return down.length > this.#size.spare ? this.#size.failure(down, false) : undefined
+    return down.length > this.#size.spare ? this.#failure(down, false) : undefined
   }
 
   get everUp(): boolean {
@@ -230,7 +235,15 @@ export class Quorum implements Servers {
     await Promise.all(this.#masters.map((master) => master.quiet()))
   }
 
+  /** The masters stay open. */
   close(): void {
-    for (const { node } of this.#masters) node.close()
+    this.#closed = true
+    for (const master of this.#masters) master.close()
+  }
+
+  #failure(votes: Votes<unknown>, mayBeDone: boolean): CallFailure {
+    return this.#closed
+      ? new CallFailure('closed', 'the client was closed')
+      : this.#size.failure(votes, mayBeDone)
   }
 }

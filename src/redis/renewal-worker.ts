@@ -9,7 +9,7 @@ const LATE_AFTER = 0.45
 
 const { source, leaseMs, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
   workerData as WorkerData
-const node = new LockNode(sourceOf(source), commandTimeoutMs, { up: () => {}, error: () => {} })
+const node = new LockNode(sourceOf(source), commandTimeoutMs, () => {})
 node.connect() // When it is needed there is no time for that.
 const table = new ProofTable()
 const seats = new Map<number, { key: string; wireOwner: string }>()

@@ -28,7 +28,7 @@ export async function renewOnMost(
   }
   const votes = await poll(
     masters,
-    (master) => master.ask(() => master.node.renew(seats, leaseMs, timeoutMs)),
+    (master) => master.renew(seats, leaseMs, timeoutMs),
     (some) => some.length >= size.majority && seats.every((_, i) => isAnswer(size.leftOf(some, i))),
     (vote) => setImmediate(repair, vote),
   )

@@ -63,9 +63,10 @@ export class Size {
     const message = `no majority of ${this.all} masters; ${reasons.join('; ') || 'the votes were split'}`
     const make = (kind: CallFailure['kind'], permanent: boolean) =>
       new CallFailure(kind, message, failed[0]?.answer, permanent)
-    if (kinds.includes('closed')) return make('closed', true)
+    if (kinds.includes('misused')) return make('misused', true)
     if (this.refuse(votes)) {
-      return make(kinds.includes('refused') ? 'refused' : 'unsupported', true)
+      const kind = (['refused', 'unsupported'] as const).find((one) => kinds.includes(one))
+      return make(kind ?? 'unsent', true)
     }
     if (mayBeDone || failed.length === 0 || kinds.includes('unknown')) return make('unknown', false)
     return make(kinds.includes('unsent') ? 'unsent' : 'refused', false)

@@ -31,6 +31,7 @@ export class WakeUps {
   readonly #timeoutMs: number
   readonly #channels = new Map<string, Channel>()
   #hears = false
+  #closed = false
   #pings: NodeJS.Timeout | undefined
 
   constructor(settings: ConnectionSettings, onError: (error: Error) => void) {
@@ -44,6 +45,7 @@ export class WakeUps {
 
   /** @param ofLock whether it is the channel of one lock */
   listen(name: string, ofLock: boolean, onWake: (message?: string) => void): Listening {
+    if (this.#closed) return { confirmed: false, stop: () => {} }
     let channel = this.#channels.get(name)
     if (channel === undefined) {
       channel = { ofLock, confirmed: false, listeners: new Set() }
@@ -67,6 +69,7 @@ export class WakeUps {
   }
 
   close(): void {
+    this.#closed = true
     clearInterval(this.#pings)
     this.#connection.close()
   }

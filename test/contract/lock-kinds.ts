@@ -2,6 +2,8 @@ import type { GetLockOptions, Holdfast, HoldfastLock } from '../../src/index.ts'
 import {
   describeWorlds,
   quorumWorlds,
+  redLockMasters,
+  redLockOf,
   type World,
   type WorldHandle,
   worlds,
@@ -30,6 +32,12 @@ const kinds: readonly LockKind[] = [
     worlds: worlds.filter(({ name }) => /options|prefix/.test(name)),
     fair: true,
     getLock: (client, name, options) => client.getFairLock(name, options),
+  },
+  {
+    name: 'RedLock',
+    worlds: [redLockMasters('three clients', 3)],
+    fair: false,
+    getLock: redLockOf,
   },
 ]
 

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { BIRTH } from '../../src/redis/master.ts'
+import { BIRTH } from '../../src/redis/birth.ts'
 import { type RedisServer, type StartOptions, startRedis } from './redis-server.ts'
 
 /** What contract suites do to the server of their world, or to all masters of it. */

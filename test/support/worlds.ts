@@ -1,4 +1,9 @@
-import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import {
+  type GetLockOptions,
+  Holdfast,
+  type HoldfastLock,
+  type HoldfastOptions,
+} from '../../src/index.ts'
 import { forward } from './forward.ts'
 import { AllMasters, startMasters, type WorldServer } from './masters.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
@@ -134,6 +139,63 @@ export const worlds: readonly World[] = [
     return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
   }),
 ]
+
+/** The clients of the other masters that a client makes RedLocks with. */
+const others = new WeakMap<Holdfast, readonly Holdfast[]>()
+
+/** A world of one master for each of several clients, whose locks make RedLocks. */
+export function redLockMasters(name: string, count: number): World {
+  return {
+    name,
+    async setup() {
+      const servers = await startMasters(count)
+      const server = new AllMasters(servers)
+      const open: Holdfast[] = []
+      const settle = async () => {
+        await server.revive()
+        const ending = open.splice(0)
+        await Promise.all(ending.map((client) => client.close()))
+        const theirs = ending.flatMap((client) => others.get(client) ?? [])
+        await Promise.all(theirs.map((client) => client.close()))
+      }
+      return {
+        server,
+        isQuorum: true,
+        newClient(options = {}) {
+          const [client, ...rest] = servers.map(
+            ({ url }) => new Holdfast({ redis: url, longestLeaseMs: 120_000, ...options }),
+          ) as [Holdfast, ...Holdfast[]]
+          open.push(client)
+          others.set(client, rest)
+          return client
+        },
+        rawName: (lock) => lock,
+        async reset() {
+          await server.revive()
+          await server.flush()
+        },
+        settle,
+        async stop() {
+          await settle()
+          await Promise.all(servers.map((master) => master.stop()))
+        },
+      }
+    },
+  }
+}
+
+/** A lock of that name on each of the masters of the world of a client. */
+export function redLockOf(
+  client: Holdfast,
+  name: string,
+  options: GetLockOptions = {},
+): HoldfastLock {
+  const theirs = others.get(client) ?? []
+  return client.getRedLock(
+    client.getLock(name, options),
+    ...theirs.map((other) => other.getLock(name)),
+  )
+}
 
 /** And those of masters. */
 export const quorumWorlds: readonly World[] = [

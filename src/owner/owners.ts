@@ -1,0 +1,16 @@
+import { Owner } from './owner.ts'
+
+/** The owners of one client. Their ids are unique in it, whichever of its locks they are for. */
+export class Owners {
+  readonly clientId: string
+  #made = 0
+
+  constructor(clientId: string) {
+    this.clientId = clientId
+  }
+
+  next(): Owner {
+    this.#made += 1
+    return new Owner(this.clientId, String(this.#made))
+  }
+}

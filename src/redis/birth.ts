@@ -1,0 +1,33 @@
+import type { LockNode } from './lock-node.ts'
+import * as scripts from './scripts.generated.ts'
+
+/** The key that tells since when a master may vote, and as which process of the server. */
+export const BIRTH = 'holdfast_birth'
+
+/** @returns whether it has no mark of ever having voted */
+export async function isUnused(node: LockNode, timeoutMs: number): Promise<boolean> {
+  return (await node.calls.raw(timeoutMs, (client) => client.get(BIRTH))) === null
+}
+
+/**
+ * Tells a master since when it votes, unless it has been told.
+ *
+ * @param restMs how long the longest lease may be: one that may have forgotten rests so long
+ * @param newborn whether none of the masters has ever been used
+ */
+export async function enrol(
+  node: LockNode,
+  restMs: number,
+  newborn: boolean,
+  timeoutMs: number,
+): Promise<void> {
+  const durable = await node.calls.raw(timeoutMs, async (client) => {
+    const [info, config] = await Promise.all([
+      client.info('persistence'),
+      client.config('GET', 'appendfsync').catch(() => []),
+    ])
+    return /aof_enabled:1/.test(info) && (config as unknown[]).flat().includes('always')
+  })
+  const args = () => [node.calls.runId, restMs, durable ? 1 : 0, newborn ? 1 : 0]
+  await node.calls.run(scripts.enrol, [BIRTH], args, timeoutMs)
+}

@@ -1,0 +1,109 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { CallFailure } from './failure.ts'
+import type { LockKeys } from './keys.ts'
+
+/** A name on one lock that is not used again, and may have the lock there still. */
+export interface Debt {
+  readonly keys: LockKeys
+  readonly owner: string
+  /** Until when a delayed request in that name could still take it, on `performance.now()`. */
+  readonly doubtUntilMs: number
+  /** When the longest lease that it could have would be over. */
+  readonly endsAtMs: number
+}
+
+/** How long to pause before trying again, in milliseconds. */
+const PAUSE_MS = { first: 50, longest: 1_000, closing: 20 }
+
+/** Once one has been answered the others are told so many at a time. */
+const AT_ONCE = 50
+
+/**
+ * Releases that one master of several did not confirm, while the others did: they are told again
+ * until it does, or until the lease would be over. It keeps no process alive.
+ */
+export class Debts {
+  readonly #release: (debt: Debt) => Promise<unknown>
+  readonly #open = new Set<Debt>()
+  #timer: NodeJS.Timeout | undefined
+  #pauseMs = PAUSE_MS.first
+  #working: Promise<void> | undefined
+  #closed = false
+
+  /** @param release ends all that the name has on the lock */
+  constructor(release: (debt: Debt) => Promise<unknown>) {
+    this.#release = release
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  add(debt: Debt): void {
+    if (this.#closed) return
+    this.#open.add(debt)
+    this.#arm()
+  }
+
+  /** The master can be reached again. */
+  tryNow(): void {
+    this.#pauseMs = PAUSE_MS.first
+    if (this.#open.size > 0) void this.#work()
+  }
+
+  /** One more try while everything is being closed. */
+  async hurry(): Promise<void> {
+    await this.#work()
+    if (this.#open.size > 0) await pause(PAUSE_MS.closing)
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#open.clear()
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined || this.#working !== undefined) return
+    this.#timer = setTimeout(() => void this.#work(), this.#pauseMs).unref()
+    this.#pauseMs = Math.min(this.#pauseMs * 2, PAUSE_MS.longest)
+  }
+
+  #work(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#working ??= this.#settleAll().finally(() => {
+      this.#working = undefined
+      if (this.#open.size > 0) this.#arm()
+    })
+    return this.#working
+  }
+
+  async #settleAll(): Promise<void> {
+    for (let atOnce = 1; this.#open.size > 0; atOnce = AT_ONCE) {
+      const some = [...this.#open].slice(0, atOnce)
+      const settled = await Promise.all(some.map((debt) => this.#settle(debt)))
+      if (settled.includes(false)) return
+      this.#pauseMs = PAUSE_MS.first
+    }
+  }
+
+  async #settle(debt: Debt): Promise<boolean> {
+    const over = await this.#tell(debt)
+    const isOpen = this.#open.delete(debt)
+    // Behind the others, who may be luckier.
+    if (!over && isOpen) this.#open.add(debt)
+    return over
+  }
+
+  async #tell(debt: Debt): Promise<boolean> {
+    const sentAt = performance.now()
+    if (sentAt >= debt.endsAtMs) return true
+    try {
+      await this.#release(debt)
+      return sentAt >= debt.doubtUntilMs
+    } catch (failure) {
+      return (failure as CallFailure).permanent
+    }
+  }
+}

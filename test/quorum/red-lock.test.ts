@@ -1,0 +1,370 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { Holdfast, type HoldfastLock, type HoldfastOptions } from '../../src/index.ts'
+import { Diary, granted, within } from '../faults/rig.ts'
+import { eventually } from '../support/eventually.ts'
+import { leaves } from '../support/leaks.ts'
+import { atEnd } from '../support/lifetime.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+import { Cluster } from './rig.ts'
+
+type Options = Omit<HoldfastOptions, 'redis' | 'masters'>
+
+const QUICK = { leaseMs: 10_000, longestLeaseMs: 60_000, commandTimeoutMs: 300, outageMs: 1_500 }
+
+function clientOf(master: RedisServer, options: Options = {}): Holdfast {
+  const client = new Holdfast({ redis: master.url, ...QUICK, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+/** A client of each of the masters. */
+function clientsOf(cluster: Cluster, options: Options = {}): [Holdfast, ...Holdfast[]] {
+  const clients = cluster.masters.map((master) => clientOf(master, options))
+  atEnd(() => Promise.all(cluster.masters.map((master) => master.revive())).then(() => {}), {
+    beforeCheck: true,
+  })
+  return clients as [Holdfast, ...Holdfast[]]
+}
+
+function redLockOf(clients: readonly Holdfast[], name = 'it'): HoldfastLock {
+  const [first] = clients as [Holdfast]
+  return first.getRedLock(...clients.map((client) => client.getLock(name)))
+}
+
+const errorOf = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => {
+      throw new Error('It did not reject')
+    },
+    (error: Error) => error,
+  )
+
+describe('a RedLock', () => {
+  test('is held on all of the servers, in one name, and let go on all', async () => {
+    const cluster = await Cluster.start(3)
+    const lock = redLockOf(clientsOf(cluster))
+    const lease = await lock.lock()
+    await cluster.heldEverywhere('it', lease.owner)
+    expect(await lock.inspect()).toMatchObject({ holder: lease.owner, holdCount: 1 })
+    expect(await lease.release()).toBe(true)
+    await cluster.free('it')
+  })
+
+  test('is had with a minority down', async () => {
+    const cluster = await Cluster.start(5)
+    const clients = clientsOf(cluster)
+    await cluster.masters[0]?.kill()
+    cluster.masters[3]?.pause()
+    const lock = redLockOf(clients)
+    const tokens: number[] = []
+    for (let i = 0; i < 3; i++)
+      tokens.push(
+        await within(
+          3_000,
+          lock.using(({ token }) => token),
+        ),
+      )
+    expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
+    const others = clientsOf(cluster)
+    await lock.using(async () => expect(await redLockOf(others).tryLock()).toBeNull())
+  })
+
+  test('is not had without a majority, and says why for each server', async () => {
+    const cluster = await Cluster.start(3)
+    const clients = clientsOf(cluster)
+    const lock = redLockOf(clients)
+    await lock.using(() => {})
+    await cluster.free('it')
+    const [gone, hangs] = cluster.masters
+    await gone?.kill()
+    hangs?.pause()
+    const error = await errorOf(lock.lock())
+    expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' })
+    expect(error.message).toContain('no majority of 3 masters')
+    expect(error.message).toMatch(new RegExp(`${gone?.port}: [^;]*(ECONNREFUSED|closed)`))
+    expect(error.message).toMatch(new RegExp(`${hangs?.port}: (no answer within|Socket timeout)`))
+    for (const master of cluster.masters) await master.revive()
+    await cluster.free('it')
+  })
+
+  test('is re-entered in a frame, through any object made of the same locks', async () => {
+    const cluster = await Cluster.start(3)
+    const clients = clientsOf(cluster)
+    const [first, second, third] = clients
+    const lock = redLockOf(clients)
+    await lock.using(async (outer) => {
+      const [a, b, c] = [first, third, second].map((client) => client?.getLock('it'))
+      const same = first.getRedLock(b as HoldfastLock, c as HoldfastLock, a as HoldfastLock)
+      const inner = granted(await same.tryLock())
+      expect(inner.token).toBe(outer.token)
+      expect(await same.holdCount()).toBe(2)
+      await same.unlock()
+      expect(await lock.holdCount()).toBe(1)
+    })
+    await first.run(async () => {
+      await lock.lock()
+      await lock.lock()
+      expect(await redLockOf(clientsOf(cluster)).tryLock()).toBeNull()
+      await lock.unlock()
+      await lock.unlock()
+    })
+    await cluster.free('it')
+  })
+
+  test('acts for the owner that a lock of its client was made with', async () => {
+    const cluster = await Cluster.start(3)
+    const [first, ...others] = clientsOf(cluster)
+    const owner = first.owner()
+    const make = () =>
+      first.getRedLock(first.getLock('it', { owner }), ...others.map((one) => one.getLock('it')))
+    await make().lock()
+    const again = granted(await make().tryLock())
+    expect(await make().holdCount()).toBe(2)
+    await again.release()
+    await make().unlock()
+    await cluster.free('it')
+    const foreign = others.map((one) => one.getLock('it', { owner: one.owner() }))
+    expect(() => first.getRedLock(...foreign)).toThrow(/`owner` must be of the client/)
+  })
+
+  test('is renewed by the watchdog of its client, with a majority', async () => {
+    const cluster = await Cluster.start(3)
+    const [first, ...others] = clientsOf(cluster, { leaseMs: 600, longestLeaseMs: 1_200 })
+    const diary = new Diary(first)
+    const lease = await redLockOf([first, ...others]).lock()
+    await cluster.masters[2]?.kill()
+    await pause(1_500)
+    expect(lease.valid).toBe(true)
+    expect(diary.renewed).toBeGreaterThan(3)
+    expect(diary.lost).toEqual([])
+    expect((await cluster.holders('it')).slice(0, 2)).toEqual([lease.owner, lease.owner])
+    expect(await lease.release()).toBe(true)
+  })
+
+  test('gives a server that forgot it back with a renewal, which does not vote meanwhile', async () => {
+    const cluster = await Cluster.start(3)
+    const lease = await redLockOf(clientsOf(cluster, { leaseMs: 1_500 })).lock()
+    const others = redLockOf(clientsOf(cluster))
+    for (const master of cluster.masters) {
+      await master.restart()
+      await cluster.heldEverywhere('it', lease.owner)
+      expect(await others.tryLock()).toBeNull()
+    }
+    expect(lease.valid).toBe(true)
+    await lease.release()
+    await cluster.free('it')
+  })
+
+  test('rests with servers that never voted, unless it is a new deployment', async () => {
+    const cluster = await Cluster.start(3, false)
+    const old = redLockOf(
+      clientsOf(cluster, { leaseMs: 500, longestLeaseMs: 1_000, outageMs: 300 }),
+    )
+    const error = await errorOf(old.lock())
+    expect(error.message).toContain('may have forgotten leases')
+    await pause(1_000)
+    await old.using(() => {})
+    await cluster.free('it')
+    const fresh = await Cluster.start(3, false)
+    await redLockOf(clientsOf(fresh, { newDeployment: true })).using(() => {})
+    await fresh.free('it')
+  })
+
+  test('is kept out by plain locks on a majority, not by fewer', async () => {
+    const cluster = await Cluster.start(3)
+    const clients = clientsOf(cluster)
+    const lock = redLockOf(clients)
+    const plain = clientsOf(cluster).map((client) => client.getLock('it'))
+    const leases = [granted((await plain[0]?.tryLock()) ?? null)]
+    const first = granted(await lock.tryLock())
+    expect(await plain[1]?.tryLock()).toBeNull()
+    expect(await plain[2]?.tryLock()).toBeNull()
+    await first.release()
+    await eventually(async () => (await cluster.holders('it')).slice(1).every((one) => one === ''))
+    leases.push(granted((await plain[1]?.tryLock()) ?? null))
+    expect(await lock.tryLock()).toBeNull()
+    const waiting = lock.lock()
+    await leases[1]?.release()
+    const second = await within(2_000, waiting)
+    expect(second.token).toBeGreaterThan(first.token)
+    await second.release()
+    await leases[0]?.release()
+    await cluster.free('it')
+  })
+
+  test('and a plain lock of the same client exclude each other, also in one frame', async () => {
+    const cluster = await Cluster.start(1)
+    const clients = clientsOf(cluster)
+    const [first] = clients
+    const lock = redLockOf(clients)
+    const plain = first.getLock('it')
+    await first.run(async () => {
+      const lease = await plain.lock()
+      expect(await lock.tryLock()).toBeNull()
+      expect((await cluster.holders('it'))[0]).toBe(lease.owner)
+      await plain.unlock()
+      await lock.lock()
+      expect(await plain.tryLock()).toBeNull()
+      await lock.unlock()
+    })
+    await cluster.free('it')
+  })
+
+  test('lets one in at a time, with rising tokens, whoever calls', async () => {
+    const cluster = await Cluster.start(3)
+    const locks = [1, 2, 3, 4].map(() => redLockOf(clientsOf(cluster)))
+    let inside = 0
+    const tokens: number[] = []
+    const turns = locks.map(async (lock) => {
+      for (let i = 0; i < 6; i++) {
+        await lock.using(async ({ token }) => {
+          inside += 1
+          expect(inside).toBe(1)
+          tokens.push(token)
+          await pause(1)
+          inside -= 1
+        })
+      }
+    })
+    await within(30_000, Promise.all(turns))
+    expect(tokens).toHaveLength(24)
+    expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
+    await cluster.free('it')
+  })
+
+  test('may have another name at each client', async () => {
+    const cluster = await Cluster.start(3)
+    const names = ['a', 'b:{tag}', 'c']
+    const make = () => {
+      const clients = cluster.masters.map((master, i) => clientOf(master, { keyPrefix: `${i}:` }))
+      const locks = clients.map((client, i) => client.getLock(names[i] as string))
+      return (clients[0] as Holdfast).getRedLock(...locks)
+    }
+    const [lock, other] = [make(), make()]
+    const lease = await lock.lock()
+    expect(lease.name).toBe('a, b:{tag}, c')
+    await eventually(async () => {
+      const keys = await Promise.all(
+        cluster.masters.map(({ admin }, i) => admin.hget(`${i}:${names[i]}`, lease.owner)),
+      )
+      return keys.every((one) => one === '1')
+    })
+    expect(await other.tryLock()).toBeNull()
+    const waiting = other.lock()
+    await pause(50)
+    await lease.extend(20_000)
+    await lease.release()
+    const next = await within(2_000, waiting)
+    expect(next.token).toBeGreaterThan(lease.token)
+    expect(await lock.forceUnlock()).toBe(true)
+    await next.release().catch(() => false)
+  })
+})
+
+describe('closing', () => {
+  test('its client releases it, and leaves the other clients open', async () => {
+    const cluster = await Cluster.start(3)
+    const [first, ...others] = clientsOf(cluster)
+    const lock = redLockOf([first, ...others])
+    const lease = await lock.lock()
+    const waiting = errorOf(redLockOf([first, ...others], 'it').lock())
+    await first.close()
+    expect(await waiting).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    expect(lease.signal.aborted).toBe(true)
+    await cluster.free('it')
+    await others[0]?.getLock('it').using(() => {})
+    await expect(lock.lock()).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    await expect(redLockOf([first, ...others], 'new').tryLock()).rejects.toMatchObject({
+      code: 'HOLDFAST_CLOSED',
+    })
+  })
+
+  test('another client costs a vote, as a server that is down does', async () => {
+    const cluster = await Cluster.start(3)
+    const [first, second, third] = clientsOf(cluster, { leaseMs: 900 }) as [
+      Holdfast,
+      Holdfast,
+      Holdfast,
+    ]
+    const lock = redLockOf([first, second, third])
+    const lease = await lock.lock()
+    await cluster.heldEverywhere('it', lease.owner)
+    await second.close()
+    await pause(1_200)
+    expect(lease.valid).toBe(true)
+    await lease.release()
+    await cluster.free('it')
+    await lock.using(() => {})
+    const other = redLockOf(clientsOf(cluster))
+    const held = await other.lock()
+    const waiting = lock.lock()
+    await pause(30)
+    await held.release()
+    await (await within(2_000, waiting)).release()
+    await third.close()
+    const error = await errorOf(lock.lock())
+    expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    expect(error.message).toContain(`${cluster.masters[2]?.port}: the client was closed`)
+    await cluster.free('it')
+  })
+})
+
+describe('is refused', () => {
+  test('for what is no vote of its own', async () => {
+    const cluster = await Cluster.start(3)
+    const clients = clientsOf(cluster)
+    const [first, second, third] = clients as [Holdfast, Holdfast, Holdfast]
+    const [a, b, c] = [first, second, third].map((client) => client.getLock('it')) as [
+      HoldfastLock,
+      HoldfastLock,
+      HoldfastLock,
+    ]
+    const refused = (locks: unknown[], why: RegExp) => {
+      const make = () => first.getRedLock(...(locks as HoldfastLock[]))
+      expect(make).toThrow(why)
+      expect(make).toThrow(expect.objectContaining({ code: 'HOLDFAST_INVALID_ARGUMENT' }))
+    }
+    refused([], /got none/)
+    refused([a, b, first.getLock('other')], /two of the locks are of one client/)
+    refused([a, a], /two of the locks are of one client/)
+    refused([a, second.getFairLock('it'), c], /is a fair lock/)
+    refused([a, b, first.getRedLock(a, b, c)], /held by a majority already/)
+    refused([a, b, cluster.client().getLock('it')], /held by a majority already/)
+    for (const none of ['it', null, undefined, {}, [a, b, c]]) refused([a, none], /made of locks/)
+    const redis = new Redis.Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
+    const ofCluster = new Holdfast({ redis })
+    refused([a, b, ofCluster.getLock('it')], /lock of a cluster/)
+    await ofCluster.close()
+    redis.disconnect()
+    const [master] = cluster.masters as [RedisServer]
+    const threaded = clientOf(master, { watchdogThread: true })
+    expect(() => threaded.getRedLock(a)).toThrow(/watchdogThread/)
+    await expect(redLockOf(clients).lock(60_001)).rejects.toThrow(/longestLeaseMs/)
+  })
+
+  test('when two clients turn out to be of one server, whose one vote is not counted twice', async () => {
+    const cluster = await Cluster.start(3)
+    const [one, two] = cluster.masters as [RedisServer, RedisServer]
+    const clients = [
+      clientOf(one),
+      clientOf({ ...one, url: `redis://localhost:${one.port}` } as RedisServer),
+      clientOf(two),
+    ]
+    for (const client of clients) await client.getLock('warm').using(() => {})
+    const error = await errorOf(redLockOf(clients).lock())
+    expect(error).toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
+    expect(error.message).toContain(`it is the same server as localhost:${one.port}`)
+    await cluster.free('it')
+    // Also when it is found out by the first use, and with a name for each.
+    for (let i = 0; i < 5; i++) {
+      const cold = [clientOf(one), clientOf(one), clientOf(two)] as [Holdfast, Holdfast, Holdfast]
+      await two.kill()
+      const names = cold.map((client, at) => client.getLock(`it:${at}`))
+      const failure = await errorOf(cold[0].getRedLock(...names).lock())
+      expect(failure).toMatchObject({ code: expect.stringMatching(/INVALID|UNAVAILABLE/) })
+      await two.revive()
+    }
+    leaves({ keys: true, why: 'the names of a lock that was never had end with their leases' })
+  })
+})
