@@ -26,80 +26,12 @@
     { 'late', serverTimeUs } refused: it is later than notAfterUs
     { 'forgot', sinceUs }    it may not vote before that time; '' when it has not been told since when
 ]]
-local lock, counter = KEYS[1], KEYS[2]
-local owner, leaseMs, holds = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local notAfterUs, counterMs = tonumber(ARGV[4]), ARGV[5]
-local birth, runId = ARGV[6], ARGV[7]
-
 -- include: parts/counter.lua
 
 -- include: parts/read-write.lua
 
-local ttlMs = redis.call('PTTL', lock)
-local found = ttlMs ~= -2 and redis.call('HMGET', lock, owner, 'mode') or {}
-local held = found[1]
-if found[2] then
-  return redis.error_reply(READ_WRITE)
-end
-if not held and holds > 1 then
-  return { 'gone' }
-end
-if ttlMs ~= -2 and not held then
-  return { 'held', ttlMs }
-end
+-- include: parts/acquire.lua
 
-local time = redis.call('TIME')
-local nowUs = time[1] * 1000000 + time[2]
-local missing = holds - (held or 0)
-if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
-  return { 'late', string.format('%.0f', nowUs) }
-end
-
-if birth ~= '' and not held then
-  local sinceUs, bornAs = string.match(redis.call('GET', birth) or '', '^(%d+) (%S*)')
-  if bornAs ~= runId then
-    return { 'forgot', '' }
-  elseif tonumber(sinceUs) > nowUs then
-    return { 'forgot', sinceUs }
-  end
-end
-
-if not held and birth == '' then
-  -- The usual case, in as few commands as can be.
-  local token = string.format('%.0f', nowUs)
-  local last = counterMs ~= '0' and redis.call('SET', counter, token, 'PX', counterMs, 'GET')
-    or redis.call('SET', counter, token, 'GET')
-  if (tonumber(last) or 0) >= nowUs then
-    token = string.format('%.0f', last + 1)
-    setCounter(counter, token, counterMs)
-  end
-  redis.call('HSET', lock, owner, 1)
-  redis.call('PEXPIRE', lock, leaseMs)
-  return { 'granted', token }
-end
-
-local last = holds == 1 and redis.call('GET', counter)
-
-if held then
-  if missing > 0 then
-    redis.call('HINCRBY', lock, owner, missing)
-  end
-  if ttlMs < leaseMs then
-    redis.call('PEXPIRE', lock, leaseMs)
-  end
-  if holds > 1 then
-    return { 'granted', '' }
-  end
-  if last then
-    return { 'granted', last }
-  end
-end
-
-if not held then
-  redis.call('HINCRBY', lock, owner, 1)
-  redis.call('PEXPIRE', lock, leaseMs)
-end
-local floorUs = birth ~= '' and last and 0 or nowUs
-local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs))
-setCounter(counter, token, counterMs)
-return { 'granted', token }
+return acquire(
+  KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+)

@@ -20,49 +20,6 @@
     { 'gone' }               the owner did not hold it, or not under that token
     { 'late', serverTimeUs } refused: it is later than notAfterUs
 ]]
-local lock, counter = KEYS[1], KEYS[2]
-local owner, holds, token = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local notAfterUs, channel, publish = tonumber(ARGV[4]), ARGV[5], ARGV[6]
+-- include: parts/release.lua
 
-local found = redis.call('HMGET', lock, owner, 'mode')
-local held = found[1]
-if found[2] then
-  -- A read-write lock of Redisson, which looks at no other lock, is in it by now.
-  redis.call('HDEL', lock, owner)
-  return { 'gone' }
-end
-if not held then
-  return { 'gone' }
-end
-if token ~= '' then
-  -- The counter of one master of several may be behind; none is ahead but by a newer hold.
-  local last = tonumber(redis.call('GET', counter) or 0)
-  if last > tonumber(token) then
-    return { 'gone' }
-  end
-end
-
-if holds == 0 then
-  redis.call('DEL', lock)
-  return { 'freed', redis.call(publish, channel, '0') }
-end
-if tonumber(held) <= holds then
-  return { 'kept' }
-end
-local time = redis.call('TIME')
-local nowUs = time[1] * 1000000 + time[2]
-if notAfterUs > 0 and nowUs > notAfterUs then
-  return { 'late', string.format('%.0f', nowUs) }
-end
-local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)
-if type(lowered) == 'table' then
-  -- A full server refuses HINCRBY, but not in a script that has written something already.
-  local ttlMs = redis.call('PTTL', lock)
-  if ttlMs >= 0 then
-    redis.call('PEXPIRE', lock, ttlMs + 1)
-  else
-    redis.call('PERSIST', lock)
-  end
-  redis.call('HINCRBY', lock, owner, holds - held)
-end
-return { 'kept' }
+return release(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])

@@ -129,7 +129,6 @@ export class FairQueue {
     // Sent before the owner goes on, who may block the event loop for longer than the claim window.
     // Should it fail, the hold ends with its claim window, and is lost as any other.
     this.#calls.extend(hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
-    this.#context.node.flush()
     this.#host.begin(waiter, hold)
     return true
   }

@@ -9,7 +9,7 @@ import {
   isCluster,
   openClient,
 } from './open.ts'
-import { tameShards, tameSockets, WriteGathering } from './sockets.ts'
+import { tameShards, tameSockets } from './sockets.ts'
 
 interface ConnectionEvents {
   up(facts: ServerFacts): void
@@ -35,7 +35,6 @@ export class Connection {
   #lastError: CallFailure | undefined
   /** How many answers are due. */
   #due = 0
-  readonly #writes = new WriteGathering()
   readonly #waiting = new Set<(failure?: CallFailure) => void>()
 
   constructor(settings: ConnectionSettings, events: ConnectionEvents) {
@@ -90,9 +89,9 @@ export class Connection {
     return this.#everUp
   }
 
-  /** Sends at once what is held back to go out with more. */
-  flush(): void {
-    this.#writes.end()
+  /** Whether answers are due. */
+  get isBusy(): boolean {
+    return this.#up && this.#due > 0
   }
 
   /** For events of the client itself: messages. */
@@ -127,8 +126,6 @@ export class Connection {
         this.#silentSince = undefined
       }
       this.#due += 1
-      // ioredis makes a write for each command. A lone caller waits for nobody.
-      if (this.#due > 1) this.#writes.begin(client)
       send(client).then(
         (reply) => {
           answered()

@@ -1,3 +1,4 @@
+import { Bunch } from './bunch.ts'
 import type { Connection } from './connection.ts'
 import { CallFailure } from './failure.ts'
 import type { Client } from './open.ts'
@@ -5,11 +6,13 @@ import { runScript, type Script } from './run-script.ts'
 import type { ServerClock } from './server-clock.ts'
 
 type Args = readonly (string | number)[]
+type Answer = [kind: string, ...details: unknown[]]
 
 /** Scripts on one server, some of which must not run after those who sent them have given up. */
 export class LockCalls {
   readonly #connection: Connection
   readonly #clock: ServerClock
+  readonly #bunch = new Bunch((...call) => this.#run(...call))
 
   constructor(connection: Connection, clock: ServerClock) {
     this.#connection = connection
@@ -46,20 +49,41 @@ export class LockCalls {
   }
 
   /** Tells the script until when it may run; where the clocks had come apart, tells it once more. */
-  async timed(
+  timed(
     script: Script,
     keys: readonly string[],
     args: (notAfterUs: number) => Args,
     timeoutMs: number,
-  ): Promise<[kind: string, ...details: unknown[]]> {
-    const endsAt = performance.now() + timeoutMs
-    for (let leftMs = timeoutMs; leftMs > 0; leftMs = endsAt - performance.now()) {
-      const argsNow = () => args(this.#clock.inUs(endsAt - performance.now()))
-      const reply = await this.run(script, keys, argsNow, leftMs)
-      const answer = reply as [string, ...unknown[]]
+  ): Promise<Answer> {
+    return this.#timed(script, keys, args, performance.now() + timeoutMs)
+  }
+
+  #timed(
+    script: Script,
+    keys: readonly string[],
+    args: (notAfterUs: number) => Args,
+    endsAt: number,
+  ): Promise<Answer> {
+    const together = this.#connection.isBusy && !this.clustered && this.#bunch.takes(script)
+    const sent = together
+      ? this.#bunch.add(script, keys, args, endsAt)
+      : this.#run(script, keys, args, endsAt)
+    return sent.then((answer) => {
       if (answer[0] !== 'late') return answer
       this.#clock.heard(Number(answer[1]))
-    }
-    throw new CallFailure('unsent', 'it came too late to be done')
+      if (performance.now() < endsAt) return this.#timed(script, keys, args, endsAt)
+      throw new CallFailure('unsent', 'it came too late to be done')
+    })
+  }
+
+  #run(
+    script: Script,
+    keys: readonly string[],
+    args: (notAfterUs: number) => Args,
+    endsAt: number,
+  ): Promise<Answer> {
+    const argsNow = () => args(this.#clock.inUs(endsAt - performance.now()))
+    const leftMs = Math.max(1, endsAt - performance.now())
+    return this.run(script, keys, argsNow, leftMs) as Promise<Answer>
   }
 }

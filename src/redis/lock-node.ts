@@ -194,11 +194,6 @@ export class LockNode {
     return !this.#connection.clustered || this.#connection.sharded
   }
 
-  /** Sends at once what was called so far: whoever goes on may block the event loop. */
-  flush(): void {
-    this.#connection.flush()
-  }
-
   /** Which server, or cluster, it is: the same for all clients as long as it runs. */
   identify(timeoutMs: number): Promise<string> {
     return this.#identity.ask(timeoutMs)

@@ -215,10 +215,6 @@ export class Quorum implements Servers {
     return this.#masters.some(({ node }) => node.everUp)
   }
 
-  flush(): void {
-    for (const { node } of this.#masters) node.flush()
-  }
-
   connect(): void {
     for (const { node } of this.#masters) node.connect()
   }

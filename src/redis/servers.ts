@@ -19,7 +19,6 @@ export type Servers = Pick<
   | 'countsListeners'
   | 'namesOnce'
   | 'quiet'
-  | 'flush'
   | 'identify'
 > &
   Partial<Pick<LockNode, 'acquireAll'>>

@@ -31,23 +31,4 @@ export function tameShards(cluster: object): void {
   }
 }
 
-/** Lets all commands that are sent in one turn of the event loop go out in one write. */
-export class WriteGathering {
-  #stream: { uncork(): void } | undefined
-
-  /** Holds back what is sent from now on until the turn is over. */
-  begin(client: object): void {
-    const { stream } = client as { stream?: { cork?(): void; uncork(): void } }
-    if (this.#stream !== undefined || stream?.cork === undefined) return
-    this.#stream = stream
-    stream.cork()
-    process.nextTick(() => this.end())
-  }
-
-  end(): void {
-    this.#stream?.uncork()
-    this.#stream = undefined
-  }
-}
-
 const tamed = new WeakSet<object>()

@@ -1,0 +1,98 @@
+import { CallFailure } from './failure.ts'
+import type { Script } from './run-script.ts'
+import * as scripts from './scripts.generated.ts'
+
+type Args = readonly (string | number)[]
+type Answer = [kind: string, ...details: unknown[]]
+type Run = (
+  script: Script,
+  keys: readonly string[],
+  args: (notAfterUs: number) => Args,
+  endsAt: number,
+) => Promise<unknown>
+
+interface Call {
+  readonly script: Script
+  readonly keys: readonly string[]
+  readonly args: (notAfterUs: number) => Args
+  readonly endsAt: number
+  resolve(answer: Answer): void
+  reject(failure: CallFailure): void
+}
+
+/** The scripts that `many` can run. */
+const RUN_BY_MANY = new Set<Script>([scripts.acquire, scripts.release])
+
+/** How many arguments each of them is given there. */
+const ARGS = 7
+
+/** One request carries so many calls at most: meanwhile the server does nothing else. */
+const MOST = 64
+
+/**
+ * Calls for many locks that are made in one turn of the event loop, in one request. ioredis, the
+ * network and Redis take about as long for it as for one of them: `node bench/in-flight.mjs`.
+ */
+export class Bunch {
+  readonly #run: Run
+  #calls: Call[] = []
+
+  constructor(run: Run) {
+    this.#run = run
+  }
+
+  takes(script: Script): boolean {
+    return RUN_BY_MANY.has(script)
+  }
+
+  add(
+    script: Script,
+    keys: readonly string[],
+    args: (notAfterUs: number) => Args,
+    endsAt: number,
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#calls.length === 0) process.nextTick(() => this.#sendAll())
+      this.#calls.push({ script, keys, args, endsAt, resolve, reject })
+    })
+  }
+
+  #sendAll(): void {
+    const calls = this.#calls
+    this.#calls = []
+    for (let from = 0; from < calls.length; from += MOST) this.#send(calls.slice(from, from + MOST))
+  }
+
+  #send(calls: readonly Call[]): void {
+    if (calls.length === 1) return this.#sendEach(calls)
+    const keys = calls.flatMap((call) => call.keys)
+    const endsAt = Math.min(...calls.map((call) => call.endsAt))
+    const args = (notAfterUs: number) =>
+      calls.flatMap((call) => {
+        const own = call.args(notAfterUs)
+        return own.length < ARGS
+          ? [call.script.name, ...own, ...new Array(ARGS - own.length).fill('')]
+          : [call.script.name, ...own]
+      })
+    this.#run(scripts.many, keys, args, endsAt).then(
+      (replies) => {
+        for (const [i, call] of calls.entries()) {
+          const reply = (replies as Answer[])[i] as Answer
+          if (reply[0] === 'error') call.reject(new CallFailure('refused', String(reply[1])))
+          else call.resolve(reply)
+        }
+      },
+      (failure: CallFailure) => {
+        // None was run. It may be for the sake of one of them, whose key is out of bounds.
+        if (failure.kind === 'refused') this.#sendEach(calls)
+        else for (const call of calls) call.reject(failure)
+      },
+    )
+  }
+
+  #sendEach(calls: readonly Call[]): void {
+    for (const { script, keys, args, endsAt, resolve, reject } of calls) {
+      this.#run(script, keys, args, endsAt).then((reply) => resolve(reply as Answer), reject)
+    }
+  }
+}
