@@ -1,0 +1,113 @@
+import { Holdfast } from '../../src/index.ts'
+import * as scripts from '../../src/redis/scripts.generated.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { faultRig } from './rig.ts'
+
+const rig = faultRig()
+
+const NAMES = Array.from({ length: 20 }, (_, i) => `it ${i}`)
+
+/** Something under way, so that what follows in the same turn goes together. */
+function keepBusy(client: Holdfast): Promise<unknown> {
+  return client.getLock('busy').inspect()
+}
+
+const requests = () =>
+  rig.proxy.requests.filter(({ command }) => command === 'EVALSHA').map(({ args }) => args[0])
+
+describe('calls for many locks in one turn of the event loop', () => {
+  test('go in one request each way', async () => {
+    const client = rig.client()
+    await keepBusy(client)
+    const before = requests().length
+    const [, ...leases] = await Promise.all([
+      keepBusy(client),
+      ...NAMES.map((name) => client.getLock(name).lock()),
+    ])
+    await Promise.all([keepBusy(client), ...leases.map((lease) => lease.release())])
+    expect(requests().slice(before)).toEqual([
+      scripts.inspect.sha1,
+      scripts.many.sha1,
+      scripts.inspect.sha1,
+      scripts.many.sha1,
+    ])
+    expect(new Set(leases.map(({ token }) => token)).size).toBeGreaterThan(1)
+  })
+
+  test('are nothing to each other: one whose key is of another type fails alone', async () => {
+    const client = rig.client()
+    await rig.server.admin.set('it 3', 'precious')
+    await keepBusy(client)
+    const [, ...outcomes] = await Promise.allSettled([
+      keepBusy(client),
+      ...NAMES.map((name) => client.getLock(name).lock()),
+    ])
+    const failed = outcomes.flatMap((one, i) => (one.status === 'rejected' ? [i] : []))
+    expect(failed).toEqual([3])
+    expect(outcomes[3]).toMatchObject({ reason: { code: 'HOLDFAST_REFUSED' } })
+    for (const one of outcomes) if (one.status === 'fulfilled') await one.value.release()
+    await rig.server.admin.del('it 3')
+  })
+
+  test('are nothing to each other: one that the server does not allow fails alone', async () => {
+    const { admin, host, port } = rig.server
+    await admin.call('ACL', 'SETUSER', 'few', 'on', 'nopass', '+@all', '&*', '~it*', '~*{it*')
+    atEnd(() => admin.call('ACL', 'DELUSER', 'few').then(() => {}))
+    const client = new Holdfast({ redis: { host, port, username: 'few', password: 'x' } })
+    atEnd(() => client.close(), { beforeCheck: true })
+    await client.getLock('it').inspect()
+    const names = [...NAMES, 'forbidden']
+    const [, ...outcomes] = await Promise.allSettled([
+      client.getLock('it').inspect(),
+      ...names.map((name) => client.getLock(name).lock()),
+    ])
+    const failed = outcomes.flatMap((one, i) => (one.status === 'rejected' ? [names[i]] : []))
+    expect(failed).toEqual(['forbidden'])
+    for (const one of outcomes) if (one.status === 'fulfilled') await one.value.release()
+  })
+
+  test('are each made up for when their answer is lost', async () => {
+    const client = rig.client({ commandTimeoutMs: 300 })
+    await keepBusy(client)
+    const trap = rig.proxy.onNextRequest(scripts.many.sha1, 'cutAfter')
+    const locks = NAMES.map((name) => client.getLock(name))
+    const [, ...leases] = await Promise.all([keepBusy(client), ...locks.map((lock) => lock.lock())])
+    await trap.done
+    for (const [i, lease] of leases.entries()) {
+      expect(await rig.hash(NAMES[i] as string)).toEqual({ [lease.owner]: '1' })
+    }
+    await Promise.all(leases.map((lease) => lease.release()))
+    await eventually(async () => (await rig.server.admin.exists(...NAMES)) === 0)
+  })
+
+  test('that come too late do nothing', async () => {
+    const client = rig.client({ commandTimeoutMs: 300, outageMs: 600 })
+    await keepBusy(client)
+    rig.proxy.onNextRequest(scripts.many.sha1, 'hold')
+    const [, ...outcomes] = await Promise.allSettled([
+      keepBusy(client),
+      ...NAMES.map((name) => client.getLock(name).tryLock({ waitMs: 250 })),
+    ])
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toEqual([])
+    await rig.proxy.heal()
+    await eventually(async () => (await rig.server.admin.exists(...NAMES)) === 0)
+  })
+})
+
+test('a lone call is sent at once, before its caller can block the event loop', async () => {
+  const lease = await rig.witness().getLock('it').lock()
+  const opener = rig.server.admin.duplicate()
+  const monitor = await opener.monitor()
+  for (const one of [opener, monitor]) atEnd(() => one.disconnect(), { beforeCheck: true })
+  const sentAt: number[] = []
+  monitor.on('monitor', (time: string, args: string[]) => {
+    if (args.includes(scripts.release.sha1)) sentAt.push(Number(time) * 1_000)
+  })
+  const startedAt = Date.now()
+  const releasing = lease.release()
+  while (Date.now() < startedAt + 1_000);
+  await releasing
+  await eventually(() => sentAt.length > 0)
+  expect((sentAt[0] as number) - startedAt).toBeLessThan(900)
+})
