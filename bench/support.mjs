@@ -33,7 +33,7 @@ export async function startServer() {
     end()
     await once(server, 'exit')
   }
-  return { port, url: `redis://127.0.0.1:${port}`, admin, stop }
+  return { port, url: `redis://127.0.0.1:${port}`, kind, version, admin, stop }
 }
 
 async function freePort() {

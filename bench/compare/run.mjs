@@ -1,0 +1,56 @@
+// Holdfast beside the locks that npm has, Redisson, and the floors: what two bare commands cost.
+// `npm run bench -- [--only a,b] [--quick] [--rounds n] [--java] [--without-peers] [--into folder]`.
+// A full run takes about 12 minutes, and with --java a few more.
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { startServer } from '../support.mjs'
+import { listLibraries } from './libraries/index.mjs'
+import { ensurePeers } from './libraries/peer.mjs'
+import { surroundings, writeReport } from './report.mjs'
+import { scenarios } from './scenarios/index.mjs'
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    java: { type: 'boolean', default: false },
+    'without-peers': { type: 'boolean', default: false },
+    into: {
+      type: 'string',
+      default: fileURLToPath(new URL('../results', import.meta.url)),
+    },
+  },
+})
+
+const wanted = options.only?.split(',') ?? scenarios.map(({ id }) => id)
+const unknown = wanted.filter((id) => !scenarios.some((scenario) => scenario.id === id))
+if (unknown.length > 0) {
+  console.error(`There is no scenario ${unknown.join(', ')}. There are:`)
+  for (const { id, title } of scenarios) console.error(`  ${id}  ${title}`)
+  process.exit(1)
+}
+
+const missing = options['without-peers'] ? 'left out' : ensurePeers()
+if (missing !== undefined) console.log(`Without the peers: ${missing}`)
+const server = await startServer()
+const context = {
+  server,
+  libraries: listLibraries(missing === undefined),
+  quick: options.quick,
+  rounds: Number(options.rounds ?? (options.quick ? 1 : 3)),
+}
+
+const results = []
+for (const { measure, ...scenario } of scenarios) {
+  if (!wanted.includes(scenario.id)) continue
+  const start = performance.now()
+  const measured = await measure(context)
+  results.push({ ...scenario, ...measured })
+  const seconds = ((performance.now() - start) / 1_000).toFixed(0)
+  const outcome = measured.skipped ? `not measured: ${measured.skipped}` : `${seconds} s`
+  console.log(`(${scenario.id}) ${scenario.title}: ${outcome}`)
+}
+const command = ['npm run bench', ...process.argv.slice(2)].join(' ').replace('bench ', 'bench -- ')
+console.log(writeReport(options.into, surroundings({ server, command }), results))
+await server.stop()
