@@ -18,14 +18,14 @@ const VALUES = 70
 const ROW = 22
 const COLOURS = ['#8c959f', '#0969da', '#1a7f37', '#bf8700', '#8250df', '#cf222e', '#bf3989']
 
-const escape = (text) =>
+const escaped = (text) =>
   String(text).replace(/[<>&]/g, (char) => ({ '<': '&lt;', '>': '&gt;', '&': '&amp;' })[char])
 
 function picture(title, height, body) {
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escape(title).replaceAll('"', '&quot;')}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(title).replaceAll('"', '&quot;')}">`,
     `<style>${STYLE}\n</style>`,
-    `<text class="title" x="8" y="20">${escape(title)}</text>`,
+    `<text class="title" x="8" y="20">${escaped(title)}</text>`,
     ...body,
     '</svg>',
     '',
@@ -46,7 +46,7 @@ export function barPlot({ title, bars, digits = 2 }) {
       maximumFractionDigits: digits,
     })
     return [
-      `<text x="${LABELS - 8}" y="${y + 12}" text-anchor="end">${escape(label)}</text>`,
+      `<text x="${LABELS - 8}" y="${y + 12}" text-anchor="end">${escaped(label)}</text>`,
       `<rect class="${kind}" x="${LABELS}" y="${y}" width="${width.toFixed(1)}" height="15" rx="2"/>`,
       `<text class="faint" x="${(LABELS + width + 6).toFixed(1)}" y="${y + 12}">${words}</text>`,
     ]
@@ -87,15 +87,15 @@ export function linePlot({ title, x, y, lines }) {
     return [
       `<polyline points="${path}" style="stroke: ${colour}"/>`,
       `<rect x="${right + 12}" y="${top + i * 20}" width="12" height="12" style="fill: ${colour}"/>`,
-      `<text x="${right + 30}" y="${top + 11 + i * 20}">${escape(line.label)}</text>`,
+      `<text x="${right + 30}" y="${top + 11 + i * 20}">${escaped(line.label)}</text>`,
     ]
   })
   return picture(title, 350, [
     `<line x1="${left}" y1="${bottom}" x2="${right}" y2="${bottom}"/>`,
     `<line x1="${left}" y1="${top}" x2="${left}" y2="${bottom}"/>`,
     ...ticks,
-    `<text class="faint" x="${(left + right) / 2}" y="${bottom + 38}" text-anchor="middle">${escape(x)}</text>`,
-    `<text class="faint" x="${left}" y="${top - 6}">${escape(y)}</text>`,
+    `<text class="faint" x="${(left + right) / 2}" y="${bottom + 38}" text-anchor="middle">${escaped(x)}</text>`,
+    `<text class="faint" x="${left}" y="${top - 6}">${escaped(y)}</text>`,
     ...curves,
   ])
 }

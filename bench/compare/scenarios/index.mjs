@@ -1,4 +1,8 @@
+import { scenarios as contended } from './contended.mjs'
 import { scenarios as uncontended } from './uncontended.mjs'
 import { scenarios as waiters } from './waiters.mjs'
 
-export const scenarios = [...uncontended, ...waiters]
+/** In the order of their letters. */
+export const scenarios = [...uncontended, ...waiters, ...contended].sort((a, b) =>
+  a.id < b.id ? -1 : 1,
+)
