@@ -21,7 +21,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 /** Starts a process with a library. */
 export async function startProcess(library, url, settings = {}) {
   const worker = startWorker(import.meta.url)
-  await worker.call('open', library.module, url, { ...library.settings, ...settings })
+  try {
+    await worker.call('open', library.module, url, { ...library.settings, ...settings })
+  } catch (error) {
+    worker.kill()
+    throw error
+  }
   return {
     run: (...task) => worker.call('run', ...task),
     prepare: (name) => worker.call('prepare', name),

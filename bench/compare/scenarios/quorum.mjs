@@ -14,7 +14,7 @@ async function refusalOf(library, urls) {
     await withProcesses(1, library, urls, async () => {})
     return undefined
   } catch (error) {
-    return error.message.split('\n')[0]
+    return error.message.split('\n')[0].replace(/\.$/, '')
   }
 }
 
