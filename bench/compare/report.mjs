@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { barPlot, linePlot } from './plot.mjs'
 
 /** Where it was measured, and with what. */
-export function surroundings({ server, command, java }) {
+export function surroundings({ server, command, redisson }) {
   const [cpu] = cpus()
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${process.arch}`,
     node: process.version,
     server: `${server.kind} ${server.version}`,
-    java: java ?? 'without Java',
+    redisson: redisson ? `Redisson ${redisson}` : 'without Java',
     command,
   }
 }
@@ -51,7 +51,7 @@ export function writeReport(folder, where, results) {
     '# Holdfast beside others',
     '',
     `Measured on ${where.date} with \`${where.command}\`:`,
-    `${where.server}, Node.js ${where.node}, ${where.java};`,
+    `${where.server}, Node.js ${where.node}, ${where.redisson};`,
     `${where.machine}.`,
     '',
     'The figures are medians. What each scenario measures, and what it leaves out, is in',

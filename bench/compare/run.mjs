@@ -1,8 +1,10 @@
 // Holdfast beside the locks that npm has, Redisson, and the floors: what two bare commands cost.
-// `npm run bench -- [--only a,b] [--quick] [--rounds n] [--java] [--without-peers] [--into folder]`.
+// `npm run bench -- [--only a,b] [--quick] [--rounds n] [--libraries holdfast,redlock]
+// [--java] [--without-peers] [--into folder]`.
 // A full run takes about 12 minutes, and with --java a few more.
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { ensureRedisson } from '../../scripts/redisson.mjs'
 import { startServer } from '../support.mjs'
 import { listLibraries } from './libraries/index.mjs'
 import { ensurePeers } from './libraries/peer.mjs'
@@ -14,6 +16,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string' },
+    libraries: { type: 'string' },
     java: { type: 'boolean', default: false },
     'without-peers': { type: 'boolean', default: false },
     into: {
@@ -33,12 +36,18 @@ if (unknown.length > 0) {
 
 const missing = options['without-peers'] ? 'left out' : ensurePeers()
 if (missing !== undefined) console.log(`Without the peers: ${missing}`)
+const redisson = options.java ? ensureRedisson('4').version : undefined
 const server = await startServer()
 const context = {
   server,
-  libraries: listLibraries(missing === undefined),
+  libraries: listLibraries({ peers: missing === undefined, java: redisson !== undefined }),
   quick: options.quick,
   rounds: Number(options.rounds ?? (options.quick ? 1 : 3)),
+}
+
+const chosen = options.libraries?.split(',')
+if (chosen) {
+  context.libraries = context.libraries.filter(({ id, floor }) => floor || chosen.includes(id))
 }
 
 const results = []
@@ -52,5 +61,5 @@ for (const { measure, ...scenario } of scenarios) {
   console.log(`(${scenario.id}) ${scenario.title}: ${outcome}`)
 }
 const command = ['npm run bench', ...process.argv.slice(2)].join(' ').replace('bench ', 'bench -- ')
-console.log(writeReport(options.into, surroundings({ server, command }), results))
+console.log(writeReport(options.into, surroundings({ server, command, redisson }), results))
 await server.stop()

@@ -40,6 +40,16 @@ const everything = [
   peer('redlock-universal', { polls: true, quorum: true }),
   peer('node-redisson', { nests: true }),
   peer('simple-redis-mutex', {}),
+  { id: 'redisson', label: 'Redisson (Java)', java: true, drains: true, nests: true },
+  {
+    id: 'redisson-fair',
+    module: 'redisson',
+    label: 'Redisson, fair (Java)',
+    java: true,
+    drains: true,
+    fair: true,
+    settings: { kind: 'RFairLock' },
+  },
 ]
 
 /** How often those ask that are measured with short delays as well, in milliseconds. */
@@ -56,9 +66,10 @@ function describe(entry) {
   }
 }
 
-/** @param withPeers whether they are installed */
-export function listLibraries(withPeers) {
-  return everything.filter((entry) => withPeers || !entry.peer).map(describe)
+/** @param have whether the peers are installed, and whether there is a JVM with Redisson */
+export function listLibraries(have) {
+  const isThere = (entry) => (have.peers || !entry.peer) && (have.java || !entry.java)
+  return everything.filter(isThere).map(describe)
 }
 
 /** Pollers twice: with their own delays, and with short ones. */

@@ -26,7 +26,9 @@ async function inRounds({ server, rounds }, libraries, plan) {
 const rateOfFloor = (rows) => rows.find(({ library }) => library.id === 'token').handOvers
 
 async function measureAll(context) {
-  const libraries = withShortDelays(context.libraries.filter(({ waits }) => waits))
+  const libraries = withShortDelays(
+    context.libraries.filter(({ waits, drains }) => waits || drains),
+  )
   const ms = context.quick ? 300 : 1_000
   const rows = await inRounds(context, libraries, { processes: PROCESSES, callers: CALLERS, ms })
   const floor = rateOfFloor(rows)

@@ -11,7 +11,9 @@ const GRACE_MS = 500
 
 export const tasks = {
   /** @returns for each caller the moments of its turns, and how long it had waited for each */
-  async take(lock, { name, callers, holdMs, startAt, ms }) {
+  async take(lock, plan) {
+    if (lock.take) return lock.take(plan)
+    const { name, callers, holdMs, startAt, ms } = plan
     await pause(startAt - now())
     const end = startAt + ms
     const turns = Array.from({ length: callers }, () => [])

@@ -16,7 +16,7 @@ export const tasks = {
     const gaps = []
     let stalled = 0
     while (performance.now() < end && stalled === 0) {
-      const one = await drainOnce(lock, name)
+      const one = await (lock.drain?.(name, WAITERS) ?? drainOnce(lock, name))
       stalled = one.stalled
       if (stalled > 0) break
       drains.push(one.tookMs)
@@ -55,7 +55,7 @@ async function drainOnce(lock, name) {
 }
 
 async function measure({ server, libraries, rounds, quick }) {
-  const waiting = libraries.filter(({ waits }) => waits)
+  const waiting = libraries.filter(({ waits, drains }) => waits || drains)
   const measured = withShortDelays(waiting).map((library) => ({ library, parts: [] }))
   for (let round = 0; round < rounds; round += 1) {
     for (const { library, parts } of measured) {
