@@ -1,20 +1,19 @@
-// Writes what was measured to a folder: a page with tables, plots, and the figures as JSON.
-import { mkdirSync, writeFileSync } from 'node:fs'
+// Writes what was measured to a folder: a page with tables, plots, and the figures as JSON. Scenarios
+// that were not run this time stay there as they were.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { barPlot, linePlot } from './plot.mjs'
 
-/** Where it was measured, and with what. */
+/** Where it was measured, when, and with what. */
 export function surroundings({ server, command, redisson }) {
   const [cpu] = cpus()
-  return {
-    date: new Date().toISOString().slice(0, 10),
-    machine: `${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${process.arch}`,
-    node: process.version,
-    server: `${server.kind} ${server.version}`,
-    redisson: redisson ? `Redisson ${redisson}` : 'without Java',
-    command,
-  }
+  const date = new Date().toISOString().slice(0, 10)
+  const software = [`${server.kind} ${server.version}`, `Node.js ${process.version}`]
+  if (redisson) software.push(`Redisson ${redisson}`)
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`
+  const machine = `${cpus().length} × ${cpu?.model.trim()}, ${memory}, ${process.platform} ${process.arch}`
+  return `${date}, \`${command}\`: ${software.join(', ')}; ${machine}.`
 }
 
 function markdownTable({ caption, columns, rows }) {
@@ -29,7 +28,7 @@ function markdownTable({ caption, columns, rows }) {
   ]
 }
 
-function section({ id, title, about, tables = [], plots = [], notes = [], skipped }) {
+function section(where, { id, title, about, tables = [], plots = [], notes = [], skipped }) {
   const body = skipped
     ? [`Not measured: ${skipped}`, '']
     : [
@@ -37,7 +36,7 @@ function section({ id, title, about, tables = [], plots = [], notes = [], skippe
         ...notes.flatMap((note) => [note, '']),
         ...plots.flatMap(({ name, title: alt }) => [`![${alt}](${name}.svg)`, '']),
       ]
-  return [`## (${id}) ${title}`, '', about, '', ...body]
+  return [`## (${id}) ${title}`, '', about, '', where, '', ...body].join('\n').trimEnd()
 }
 
 /** @returns the path of the page */
@@ -47,21 +46,23 @@ export function writeReport(folder, where, results) {
     const svg = plot.lines ? linePlot(plot) : barPlot(plot)
     writeFileSync(join(folder, `${plot.name}.svg`), svg)
   }
+  const file = join(folder, 'results.json')
+  const before = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
+  const kept = before.filter(({ id }) => !results.some((result) => result.id === id))
+  const now = results.map((result) => ({
+    id: result.id,
+    text: section(where, result),
+    ratios: result.ratios ?? [],
+  }))
+  const all = [...kept, ...now].sort((a, b) => (a.id < b.id ? -1 : 1))
+  writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`)
   const page = [
     '# Holdfast beside others',
-    '',
-    `Measured on ${where.date} with \`${where.command}\`:`,
-    `${where.server}, Node.js ${where.node}, ${where.redisson};`,
-    `${where.machine}.`,
-    '',
-    'The figures are medians. What each scenario measures, and what it leaves out, is in',
-    '[Benchmarks](../../docs/explanation/benchmarks.md).',
-    '',
-    ...results.flatMap(section),
+    'The figures are medians. What each scenario measures, and what it leaves out, is in\n' +
+      '[Benchmarks](../../docs/explanation/benchmarks.md).',
+    ...all.map(({ text }) => text),
   ]
   const path = join(folder, 'results.md')
-  writeFileSync(path, `${page.join('\n').trimEnd()}\n`)
-  const figures = results.map(({ id, title, ratios, skipped }) => ({ id, title, ratios, skipped }))
-  writeFileSync(join(folder, 'results.json'), `${JSON.stringify({ where, figures }, null, 2)}\n`)
+  writeFileSync(path, `${page.join('\n\n')}\n`)
   return path
 }

@@ -19,13 +19,13 @@ const { values: options } = parseArgs({
     libraries: { type: 'string' },
     java: { type: 'boolean', default: false },
     'without-peers': { type: 'boolean', default: false },
-    into: {
-      type: 'string',
-      default: fileURLToPath(new URL('../results', import.meta.url)),
-    },
+    into: { type: 'string' },
   },
 })
 
+// A first look does not replace what is published.
+const folder = options.quick ? '../../.cache/bench' : '../results'
+const into = options.into ?? fileURLToPath(new URL(folder, import.meta.url))
 const wanted = options.only?.split(',') ?? scenarios.map(({ id }) => id)
 const unknown = wanted.filter((id) => !scenarios.some((scenario) => scenario.id === id))
 if (unknown.length > 0) {
@@ -50,16 +50,16 @@ if (chosen) {
   context.libraries = context.libraries.filter(({ id, floor }) => floor || chosen.includes(id))
 }
 
-const results = []
+const words = process.argv.slice(2)
+const command = ['npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ')
+const where = surroundings({ server, command, redisson })
 for (const { measure, ...scenario } of scenarios) {
   if (!wanted.includes(scenario.id)) continue
   const start = performance.now()
   const measured = await measure(context)
-  results.push({ ...scenario, ...measured })
+  const path = writeReport(into, where, [{ ...scenario, ...measured }])
   const seconds = ((performance.now() - start) / 1_000).toFixed(0)
-  const outcome = measured.skipped ? `not measured: ${measured.skipped}` : `${seconds} s`
+  const outcome = measured.skipped ? `not measured: ${measured.skipped}` : `${seconds} s, ${path}`
   console.log(`(${scenario.id}) ${scenario.title}: ${outcome}`)
 }
-const command = ['npm run bench', ...process.argv.slice(2)].join(' ').replace('bench ', 'bench -- ')
-console.log(writeReport(options.into, surroundings({ server, command, redisson }), results))
 await server.stop()

@@ -72,12 +72,12 @@ export function listLibraries(have) {
   return everything.filter(isThere).map(describe)
 }
 
-/** Pollers twice: with their own delays, and with short ones. */
+/** Pollers twice: with their own delays, for which one round has to do, and with short ones. */
 export function withShortDelays(libraries) {
   return libraries.flatMap((library) =>
     library.polls
       ? [
-          { ...library, label: `${library.label}, own delays` },
+          { ...library, label: `${library.label}, own delays`, slow: true },
           {
             ...library,
             label: `${library.label}, ${SHORT_MS} ms`,

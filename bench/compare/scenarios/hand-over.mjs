@@ -6,7 +6,7 @@ import { show } from '../figures.mjs'
 import { startProcess, withProcesses } from '../worker.mjs'
 
 const ONE_WAY_MS = [0, 1, 5]
-const WARM_UP = 10
+const WARM_UP = 5
 /** What a poller asks may be due at any moment of its delay. */
 const TO_QUEUE_MS = { least: 15, spread: 25 }
 
@@ -59,10 +59,10 @@ async function measureNetwork({ server, quick }, libraries, wayMs, port) {
     const pair = await pairOf(library, url, `hand-over:${i}`)
     rows.push({ library, label: library.label, pair, times: [] })
   }
-  const rounds = quick ? 8 : 150
+  const rounds = quick ? 8 : 100
   for (let round = -(quick ? 2 : WARM_UP); round < rounds; round += 1) {
     for (const { library, pair, times } of rows) {
-      if (library.peer && round >= rounds / 3) continue
+      if (library.peer && round >= rounds / 4) continue
       const took = await pair.once(wayMs)
       if (round >= 0) times.push(took)
     }

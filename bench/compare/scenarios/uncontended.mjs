@@ -85,7 +85,7 @@ const describe = (id, title, about, chosen, plan) => ({
         const part = await withProcesses(1, library, server.url, ([process]) =>
           process.run('uncontended', 'compare', server.url, {
             name: `${id}:${round}`,
-            blocks: quick ? 4 : 12,
+            blocks: quick ? 4 : 10,
             blockMs: BLOCK_MS,
             warmUpMs: quick ? 60 : WARM_UP_MS,
             inFlight: 1,
