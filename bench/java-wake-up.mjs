@@ -3,8 +3,8 @@
 // `npm run build`, then `node bench/java-wake-up.mjs [rounds] [line or release of Redisson]`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../dist/esm/index.js'
-import { now, startJava } from './java.mjs'
-import { spread, startServer } from './support.mjs'
+import { startJava } from './java.mjs'
+import { now, spread, startServer } from './support.mjs'
 
 const WARM_UP = 100
 const rounds = Number(process.argv[2] ?? 1_000)

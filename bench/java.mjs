@@ -2,9 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { ensureRedisson } from '../scripts/redisson.mjs'
-
-/** Milliseconds on the clock that Java's System.nanoTime() shows as well, where they are one. */
-export const now = () => Number(process.hrtime.bigint()) / 1e6
+import { now } from './support.mjs'
 
 /** Starts a JVM with the newest Redisson, or the line or release given; ended with this process. */
 export async function startJava(wanted = '4') {
@@ -32,6 +30,7 @@ export async function startJava(wanted = '4') {
     return answered
   }
 
+  // Java's System.nanoTime() shows the clock of now() as well, where they are one.
   const before = now()
   const { from, to } = await ask('threadId')
   if (from < before || to > now()) throw new Error('Java and Node have no clock in common here')

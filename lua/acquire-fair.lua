@@ -39,15 +39,19 @@ local terms = {
   inbox = ARGV[10],
 }
 
-local client = string.match(owner, '^[^:]*')
+-- include: parts/counter.lua
 
 -- include: parts/queue.lua
+
+-- include: parts/read-write.lua
+
+local client = clientOf(owner)
 
 local ttlMs = redis.call('PTTL', keys.lock)
 local found = ttlMs ~= -2 and redis.call('HMGET', keys.lock, owner, 'mode') or {}
 local held = found[1]
 if found[2] then
-  return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+  return redis.error_reply(READ_WRITE)
 end
 local last = redis.call('GET', keys.counter)
 local time = redis.call('TIME')
@@ -59,7 +63,7 @@ if held then
   end
   if not last then
     last = string.format('%.0f', nowUs)
-    setCounter(keys, last, terms)
+    setCounter(keys.counter, last, terms.counterMs)
   end
   return { 'granted', last }
 end

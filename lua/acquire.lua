@@ -5,6 +5,8 @@
   count already there, changes nothing and answers the same. A request that was delayed on its way
   (the caller has given up by now) is refused by server time where it would change a count.
   The token is max(previous + 1, server time in µs): it rises even when the counter was lost.
+  One master of several is asked for its vote: it has none while it may have forgotten a lease, and
+  counts on from the previous token where there is one, so that masters stay in step.
 
   KEYS[1]  lock        hash: owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock
@@ -14,22 +16,30 @@
   ARGV[4]  notAfterUs  server time after which no count is raised, in µs; 0 is never
   ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds;
                        0 is for good
+  ARGV[6]  birth       the key that tells since when a master may vote; '' for a single server
+  ARGV[7]  runId       the id of the server's process, as INFO tells it; '' for a single server
 
   Returns
     { 'granted', token }     it is the owner's; the token is '' for a re-entry
     { 'held', ttlMs }        somebody else has it for ttlMs more; -1 means without an expiry
     { 'gone' }               a re-entry, but the owner does not hold it any more
     { 'late', serverTimeUs } refused: it is later than notAfterUs
+    { 'forgot', sinceUs }    it may not vote before that time; '' when it has not been told since when
 ]]
 local lock, counter = KEYS[1], KEYS[2]
 local owner, leaseMs, holds = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local notAfterUs, counterMs = tonumber(ARGV[4]), ARGV[5]
+local birth, runId = ARGV[6], ARGV[7]
+
+-- include: parts/counter.lua
+
+-- include: parts/read-write.lua
 
 local ttlMs = redis.call('PTTL', lock)
 local found = ttlMs ~= -2 and redis.call('HMGET', lock, owner, 'mode') or {}
 local held = found[1]
 if found[2] then
-  return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+  return redis.error_reply(READ_WRITE)
 end
 if not held and holds > 1 then
   return { 'gone' }
@@ -43,6 +53,15 @@ local nowUs = time[1] * 1000000 + time[2]
 local missing = holds - (held or 0)
 if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
   return { 'late', string.format('%.0f', nowUs) }
+end
+
+if birth ~= '' and not held then
+  local sinceUs, bornAs = string.match(redis.call('GET', birth) or '', '^(%d+) (%S*)')
+  if bornAs ~= runId then
+    return { 'forgot', '' }
+  elseif tonumber(sinceUs) > nowUs then
+    return { 'forgot', sinceUs }
+  end
 end
 
 local last = holds == 1 and redis.call('GET', counter)
@@ -66,10 +85,7 @@ if not held then
   redis.call('HINCRBY', lock, owner, 1)
   redis.call('PEXPIRE', lock, leaseMs)
 end
-local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, nowUs))
-if counterMs == '0' then
-  redis.call('SET', counter, token)
-else
-  redis.call('SET', counter, token, 'PX', counterMs)
-end
+local floorUs = birth ~= '' and last and 0 or nowUs
+local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs))
+setCounter(counter, token, counterMs)
 return { 'granted', token }

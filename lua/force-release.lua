@@ -10,9 +10,11 @@
 ]]
 local lock, channel, publish = KEYS[1], ARGV[1], ARGV[2]
 
+-- include: parts/read-write.lua
+
 -- This refuses a key that is no lock of ours before DEL would destroy it.
 if redis.call('HEXISTS', lock, 'mode') == 1 then
-  return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+  return redis.error_reply(READ_WRITE)
 end
 local owner = redis.call('HKEYS', lock)[1]
 if not owner then

@@ -31,7 +31,11 @@ local terms = {
   inbox = ARGV[8],
 }
 
+-- include: parts/counter.lua
+
 -- include: parts/queue.lua
+
+-- include: parts/read-write.lua
 
 local time = redis.call('TIME')
 local nowUs = time[1] * 1000000 + time[2]
@@ -48,7 +52,7 @@ local function beat(keys, places)
   local holder = fields[1]
   for _, field in ipairs(fields) do
     if field == 'mode' then
-      return { 'WRONGTYPE a read-write lock of Redisson has this name' }
+      return { READ_WRITE }
     end
   end
   local granted

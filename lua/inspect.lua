@@ -16,10 +16,14 @@
 local lock, counter, queue, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel, publish = ARGV[1], ARGV[2]
 
+-- include: parts/listeners.lua
+
+-- include: parts/read-write.lua
+
 local fields = redis.call('HGETALL', lock)
 for i = 1, #fields, 2 do
   if fields[i] == 'mode' then
-    return redis.error_reply('WRONGTYPE a read-write lock of Redisson has this name')
+    return redis.error_reply(READ_WRITE)
   end
 end
 local time = redis.call('TIME')
@@ -28,7 +32,7 @@ return {
   fields[2] or '0',
   redis.call('PTTL', lock),
   redis.call('GET', counter) or '',
-  redis.call('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2],
+  listenersAt(channel, publish),
   string.format('%.0f', time[1] * 1000000 + time[2]),
   redis.call('ZRANGE', queue, 0, -1, 'WITHSCORES'),
   redis.call('HGETALL', waiting),

@@ -31,6 +31,8 @@ local javaQueue, javaTimeouts = KEYS[5], KEYS[6]
 local owner, token, channel, publish = ARGV[1], ARGV[2], ARGV[6], ARGV[7]
 local terms = { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5] }
 
+-- include: parts/counter.lua
+
 -- include: parts/queue.lua
 
 local found = redis.call('HMGET', keys.lock, owner, 'mode')
@@ -57,7 +59,7 @@ end
 local time = redis.call('TIME')
 local nowUs = time[1] * 1000000 + time[2]
 -- Who ends all of an owner's in the background does not look at the reply.
-local client, silent = string.match(owner, '^[^:]*'), token ~= ''
+local client, silent = clientOf(owner), token ~= ''
 local following, newToken = grantNext(keys, last or token, nowUs, terms, client, silent)
 if following then
   if following ~= owner then

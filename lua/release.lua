@@ -35,8 +35,9 @@ if not held then
   return { 'gone' }
 end
 if token ~= '' then
-  local last = redis.call('GET', counter)
-  if last and last ~= token then
+  -- The counter of one master of several may be behind; none is ahead but by a newer hold.
+  local last = tonumber(redis.call('GET', counter) or 0)
+  if last > tonumber(token) then
     return { 'gone' }
   end
 end

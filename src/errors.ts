@@ -3,6 +3,7 @@ export type HoldfastErrorCode =
   | 'HOLDFAST_INVALID_ARGUMENT'
   | 'HOLDFAST_NOT_HELD'
   | 'HOLDFAST_LEASE_LOST'
+  | 'HOLDFAST_NOT_RELEASED'
   | 'HOLDFAST_UNAVAILABLE'
   | 'HOLDFAST_REFUSED'
   | 'HOLDFAST_UNSUPPORTED_SERVER'
@@ -80,6 +81,28 @@ export class LeaseLostError extends HoldfastError {
     super('HOLDFAST_LEASE_LOST', message, { lockName })
     this.reason = reason
     this.token = token
+  }
+}
+
+/**
+ * Several locks of a `MultiLock` were not released as they should be. The others were; those that
+ * Redis did not confirm are tried on in the background, and end with their leases at the latest.
+ */
+export class NotReleasedError extends HoldfastError {
+  /** What happened to each. */
+  readonly errors: readonly Error[]
+
+  constructor(errors: readonly Error[], lockName: string) {
+    const each = errors.map(({ message }) => message).join('\n')
+    super(
+      'HOLDFAST_NOT_RELEASED',
+      `${errors.length} locks of "${lockName}" were not released as they should be:\n${each}`,
+      {
+        lockName,
+        cause: new AggregateError(errors),
+      },
+    )
+    this.errors = errors
   }
 }
 

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
+import { InvalidArgumentError, show } from './errors.ts'
 import type { HoldfastEvents, Tell } from './events.ts'
 import { assertFunction } from './input.ts'
 import { systemClock } from './lease/clock.ts'
@@ -7,16 +8,22 @@ import { Keeper } from './lease/keeper.ts'
 import { Desk } from './locks/desk.ts'
 import { Heartbeat } from './locks/heartbeat.ts'
 import { HoldfastLock } from './locks/holdfast-lock.ts'
+import { MultiLock } from './locks/multi-lock.ts'
 import { NodeRenewer } from './locks/node-renewer.ts'
 import { Settler } from './locks/settler.ts'
-import { type GetLockOptions, type HoldfastOptions, resolveOptions } from './options.ts'
+import { within } from './locks/within.ts'
+import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
 import { rawNameOf } from './redis/keys.ts'
 import { LockNode } from './redis/lock-node.ts'
-import { keyPrefixOf } from './redis/open.ts'
+import { BIRTH } from './redis/master.ts'
+import { quorumOf } from './redis/masters.ts'
+import { keyPrefixOf, labelOf } from './redis/open.ts'
 import { QueueNode } from './redis/queue-node.ts'
 import { RenewalThread } from './redis/renewal-thread.ts'
+import type { Servers } from './redis/servers.ts'
+import { resolveOptions, type Settings } from './settings.ts'
 
 /**
  * The client: locks on one Redis. It connects at the first use, and never keeps a program alive
@@ -29,7 +36,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly id: string = nanoid()
   readonly #keyPrefix: string
   readonly #closeMs: number
-  readonly #node: LockNode
+  readonly #node: Servers
+  readonly #isQuorum: boolean
   readonly #keeper: Keeper
   readonly #thread: RenewalThread | undefined
   readonly #settler: Settler
@@ -41,19 +49,11 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   /** @throws `InvalidArgumentError` for options that are unknown or of no use */
   constructor(options: HoldfastOptions) {
     super()
-    const resolved = resolveOptions(options)
-    const {
-      redis,
-      leaseMs,
-      commandTimeoutMs,
-      outageMs,
-      silenceLimitMs,
-      keyPrefix,
-      label,
-      counterMs,
-      sharded,
-    } = resolved
-    this.#keyPrefix = keyPrefix ?? keyPrefixOf(redis)
+    const settings = resolveOptions(options)
+    const { sources, leaseMs, commandTimeoutMs, outageMs, silenceLimitMs, label, counterMs } =
+      settings
+    const [source] = sources as [(typeof sources)[0]]
+    this.#keyPrefix = settings.keyPrefix ?? keyPrefixOf(source)
     this.#closeMs = commandTimeoutMs
     // As if the listener had been called by nobody: it fails by itself, and no lock with it.
     const emit = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
@@ -67,16 +67,15 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       }
     }
     const onError = (error: Error) => tell('error', error)
-    this.#node = new LockNode(
-      redis,
-      commandTimeoutMs,
-      // After a reconnect it may be another server, or an emptied one.
-      { up: () => this.#keeper.verifyAll(), error: onError },
-      { counterMs, sharded },
-    )
+    // After a reconnect it may be another server, or an emptied one.
+    const events = { up: () => this.#keeper.verifyAll(), error: onError }
+    const nodes = sources.map((one) => nodeOf(one, settings, events))
+    const [first] = nodes as [LockNode]
+    this.#isQuorum = settings.longestLeaseMs !== undefined
+    this.#node = this.#isQuorum ? majorityOf(nodes, settings) : first
     if (silenceLimitMs !== undefined) {
       const limits = { leaseMs, commandTimeoutMs, silenceLimitMs }
-      this.#thread = new RenewalThread(redis, limits, onError)
+      this.#thread = new RenewalThread(source, limits, onError)
     }
     this.#keeper = new Keeper(
       new NodeRenewer(this.#node),
@@ -96,8 +95,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       this.#thread,
     )
     this.#settler = new Settler(commandTimeoutMs)
-    const queues = new QueueNode(this.#node.calls, this.id, label, counterMs)
-    this.#heartbeat = new Heartbeat(this.#node, queues, systemClock)
+    const queues = new QueueNode(first.calls, this.id, label, counterMs)
+    this.#heartbeat = new Heartbeat(first, queues, systemClock)
     this.#desk = new Desk(
       this.id,
       {
@@ -112,6 +111,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       },
       this.#frames,
       leaseMs,
+      settings.longestLeaseMs,
     )
   }
 
@@ -138,8 +138,24 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
+    if (this.#isQuorum) {
+      throw new InvalidArgumentError(
+        `Fair lock ${show(name)}: its queue needs one server, and this client has independent masters. ` +
+          'Use getLock() here, or a client with `redis`.',
+      )
+    }
     const rawName = rawNameOf(name, this.#keyPrefix)
     return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#desk, true)
+  }
+
+  /**
+   * Several locks as one: all of them or none. They may be of any kind, of any client and server,
+   * and are taken in an order of their own, whatever the order in which they are given.
+   *
+   * @throws `InvalidArgumentError` for none, and for what is no lock of Holdfast
+   */
+  getMultiLock(...locks: (HoldfastLock | MultiLock)[]): MultiLock {
+    return new MultiLock(locks)
   }
 
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
@@ -179,7 +195,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     if (this.#node.everUp) {
       // A little longer than a call may take: what stays unanswered is then known, and settled.
       await within(this.#closeMs + 50, released)
-      await within(this.#closeMs, this.#settler.close())
+      await within(
+        this.#closeMs,
+        this.#settler.close().then(() => this.#node.quiet()),
+      )
     }
     this.#heartbeat.close()
     this.#keeper.close()
@@ -188,12 +207,24 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 }
 
-/** Waits for the work, but no longer than this. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
+type NodeEvents = ConstructorParameters<typeof LockNode>[2]
+
+function nodeOf(
+  source: Settings['sources'][0],
+  { commandTimeoutMs, counterMs, sharded, longestLeaseMs }: Settings,
+  events: NodeEvents,
+): LockNode {
+  const birth = longestLeaseMs === undefined ? '' : BIRTH
+  return new LockNode(source, commandTimeoutMs, events, { counterMs, sharded, birth })
+}
+
+function majorityOf(nodes: readonly LockNode[], settings: Settings): Servers {
+  const { sources, leaseMs, commandTimeoutMs, longestLeaseMs = leaseMs } = settings
+  const labelled = nodes.map((node, i) => ({ node, label: labelOf(sources[i] as string) }))
+  return quorumOf(labelled, {
+    callMs: Math.min(commandTimeoutMs, Math.max(100, Math.round(leaseMs / 10))),
+    counterMs: settings.counterMs,
+    restMs: longestLeaseMs,
+    newDeployment: settings.newDeployment,
   })
-  await Promise.race([work, timeUp])
-  clearTimeout(timer)
 }

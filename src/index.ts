@@ -6,6 +6,7 @@ export {
   LeaseLostError,
   type LossReason,
   NotHeldError,
+  NotReleasedError,
   RedisRefusedError,
   RedisUnavailableError,
   UnsupportedServerError,
@@ -13,7 +14,9 @@ export {
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
+export type { MultiLease } from './lease/multi-lease.ts'
 export type { HoldfastLock, LockInfo } from './locks/holdfast-lock.ts'
+export type { MultiLock } from './locks/multi-lock.ts'
 export type {
   GetLockOptions,
   HoldfastOptions,

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import { InvalidArgumentError, show } from './errors.ts'
 import { assertKnown, leaseMs, wholeMs } from './input.ts'
@@ -9,7 +8,26 @@ export interface HoldfastOptions {
    * Where Redis is: a URL, ioredis options, or an ioredis `Redis` or `Cluster` of your own. From
    * any of them Holdfast opens connections of its own; yours is never reconfigured or closed.
    */
-  redis: string | RedisOptions | Redis | Cluster
+  redis?: string | RedisOptions | Redis | Cluster
+  /**
+   * Independent masters instead of one server: every lock is then held by a majority of them, and
+   * outlives any minority. Each is given as `redis` is; take 3 or 5 that fail independently.
+   */
+  masters?: readonly (string | RedisOptions | Redis)[]
+  /**
+   * The longest lease that any client takes, in milliseconds, with `masters`: so long a master that
+   * was started anew does not vote, since it may have forgotten. Longer leases are refused.
+   *
+   * @default twice `leaseMs`
+   */
+  longestLeaseMs?: number
+  /**
+   * Whether `masters` that have never been used vote at once, for the first start of a deployment.
+   * It counts only while all of them can be reached and none has ever voted.
+   *
+   * @default false
+   */
+  newDeployment?: boolean
   /**
    * The lease of acquisitions without one of their own, in milliseconds: the watchdog renews it
    * every third until the release. Also how long a lock outlives a crashed process.
@@ -102,98 +120,9 @@ export interface TryLockOptions extends LockOptions {
   waitMs?: number
 }
 
-/** All of a client's options, each with a value. */
-interface ResolvedOptions {
-  readonly redis: HoldfastOptions['redis']
-  readonly leaseMs: number
-  readonly keyPrefix: string | undefined
-  readonly label: string
-  /** How long a token counter outlives its last use; 0 keeps it for good. */
-  readonly counterMs: number
-  readonly sharded: boolean
-  readonly commandTimeoutMs: number
-  readonly outageMs: number
-  /** Undefined when the watchdog has no thread. */
-  readonly silenceLimitMs: number | undefined
-}
-
-/** What a timer of Node.js can count. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
-
-/** A counter outlives its last use by this long: a day. */
-const COUNTER_MS = 86_400_000
-
-const CLIENT_OPTIONS = [
-  'redis',
-  'leaseMs',
-  'keyPrefix',
-  'label',
-  'keepCounters',
-  'shardedPubSub',
-  'commandTimeoutMs',
-  'outageMs',
-  'watchdogThread',
-]
-
-export function resolveOptions(options: HoldfastOptions): ResolvedOptions {
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(
-      `new Holdfast(options): options must be an object with \`redis\`; got ${show(options)}.`,
-    )
-  }
-  assertKnown(Object.keys(options), CLIENT_OPTIONS)
-  const { redis, keyPrefix, label = `${hostname()}:${process.pid}` } = options
-  if (!isPlaceOfRedis(redis)) {
-    throw new InvalidArgumentError(
-      'new Holdfast(options): `redis` must be a redis:// URL, ioredis options, or an ' +
-        `ioredis client; got ${show(redis)}.`,
-    )
-  }
-  if (keyPrefix !== undefined && typeof keyPrefix !== 'string') {
-    throw new InvalidArgumentError(`\`keyPrefix\` must be a string; got ${show(keyPrefix)}.`)
-  }
-  if (typeof label !== 'string') {
-    throw new InvalidArgumentError(`\`label\` must be a string; got ${show(label)}.`)
-  }
-  const { keepCounters = false, shardedPubSub = true } = options
-  for (const [name, value] of Object.entries({ keepCounters, shardedPubSub })) {
-    if (typeof value === 'boolean') continue
-    throw new InvalidArgumentError(`\`${name}\` must be true or false; got ${show(value)}.`)
-  }
-  const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
-  const { watchdogThread = false } = options
-  return {
-    redis,
-    keyPrefix,
-    label,
-    counterMs: keepCounters ? 0 : COUNTER_MS,
-    sharded: shardedPubSub,
-    leaseMs: leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS),
-    commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
-    outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
-    silenceLimitMs: silenceLimitMs(watchdogThread),
-  }
-}
-
-function isPlaceOfRedis(redis: unknown): redis is HoldfastOptions['redis'] {
-  if (typeof redis === 'object') return redis !== null && !Array.isArray(redis)
-  if (typeof redis !== 'string' || redis === '' || /\s/.test(redis)) return false
-  if (redis.includes('://')) return /^rediss?:/.test(redis) && URL.canParse(redis)
-  return redis.startsWith('/') || URL.canParse(`redis://${redis}`)
-}
-
-function silenceLimitMs(thread: unknown): number | undefined {
-  if (thread === false) return undefined
-  if (thread === true) return 60_000
-  if (typeof thread !== 'object' || thread === null) {
-    throw new InvalidArgumentError(
-      `\`watchdogThread\` must be true, false or { silenceLimitMs }; got ${show(thread)}.`,
-    )
-  }
-  assertKnown(Object.keys(thread), ['silenceLimitMs'])
-  const { silenceLimitMs = 60_000 } = thread as WatchdogThreadOptions
-  return wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`', LONGEST_TIMER_MS)
-}
+/** What `lock` and `using` take, and what `tryLock` and `tryUsing` do. */
+export const LOCK_OPTIONS = ['leaseMs', 'signal'] as const
+export const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'signal'] as const
 
 /** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */
 export interface Acquisition {

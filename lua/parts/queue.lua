@@ -1,9 +1,17 @@
--- Included by the scripts of the fair lock. `keys` are those of one lock; `terms` are of the call:
--- counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
+-- Included by the scripts of the fair lock, after parts/counter.lua. `keys` are those of one lock;
+-- `terms` are of the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
 --
 -- queue    zset: owner -> ticket, which is the server time in µs when it came
 -- waiting  hash: client -> '<alive until, ms> <1 if its inbox was seen to have a listener> <label>',
 --          and owner -> claim window in ms, for those who want a shorter one
+
+local function clientOf(owner)
+  return string.match(owner, '^[^:]*')
+end
+
+local function isHeard(client, terms)
+  return redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
+end
 
 -- Keeps a client's places alive from now on. Most calls find that it was done just before.
 local function stayAlive(keys, client, listens, label, nowMs, terms)
@@ -12,7 +20,7 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   if seen == (listens and '1' or '0') and untilMs - nowMs > terms.aliveMs * 0.75 then
     return
   end
-  seen = listens and redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0 and 1 or 0
+  seen = listens and isHeard(client, terms) and 1 or 0
   mark = string.format('%.0f %d %s', nowMs + terms.aliveMs, seen, label)
   redis.call('HSET', keys.waiting, client, mark)
   redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
@@ -30,14 +38,6 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   end
 end
 
-local function setCounter(keys, token, terms)
-  if terms.counterMs == '0' then
-    redis.call('SET', keys.counter, token)
-  else
-    redis.call('SET', keys.counter, token, 'PX', terms.counterMs)
-  end
-end
-
 -- Counted before anything is sent: where the count is wrong, as for one who listens at a replica,
 -- nobody who is passed over may have been told that the lock is his.
 local function isAlive(client, mark, nowUs, terms)
@@ -45,14 +45,14 @@ local function isAlive(client, mark, nowUs, terms)
   if not untilMs or untilMs * 1000 < nowUs then
     return false
   end
-  return seen == '0' or redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
+  return seen == '0' or isHeard(client, terms)
 end
 
 -- The first in the queue who is alive; those before it are taken out.
 local function firstAlive(keys, nowUs, terms, own)
   for _ = 1, 100 do
     local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
-    local client = string.match(owner or '', '^[^:]*')
+    local client = owner and clientOf(owner)
     if not owner or client == own then
       return owner
     end
@@ -85,11 +85,11 @@ local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
       if leaseMs < terms.claimMs then
         redis.call('HDEL', keys.waiting, asker)
       end
-      setCounter(keys, token, terms)
+      setCounter(keys.counter, token, terms.counterMs)
       return asker, token
     end
 
-    local client = string.match(owner, '^[^:]*')
+    local client = clientOf(owner)
     local found = redis.call('HMGET', keys.waiting, client, owner)
     local claimMs = found[2]
     redis.call('ZREM', keys.queue, owner)
@@ -99,7 +99,7 @@ local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
     if client == own or isAlive(client, found[1], nowUs, terms) then
       redis.call('HSET', keys.lock, owner, 1)
       redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
-      setCounter(keys, token, terms)
+      setCounter(keys.counter, token, terms.counterMs)
       if not (silent and client == own) then
         local message = token .. ' ' .. owner .. ' ' .. keys.lock
         redis.call('PUBLISH', terms.inbox .. client, message)

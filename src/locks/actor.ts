@@ -1,16 +1,25 @@
 import type { Lease } from '../lease/lease.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Desk } from './desk.ts'
+import type { Holdings } from './holdings.ts'
 
 /** For whom the running code acts when it uses one lock object. */
-export class Actor {
+export class Actor<L extends object = Lease> {
   /** The owner that the lock object was made with. It goes before all frames. */
   readonly explicit: Owner | undefined
   readonly #rawName: string
   readonly #lock: object
   readonly #desk: Desk
+  readonly #holdings: Holdings<L>
 
-  constructor(rawName: string, explicit: Owner | undefined, lock: object, desk: Desk) {
+  constructor(
+    rawName: string,
+    explicit: Owner | undefined,
+    lock: object,
+    desk: Desk,
+    holdings: Holdings<L>,
+  ) {
+    this.#holdings = holdings
     this.#rawName = rawName
     this.explicit = explicit
     this.#lock = lock
@@ -31,7 +40,9 @@ export class Actor {
     const frame = this.#desk.frames.current()
     if (frame === undefined) return undefined
     // Two at once in one frame cannot be sequential code.
-    return this.#desk.find(this.#rawName)?.isPending(frame) ? undefined : frame
+    const isPending =
+      frame.isGathering(this.#rawName) || this.#desk.find(this.#rawName)?.isPending(frame)
+    return isPending ? undefined : frame
   }
 
   /** Under whom a lease is kept for `unlock()`: its owner, else the frame, else the lock object. */
@@ -43,8 +54,9 @@ export class Actor {
    * The lease that the running code holds: of the explicit owner, or of the innermost frame that
    * has one; outside any frame, of the lock object.
    */
-  held(accepts: (lease: Lease) => boolean = () => true): Lease | undefined {
-    const { frames, holdings } = this.#desk
+  held(accepts: (lease: L) => boolean = () => true): L | undefined {
+    const { frames } = this.#desk
+    const holdings = this.#holdings
     const latestOf = (owner: Owner) => holdings.latest(owner, this.#rawName, accepts)
     if (this.explicit !== undefined) return latestOf(this.explicit)
     if (frames.current() === undefined) return holdings.earliest(this.#lock, this.#rawName)

@@ -89,7 +89,7 @@ export class Contender {
       this.#tasks.run(this.#reenter(hold, waiter))
     } else if (request.fair) {
       this.#tasks.run(this.#queue.stand(waiter))
-    } else if (request.waitMs === 0) {
+    } else if (waiter.asksOnce) {
       this.#tasks.run(this.#race.run(waiter))
     } else {
       if (this.#room.first !== undefined || this.#occupied) this.#announce(waiter)

@@ -46,6 +46,12 @@ export class Conversation {
       const grant = await send()
       // A grant is a proper answer where it comes in time to be of use.
       if (grant.kind !== 'granted') waiter.patience.health.answered()
+      if (grant.kind === 'held' && grant.split !== undefined) {
+        // Some of several masters granted it, or may yet: the name is not used again.
+        if (grant.split.unsure) waiter.doubtUntilMs = sentAt.monotonic + callMs + lateMs
+        waiter.asking = false
+        this.settleUnheard(waiter)
+      }
       return { grant, sentAt, pauseMs: 0, unknown: false }
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
@@ -64,8 +70,9 @@ export class Conversation {
   acquire(waiter: Waiter): Promise<Asked> {
     const callMs = callMsFor(waiter)
     const wireOwner = this.nameOf(waiter)
+    const { leaseMs, once = this.#context.node } = waiter.request
     return this.#ask(waiter, callMs, () =>
-      this.#context.node.acquire(this.#site.keys, wireOwner, waiter.request.leaseMs, 1, callMs),
+      once.acquire(this.#site.keys, wireOwner, leaseMs, 1, callMs),
     )
   }
 
@@ -77,8 +84,8 @@ export class Conversation {
   queueUp(waiter: Waiter, ticket: string): Promise<Asked> {
     const callMs = callMsFor(waiter)
     const wireOwner = this.nameOf(waiter)
-    const { leaseMs, waitMs } = waiter.request
-    const waits = waitMs > 0
+    const { leaseMs } = waiter.request
+    const waits = !waiter.asksOnce
     waiter.queued ||= waits
     return this.#ask(waiter, callMs, () =>
       this.#context.queues.acquire(
@@ -159,7 +166,10 @@ export class Conversation {
 
   /** The name that the waiter asks under: its own until it is granted, or has given up. */
   nameOf(waiter: Waiter): string {
-    waiter.wireOwner ??= waiter.request.owner.takeNameOn(this.#site.keys.lock)
+    const { owner } = waiter.request
+    waiter.wireOwner ??= this.#context.node.namesOnce
+      ? owner.newName()
+      : owner.takeNameOn(this.#site.keys.lock)
     return waiter.wireOwner
   }
 }

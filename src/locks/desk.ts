@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { ClosedError } from '../errors.ts'
+import { ClosedError, InvalidArgumentError } from '../errors.ts'
+import type { Lease } from '../lease/lease.ts'
+import type { MultiLease } from '../lease/multi-lease.ts'
 import type { Frames } from '../owner/frames.ts'
 import { Owner } from '../owner/owner.ts'
 import { CallFailure } from '../redis/failure.ts'
@@ -11,16 +13,26 @@ import { Patience } from './patience.ts'
 /** Where the lock objects of one client meet: one contender for each name in use. */
 export class Desk {
   readonly frames: Frames
-  readonly holdings = new Holdings()
+  readonly holdings = new Holdings<Lease>()
+  readonly groups = new Holdings<MultiLease>()
+  /** Of the client. */
+  readonly id: string
   readonly leaseMs: number
-  readonly #clientId: string
+  readonly #longestLeaseMs: number
   readonly #context: Context
   readonly #contenders = new Map<string, Contender>()
   #owners = 0
   #closed = false
 
-  constructor(clientId: string, context: Context, frames: Frames, leaseMs: number) {
-    this.#clientId = clientId
+  constructor(
+    clientId: string,
+    context: Context,
+    frames: Frames,
+    leaseMs: number,
+    longestLeaseMs = Infinity,
+  ) {
+    this.#longestLeaseMs = longestLeaseMs
+    this.id = clientId
     this.#context = context
     this.frames = frames
     this.leaseMs = leaseMs
@@ -30,13 +42,17 @@ export class Desk {
     return this.#context.node
   }
 
+  get limits() {
+    return this.#context.limits
+  }
+
   get tell() {
     return this.#context.tell
   }
 
   newOwner(): Owner {
     this.#owners += 1
-    return new Owner(this.#clientId, String(this.#owners))
+    return new Owner(this.id, String(this.#owners))
   }
 
   /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */
@@ -74,6 +90,17 @@ export class Desk {
 
   assertOpen(lockName?: string): void {
     if (this.#closed) throw closedError(lockName)
+  }
+
+  /** A master that may have forgotten rests for the longest lease, and for no longer. */
+  assertNotLonger(lockName: string, leaseMs = 0): void {
+    const longest = this.#longestLeaseMs
+    if (leaseMs <= longest) return
+    throw new InvalidArgumentError(
+      `Lock "${lockName}": a lease of ${leaseMs} ms is longer than \`longestLeaseMs\`, which is ${longest}. ` +
+        'Raise that option for all clients of these masters, or let the watchdog renew a shorter lease.',
+      lockName,
+    )
   }
 
   /** Releases what is held and lets nobody wait any more. */

@@ -56,7 +56,7 @@ export class FairQueue {
   /** Asks, queues and waits until the waiter has the lock or is settled. */
   async stand(waiter: Waiter): Promise<void> {
     const place = new Place(waiter, this.#talk.nameOf(waiter))
-    if (waiter.request.waitMs > 0) this.#enter(place)
+    if (!waiter.asksOnce) this.#enter(place)
     let done = false
     while (!done && !waiter.settled) {
       waiter.bell.still()
@@ -164,10 +164,9 @@ export class FairQueue {
       place.ticket = grant.ticket
       place.queued(grant, sentAt)
       this.#host.announce(waiter)
-      if (place.claim(this.#context.clock) === null && !waiter.settled) {
-        await waiter.bell.wait(grant.ttlMs < 0 ? NO_EXPIRY_POLL_MS : undefined)
-      }
-    } else if (!waiter.settled) {
+      // A grant that came meanwhile has rung the bell, as has the end of the wait.
+      await waiter.bell.wait(grant.ttlMs < 0 ? NO_EXPIRY_POLL_MS : undefined)
+    } else {
       await waiter.bell.wait(pauseMs)
     }
     return false

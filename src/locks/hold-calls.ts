@@ -94,15 +94,7 @@ export class HoldCalls {
     const sentAt = performance.now()
     try {
       const { seat, count, token, fair } = hold
-      return await (count === 0
-        ? this.#site.free(seat.wireOwner, token, fair, patience.callMs)
-        : this.#context.node.release(
-            this.#site.keys,
-            seat.wireOwner,
-            count,
-            token,
-            patience.callMs,
-          ))
+      return await this.#site.release(seat.wireOwner, count, token, fair, patience.callMs)
     } catch (error) {
       const pauseMs = patience.failed(error as CallFailure, sentAt)
       if (pauseMs === null) {

@@ -1,21 +1,21 @@
 import { NotHeldError } from '../errors.ts'
-import { assertFunction, assertNoMore, leaseMs as checkedLeaseMs } from '../input.ts'
-import { Lease } from '../lease/lease.ts'
+import { assertFunction, assertNoMore } from '../input.ts'
+import type { Lease } from '../lease/lease.ts'
 import {
   type Acquisition,
+  LOCK_OPTIONS,
   type LockOptions,
   resolveAcquisition,
+  TRY_LOCK_OPTIONS,
   type TryLockOptions,
 } from '../options.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { LockFacts } from '../redis/answers.ts'
 import { lockKeys } from '../redis/keys.ts'
-import { Actor } from './actor.ts'
+import { Access } from './access.ts'
 import type { Desk } from './desk.ts'
 import { warnOfSelfWait } from './self-wait.ts'
-
-const LOCK_OPTIONS = ['leaseMs', 'signal'] as const
-const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'signal'] as const
+import { whileHeld } from './while-held.ts'
 
 /** A lock as `inspect()` finds it. */
 export type LockInfo = LockFacts
@@ -28,19 +28,18 @@ export type LockInfo = LockFacts
  * object holds nothing by itself and costs nothing; make one wherever it is needed.
  */
 export class HoldfastLock {
-  readonly name: string
-  readonly #rawName: string
-  readonly #actor: Actor
+  /** @internal */
+  readonly access: Access
   readonly #desk: Desk
-  readonly #fair: boolean
 
   /** @internal */
   constructor(name: string, rawName: string, owner: Owner | undefined, desk: Desk, fair: boolean) {
-    this.#fair = fair
-    this.name = name
-    this.#rawName = rawName
     this.#desk = desk
-    this.#actor = new Actor(rawName, owner, this, desk)
+    this.access = new Access(name, rawName, owner, desk, fair, this)
+  }
+
+  get name(): string {
+    return this.access.name
   }
 
   /**
@@ -59,7 +58,7 @@ export class HoldfastLock {
     assertNoMore(others)
     const given = typeof options === 'object' ? options : { leaseMs: options }
     const meant = resolveAcquisition(given, LOCK_OPTIONS, Infinity)
-    return (await this.#acquire(this.#actor.bare(), meant)) as Lease
+    return (await this.#acquire(this.access.actor.bare(), meant)) as Lease
   }
 
   /**
@@ -79,7 +78,7 @@ export class HoldfastLock {
     assertNoMore(others)
     const given = typeof first === 'object' ? first : { waitMs: first, leaseMs }
     const meant = resolveAcquisition(given, TRY_LOCK_OPTIONS, 0)
-    return this.#acquire(this.#actor.bare(), meant)
+    return this.#acquire(this.access.actor.bare(), meant)
   }
 
   /**
@@ -119,7 +118,7 @@ export class HoldfastLock {
    */
   async unlock(): Promise<void> {
     this.#desk.assertOpen(this.name)
-    const lease = this.#actor.held((one) => !one.scoped)
+    const lease = this.access.actor.held((one) => !one.scoped)
     if (lease === undefined) {
       const where =
         this.#desk.frames.current() === undefined
@@ -146,7 +145,7 @@ export class HoldfastLock {
 
   /** How many acquisitions of the current owner are not released, as Redis has it; 0 for none. */
   async holdCount(): Promise<number> {
-    const lease = this.#actor.held()
+    const lease = this.access.actor.held()
     const { holder, holdCount } = await this.inspect()
     return lease !== undefined && holder === lease.owner ? holdCount : 0
   }
@@ -169,37 +168,27 @@ export class HoldfastLock {
    */
   async forceUnlock(): Promise<boolean> {
     const from = await this.#desk.ask(this.name, 'not unlocked by force', (callMs) =>
-      this.#desk.node.forceRelease(lockKeys(this.#rawName), callMs),
+      this.#desk.node.forceRelease(lockKeys(this.access.rawName), callMs),
     )
     if (from === '') return false
-    this.#desk.find(this.#rawName)?.forced(from)
+    this.#desk.find(this.access.rawName)?.forced(from)
     return true
   }
 
   /** Who holds the lock, how often, under which token, for how long, and how many clients wait. */
   inspect(): Promise<LockInfo> {
     return this.#desk.ask(this.name, 'not inspected', (callMs) =>
-      this.#desk.node.inspect(lockKeys(this.#rawName), callMs),
+      this.#desk.node.inspect(lockKeys(this.access.rawName), callMs),
     )
   }
 
   async #use<T>(fn: (lease: Lease) => Promise<T> | T, meant: Acquisition): Promise<T | null> {
     assertFunction(fn)
-    const frame = this.#actor.explicit ?? this.#desk.newOwner()
-    const lease = await this.#acquire(this.#actor.enclosing() ?? frame, meant, true)
+    const frame = this.access.actor.explicit ?? this.#desk.newOwner()
+    const lease = await this.#acquire(this.access.actor.enclosing() ?? frame, meant, true)
     if (lease === null) return null
-    let result: T
-    let wasHeld = true
-    try {
-      result = await this.#desk.frames.run(frame, () => fn(lease))
-    } finally {
-      wasHeld = await lease.release().catch((error: Error) => {
-        this.#desk.tell('error', error)
-        return true
-      })
-    }
-    if (!wasHeld) throw lease.hold.over()
-    return result
+    const work = () => this.#desk.frames.run(frame, () => fn(lease))
+    return whileHeld(lease, work, () => lease.hold.over(), this.#desk.tell)
   }
 
   async #acquire(
@@ -207,31 +196,12 @@ export class HoldfastLock {
     meant: Acquisition,
     scoped = false,
   ): Promise<Lease | null> {
-    this.#desk.assertOpen(this.name)
-    meant.signal?.throwIfAborted()
-    const contender = this.#desk.contender(this.name, this.#rawName)
-    const watched = meant.leaseMs === undefined
-    const acquiring = contender.acquire({
-      owner: owner ?? this.#desk.newOwner(),
-      leaseMs: meant.leaseMs ?? this.#desk.leaseMs,
-      watched,
-      fair: this.#fair,
-      waitMs: meant.waitMs,
-      signal: meant.signal,
-    })
-    const holder = this.#actor.holderFor(owner)
-    const held =
-      owner === undefined ? this.#desk.holdings.earliest(holder, this.#rawName) : undefined
-    const hold = await (held === undefined ? acquiring : warnOfSelfWait(this, held, acquiring))
-    if (hold === null) return null
-    const lease = new Lease(hold, scoped, {
-      release: () => {
-        this.#desk.holdings.remove(holder, this.#rawName, lease)
-        return contender.release(hold, watched)
-      },
-      extend: (ms) => contender.extend(hold, checkedLeaseMs(ms, '`leaseMs`')),
-    })
-    this.#desk.holdings.add(holder, this.#rawName, lease)
-    return lease
+    this.access.assertPossible(meant)
+    const { rawName, actor } = this.access
+    const holder = actor.holderFor(owner)
+    const held = owner === undefined ? this.#desk.holdings.earliest(holder, rawName) : undefined
+    const acquirer = owner ?? this.#desk.newOwner()
+    const acquiring = this.access.acquire(acquirer, meant, { holder, scoped })
+    return held === undefined ? acquiring : warnOfSelfWait(this, held, acquiring)
   }
 }

@@ -1,21 +1,19 @@
-import type { Lease } from '../lease/lease.ts'
-
 /**
  * Which leases an `unlock()` could mean: those of an owner, or those that a lock object acquired
  * outside any frame. Each on its lock, in the order of their acquisition.
  */
-export class Holdings {
-  readonly #byHolder = new WeakMap<object, Map<string, Lease[]>>()
+export class Holdings<L extends object> {
+  readonly #byHolder = new WeakMap<object, Map<string, L[]>>()
 
-  add(holder: object, rawName: string, lease: Lease): void {
-    const locks = this.#byHolder.get(holder) ?? new Map<string, Lease[]>()
+  add(holder: object, rawName: string, lease: L): void {
+    const locks = this.#byHolder.get(holder) ?? new Map<string, L[]>()
     this.#byHolder.set(holder, locks)
     const leases = locks.get(rawName)
     if (leases === undefined) locks.set(rawName, [lease])
     else leases.push(lease)
   }
 
-  remove(holder: object, rawName: string, lease: Lease): void {
+  remove(holder: object, rawName: string, lease: L): void {
     const locks = this.#byHolder.get(holder)
     const leases = locks?.get(rawName)
     if (leases === undefined) return
@@ -25,7 +23,7 @@ export class Holdings {
   }
 
   /** Nested code undoes its latest acquisition first. */
-  latest(holder: object, rawName: string, accepts: (lease: Lease) => boolean): Lease | undefined {
+  latest(holder: object, rawName: string, accepts: (lease: L) => boolean): L | undefined {
     return this.#byHolder.get(holder)?.get(rawName)?.findLast(accepts)
   }
 
@@ -33,7 +31,7 @@ export class Holdings {
    * Tasks that share a lock object cannot be told apart. The earliest acquisition comes first: a
    * task that comes late, with its lease lost, then gets its own loss and not another's lock.
    */
-  earliest(holder: object, rawName: string): Lease | undefined {
+  earliest(holder: object, rawName: string): L | undefined {
     return this.#byHolder.get(holder)?.get(rawName)?.at(0)
   }
 }

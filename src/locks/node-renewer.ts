@@ -1,12 +1,12 @@
 import type { Hold } from '../lease/hold.ts'
 import type { Answer, Renewer } from '../lease/keeper.ts'
-import type { LockNode } from '../redis/lock-node.ts'
+import type { Servers } from '../redis/servers.ts'
 
 /** Asks one server about leases. */
 export class NodeRenewer implements Renewer {
-  readonly #node: LockNode
+  readonly #node: Servers
 
-  constructor(node: LockNode) {
+  constructor(node: Servers) {
     this.#node = node
   }
 
@@ -16,7 +16,14 @@ export class NodeRenewer implements Renewer {
   }
 
   async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
-    const seats = holds.map((hold) => hold.seat)
+    const seats = holds.map((hold) => ({
+      ...hold.seat,
+      get holds() {
+        return hold.count
+      },
+      token: hold.token,
+      isHeld: () => hold.live,
+    }))
     const left = await this.#node.renew(seats, leaseMs, timeoutMs)
     return left.map((ms): Answer => {
       if (typeof ms !== 'number') return { kind: 'unknown', cause: ms }

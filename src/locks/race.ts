@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Conversation } from './conversation.ts'
 import type { Host } from './host.ts'
 import type { ReleaseListener } from './release-listener.ts'
@@ -35,11 +36,11 @@ export class Race {
       bell.still()
       const { hold: own } = this.#tenancy
       if (own?.owner === request.owner) return this.#host.reenter(own, waiter)
-      if (this.#host.isOccupied() && request.waitMs > 0) {
+      if (this.#host.isOccupied() && !waiter.asksOnce) {
         await bell.wait()
         continue
       }
-      if (request.waitMs > 0 && this.#turn.isPolite) {
+      if (!waiter.asksOnce && this.#turn.isPolite) {
         await this.#turn.stepBack()
         if (waiter.settled || this.#host.isOccupied()) continue
       }
@@ -51,10 +52,14 @@ export class Race {
       if (grant?.kind === 'granted') {
         const hold = this.#tenancy.granted(waiter, grant.token, sentAt)
         if (hold !== null) return this.#host.begin(waiter, hold)
-      } else if (grant !== null && request.waitMs === 0) {
+      } else if (grant !== null && waiter.asksOnce) {
         if (this.#tenancy.hold?.owner !== request.owner) waiter.resolve(null)
       } else if (!waiter.settled) {
         if (grant !== null) this.#host.announce(waiter)
+        if (grant?.kind === 'held' && grant.split?.pauseMs !== undefined) {
+          await pause(grant.split.pauseMs)
+          continue
+        }
         await bell.wait(grant?.kind === 'held' ? this.#releases.listen(grant.ttlMs) : pauseMs)
       }
     }

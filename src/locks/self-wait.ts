@@ -10,7 +10,7 @@ const warned = new WeakSet<object>()
  */
 export async function warnOfSelfWait<T>(
   lock: object,
-  held: Lease,
+  held: Pick<Lease, 'name' | 'released'>,
   acquiring: Promise<T>,
 ): Promise<T> {
   const { name } = held

@@ -30,15 +30,22 @@ export class Site {
   }
 
   /**
-   * Frees the lock, or passes it on in turn where it was acquired so.
+   * Lowers the hold count; at zero frees the lock, or passes it on in turn where it was acquired so.
    *
+   * @param holds the count wanted afterwards
    * @param token of the hold; '' ends all that the name has
    */
-  free(wireOwner: string, token: number | '', fair: boolean, timeoutMs: number): Promise<Released> {
+  release(
+    wireOwner: string,
+    holds: number,
+    token: number | '',
+    fair: boolean,
+    timeoutMs: number,
+  ): Promise<Released> {
     const { node, queues } = this.context
-    return fair
+    return fair && holds === 0
       ? queues.release(this.fairKeys, wireOwner, token, timeoutMs)
-      : node.release(this.keys, wireOwner, 0, token, timeoutMs)
+      : node.release(this.keys, wireOwner, holds, token, timeoutMs)
   }
 
   /**
@@ -48,7 +55,7 @@ export class Site {
    * @param leaseMs the longest lease that it could have
    */
   settle(wireOwner: string, untilMs: number, leaseMs: number, fair: boolean): void {
-    const release = (timeoutMs: number) => this.free(wireOwner, '', fair, timeoutMs)
+    const release = (timeoutMs: number) => this.release(wireOwner, 0, '', fair, timeoutMs)
     this.context.settler.settle({ release, untilMs, leaseMs })
   }
 }

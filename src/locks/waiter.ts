@@ -2,6 +2,7 @@ import { Bell } from '../lease/bell.ts'
 import { LONGEST_TIMER_MS } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Owner } from '../owner/owner.ts'
+import type { Servers } from '../redis/servers.ts'
 import type { Patience } from './patience.ts'
 
 /** One call to acquire a lock, as its caller meant it. */
@@ -15,7 +16,12 @@ export interface Request {
   /** How long to wait in milliseconds: 0 is not at all, Infinity without an end. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
+  /** Set where it asks once although it has time: whom it asks. */
+  readonly once?: Asker
 }
+
+/** Takes one lock, or several together. */
+export type Asker = Pick<Servers, 'acquire'>
 
 /**
  * A request until it is settled: by a grant, by the end of its time, by an abort, by a failure, and
@@ -62,6 +68,11 @@ export class Waiter {
 
   get settled(): boolean {
     return this.#settled
+  }
+
+  /** Whether it does not wait for those who have the lock. */
+  get asksOnce(): boolean {
+    return this.request.waitMs === 0 || this.request.once !== undefined
   }
 
   get waitedMs(): number {

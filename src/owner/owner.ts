@@ -9,6 +9,8 @@ export class Owner {
   /** Unique in the client. */
   readonly id: string
   readonly #names = new Map<string, { generation: number; firstInUse: boolean }>()
+  readonly #gathering = new Set<string>()
+  #attempts = 0
 
   /** @internal */
   constructor(clientId: string, id: string) {
@@ -33,6 +35,36 @@ export class Owner {
     }
     names.generation += 1
     return `${first}.${names.generation}`
+  }
+
+  /**
+   * A name for one attempt at any lock, never to be used again.
+   *
+   * @internal
+   */
+  newName(): string {
+    this.#attempts += 1
+    const first = `${this.clientId}:${this.id}`
+    return this.#attempts === 1 ? first : `${first}.${this.#attempts - 1}`
+  }
+
+  /**
+   * Whether it is about to have that lock together with others.
+   *
+   * @internal
+   */
+  isGathering(lock: string): boolean {
+    return this.#gathering.has(lock)
+  }
+
+  /** @internal */
+  gathers(lock: string): void {
+    this.#gathering.add(lock)
+  }
+
+  /** @internal */
+  gathered(lock: string): void {
+    this.#gathering.delete(lock)
   }
 
   /**

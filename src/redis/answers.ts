@@ -1,10 +1,25 @@
 /** What an acquire or a hand-over was answered. */
 export type Grant =
   | { readonly kind: 'granted'; readonly token: number }
-  | { readonly kind: 'held'; readonly ttlMs: number }
+  | Held
   | { readonly kind: 'yielded'; readonly others: number }
   | Queued
   | { readonly kind: 'gone' }
+  /** A master of several that may not vote before that time; null when it was not told since when. */
+  | { readonly kind: 'forgot'; readonly sinceUs: number | null }
+
+/** Somebody else has the lock. */
+export interface Held {
+  readonly kind: 'held'
+  readonly ttlMs: number
+  /** Where some of several masters granted it, or may have, but no majority. */
+  readonly split?: {
+    /** How long to pause before asking again, in milliseconds; undefined when others have it. */
+    readonly pauseMs?: number
+    /** Whether a request of this attempt may yet be granted somewhere. */
+    readonly unsure: boolean
+  }
+}
 
 /** A place in the queue of a fair lock. */
 export interface Queued {
@@ -103,6 +118,11 @@ function pairs(list: readonly (string | readonly string[])[]): [string, string][
 
 /** Which lock is to be renewed, for whom. */
 export interface Seat {
+  /** What a master that lost it is given back. */
+  readonly holds?: number
+  readonly token?: number
+  /** Whether it is to be given back still. */
+  readonly isHeld?: () => boolean
   readonly key: string
   /** The owner as Redis knows it: `<clientId>:<owner>`. */
   readonly wireOwner: string

@@ -5,6 +5,7 @@ import {
   type ConnectionSettings,
   connectionNameOf,
   hasShards,
+  isClient,
   isCluster,
   openClient,
 } from './open.ts'
@@ -29,6 +30,7 @@ export class Connection {
   #silentSince: number | undefined
   #everUp = false
   #sharded = false
+  #runId = ''
   #closed = false
   #lastError: CallFailure | undefined
   readonly #waiting = new Set<(failure?: CallFailure) => void>()
@@ -57,8 +59,14 @@ export class Connection {
     return this.#sharded
   }
 
+  /** The id of the server's process; '' when it does not tell. */
+  get runId(): string {
+    return this.#runId
+  }
+
   get clustered(): boolean {
-    return this.#client !== undefined && isCluster(this.#client)
+    const { source } = this.#settings
+    return isClient(source) && isCluster(source)
   }
 
   /**
@@ -171,6 +179,7 @@ export class Connection {
       const name = connectionNameOf(this.#settings.source)
       if (name !== undefined) client.client('SETNAME', name).catch(() => {}) // As ioredis does.
       this.#sharded = this.#settings.sharded && facts.major >= 7 && hasShards(client)
+      this.#runId = facts.runId
       this.#up = true
       this.#everUp = true
       this.#lastError = undefined

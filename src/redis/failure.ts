@@ -29,17 +29,25 @@ const PASSING = new Set([
 export class CallFailure extends Error {
   readonly kind: FailureKind
 
-  constructor(kind: FailureKind, message: string, cause?: unknown) {
+  /** Whether trying again is pointless until somebody changes something. */
+  readonly permanent: boolean
+
+  constructor(
+    kind: FailureKind,
+    message: string,
+    cause?: unknown,
+    permanent = isPermanent(kind, message),
+  ) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'CallFailure'
     this.kind = kind
+    this.permanent = permanent
   }
+}
 
-  /** Whether trying again is pointless until somebody changes something. */
-  get permanent(): boolean {
-    if (this.kind === 'unsupported' || this.kind === 'closed') return true
-    return this.kind === 'refused' && !PASSING.has(codeOf(this.message))
-  }
+function isPermanent(kind: FailureKind, message: string): boolean {
+  if (kind === 'unsupported' || kind === 'closed') return true
+  return kind === 'refused' && !PASSING.has(codeOf(message))
 }
 
 /** The first word of an error reply: `WRONGTYPE`, `OOM`, … */

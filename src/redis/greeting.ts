@@ -8,6 +8,8 @@ const OLDEST = [6, 2] as const
 export interface ServerFacts {
   /** Of its version; NaN when it does not tell. */
   readonly major: number
+  /** The id of its process; '' when it does not tell. */
+  readonly runId: string
   /**
    * The server's clock less `performance.now()` at the most, in milliseconds; NaN when it does not
    * tell. It is at least `clockDoubtMs` less.
@@ -38,6 +40,7 @@ export async function askFacts(client: Client): Promise<ServerFacts> {
   }
   return {
     major: Number(major),
+    runId: /run_id:(\w+)/.exec(info ?? '')?.[1] ?? '',
     clockOffsetMs: time === undefined ? Number.NaN : serverMs(time) - sentAt,
     clockDoubtMs,
   }

@@ -20,6 +20,11 @@ export class LockCalls {
     return this.#connection.sharded ? 'SPUBLISH' : 'PUBLISH'
   }
 
+  /** The id of the server's process; '' when it does not tell. */
+  get runId(): string {
+    return this.#connection.runId
+  }
+
   /** @param args called when they can be told; only then it is known how to publish */
   run(
     script: Script,

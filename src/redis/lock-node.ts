@@ -1,9 +1,11 @@
+import { acquireAll, type GrantOfAll, type Named } from './acquire-all.ts'
 import { type Grant, type LockFacts, lockFacts, type Released, type Seat } from './answers.ts'
 import { Connection } from './connection.ts'
 import { CallFailure } from './failure.ts'
+import { Identity } from './identity.ts'
 import { type LockKeys, queueKeys } from './keys.ts'
 import { LockCalls } from './lock-calls.ts'
-import type { RedisSource } from './open.ts'
+import type { Client, RedisSource } from './open.ts'
 import type { Script } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 import { ServerClock } from './server-clock.ts'
@@ -19,19 +21,25 @@ export class LockNode {
   readonly #wakeUps: WakeUps
   readonly #clock = new ServerClock()
   readonly #counterMs: number
+  readonly #birth: string
+  readonly #identity: Identity
   readonly calls: LockCalls
+  /** Whether no name may be used for a second attempt. */
+  readonly namesOnce: boolean = false
 
   /**
    * @param options.counterMs how long a token counter outlives its last use; 0 keeps it for good
+   * @param options.birth the key that tells since when it votes, for one master of several
    * @param options.sharded whether a cluster that has sharded channels is to use them
    */
   constructor(
     source: RedisSource,
     timeoutMs: number,
     events: { up(): void; error(error: Error): void },
-    { counterMs = 0, sharded = true } = {},
+    { counterMs = 0, sharded = true, birth = '' } = {},
   ) {
     this.#counterMs = counterMs
+    this.#birth = birth
     const settings = { source, silenceMs: timeoutMs, sharded }
     this.#connection = new Connection(settings, {
       up: (facts) => {
@@ -42,6 +50,7 @@ export class LockNode {
       error: events.error,
     })
     this.calls = new LockCalls(this.#connection, this.#clock)
+    this.#identity = new Identity(this.#connection)
     this.#wakeUps = new WakeUps(settings, events.error)
   }
 
@@ -59,7 +68,14 @@ export class LockNode {
       holds,
       notAfterUs,
       this.#counterMs,
+      this.#birth,
+      this.#birth === '' ? '' : this.calls.runId,
     ])
+  }
+
+  /** Takes several locks of one slot at once, or none. */
+  acquireAll(seats: readonly Named[], leaseMs: number, timeoutMs: number): Promise<GrantOfAll> {
+    return acquireAll(this.calls, seats, leaseMs, this.#counterMs, timeoutMs)
   }
 
   /**
@@ -85,6 +101,7 @@ export class LockNode {
       keys.channel,
       this.calls.publish,
       listening ?? '',
+      this.#birth === '' ? '' : 1,
     ])
   }
 
@@ -99,14 +116,8 @@ export class LockNode {
     token: number | '',
     timeoutMs: number,
   ): Promise<Released> {
-    const args = (notAfterUs: number) => [
-      owner,
-      holds,
-      token,
-      notAfterUs,
-      keys.channel,
-      this.calls.publish,
-    ]
+    const { channel } = keys
+    const args = (us: number) => [owner, holds, token, us, channel, this.calls.publish]
     const [kind, detail] = await this.calls.timed(scripts.release, both(keys), args, timeoutMs)
     if (kind === 'freed') return { kind, listeners: Number(detail) }
     return { kind: kind as 'kept' | 'gone' }
@@ -140,7 +151,7 @@ export class LockNode {
   }
 
   /** The indices of the seats, those that one request can carry together. */
-  groups(seats: readonly Seat[]): number[][] {
+  groups(seats: readonly Pick<Seat, 'key'>[]): number[][] {
     return this.#connection.clustered ? groupBySlot(seats) : [[...seats.keys()]]
   }
 
@@ -181,8 +192,18 @@ export class LockNode {
     return !this.#connection.clustered || this.#connection.sharded
   }
 
+  /** A command that is not of the locks. */
+  raw<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
+    return this.#connection.call(timeoutMs, send)
+  }
+
   get clustered(): boolean {
     return this.#connection.clustered
+  }
+
+  /** Which server, or cluster, it is: the same for all clients as long as it runs. */
+  identify(timeoutMs: number): Promise<string> {
+    return this.#identity.ask(timeoutMs)
   }
 
   connect(): void {
@@ -196,6 +217,9 @@ export class LockNode {
   get everUp(): boolean {
     return this.#connection.everUp
   }
+
+  /** Ends when nothing is under way that nobody waits for: here that is never. */
+  async quiet(): Promise<void> {}
 
   close(): void {
     this.#wakeUps.close()
@@ -212,6 +236,7 @@ export class LockNode {
     if (kind === 'granted') return { kind, token: Number(detail) }
     if (kind === 'held') return { kind, ttlMs: Number(detail) }
     if (kind === 'yielded') return { kind, others: Number(detail) }
+    if (kind === 'forgot') return { kind, sinceUs: detail === '' ? null : Number(detail) }
     return { kind: 'gone' }
   }
 }

@@ -40,6 +40,12 @@ export function keyPrefixOf(source: RedisSource): string {
   return options.keyPrefix ?? options.redisOptions?.keyPrefix ?? ''
 }
 
+/** Where the server is, for people. */
+export function labelOf(source: RedisSource): string {
+  const { path, host = 'localhost', port = 6379 } = optionsOf(source)
+  return path ?? `${host}:${port}`
+}
+
 /** The name that the user gave connections, or undefined. */
 export function connectionNameOf(source: RedisSource): string | undefined {
   return optionsOf(source).connectionName ?? undefined

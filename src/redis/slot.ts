@@ -3,7 +3,7 @@
  *
  * @see https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
  */
-function slotOf(key: string): number {
+export function slotOf(key: string): number {
   const open = key.indexOf('{')
   const close = open === -1 ? -1 : key.indexOf('}', open + 1)
   const tag = close > open + 1 ? key.slice(open + 1, close) : key

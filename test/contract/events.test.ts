@@ -12,10 +12,14 @@ const NAMES: (keyof HoldfastEvents)[] = [
   'error',
 ]
 
-/** Notes every event of the client, in order. */
+/** Notes every event of the client, in order; not that a dead master of the world is dead. */
 function record(client: Holdfast): [name: string, event: unknown][] {
   const events: [string, unknown][] = []
-  for (const name of NAMES) client.on(name, (event: unknown) => events.push([name, event]))
+  for (const name of NAMES) {
+    client.on(name, (event: unknown) => {
+      if ((event as { code?: string }).code !== 'ECONNREFUSED') events.push([name, event])
+    })
+  }
   return events
 }
 

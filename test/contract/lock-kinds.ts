@@ -1,5 +1,11 @@
 import type { GetLockOptions, Holdfast, HoldfastLock } from '../../src/index.ts'
-import { describeWorlds, type World, type WorldHandle, worlds } from '../support/worlds.ts'
+import {
+  describeWorlds,
+  quorumWorlds,
+  type World,
+  type WorldHandle,
+  worlds,
+} from '../support/worlds.ts'
 
 /** A lock that the contract suites hold for, and the worlds that it runs in. */
 interface LockKind {
@@ -14,7 +20,7 @@ interface LockKind {
 const kinds: readonly LockKind[] = [
   {
     name: 're-entrant lock',
-    worlds,
+    worlds: [...worlds, ...quorumWorlds],
     fair: false,
     getLock: (client, name, options) => client.getLock(name, options),
   },

@@ -384,7 +384,8 @@ describeLocks('the owner', (stage) => {
       const first = await lock.lock()
       await first.release()
       const second = await lock.lock()
-      expect(second.owner).toBe(first.owner)
+      // Masters of a quorum may hear of the first late, so there it goes by another name.
+      expect(second.owner === first.owner).toBe(!stage.world.isQuorum)
       await first.release()
       expect(await holds()).toEqual([1])
       await second.release()

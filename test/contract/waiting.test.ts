@@ -194,7 +194,7 @@ describeLocks('waiting for the end', (stage) => {
         }
         await nobodyListens()
         await lease.release()
-        await never(() => one.isLocked(), 50)
+        await eventually(async () => !(await one.isLocked()))
       },
     )
 

@@ -43,16 +43,15 @@ describe.each(ours)('RSpinLock and %s', (kind) => {
   })
 })
 
-describe('RSpinLock, which sends no message,', () => {
-  const spin = () => stage.javaLock({ kind: 'RSpinLock' })
-
+/** What becomes of waiters here where Java's unlock sends no message. */
+function unheardUnlock(javaLock: () => JavaLock): void {
   test('and getLock: a waiter here has the lock when the lease that it saw is over', async () => {
-    await spin().lock(LEASE_MS)
+    await javaLock().lock(LEASE_MS)
     const waiting = stage.nodeLock().lock()
     await stage.nodeSleeps('getLock')
     const seen = await stage.pttl()
     const start = performance.now()
-    await spin().unlock()
+    await javaLock().unlock()
     expect(await stage.hash()).toEqual({})
     await staysPending(waiting)
     const lease = await waiting
@@ -62,14 +61,20 @@ describe('RSpinLock, which sends no message,', () => {
   })
 
   test('and getFairLock: a waiter here finds out with its next heartbeat', async () => {
-    await spin().lock()
+    await javaLock().lock()
     const waiting = stage.nodeLock('getFairLock').lock()
     await staysPending(waiting)
     const start = performance.now()
-    await spin().unlock()
+    await javaLock().unlock()
     await (await waiting).release()
     expect(since(start)).toBeLessThan(SOON_MS)
   })
+}
+
+describe('RSpinLock, which sends no message,', () => {
+  const spin = () => stage.javaLock({ kind: 'RSpinLock' })
+
+  unheardUnlock(spin)
 })
 
 describe.each(ours)('RFairLock and %s', (kind) => {
@@ -151,30 +156,7 @@ describe('RFairLock, whose threads listen each on a channel of their own', () =>
     await fair().unlock()
   })
 
-  test('and getLock: a waiter here has the lock when the lease that it saw is over', async () => {
-    await fair().lock(LEASE_MS)
-    const waiting = stage.nodeLock().lock()
-    await stage.nodeSleeps('getLock')
-    const seen = await stage.pttl()
-    const start = performance.now()
-    await fair().unlock()
-    expect(await stage.hash()).toEqual({})
-    await staysPending(waiting)
-    const lease = await waiting
-    expect(since(start)).toBeGreaterThan(seen - 100)
-    expect(since(start)).toBeLessThan(SOON_MS)
-    await lease.release()
-  })
-
-  test('and getFairLock: a waiter here finds out with its next heartbeat', async () => {
-    await fair().lock()
-    const waiting = stage.nodeLock('getFairLock').lock()
-    await staysPending(waiting)
-    const start = performance.now()
-    await fair().unlock()
-    await (await waiting).release()
-    expect(since(start)).toBeLessThan(SOON_MS)
-  })
+  unheardUnlock(fair)
 })
 
 describe.each(ours)('RMultiLock and %s', (kind) => {

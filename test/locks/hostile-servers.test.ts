@@ -13,7 +13,7 @@ const OUTAGE_MS = 400
 const NO_HANG_MS = OUTAGE_MS + 2_500
 
 function newClient(
-  redis: HoldfastOptions['redis'],
+  redis: NonNullable<HoldfastOptions['redis']>,
   options: Omit<HoldfastOptions, 'redis'> = {},
 ): Holdfast {
   const client = new Holdfast({ redis, outageMs: OUTAGE_MS, commandTimeoutMs: 300, ...options })

@@ -21,6 +21,7 @@ export const QUEUE = 'holdfast_queue:{it}'
 export const WAITING = 'holdfast_waiting:{it}'
 export const JAVA_QUEUE = 'redisson_lock_queue:{it}'
 export const JAVA_TIMEOUTS = 'redisson_lock_timeout:{it}'
+export const BIRTH = 'holdfast_birth'
 export const COUNTER_MS = 60_000
 export const NEVER = 0
 
@@ -31,6 +32,7 @@ const KEYS: Record<string, string> = {
   waiting: WAITING,
   javaQueue: JAVA_QUEUE,
   javaTimeouts: JAVA_TIMEOUTS,
+  birth: BIRTH,
 }
 
 /** Runs a script with its arguments by name, as its header declares them. */

@@ -7,6 +7,7 @@ import { atEnd } from '../support/lifetime.ts'
 import {
   type Arguments,
   admin,
+  BIRTH,
   CHANNEL,
   COUNTER,
   COUNTER_MS,
@@ -31,6 +32,8 @@ const acquire = (args: Arguments) =>
     holds: 1,
     notAfterUs: NEVER,
     counterMs: COUNTER_MS,
+    birth: '',
+    runId: '',
     ...args,
   }) as Promise<[string, Value]>
 
@@ -55,6 +58,7 @@ const handOver = (args: Arguments) =>
     channel: CHANNEL,
     publish: 'PUBLISH',
     listening: '',
+    vote: '',
     ...args,
   }) as Promise<[string, Value]>
 
@@ -608,6 +612,108 @@ test('a counter that is kept for good has no TTL', async () => {
   expect((await handOver({ token, ...forever }))[0]).toBe('granted')
   expect(await admin.pttl(COUNTER)).toBe(-1)
   await admin.del(COUNTER)
+})
+
+describe('of one master of several', () => {
+  // The one key that has no TTL by design.
+  afterEach(() => admin.del(BIRTH))
+
+  const REST_MS = 60_000
+  const enrol = (args: Arguments = {}) =>
+    run(scripts.enrol, { runId: 'a', restMs: REST_MS, durable: 0, newborn: 0, ...args })
+  const vote = (args: Arguments = {}) => acquire({ birth: BIRTH, runId: 'a', ...args })
+  const agree = (token: number, owner = 'c:1') =>
+    run(scripts.agree, { owner, token, counterMs: COUNTER_MS })
+  const restore = (args: Arguments = {}) =>
+    run(scripts.restore, {
+      owner: 'c:1',
+      holds: 2,
+      leaseMs: 10_000,
+      token: 17,
+      notAfterUs: NEVER,
+      counterMs: COUNTER_MS,
+      ...args,
+    })
+  const inMs = async (sinceUs: unknown) => (Number(sinceUs) - (await nowUs())) / 1_000
+
+  test('acquire has no vote before it was told since when, nor before that time', async () => {
+    expect(await vote()).toEqual(['forgot', ''])
+    const sinceUs = await enrol()
+    expect(await inMs(sinceUs)).toBeGreaterThan(REST_MS - 5_000)
+    expect(await vote()).toEqual(['forgot', sinceUs])
+    expect(await vote({ runId: 'b' })).toEqual(['forgot', ''])
+    expect(await fields()).toEqual({})
+    await admin.set(BIRTH, '1 a 0')
+    expect(await vote()).toEqual(['granted', expect.any(String)])
+    expect(await vote({ owner: 'c:2', runId: 'b' })).toEqual(['held', expect.any(Number)])
+  })
+
+  test('acquire counts on without the clock, save where the counter is missing', async () => {
+    await admin.set(BIRTH, '1 a 0')
+    await admin.set(COUNTER, '17', 'PX', 60_000)
+    expect(await vote()).toEqual(['granted', '18'])
+    await admin.del(COUNTER, LOCK)
+    expect(Number((await vote())[1])).toBeGreaterThan(Date.now() * 1_000 - 60_000_000)
+  })
+
+  test('enrol is decided by the first, for each process of the server', async () => {
+    const first = await enrol({ newborn: 1 })
+    expect(await inMs(first)).toBeLessThanOrEqual(0)
+    expect(await enrol()).toBe(first)
+    const second = await enrol({ runId: 'b', newborn: 1 })
+    expect(await inMs(second)).toBeGreaterThan(REST_MS - 5_000)
+  })
+
+  test('enrol lets one vote that wrote everything down, and no sooner than it was told', async () => {
+    const first = await enrol({ durable: 1, newborn: 1 })
+    expect(await enrol({ runId: 'b', durable: 1 })).toBe(first)
+    await admin.del(BIRTH)
+    const rests = await enrol({ runId: 'c', durable: 1 })
+    expect(await inMs(rests)).toBeGreaterThan(REST_MS - 5_000)
+    expect(await enrol({ runId: 'd', durable: 1 })).toBe(rests)
+  })
+
+  test('enrol does not trust what was written by a process that did not write everything', async () => {
+    await enrol({ newborn: 1 })
+    expect(await inMs(await enrol({ runId: 'b', durable: 1 }))).toBeGreaterThan(REST_MS - 5_000)
+  })
+
+  test('agree raises the counter for whoever has the lock, and never lowers it', async () => {
+    expect(await agree(17)).toBe(0)
+    const token = await tokenOf()
+    expect(await agree(token + 5, 'c:2')).toBe(0)
+    expect(await agree(token + 5)).toBe(1)
+    expect(await agree(token + 3)).toBe(1)
+    expect(await admin.get(COUNTER)).toBe(String(token + 5))
+    expect(await admin.pttl(COUNTER)).toBeGreaterThan(0)
+  })
+
+  test('restore gives a lock back where nobody has it', async () => {
+    expect(await restore()).toEqual(['held'])
+    expect(await fields()).toEqual({ 'c:1': '2' })
+    expect(await admin.get(COUNTER)).toBe('17')
+    expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(10_000)
+    const then = await state()
+    expect(await restore({ holds: 3, token: 16 })).toEqual(['held'])
+    expect(await restore({ owner: 'c:2' })).toEqual(['gone'])
+    expect(await state()).toEqual(then)
+  })
+
+  test('restore that comes too late does nothing', async () => {
+    expect(await restore({ notAfterUs: 1 })).toEqual(['late', expect.any(String)])
+    expect(await state()).toEqual([])
+  })
+
+  test('a hand-over counts on from the token or the counter, whichever is ahead', async () => {
+    await acquire({})
+    await admin.set(COUNTER, '20', 'PX', 60_000)
+    expect(await handOver({ token: 17, vote: 1 })).toEqual(['granted', '21'])
+    await admin.set(COUNTER, '5', 'PX', 60_000)
+    expect(await handOver({ from: 'c:2', to: 'c:3', token: 21, vote: 1 })).toEqual([
+      'granted',
+      '22',
+    ])
+  })
 })
 
 test('a server that forgets its scripts in the middle of it all is no failure', async () => {

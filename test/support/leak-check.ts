@@ -27,6 +27,8 @@ export interface Baseline {
 
 /** A counter of fencing tokens, and what Redisson remembers of an unlock, if it has a TTL. */
 const OUTLIVES_ITS_LOCK = /^[^{]*redisson_(lock_token|unlock_latch)\b/
+/** One master of several remembers for good since when it votes. */
+const STAYS = 'holdfast_birth'
 /** The channel on which Sentinels greet each other. */
 const GREETING = '__sentinel__:hello'
 
@@ -76,6 +78,7 @@ async function tracesOn(server: RedisServer): Promise<Traces> {
   const { admin } = server
   const keys = new Map<string, string>()
   for (const key of await admin.keys('*')) {
+    if (key === STAYS) continue
     const ttl = await admin.pttl(key)
     if (ttl === -1) keys.set(key, 'without a TTL')
     else if (ttl >= 0 && !OUTLIVES_ITS_LOCK.test(key)) keys.set(key, `with a TTL of ${ttl} ms`)

@@ -1,14 +1,17 @@
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { forward } from './forward.ts'
+import { AllMasters, startMasters, type WorldServer } from './masters.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { UserInstance } from './user-instance.ts'
 
 /** Options of a client beside the place of Redis, which the world decides. */
-export type ClientOptions = Omit<HoldfastOptions, 'redis'>
+export type ClientOptions = Omit<HoldfastOptions, 'redis' | 'masters'>
 
 /** What a contract suite sees of the world that it runs in. */
 export interface WorldHandle {
-  readonly server: RedisServer
+  readonly server: WorldServer
+  /** Whether locks are held by a majority of masters. */
+  readonly isQuorum: boolean
   /** A fresh client, which stands for a process of its own; closed after the test if not before. */
   newClient(options?: ClientOptions): Holdfast
   /** The key in Redis of the lock with that name. */
@@ -30,7 +33,7 @@ export interface World {
 
 /** How one client of a world finds Redis, and what to check once that client has been closed. */
 interface Way {
-  redis: HoldfastOptions['redis']
+  redis: NonNullable<HoldfastOptions['redis']>
   afterClose?: () => Promise<void>
 }
 
@@ -54,6 +57,7 @@ export function singleServer(
       }
       return {
         server,
+        isQuorum: false,
         newClient(options = {}) {
           const chosen = way(server)
           const client = new Holdfast({ redis: chosen.redis, ...options })
@@ -75,7 +79,48 @@ export function singleServer(
   }
 }
 
-/** Every world that contract suites run in. To add one, put it here. */
+/** A world of independent masters, of which some are dead. */
+export function masters(name: string, count: number, { dead = 0 } = {}): World {
+  return {
+    name,
+    async setup() {
+      const servers = await startMasters(count)
+      const lost = servers.slice(count - dead)
+      await Promise.all(lost.map((master) => master.kill()))
+      const server = new AllMasters(servers.slice(0, count - dead))
+      const open: Holdfast[] = []
+      const settle = async () => {
+        await server.revive()
+        await Promise.all(open.splice(0).map((client) => client.close()))
+      }
+      return {
+        server,
+        isQuorum: true,
+        newClient(options = {}) {
+          const client = new Holdfast({
+            masters: servers.map(({ url }) => url),
+            longestLeaseMs: 120_000,
+            ...options,
+          })
+          open.push(client)
+          return client
+        },
+        rawName: (lock) => lock,
+        async reset() {
+          await server.revive()
+          await server.flush()
+        },
+        settle,
+        async stop() {
+          await settle()
+          await Promise.all(servers.map((master) => master.stop()))
+        },
+      }
+    },
+  }
+}
+
+/** Every world of one server that contract suites run in. To add one, put it here. */
 export const worlds: readonly World[] = [
   singleServer('one server, by options', ({ host, port }) => ({ redis: { host, port } })),
   singleServer('one server, by URL', ({ url }) => ({ redis: url })),
@@ -88,6 +133,13 @@ export const worlds: readonly World[] = [
     const instance = new UserInstance(server)
     return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
   }),
+]
+
+/** And those of masters. */
+export const quorumWorlds: readonly World[] = [
+  masters('a quorum of one', 1),
+  masters('five masters', 5),
+  masters('five masters, two of them dead', 5, { dead: 2 }),
 ]
 
 /**

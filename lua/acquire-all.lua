@@ -1,0 +1,59 @@
+--[[
+  Takes several locks at once, or none of them. All are first acquisitions, under one fencing token.
+
+  Safe to run twice, as `acquire` is: a repeat finds its own names there, and takes what is missing
+  if it is free. Where some of them are held by others it changes nothing; what an earlier run took
+  is then given back by whoever asked.
+
+  KEYS[*]  both        of each lock, one after the other: the lock, a hash: owner -> hold count; its
+                       counter, a string: the last fencing token issued for this lock
+  ARGV[1]  leaseMs     the keys live at least this long from now, in milliseconds
+  ARGV[2]  notAfterUs  server time after which nothing is taken, in µs; 0 is never
+  ARGV[3]  counterMs   how long the counters are kept from now, in milliseconds; 0 is for good
+  ARGV[*]  owners      `<clientId>:<owner>` for each lock, in the same order
+
+  Returns
+    { 'granted', token }     all are the owners'; the token is above all that were issued for any
+    { 'held', ttlMs, n }     somebody else has the n-th for ttlMs more; -1 means without an expiry
+    { 'late', serverTimeUs } refused: it is later than notAfterUs
+]]
+local leaseMs, notAfterUs, counterMs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+
+-- include: parts/counter.lua
+
+-- include: parts/read-write.lua
+
+local missing, last = 0, 0
+for n = 1, #KEYS / 2 do
+  local lock, owner = KEYS[2 * n - 1], ARGV[3 + n]
+  local ttlMs = redis.call('PTTL', lock)
+  local found = ttlMs ~= -2 and redis.call('HMGET', lock, owner, 'mode') or {}
+  if found[2] then
+    return redis.error_reply(READ_WRITE)
+  end
+  if ttlMs ~= -2 and not found[1] then
+    return { 'held', ttlMs, n }
+  end
+  if not found[1] then
+    missing = missing + 1
+  end
+  last = math.max(last, tonumber(redis.call('GET', KEYS[2 * n]) or 0))
+end
+
+local time = redis.call('TIME')
+local nowUs = time[1] * 1000000 + time[2]
+if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
+  return { 'late', string.format('%.0f', nowUs) }
+end
+
+local again = missing == 0 and last > 0
+local token = string.format('%.0f', again and last or math.max(last + 1, nowUs))
+for n = 1, #KEYS / 2 do
+  local lock = KEYS[2 * n - 1]
+  redis.call('HSETNX', lock, ARGV[3 + n], 1)
+  if redis.call('PTTL', lock) < leaseMs then
+    redis.call('PEXPIRE', lock, leaseMs)
+  end
+  setCounter(KEYS[2 * n], token, counterMs)
+end
+return { 'granted', token }

@@ -1,0 +1,26 @@
+--[[
+  Tells a master of several the token that they agreed on, where it issued a lower one.
+
+  Safe to run twice. Whoever gets the lock next from a majority gets a token above this one.
+
+  KEYS[1]  lock       hash: owner -> hold count
+  KEYS[2]  counter    string: the last fencing token issued for this lock
+  ARGV[1]  owner      `<clientId>:<owner>`
+  ARGV[2]  token      the highest of those that the majority issued
+  ARGV[3]  counterMs  how long the counter is kept from now, in milliseconds; 0 is for good
+
+  Returns
+    1  the owner has the lock, and the counter is not below the token
+    0  the owner does not have the lock
+]]
+local lock, counter, owner, token, counterMs = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
+
+-- include: parts/counter.lua
+
+if redis.call('HEXISTS', lock, owner) == 0 then
+  return 0
+end
+if tonumber(redis.call('GET', counter) or 0) < tonumber(token) then
+  setCounter(counter, token, counterMs)
+end
+return 1

@@ -1,0 +1,40 @@
+--[[
+  Gives a lock that a majority of masters has confirmed back to a master that does not have it.
+
+  Safe to run twice. A request that was delayed on its way is refused by server time: the hold may
+  be over by then.
+
+  KEYS[1]  lock        hash: owner -> hold count
+  KEYS[2]  counter     string: the last fencing token issued for this lock
+  ARGV[1]  owner       `<clientId>:<owner>`
+  ARGV[2]  holds       the hold count
+  ARGV[3]  leaseMs     the key lives this long from now, in milliseconds
+  ARGV[4]  token       the token of the hold
+  ARGV[5]  notAfterUs  server time after which nothing is done, in µs; 0 is never
+  ARGV[6]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
+
+  Returns
+    { 'held' }               the owner has the lock there
+    { 'gone' }               somebody else has it
+    { 'late', serverTimeUs } refused: it is later than notAfterUs
+]]
+local lock, counter = KEYS[1], KEYS[2]
+local owner, holds, leaseMs, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local notAfterUs, counterMs = tonumber(ARGV[5]), ARGV[6]
+
+-- include: parts/counter.lua
+
+local time = redis.call('TIME')
+local nowUs = time[1] * 1000000 + time[2]
+if notAfterUs > 0 and nowUs > notAfterUs then
+  return { 'late', string.format('%.0f', nowUs) }
+end
+if redis.call('HLEN', lock) > 0 then
+  return { redis.call('HEXISTS', lock, owner) == 1 and 'held' or 'gone' }
+end
+redis.call('HSET', lock, owner, holds)
+redis.call('PEXPIRE', lock, leaseMs)
+if tonumber(redis.call('GET', counter) or 0) < tonumber(token) then
+  setCounter(counter, token, counterMs)
+end
+return { 'held' }

@@ -1,0 +1,131 @@
+import { NotReleasedError, releasedError } from '../errors.ts'
+import type { Lease } from './lease.ts'
+import { LossSignal } from './loss-signal.ts'
+
+/**
+ * One acquisition of a `MultiLock`: the right to act until a moment, which ends when the first of
+ * its locks is lost. `release()` undoes exactly this acquisition, once.
+ */
+export class MultiLease implements AsyncDisposable {
+  /** The name of the `MultiLock`: those of its locks. */
+  readonly name: string
+  /**
+   * The lease of each lock, in the order in which the locks were given, each with a token of its
+   * own. A lock that was given twice is there once.
+   */
+  readonly leases: readonly Lease[]
+  /** @internal */
+  readonly scoped: boolean
+  readonly #onRelease: () => void
+  #signal: LossSignal | undefined
+  #released: Promise<boolean> | undefined
+  #unconfirmed: readonly Error[] = []
+
+  /** @internal */
+  constructor(name: string, leases: readonly Lease[], scoped: boolean, onRelease: () => void) {
+    this.name = name
+    this.leases = leases
+    this.scoped = scoped
+    this.#onRelease = onRelease
+  }
+
+  /**
+   * The highest of the locks' fencing tokens: greater than at every earlier acquisition of the same
+   * locks together. What is guarded by one of the locks alone, or by another group that it is in,
+   * takes the token of that lock's own lease, from {@link leases}.
+   */
+  get token(): number {
+    return Math.max(...this.leases.map(({ token }) => token))
+  }
+
+  /** Aborts when the first of the locks is lost or no longer safe, as a lease's own signal does. */
+  get signal(): AbortSignal {
+    if (this.#signal === undefined) {
+      const signals = this.leases.map(({ signal }) => signal)
+      const look = () => signals.some(({ aborted }) => aborted)
+      const whole = new LossSignal(look)
+      this.#signal = whole
+      for (const signal of signals) {
+        const abort = () => whole.abort(signal.reason as Error)
+        if (signal.aborted) abort()
+        else signal.addEventListener('abort', abort, { once: true })
+      }
+    }
+    return this.#signal.signal
+  }
+
+  /** Whether all of the locks may still be relied upon, judged by the clocks at this moment. */
+  get valid(): boolean {
+    return this.leases.every(({ valid }) => valid)
+  }
+
+  /** How long all of them may still be relied upon unless they are renewed, in milliseconds. */
+  remaining(): number {
+    return Math.min(...this.leases.map((lease) => lease.remaining()))
+  }
+
+  /** @throws what the first of them does that may not be relied upon any more */
+  assertValid(): void {
+    if (this.#released !== undefined) throw releasedError(this.name)
+    for (const lease of this.leases) lease.assertValid()
+  }
+
+  /**
+   * Makes the leases of all locks last at least this long from now. They are never shortened.
+   *
+   * @param leaseMs a positive whole number of milliseconds
+   * @returns rejects as `extend()` of the first lease does that could not be extended; others may
+   * have been
+   */
+  async extend(leaseMs: number): Promise<void> {
+    if (this.#released !== undefined) throw releasedError(this.name)
+    await Promise.all(this.leases.map((lease) => lease.extend(leaseMs)))
+  }
+
+  /**
+   * Undoes this acquisition of all locks at once, each whatever becomes of the others. Calling it
+   * again returns the same promise and changes nothing.
+   *
+   * @returns true when all locks were still held; false when any had been lost before. Rejects when
+   * Redis did not confirm the release of a lock, with that error; of several locks, with a
+   * {@link NotReleasedError} that has them all. They are tried on in the background.
+   */
+  release(): Promise<boolean> {
+    this.#released ??= this.#release()
+    return this.#released
+  }
+
+  /** For `await using`: the same as {@link release}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release()
+  }
+
+  /** @internal */
+  get released(): boolean {
+    return this.#released !== undefined
+  }
+
+  /**
+   * What went wrong: locks that were lost, releases that were not confirmed.
+   *
+   * @internal
+   */
+  get errors(): Error[] {
+    const losses = this.leases.flatMap(({ hold }) => hold.loss ?? [])
+    return [...losses, ...this.#unconfirmed]
+  }
+
+  async #release(): Promise<boolean> {
+    this.#onRelease()
+    const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
+    this.#unconfirmed = done.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    if (this.#unconfirmed.length > 0) throw oneOf(this.#unconfirmed, this.name)
+    return done.every((one) => one.status === 'fulfilled' && one.value)
+  }
+}
+
+/** @returns the only error, or one for all */
+export function oneOf(errors: readonly Error[], lockName: string): Error {
+  const [first, ...others] = errors
+  return first !== undefined && others.length === 0 ? first : new NotReleasedError(errors, lockName)
+}

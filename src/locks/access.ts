@@ -1,0 +1,80 @@
+import { leaseMs as checkedLeaseMs } from '../input.ts'
+import { Lease } from '../lease/lease.ts'
+import type { Acquisition } from '../options.ts'
+import type { Owner } from '../owner/owner.ts'
+import { Actor } from './actor.ts'
+import type { Desk } from './desk.ts'
+import type { Asker } from './waiter.ts'
+
+/** What a lock object is to the algorithms: one lock, as one client gets at it. */
+export class Access {
+  /** The name of the lock, as it was given to `getLock`. */
+  readonly name: string
+  readonly rawName: string
+  readonly desk: Desk
+  readonly fair: boolean
+  readonly actor: Actor<Lease>
+
+  /** @param lock the object that the user has */
+  constructor(
+    name: string,
+    rawName: string,
+    owner: Owner | undefined,
+    desk: Desk,
+    fair: boolean,
+    lock: object,
+  ) {
+    this.name = name
+    this.rawName = rawName
+    this.desk = desk
+    this.fair = fair
+    this.actor = new Actor(rawName, owner, lock, desk, desk.holdings)
+  }
+
+  /** @throws `InvalidArgumentError`, `ClosedError`, or the reason of an abort */
+  assertPossible({ leaseMs, signal }: Acquisition): void {
+    this.desk.assertOpen(this.name)
+    this.desk.assertNotLonger(this.name, leaseMs)
+    signal?.throwIfAborted()
+  }
+
+  /**
+   * Acquires the lock for an owner.
+   *
+   * @param how.holder under whom the lease is kept for `unlock()`; the owner when left out
+   * @param how.scoped whether somebody else than `unlock()` releases it
+   * @param how.once set where it asks once although it has time: whom it asks
+   * @returns the lease; null when it was not to be had in the time given
+   */
+  async acquire(
+    owner: Owner,
+    { leaseMs, waitMs, signal }: Acquisition,
+    { holder = owner, scoped, once }: { holder?: object; scoped: boolean; once?: Asker },
+  ): Promise<Lease | null> {
+    const watched = leaseMs === undefined
+    const contender = this.desk.contender(this.name, this.rawName)
+    const hold = await contender.acquire({
+      owner,
+      leaseMs: leaseMs ?? this.desk.leaseMs,
+      watched,
+      fair: this.fair,
+      waitMs,
+      signal,
+      ...(once && { once }),
+    })
+    if (hold === null) return null
+    const { holdings } = this.desk
+    const lease = new Lease(hold, scoped, {
+      release: () => {
+        holdings.remove(holder, this.rawName, lease)
+        return contender.release(hold, watched)
+      },
+      extend: (ms) => {
+        this.desk.assertNotLonger(this.name, checkedLeaseMs(ms, '`leaseMs`'))
+        return contender.extend(hold, ms)
+      },
+    })
+    holdings.add(holder, this.rawName, lease)
+    return lease
+  }
+}

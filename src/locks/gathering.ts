@@ -1,0 +1,175 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { LeaseLostError, RedisUnavailableError } from '../errors.ts'
+import type { Lease } from '../lease/lease.ts'
+import type { Acquisition } from '../options.ts'
+import type { Owner } from '../owner/owner.ts'
+import type { Access } from './access.ts'
+import { Together } from './together.ts'
+import { within } from './within.ts'
+
+/** One of the locks that are to be had together, and who is to have it. */
+export interface Wanted {
+  readonly access: Access
+  readonly owner: Owner
+}
+
+/** Some are held for so long at most while another is waited for, in milliseconds. */
+const LONGEST_REACH_MS = 1_000
+
+/** Then nothing is held for a moment, so that two who stand in each other's way get apart. */
+const APART_MS = 50
+
+/** What a fixed lease has lost while the others were gathered is given back above this share. */
+const FRESH = 0.85
+
+/**
+ * Takes all of several locks, or none, within one time for the whole.
+ *
+ * All are asked for without waiting: those of one server and slot in one question. When somebody
+ * has one of them, that one is waited for as any lock is, by those who hold only locks that come
+ * before it in the order that all clients keep. Where the order is not the same for all, and for
+ * locks that are taken outside any group, that wait is short: then everything is let go and begun
+ * anew. So nobody waits for ever for somebody who waits for them.
+ */
+export class Gathering {
+  readonly #wanted: readonly Wanted[]
+  readonly #meant: Acquisition
+  readonly #endsAt: number
+  readonly #taken = new Map<Wanted, Lease>()
+
+  /** @param wanted in the order that all clients keep */
+  constructor(wanted: readonly Wanted[], meant: Acquisition, endsAt: number) {
+    this.#wanted = wanted
+    this.#meant = meant
+    this.#endsAt = endsAt
+  }
+
+  /** @returns a lease of each; null when somebody had one of them to the end */
+  async run(): Promise<ReadonlyMap<Wanted, Lease> | null> {
+    try {
+      for (;;) {
+        this.#meant.signal?.throwIfAborted()
+        const busy = await this.#tryMissing()
+        if (busy === null) {
+          if (await this.#freshen()) return this.#taken
+        } else if (this.#leftMs <= 0 || !(await this.#waitFor(busy))) {
+          await this.#letGo()
+          if (this.#leftMs <= 0) return null
+          await pause(Math.min(Math.random() * APART_MS, this.#leftMs))
+        }
+      }
+    } catch (error) {
+      void this.#letGo()
+      throw error
+    }
+  }
+
+  get #leftMs(): number {
+    return this.#endsAt - performance.now()
+  }
+
+  /** @returns the first that somebody else has; null when none is missing */
+  async #tryMissing(): Promise<Wanted | null> {
+    for (const group of groupsOf(this.#wanted.filter((one) => !this.#taken.has(one)))) {
+      const busy = await this.#try(group)
+      if (busy !== null) return busy
+    }
+    return null
+  }
+
+  /** Asks once for some that can be had in one question. */
+  async #try(group: readonly Wanted[]): Promise<Wanted | null> {
+    const { node } = (group[0] as Wanted).access.desk
+    const together = new Together(node as Required<typeof node>, group.length)
+    const waitMs = this.#meant.waitMs === 0 ? 0 : Math.max(this.#leftMs, 1)
+    const tried = await Promise.allSettled(
+      group.map(async ({ access, owner }, n) => {
+        const once = group.length === 1 ? node : together.as(n)
+        let lease: Lease | null = null
+        try {
+          lease = await access.acquire(owner, { ...this.#meant, waitMs }, { scoped: true, once })
+        } finally {
+          together.done(n, lease !== null)
+        }
+        return lease
+      }),
+    )
+    for (const [n, one] of tried.entries()) {
+      if (one.status === 'fulfilled' && one.value !== null) {
+        this.#taken.set(group[n] as Wanted, one.value)
+      }
+    }
+    const failed = tried.find((one) => one.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    const n = together.busy ?? tried.findIndex((one) => one.status === 'fulfilled' && !one.value)
+    return group[n] ?? null
+  }
+
+  /** @returns whether it was to be had while the others could be kept */
+  async #waitFor(busy: Wanted): Promise<boolean> {
+    const behind = this.#wanted.slice(this.#wanted.indexOf(busy) + 1)
+    await this.#letGo(behind)
+    const { leaseMs = busy.access.desk.leaseMs } = this.#meant
+    const reachMs = this.#taken.size === 0 ? Infinity : Math.min(LONGEST_REACH_MS, leaseMs / 3)
+    const waitMs = Math.max(1, Math.min(this.#leftMs, reachMs))
+    try {
+      const lease = await busy.access.acquire(
+        busy.owner,
+        { ...this.#meant, waitMs },
+        { scoped: true },
+      )
+      if (lease !== null) this.#taken.set(busy, lease)
+      return lease !== null
+    } catch (error) {
+      // The short wait says nothing of the time that the whole has.
+      if (waitMs === reachMs && error instanceof RedisUnavailableError) return false
+      throw error
+    }
+  }
+
+  /** @returns whether all of them are held, and fixed leases last about as long as they are to */
+  async #freshen(): Promise<boolean> {
+    const { leaseMs } = this.#meant
+    await Promise.all(
+      [...this.#taken].map(async ([wanted, lease]) => {
+        try {
+          if (leaseMs !== undefined && lease.remaining() < leaseMs * FRESH) {
+            if (this.#taken.size > 1) await lease.extend(leaseMs)
+          }
+          lease.assertValid()
+        } catch (error) {
+          if (!(error instanceof LeaseLostError)) throw error
+          await this.#letGo([wanted])
+        }
+      }),
+    )
+    return this.#taken.size === this.#wanted.length
+  }
+
+  /** What Redis does not confirm in time is freed in the background. */
+  async #letGo(which: readonly Wanted[] = this.#wanted): Promise<void> {
+    const leases = which.flatMap((one) => this.#taken.get(one) ?? [])
+    for (const one of which) this.#taken.delete(one)
+    if (leases.length === 0) return
+    const released = Promise.allSettled(leases.reverse().map((lease) => lease.release()))
+    const inMs = this.#meant.waitMs === 0 ? Infinity : Math.max(this.#leftMs, 0)
+    await within(inMs, released)
+  }
+}
+
+/** Plain locks of one server and slot go together; those that are waited for in turn go alone. */
+function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
+  const groups: Wanted[][] = []
+  for (const one of wanted) {
+    const last = groups.at(-1)
+    if (last !== undefined && belongTogether(last[0] as Wanted, one)) last.push(one)
+    else groups.push([one])
+  }
+  return groups
+}
+
+function belongTogether({ access: a }: Wanted, { access: b }: Wanted): boolean {
+  const { node } = a.desk
+  if (a.desk !== b.desk || a.fair || b.fair || node.acquireAll === undefined) return false
+  return node.groups([{ key: a.rawName }, { key: b.rawName }]).length === 1
+}

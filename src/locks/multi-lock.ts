@@ -1,0 +1,223 @@
+import { InvalidArgumentError, NotHeldError, show } from '../errors.ts'
+import { assertFunction, assertNoMore } from '../input.ts'
+import type { Lease } from '../lease/lease.ts'
+import { MultiLease, oneOf } from '../lease/multi-lease.ts'
+import {
+  type Acquisition,
+  LOCK_OPTIONS,
+  type LockOptions,
+  resolveAcquisition,
+  TRY_LOCK_OPTIONS,
+  type TryLockOptions,
+} from '../options.ts'
+import type { Access } from './access.ts'
+import { Actor } from './actor.ts'
+import type { Desk } from './desk.ts'
+import { Gathering, type Wanted } from './gathering.ts'
+import { HoldfastLock, type LockInfo } from './holdfast-lock.ts'
+import { inOrder } from './order.ts'
+import { warnOfSelfWait } from './self-wait.ts'
+import { whileHeld } from './while-held.ts'
+
+/**
+ * Several locks as one: all of them or none. They may be of any kind, of any client and server.
+ *
+ * Locks of one server and slot are taken in one step. While one is waited for, only locks are held
+ * that come before it in an order which all clients keep, and those for a second at most: two that
+ * want the same locks never wait for each other for ever, in whatever order they were given them.
+ * Nobody's turn is kept while others are missing: whoever wants many busy locks may wait for longer
+ * than who wants one of them.
+ */
+export class MultiLock {
+  /** The names of its locks, with ` + ` between them. */
+  readonly name: string
+  readonly #locks: readonly HoldfastLock[]
+  readonly #accesses: readonly Access[]
+  readonly #desk: Desk
+  readonly #key: string
+  readonly #actor: Actor<MultiLease>
+
+  /** @internal */
+  constructor(locks: readonly unknown[]) {
+    this.#locks = locksOf(locks)
+    this.#accesses = this.#locks.map(({ access }) => access)
+    const [first] = this.#accesses as [Access]
+    this.name = this.#locks.map(({ name }) => name).join(' + ')
+    this.#desk = first.desk
+    this.#key = JSON.stringify(this.#accesses.map(({ desk, rawName }) => [desk.id, rawName]).sort())
+    this.#actor = new Actor(this.#key, undefined, this, this.#desk, this.#desk.groups)
+  }
+
+  /**
+   * Acquires all of the locks, and waits for them without an end.
+   *
+   * @param options a fixed lease in milliseconds, or options. Without a lease the watchdog renews
+   * all of them until the release.
+   * @returns rejects as `lock()` of each of the locks does; nothing is held then
+   */
+  lock(options?: LockOptions | number): Promise<MultiLease>
+  async lock(options: LockOptions | number = {}, ...others: never[]): Promise<MultiLease> {
+    assertNoMore(others)
+    const given = typeof options === 'object' ? options : { leaseMs: options }
+    return (await this.#bare(resolveAcquisition(given, LOCK_OPTIONS, Infinity))) as MultiLease
+  }
+
+  /**
+   * Acquires all of the locks if that is possible in the time given, which is one for the whole:
+   * `tryLock()` asks once, `tryLock(waitMs)` waits at most so long, `tryLock(waitMs, leaseMs)`
+   * takes a fixed lease.
+   *
+   * @returns the lease of all; null, with nothing held, when somebody else has one of them. Rejects
+   * as {@link lock} does.
+   */
+  tryLock(waitMs?: number, leaseMs?: number): Promise<MultiLease | null>
+  tryLock(options: TryLockOptions): Promise<MultiLease | null>
+  async tryLock(
+    first?: number | TryLockOptions,
+    leaseMs?: number,
+    ...others: never[]
+  ): Promise<MultiLease | null> {
+    assertNoMore(others)
+    const given = typeof first === 'object' ? first : { waitMs: first, leaseMs }
+    return this.#bare(resolveAcquisition(given, TRY_LOCK_OPTIONS, 0))
+  }
+
+  /**
+   * Runs `fn` while holding all of the locks, in a frame of its own in each of their clients:
+   * whatever runs inside acts for the holder and re-enters, each lock by itself as well.
+   *
+   * @param options as for {@link lock}
+   * @returns what `fn` returns. Rejects as `using()` of one lock does.
+   */
+  async using<T>(fn: (lease: MultiLease) => Promise<T> | T, options: LockOptions = {}): Promise<T> {
+    return (await this.#use(fn, resolveAcquisition(options, LOCK_OPTIONS, Infinity))) as T
+  }
+
+  /**
+   * As {@link using}, if the locks are to be had in the time given: without `waitMs` they are tried
+   * once.
+   *
+   * @returns what `fn` returns; null, without running `fn`, when somebody else has one of them
+   */
+  async tryUsing<T>(
+    fn: (lease: MultiLease) => Promise<T> | T,
+    options: TryLockOptions = {},
+  ): Promise<T | null> {
+    return this.#use(fn, resolveAcquisition(options, TRY_LOCK_OPTIONS, 0))
+  }
+
+  /**
+   * Undoes the latest acquisition of these locks together by the current owner; outside any frame,
+   * the earliest that this object made. It goes on past an error: each lock is released, whatever
+   * becomes of the others.
+   *
+   * @returns rejects with `NotHeldError` when there is none, and as `unlock()` of one lock does when
+   * one of them was lost or its release was not confirmed; with `NotReleasedError`, which has all
+   * that happened, when it was several of them
+   */
+  async unlock(): Promise<void> {
+    this.#desk.assertOpen(this.name)
+    const lease = this.#actor.held((one) => !one.scoped)
+    if (lease === undefined) {
+      throw new NotHeldError(
+        `The locks "${this.name}" were not unlocked: the caller does not hold them together. What ` +
+          'using() holds it releases itself; any other lease has a release() of its own.',
+        this.name,
+      )
+    }
+    if (!(await lease.release().catch(() => false))) throw oneOf(lease.errors, this.name)
+  }
+
+  /** Whether the current owner holds all of them, as Redis has it. */
+  async isHeld(): Promise<boolean> {
+    const lease = this.#actor.held()
+    if (lease === undefined) {
+      const each = await Promise.all(this.#locks.map((lock) => lock.isHeld()))
+      return each.every(Boolean)
+    }
+    const facts = await this.inspect()
+    const owners = new Set(lease.leases.map(({ owner }) => owner))
+    return facts.every(({ holder }) => holder !== null && owners.has(holder))
+  }
+
+  /** Whether anybody holds any of them, as Redis has it: then they are not all to be had. */
+  async isLocked(): Promise<boolean> {
+    const each = await Promise.all(this.#locks.map((lock) => lock.isLocked()))
+    return each.some(Boolean)
+  }
+
+  /** Each of the locks as Redis has it, in the order in which they were given. */
+  inspect(): Promise<LockInfo[]> {
+    return Promise.all(this.#locks.map((lock) => lock.inspect()))
+  }
+
+  /** @internal */
+  get locks(): readonly HoldfastLock[] {
+    return this.#locks
+  }
+
+  async #use<T>(fn: (lease: MultiLease) => Promise<T> | T, meant: Acquisition): Promise<T | null> {
+    assertFunction(fn)
+    const frames = new Map(this.#accesses.map(({ desk }) => [desk, desk.newOwner()]))
+    const wanted = this.#accesses.map((access) => {
+      const owner = access.actor.enclosing() ?? frames.get(access.desk)
+      return { access, owner: owner as NonNullable<typeof owner> }
+    })
+    const lease = await this.#gather(wanted, meant, true)
+    if (lease === null) return null
+    let work = () => fn(lease)
+    for (const [desk, owner] of frames) {
+      const inside = work
+      work = () => desk.frames.run(owner, inside)
+    }
+    return whileHeld(lease, work, () => oneOf(lease.errors, this.name), this.#desk.tell)
+  }
+
+  async #bare(meant: Acquisition): Promise<MultiLease | null> {
+    const wanted = this.#accesses.map((access) => {
+      return { access, owner: access.actor.bare() ?? access.desk.newOwner() }
+    })
+    const held = this.#desk.groups.earliest(this, this.#key)
+    const gathering = this.#gather(wanted, meant, false)
+    return held === undefined ? gathering : warnOfSelfWait(this, held, gathering)
+  }
+
+  async #gather(
+    all: readonly Wanted[],
+    meant: Acquisition,
+    scoped: boolean,
+  ): Promise<MultiLease | null> {
+    const endsAt = performance.now() + meant.waitMs
+    for (const { access } of all) access.assertPossible(meant)
+    const holder = this.#actor.holderFor(undefined)
+    for (const { access, owner } of all) owner.gathers(access.rawName)
+    let taken: ReadonlyMap<Wanted, Lease> | null
+    try {
+      const wanted = await inOrder(all, this.#desk.limits.commandTimeoutMs)
+      taken = await new Gathering(wanted, meant, endsAt).run()
+    } finally {
+      for (const { access, owner } of all) owner.gathered(access.rawName)
+    }
+    if (taken === null) return null
+    const leases = all.flatMap((one) => taken.get(one) ?? [])
+    const { groups } = this.#desk
+    const lease: MultiLease = new MultiLease(this.name, leases, scoped, () =>
+      groups.remove(holder, this.#key, lease),
+    )
+    groups.add(holder, this.#key, lease)
+    return lease
+  }
+}
+
+function locksOf(given: readonly unknown[]): HoldfastLock[] {
+  if (given.length === 0) {
+    throw new InvalidArgumentError('getMultiLock(...locks): give it the locks; got none.')
+  }
+  return given.flatMap((lock) => {
+    if (lock instanceof HoldfastLock) return [lock]
+    if (lock instanceof MultiLock) return [...lock.locks]
+    throw new InvalidArgumentError(
+      `getMultiLock(...locks) takes locks of Holdfast, each an argument of its own; got ${show(lock)}.`,
+    )
+  })
+}

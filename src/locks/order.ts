@@ -1,0 +1,31 @@
+import { CallFailure } from '../redis/failure.ts'
+import { slotOf } from '../redis/slot.ts'
+import type { Wanted } from './gathering.ts'
+
+/**
+ * Puts locks in an order that all clients keep: by server, slot and name. A lock that is there
+ * twice, be it through two clients of one server, is left out the second time.
+ *
+ * @param timeoutMs how long a server may take to say which it is
+ */
+export async function inOrder(all: readonly Wanted[], timeoutMs: number): Promise<Wanted[]> {
+  const nodes = [...new Set(all.map(({ access }) => access.desk.node))]
+  const ids = new Map<unknown, string>()
+  if (nodes.length > 1) {
+    await Promise.all(
+      nodes.map(async (node) => {
+        // One that cannot be asked says so when it is asked for the lock.
+        const id = await node.identify(timeoutMs).catch((failure: CallFailure) => failure)
+        if (!(id instanceof CallFailure)) ids.set(node, id)
+      }),
+    )
+  }
+  const placed = new Map<string, Wanted>()
+  for (const one of all) {
+    const { desk, rawName } = one.access
+    const server = ids.get(desk.node) ?? nodes.indexOf(desk.node)
+    const place = JSON.stringify([server, String(slotOf(rawName)).padStart(5, '0'), rawName])
+    if (!placed.has(place)) placed.set(place, one)
+  }
+  return [...placed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
+}

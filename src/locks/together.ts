@@ -1,0 +1,84 @@
+import type { GrantOfAll, Named } from '../redis/acquire-all.ts'
+import { CallFailure } from '../redis/failure.ts'
+import type { LockNode } from '../redis/lock-node.ts'
+import type { Asker } from './waiter.ts'
+
+type Question = Parameters<Asker['acquire']>
+type Answer = Awaited<ReturnType<Asker['acquire']>>
+
+interface Asking {
+  readonly question: Question
+  readonly endsAt: number
+  resolve(answer: Answer): void
+  reject(failure: CallFailure): void
+}
+
+/**
+ * One question for several locks of one server and slot: all or none. Each lock's contender asks as
+ * it always does; the question is sent when all of them have asked or have no need to.
+ */
+export class Together {
+  readonly #node: Pick<LockNode, 'acquireAll'>
+  readonly #size: number
+  readonly #asking = new Map<number, Asking>()
+  readonly #done = new Set<number>()
+  #failed = false
+  /** Which of them somebody else was found to have. */
+  busy: number | undefined
+
+  /** @param size how many locks they are */
+  constructor(node: Pick<LockNode, 'acquireAll'>, size: number) {
+    this.#node = node
+    this.#size = size
+  }
+
+  /** For the n-th of them. */
+  as(n: number): Asker {
+    return {
+      acquire: (...question) =>
+        new Promise((resolve, reject) => {
+          const endsAt = performance.now() + question[4]
+          this.#asking.set(n, { question, endsAt, resolve, reject })
+          this.#sendWhenComplete()
+        }),
+    }
+  }
+
+  /** The n-th asks no more: it has its lock, or it will not get it. */
+  done(n: number, hasLock: boolean): void {
+    this.#done.add(n)
+    this.#failed ||= !hasLock
+    this.#asking.get(n)?.resolve(NOT_ASKED)
+    this.#asking.delete(n)
+    this.#sendWhenComplete()
+  }
+
+  #sendWhenComplete(): void {
+    if (this.#asking.size === 0 || this.#asking.size + this.#done.size < this.#size) return
+    const all = [...this.#asking]
+    this.#asking.clear()
+    if (this.#failed) for (const [, { resolve }] of all) resolve(NOT_ASKED)
+    else void this.#send(all)
+  }
+
+  async #send(all: readonly [number, Asking][]): Promise<void> {
+    const timeoutMs = Math.min(...all.map(([, { endsAt }]) => endsAt)) - performance.now()
+    const leaseMs = Math.max(...all.map(([, { question }]) => question[2]))
+    const seats = all.map(([, { question }]) => ({ keys: question[0], owner: question[1] }))
+    try {
+      const grant = await this.#acquire(seats, leaseMs, timeoutMs)
+      if (grant.kind === 'held') this.busy = all[grant.index]?.[0]
+      for (const [, { resolve }] of all) resolve(grant)
+    } catch (failure) {
+      for (const [, { reject }] of all) reject(failure as CallFailure)
+    }
+  }
+
+  async #acquire(seats: readonly Named[], leaseMs: number, timeoutMs: number): Promise<GrantOfAll> {
+    if (timeoutMs > 0) return this.#node.acquireAll(seats, leaseMs, timeoutMs)
+    throw new CallFailure('unsent', 'there was no time left to ask for all of its locks')
+  }
+}
+
+/** Another one of them is not to be had. */
+const NOT_ASKED = { kind: 'held', ttlMs: 0 } as const

@@ -1,0 +1,31 @@
+import type { Grant } from './answers.ts'
+import type { LockKeys } from './keys.ts'
+import type { LockCalls } from './lock-calls.ts'
+import * as scripts from './scripts.generated.ts'
+
+/** A lock, and the name under which it is asked for. */
+export interface Named {
+  readonly keys: LockKeys
+  readonly owner: string
+}
+
+/** All are granted under one token; or one of them, by its index, is somebody else's. */
+export type GrantOfAll =
+  | Extract<Grant, { kind: 'granted' }>
+  | { readonly kind: 'held'; readonly ttlMs: number; readonly index: number }
+
+/** Takes several locks of one slot at once, or none. */
+export async function acquireAll(
+  calls: LockCalls,
+  seats: readonly Named[],
+  leaseMs: number,
+  counterMs: number,
+  timeoutMs: number,
+): Promise<GrantOfAll> {
+  const both = seats.flatMap(({ keys }) => [keys.lock, keys.counter])
+  const owners = seats.map(({ owner }) => owner)
+  const args = (notAfterUs: number) => [leaseMs, notAfterUs, counterMs, ...owners]
+  const [kind, detail, n] = await calls.timed(scripts.acquireAll, both, args, timeoutMs)
+  if (kind === 'granted') return { kind, token: Number(detail) }
+  return { kind: 'held', ttlMs: Number(detail), index: Number(n) - 1 }
+}

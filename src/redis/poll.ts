@@ -1,0 +1,57 @@
+import type { CallFailure } from './failure.ts'
+
+/** What one of many was asked, and what came back. */
+export interface Vote<M, A> {
+  readonly member: M
+  readonly answer: A
+}
+
+/** Whether the answers so far decide: at once, or after a short wait for the rest of them. */
+export type Decided = boolean | 'nearly'
+
+/** The rest is waited for as long again as it took so far, within these bounds, in milliseconds. */
+const GRACE_MS = { least: 3, most: 15 }
+
+/**
+ * Asks all at once, and goes on as soon as the answers so far decide.
+ *
+ * @param isDecided looks at the votes so far
+ * @param late gets the votes that come after that
+ * @returns the votes that came before that: all, when nothing was decided
+ */
+export function poll<M, T>(
+  members: readonly M[],
+  ask: (member: M) => Promise<T>,
+  isDecided: (votes: readonly Vote<M, T | CallFailure>[]) => Decided,
+  late: (vote: Vote<M, T | CallFailure>) => void = () => {},
+): Promise<Vote<M, T | CallFailure>[]> {
+  return new Promise((resolve) => {
+    const votes: Vote<M, T | CallFailure>[] = []
+    const startedAt = performance.now()
+    let over = false
+    let grace: NodeJS.Timeout | undefined
+    const end = () => {
+      over = true
+      clearTimeout(grace)
+      resolve([...votes])
+    }
+    for (const member of members) {
+      void ask(member)
+        .catch((failure: CallFailure) => failure)
+        .then((answer) => {
+          if (over) {
+            late({ member, answer })
+            return
+          }
+          votes.push({ member, answer })
+          const decided = votes.length === members.length || isDecided(votes)
+          if (decided === true) end()
+          else if (decided === 'nearly') {
+            const tookMs = performance.now() - startedAt
+            const graceMs = Math.min(Math.max(tookMs, GRACE_MS.least), GRACE_MS.most)
+            grace ??= setTimeout(end, graceMs)
+          }
+        })
+    }
+  })
+}

@@ -1,0 +1,232 @@
+import type { Grant, LockFacts, Released, Seat } from './answers.ts'
+import { Election } from './election.ts'
+import type { CallFailure } from './failure.ts'
+import { type LockKeys, lockKeys } from './keys.ts'
+import type { Master } from './master.ts'
+import { poll } from './poll.ts'
+import { renewOnMost } from './renewals.ts'
+import type { Servers } from './servers.ts'
+import { Splits } from './splits.ts'
+import { answersOf, count, isAnswer, isGranted, mostOften, Size } from './votes.ts'
+import type { Listening } from './wake-ups.ts'
+
+/**
+ * Independent masters as one: what a majority of them answers is what is so. The algorithm is that
+ * of the Redlock page; tokens are agreed on by the majority that grants, and a master that may have
+ * forgotten does not vote. Every attempt has a name of its own, so that what is told late to one
+ * master cannot touch what was got since.
+ *
+ * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
+ */
+export class Quorum implements Servers {
+  readonly namesOnce = true
+  readonly countsListeners = true
+  readonly #masters: readonly Master[]
+  readonly #size: Size
+  readonly #election: Election
+  readonly #callMs: number
+  readonly #splits: Splits
+
+  /** @param callMs how long one master may take, in milliseconds */
+  constructor(masters: readonly Master[], callMs: number) {
+    this.#masters = masters
+    this.#size = new Size(masters.length)
+    this.#splits = new Splits(this.#size)
+    this.#election = new Election(masters, this.#size.majority)
+    this.#callMs = callMs
+  }
+
+  async acquire(
+    keys: LockKeys,
+    owner: string,
+    leaseMs: number,
+    holds: number,
+    timeoutMs: number,
+  ): Promise<Grant> {
+    const { majority, spare } = this.#size
+    const callMs = Math.min(timeoutMs, this.#callMs)
+    const attempt = await this.#election.hold(
+      keys,
+      owner,
+      callMs,
+      (master) => master.ask(() => master.acquire(keys, owner, leaseMs, holds, callMs)),
+      (some) => {
+        const granted = count(some, 'granted')
+        return granted >= majority || (some.length - granted > spare && 'nearly')
+      },
+    )
+    const { votes } = attempt
+    const granted = votes.filter(isGranted)
+    if (granted.length >= majority) {
+      if (holds > 1) return { kind: 'granted', token: Number.NaN }
+      const token = await this.#election.agree(keys, owner, granted, callMs)
+      if (token !== null) {
+        this.#splits.over(keys)
+        return { kind: 'granted', token }
+      }
+    }
+    if (holds > 1 && count(votes, 'gone') > spare) {
+      return this.#election.abandon(keys, owner, callMs)
+    }
+    const failed = votes.filter(({ answer }) => !isAnswer(answer)).length
+    if (holds > 1 || (failed > spare && !this.#size.refuse(votes))) {
+      throw this.#size.failure(votes, granted.length > 0 || votes.length < this.#masters.length)
+    }
+    attempt.giveBack()
+    if (failed > spare) throw this.#size.failure(votes, false)
+    return this.#splits.held(keys, votes)
+  }
+
+  async handOver(
+    keys: LockKeys,
+    from: { owner: string; token: number },
+    to: { owner: string; leaseMs: number },
+    listening: number | null,
+    timeoutMs: number,
+  ): Promise<Grant> {
+    const { majority, spare } = this.#size
+    const callMs = Math.min(timeoutMs, this.#callMs)
+    this.#election.over(from.owner)
+    const { votes } = await this.#election.hold(
+      keys,
+      to.owner,
+      callMs,
+      ({ node }) => node.handOver(keys, from, to, listening, callMs),
+      (some) =>
+        count(some, 'granted') >= majority ||
+        count(some, 'yielded') >= majority ||
+        (count(some, 'gone') > spare && 'nearly'),
+    )
+    const granted = votes.filter(isGranted)
+    if (granted.length >= majority) {
+      const token = await this.#election.agree(keys, to.owner, granted, callMs)
+      if (token !== null) return { kind: 'granted', token }
+    }
+    if (granted.length === 0 && votes.length === this.#masters.length) {
+      const yielded = answersOf(votes).find(({ kind }) => kind === 'yielded')
+      if (yielded !== undefined && count(votes, 'yielded') >= majority) return yielded
+      if (count(votes, 'gone') > spare) return { kind: 'gone' }
+    }
+    throw this.#size.failure(votes, true)
+  }
+
+  async release(
+    keys: LockKeys,
+    owner: string,
+    holds: number,
+    _token: number | '',
+    timeoutMs: number,
+  ): Promise<Released> {
+    const { majority, spare } = this.#size
+    const callMs = Math.min(timeoutMs, this.#callMs)
+    if (holds === 0) this.#election.over(owner)
+    const votes = await poll(
+      this.#masters,
+      (master) => master.release(keys, owner, holds, callMs),
+      (some) => {
+        const gone = count(some, 'gone')
+        return answersOf(some).length - gone >= majority || gone > spare
+      },
+    )
+    const answers = answersOf(votes)
+    if (answers.length < majority && count(votes, 'gone') <= spare) {
+      throw this.#size.failure(votes, answers.length > 0)
+    }
+    if (count(votes, 'gone') > spare) return { kind: 'gone' }
+    const listeners = answers.map((one) => (one.kind === 'freed' ? one.listeners : 0))
+    return holds > 0 ? { kind: 'kept' } : { kind: 'freed', listeners: Math.max(0, ...listeners) }
+  }
+
+  renew(
+    seats: readonly Seat[],
+    leaseMs: number,
+    timeoutMs: number,
+  ): Promise<(number | CallFailure)[]> {
+    return renewOnMost(this.#masters, this.#size, seats, leaseMs, timeoutMs, (seat) =>
+      this.#election.abandon(lockKeys(seat.key), seat.wireOwner, this.#callMs),
+    )
+  }
+
+  groups(seats: readonly Pick<Seat, 'key'>[]): number[][] {
+    return seats.length === 0 ? [] : [[...seats.keys()]]
+  }
+
+  async forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
+    const callMs = Math.min(timeoutMs, this.#callMs)
+    const votes = await poll(
+      this.#masters,
+      (master) => master.ask(() => master.node.forceRelease(keys, callMs)),
+      (some) => answersOf(some).length >= this.#size.majority && 'nearly',
+    )
+    const answers = answersOf(votes)
+    if (answers.length < this.#size.majority) {
+      throw this.#size.failure(votes, answers.length > 0)
+    }
+    return mostOften(answers)?.value ?? ''
+  }
+
+  async inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
+    const callMs = Math.min(timeoutMs, this.#callMs)
+    const votes = await poll(
+      this.#masters,
+      (master) => master.ask(() => master.node.inspect(keys, callMs)),
+      (some) => {
+        const most = mostOften(answersOf(some).map(({ holder }) => holder))
+        return (most?.times ?? 0) >= this.#size.majority && 'nearly'
+      },
+    )
+    const facts = answersOf(votes)
+    if (facts.length < this.#size.majority) throw this.#size.failure(votes, false)
+    return this.#size.factsOf(facts)
+  }
+
+  /** A release on any of the masters is worth a look. */
+  listen(keys: LockKeys, onWake: () => void): Listening {
+    const all = this.#masters.map(({ node }) => node.listen(keys, onWake))
+    const { majority } = this.#size
+    return {
+      get confirmed() {
+        return all.filter(({ confirmed }) => confirmed).length >= majority
+      },
+      stop: () => {
+        for (const one of all) one.stop()
+      },
+    }
+  }
+
+  get lateAtMostMs(): number {
+    return Math.max(...this.#masters.map(({ node }) => node.lateAtMostMs))
+  }
+
+  get whyDown(): CallFailure | undefined {
+    const down = this.#masters.flatMap((member) => {
+      const answer = member.node.whyDown
+      return answer === undefined ? [] : [{ member, answer }]
+    })
+    return down.length > this.#size.spare ? this.#size.failure(down, false) : undefined
+  }
+
+  get everUp(): boolean {
+    return this.#masters.some(({ node }) => node.everUp)
+  }
+
+  connect(): void {
+    for (const { node } of this.#masters) node.connect()
+  }
+
+  async identify(timeoutMs: number): Promise<string> {
+    const ids = await Promise.allSettled(
+      this.#masters.map(({ node }) => node.identify(Math.min(timeoutMs, this.#callMs))),
+    )
+    const known = ids.flatMap((id) => (id.status === 'fulfilled' ? id.value : []))
+    return known.sort().join()
+  }
+
+  async quiet(): Promise<void> {
+    await Promise.all(this.#masters.map((master) => master.quiet()))
+  }
+
+  close(): void {
+    for (const { node } of this.#masters) node.close()
+  }
+}

@@ -1,0 +1,24 @@
+import type { LockNode } from './lock-node.ts'
+
+/** What locks ask of the server that they live on, or of a majority of several. */
+export type Servers = Pick<
+  LockNode,
+  | 'acquire'
+  | 'handOver'
+  | 'release'
+  | 'renew'
+  | 'groups'
+  | 'forceRelease'
+  | 'inspect'
+  | 'listen'
+  | 'lateAtMostMs'
+  | 'whyDown'
+  | 'everUp'
+  | 'connect'
+  | 'close'
+  | 'countsListeners'
+  | 'namesOnce'
+  | 'quiet'
+  | 'identify'
+> &
+  Partial<Pick<LockNode, 'acquireAll'>>

@@ -1,0 +1,49 @@
+import type { Grant, Held } from './answers.ts'
+import { CallFailure } from './failure.ts'
+import type { LockKeys } from './keys.ts'
+import { answersOf, isGranted, type Size, type Votes } from './votes.ts'
+
+/** How long two who split the votes pause at first and at most, in milliseconds. */
+const SPLIT_MS = { first: 5, most: 200 }
+
+/** What to make of votes that gave nobody a majority. */
+export class Splits {
+  readonly #size: Size
+  /** How often in a row the votes for a lock were split. */
+  readonly #inARow = new WeakMap<LockKeys, number>()
+
+  constructor(size: Size) {
+    this.#size = size
+  }
+
+  /** Somebody has it: when there may be a majority again, and what is to be thought of the votes. */
+  held(keys: LockKeys, votes: Votes<Grant>): Held {
+    const ttls = answersOf(votes)
+      .filter((answer): answer is Held => answer.kind === 'held')
+      .map(({ ttlMs }) => (ttlMs < 0 ? Infinity : ttlMs))
+      .sort((a, b) => a - b)
+    // So many of those who have it now must be over before a majority can be had.
+    const ttlMs = ttls[Math.max(0, ttls.length - this.#size.spare - 1)] ?? 0
+    const held = { kind: 'held', ttlMs: ttlMs === Infinity ? -1 : ttlMs } as const
+    const unsure =
+      votes.length < this.#size.all ||
+      votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'unknown')
+    if (votes.some(isGranted)) {
+      return { ...held, split: { pauseMs: this.#pauseMs(keys), unsure } }
+    }
+    this.over(keys)
+    return unsure ? { ...held, split: { unsure } } : held
+  }
+
+  /** Somebody got a majority. */
+  over(keys: LockKeys): void {
+    this.#inARow.delete(keys)
+  }
+
+  /** Those who split the votes pause at random, longer each time. */
+  #pauseMs(keys: LockKeys): number {
+    const splits = (this.#inARow.get(keys) ?? 0) + 1
+    this.#inARow.set(keys, splits)
+    return Math.random() * Math.min(SPLIT_MS.first * 2 ** splits, SPLIT_MS.most)
+  }
+}

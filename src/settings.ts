@@ -1,0 +1,142 @@
+import { hostname } from 'node:os'
+import { InvalidArgumentError, show } from './errors.ts'
+import { assertKnown, leaseMs, wholeMs } from './input.ts'
+import type { HoldfastOptions, WatchdogThreadOptions } from './options.ts'
+
+/** Where one server is. */
+type Source = NonNullable<HoldfastOptions['redis']>
+
+/** All of a client's options, each with a value. */
+export interface Settings {
+  /** One server, or independent masters. */
+  readonly sources: readonly Source[]
+  readonly longestLeaseMs: number | undefined
+  readonly newDeployment: boolean
+  readonly leaseMs: number
+  readonly keyPrefix: string | undefined
+  readonly label: string
+  /** How long a token counter outlives its last use; 0 keeps it for good. */
+  readonly counterMs: number
+  readonly sharded: boolean
+  readonly commandTimeoutMs: number
+  readonly outageMs: number
+  /** Undefined when the watchdog has no thread. */
+  readonly silenceLimitMs: number | undefined
+}
+
+/** What a timer of Node.js can count. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** A counter outlives its last use by this long: a day. */
+const COUNTER_MS = 86_400_000
+
+const CLIENT_OPTIONS = [
+  'redis',
+  'masters',
+  'longestLeaseMs',
+  'newDeployment',
+  'leaseMs',
+  'keyPrefix',
+  'label',
+  'keepCounters',
+  'shardedPubSub',
+  'commandTimeoutMs',
+  'outageMs',
+  'watchdogThread',
+]
+
+export function resolveOptions(options: HoldfastOptions): Settings {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError(
+      `new Holdfast(options): options must be an object with \`redis\`; got ${show(options)}.`,
+    )
+  }
+  assertKnown(Object.keys(options), CLIENT_OPTIONS)
+  const { keyPrefix, label = `${hostname()}:${process.pid}` } = options
+  const sources = sourcesOf(options)
+  if (keyPrefix !== undefined && typeof keyPrefix !== 'string') {
+    throw new InvalidArgumentError(`\`keyPrefix\` must be a string; got ${show(keyPrefix)}.`)
+  }
+  if (typeof label !== 'string') {
+    throw new InvalidArgumentError(`\`label\` must be a string; got ${show(label)}.`)
+  }
+  const { keepCounters = false, shardedPubSub = true, newDeployment = false } = options
+  for (const [name, value] of Object.entries({ keepCounters, shardedPubSub, newDeployment })) {
+    if (typeof value === 'boolean') continue
+    throw new InvalidArgumentError(`\`${name}\` must be true or false; got ${show(value)}.`)
+  }
+  const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
+  const { watchdogThread = false } = options
+  if (options.masters !== undefined && watchdogThread !== false) {
+    // The thread asks one server, and one of several proves nothing.
+    throw new InvalidArgumentError('`watchdogThread` does not go together with `masters` yet.')
+  }
+  const ownLeaseMs = leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS)
+  return {
+    sources,
+    newDeployment,
+    longestLeaseMs: longestLeaseMs(options, ownLeaseMs),
+    keyPrefix,
+    label,
+    counterMs: keepCounters ? 0 : COUNTER_MS,
+    sharded: shardedPubSub,
+    leaseMs: ownLeaseMs,
+    commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
+    outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
+    silenceLimitMs: silenceLimitMs(watchdogThread),
+  }
+}
+
+function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
+  if (masters === undefined) {
+    if (isPlaceOfRedis(redis)) return [redis]
+    throw new InvalidArgumentError(
+      'new Holdfast(options): `redis` must be a redis:// URL, ioredis options, or an ' +
+        `ioredis client; got ${show(redis)}.`,
+    )
+  }
+  if (redis !== undefined) {
+    throw new InvalidArgumentError('Give either `redis` or `masters`; got both.')
+  }
+  if (!Array.isArray(masters) || masters.length === 0) {
+    throw new InvalidArgumentError(`\`masters\` must be a list of servers; got ${show(masters)}.`)
+  }
+  for (const master of masters as unknown[]) {
+    const isCluster = typeof master === 'object' && master !== null && 'isCluster' in master
+    if (isPlaceOfRedis(master) && !(isCluster && master.isCluster)) continue
+    throw new InvalidArgumentError(
+      'Each of `masters` must be a redis:// URL, ioredis options, or an ioredis client of one ' +
+        `server; got ${show(master)}.`,
+    )
+  }
+  return [...(masters as Source[])]
+}
+
+function longestLeaseMs(options: HoldfastOptions, ownLeaseMs: number): number | undefined {
+  if (options.masters === undefined) return undefined
+  const longest = leaseMs(options.longestLeaseMs ?? 2 * ownLeaseMs, '`longestLeaseMs`')
+  if (longest >= ownLeaseMs) return longest
+  throw new InvalidArgumentError(
+    `\`longestLeaseMs\` must not be below \`leaseMs\`, which is ${ownLeaseMs}; got ${longest}.`,
+  )
+}
+
+function isPlaceOfRedis(redis: unknown): redis is Source {
+  if (typeof redis === 'object') return redis !== null && !Array.isArray(redis)
+  if (typeof redis !== 'string' || redis === '' || /\s/.test(redis)) return false
+  if (redis.includes('://')) return /^rediss?:/.test(redis) && URL.canParse(redis)
+  return redis.startsWith('/') || URL.canParse(`redis://${redis}`)
+}
+
+function silenceLimitMs(thread: unknown): number | undefined {
+  if (thread === false) return undefined
+  if (thread === true) return 60_000
+  if (typeof thread !== 'object' || thread === null) {
+    throw new InvalidArgumentError(
+      `\`watchdogThread\` must be true, false or { silenceLimitMs }; got ${show(thread)}.`,
+    )
+  }
+  assertKnown(Object.keys(thread), ['silenceLimitMs'])
+  const { silenceLimitMs = 60_000 } = thread as WatchdogThreadOptions
+  return wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`', LONGEST_TIMER_MS)
+}

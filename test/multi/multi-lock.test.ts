@@ -1,0 +1,434 @@
+import {
+  Holdfast,
+  type HoldfastLock,
+  type HoldfastOptions,
+  InvalidArgumentError,
+  LeaseLostError,
+  type MultiLease,
+  type MultiLock,
+  NotHeldError,
+} from '../../src/index.ts'
+import { lockKeys } from '../../src/redis/keys.ts'
+import * as scripts from '../../src/redis/scripts.generated.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
+
+const server = sharedServer()
+let other: RedisServer
+beforeAll(async () => {
+  other = await startRedis()
+})
+afterEach(() => other.flush())
+
+function newClient(options: Omit<HoldfastOptions, 'redis'> = {}, on = server): Holdfast {
+  const client = new Holdfast({ redis: on.url, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+const multi = (client: Holdfast, ...names: string[]): MultiLock =>
+  client.getMultiLock(...names.map((name) => client.getLock(name)))
+
+const lockedOf = async (names: readonly string[], on = server): Promise<string[]> => {
+  const held = await Promise.all(names.map((name) => on.admin.exists(name)))
+  return names.filter((_, i) => held[i] === 1)
+}
+
+const ABC = ['a', 'b', 'c']
+
+/** Waits until somebody listens for the release of that lock. */
+const waitedFor = (name: string, on = server) =>
+  eventually(async () => Number((await on.admin.pubsub('NUMSUB', lockKeys(name).channel))[1]) > 0, {
+    message: `somebody to wait for ${name}`,
+  })
+
+test('takes all of its locks in one step, under one token, and frees them', async () => {
+  const client = newClient()
+  const lock = multi(client, ...ABC)
+  await (await lock.lock()).release()
+  await server.admin.config('RESETSTAT')
+  const lease = await lock.lock()
+  const stats = await server.admin.info('commandstats')
+  expect(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]).toBe('1')
+  expect(await lockedOf(ABC)).toEqual(ABC)
+  expect(new Set(lease.leases.map(({ token }) => token)).size).toBe(1)
+  expect(lease.token).toBe(lease.leases[0]?.token)
+  expect(lease.leases.map(({ name }) => name)).toEqual(ABC)
+  expect(lock.name).toBe('a + b + c')
+  expect(lease.name).toBe('a + b + c')
+  expect(await lease.release()).toBe(true)
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
+test('takes none when somebody has one of them', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const taken: string[] = []
+  mine.on('acquired', ({ name }) => taken.push(name))
+  for (const busy of ABC) {
+    const lease = await theirs.getLock(busy).lock()
+    expect(await multi(mine, ...ABC).tryLock()).toBeNull()
+    expect(await lockedOf(ABC)).toEqual([busy])
+    await lease.release()
+  }
+  expect(taken).toEqual([])
+})
+
+test('waits for the one that is busy, holds none meanwhile that comes behind it, and is woken', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const busy = await theirs.getLock('a').lock()
+  const locking = multi(mine, 'c', 'b', 'a').lock()
+  await waitedFor('a')
+  expect(await lockedOf(ABC)).toEqual(['a'])
+  const releasedAt = performance.now()
+  await busy.release()
+  const lease = await locking
+  expect(performance.now() - releasedAt).toBeLessThan(3_000)
+  expect(await lockedOf(ABC)).toEqual(ABC)
+  await lease.release()
+})
+
+test('has one time for the whole', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const leases = [await theirs.getLock('a').lock(), await theirs.getLock('b').lock()]
+  const startedAt = performance.now()
+  const trying = multi(mine, 'a', 'b').tryLock(600)
+  await waitedFor('b')
+  await leases[1]?.release()
+  await waitedFor('a')
+  expect(await lockedOf(['a', 'b'])).toEqual(['a', 'b'])
+  expect(await trying).toBeNull()
+  const tookMs = performance.now() - startedAt
+  expect(tookMs).toBeGreaterThan(590)
+  expect(tookMs).toBeLessThan(2_500)
+  expect(await lockedOf(['a', 'b'])).toEqual(['a'])
+  await leases[0]?.release()
+})
+
+test('never deadlocks with another that has the same locks in another order', async () => {
+  const clients = [newClient(), newClient(), newClient()]
+  const orders = [ABC, ['c', 'b', 'a'], ['b', 'a', 'c']]
+  const inside = new Set<string>()
+  let last = 0
+  const work = async (client: Holdfast, order: string[]) => {
+    const lock = multi(client, ...order)
+    for (let round = 0; round < 60; round++) {
+      const lease = await lock.lock()
+      for (const name of order) {
+        expect(inside.has(name)).toBe(false)
+        inside.add(name)
+      }
+      expect(lease.token).toBeGreaterThan(last)
+      last = lease.token
+      await null
+      for (const name of order) inside.delete(name)
+      await lease.release()
+    }
+  }
+  const works = clients.flatMap((client, i) => [
+    work(client, orders[i] as string[]),
+    work(client, orders[(i + 1) % 3] as string[]),
+  ])
+  await Promise.all(works)
+})
+
+test('gets its turn among those who want its locks one by one', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  let over = false
+  const others = ABC.flatMap((name) =>
+    [1, 2].map(async () => {
+      while (!over) await theirs.getLock(name).using(() => new Promise((go) => setTimeout(go, 5)))
+    }),
+  )
+  for (let round = 0; round < 5; round++) await multi(mine, ...ABC).using(() => {})
+  over = true
+  await Promise.all(others)
+})
+
+test('re-enters what the running code holds, and is re-entered lock by lock', async () => {
+  const client = newClient()
+  await client.getLock('a').using(async () => {
+    const lock = multi(client, 'a', 'b')
+    await lock.using(async (outer) => {
+      expect(await server.admin.hvals('a')).toEqual(['2'])
+      await multi(client, 'b', 'c').using(async (inner) => {
+        expect(await lockedOf(ABC)).toEqual(ABC)
+        expect(inner.leases[0]?.token).toBe(outer.leases[1]?.token)
+      })
+      await client.getLock('b').using(() => {})
+      expect(await lock.isHeld()).toBe(true)
+      expect(await lockedOf(ABC)).toEqual(['a', 'b'])
+    })
+    expect(await lockedOf(ABC)).toEqual(['a'])
+    expect(await server.admin.hvals('a')).toEqual(['1'])
+  })
+})
+
+test('what re-entered is undone when another lock is not to be had', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const busy = await theirs.getLock('b').lock()
+  await mine.getLock('a').using(async () => {
+    expect(await multi(mine, 'a', 'b', 'c').tryLock()).toBeNull()
+    expect(await server.admin.hvals('a')).toEqual(['1'])
+    expect(await lockedOf(ABC)).toEqual(['a', 'b'])
+  })
+  await busy.release()
+})
+
+test('a lock that is given twice is taken once, and so is one of another MultiLock', async () => {
+  const client = newClient()
+  const lock = client.getMultiLock(multi(client, 'a', 'b'), client.getLock('a'))
+  const lease = await lock.lock()
+  expect(lease.leases.map(({ name }) => name)).toEqual(['a', 'b'])
+  expect(await server.admin.hvals('a')).toEqual(['1'])
+  await lease.release()
+})
+
+test('a lock that is given through two clients of one server is taken once', async () => {
+  const [one, two] = [newClient(), newClient()]
+  const lease = await one.getMultiLock(one.getLock('a'), two.getLock('a')).lock(5_000)
+  expect(lease.leases).toHaveLength(1)
+  await lease.release()
+  expect(await lockedOf(['a'])).toEqual([])
+})
+
+describe('tasks that share a MultiLock', () => {
+  const exclude = async (acquire: () => Promise<MultiLease>) => {
+    let inside = 0
+    const task = async () => {
+      const lease = await acquire()
+      inside += 1
+      expect(inside).toBe(1)
+      await new Promise((go) => setTimeout(go, 5))
+      inside -= 1
+      await lease.release()
+    }
+    await Promise.all([task(), task(), task()])
+  }
+
+  test('exclude each other outside any frame', async () => {
+    const lock = multi(newClient(), 'a', 'b')
+    await exclude(() => lock.lock())
+  })
+
+  test('exclude each other when they ask at once in one frame', async () => {
+    const client = newClient()
+    const [one, two] = [newClient({}, other), client]
+    const locks = [multi(client, 'a', 'b'), client.getMultiLock(one.getLock('a'), two.getLock('b'))]
+    for (const lock of locks) await client.run(() => exclude(() => lock.lock()))
+  })
+})
+
+describe('over several servers', () => {
+  const pair = (): [MultiLock, Holdfast, Holdfast] => {
+    const [one, two] = [
+      newClient({ outageMs: 1_000, commandTimeoutMs: 300 }),
+      newClient({ outageMs: 1_000, commandTimeoutMs: 300 }, other),
+    ]
+    return [one.getMultiLock(one.getLock('a'), two.getLock('b'), one.getLock('c')), one, two]
+  }
+
+  test('takes all', async () => {
+    const [lock] = pair()
+    await lock.using(async (lease) => {
+      expect(await lockedOf(ABC)).toEqual(['a', 'c'])
+      expect(await lockedOf(ABC, other)).toEqual(['b'])
+      expect(lease.token).toBe(Math.max(...lease.leases.map(({ token }) => token)))
+    })
+    expect([...(await lockedOf(ABC)), ...(await lockedOf(ABC, other))]).toEqual([])
+  })
+
+  test('gives all back when one of them is not to be had in time', async () => {
+    const [lock] = pair()
+    const [on, name] = [other, 'b']
+    const busy = await newClient({}, on).getLock(name).lock()
+    expect(await lock.tryLock()).toBeNull()
+    expect(await lockedOf(ABC)).toEqual([])
+    expect(await lock.tryLock(200)).toBeNull()
+    expect(await lockedOf(ABC)).toEqual([])
+    await busy.release()
+  })
+
+  test('an outage of one server is an error, and what the others gave is given back', async () => {
+    const [lock] = pair()
+    await (await lock.lock()).release()
+    await other.pause()
+    try {
+      await expect(lock.lock()).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+      await eventually(async () => (await lockedOf(ABC)).length === 0)
+    } finally {
+      await other.resume()
+    }
+    await eventually(async () => (await lockedOf(ABC, other)).length === 0)
+  })
+
+  test('release goes on past a server that does not answer, and unlock tells of it', async () => {
+    const [lock] = pair()
+    await lock.lock(5_000)
+    await other.pause()
+    try {
+      await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+      expect(await lockedOf(ABC)).toEqual([])
+    } finally {
+      await other.resume()
+    }
+    await eventually(async () => (await lockedOf(ABC, other)).length === 0)
+  })
+})
+
+describe('other kinds of lock', () => {
+  test('a fair lock is waited for in turn', async () => {
+    const [mine, theirs] = [newClient(), newClient()]
+    const lock = mine.getMultiLock(mine.getLock('a'), mine.getFairLock('b'))
+    const busy = await theirs.getFairLock('b').lock()
+    const locking = lock.lock()
+    await eventually(async () => (await server.admin.zcard('holdfast_queue:{b}')) === 1)
+    const after = theirs.getFairLock('b').lock()
+    await busy.release()
+    const lease = await locking
+    expect(await lockedOf(['a', 'b'])).toEqual(['a', 'b'])
+    await lease.release()
+    await (await after).release()
+  })
+})
+
+test('its signal aborts, and it is valid no more, when the first of its locks is lost', async () => {
+  const client = newClient()
+  const lease = await multi(client, ...ABC).lock()
+  const { signal } = lease
+  expect([signal.aborted, lease.valid, lease.remaining() > 0]).toEqual([false, true, true])
+  lease.assertValid()
+  await client.getLock('b').forceUnlock()
+  expect([signal.aborted, lease.valid, lease.remaining()]).toEqual([true, false, 0])
+  expect(signal.reason).toBeInstanceOf(LeaseLostError)
+  expect(signal.reason.lockName).toBe('b')
+  expect(() => lease.assertValid()).toThrow(LeaseLostError)
+  expect(await lease.release()).toBe(false)
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
+test('unlock tells of each lock that was lost, and frees the others', async () => {
+  const client = newClient()
+  const lock = multi(client, ...ABC)
+  await lock.lock()
+  await client.getLock('b').forceUnlock()
+  const lost = await lock.unlock().catch((error) => error)
+  expect([lost.code, lost.lockName]).toEqual(['HOLDFAST_LEASE_LOST', 'b'])
+  expect(await lockedOf(ABC)).toEqual([])
+  await lock.lock()
+  for (const name of ['a', 'c']) await client.getLock(name).forceUnlock()
+  const both = await lock.unlock().catch((error) => error)
+  expect([both.code, both.errors.length, both.cause.errors.length]).toEqual([
+    'HOLDFAST_NOT_RELEASED',
+    2,
+    2,
+  ])
+  expect(both.message).toMatch(/"a".*"c"/s)
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
+test('unlock rejects for whoever does not hold them together', async () => {
+  const client = newClient()
+  const lock = multi(client, 'a', 'b')
+  await expect(lock.unlock()).rejects.toThrow(NotHeldError)
+  await client.run(async () => {
+    await lock.lock()
+    await multi(client, 'b', 'a').unlock()
+    expect(await lockedOf(ABC)).toEqual([])
+  })
+})
+
+test('using() rejects when a lock was lost before the work ended', async () => {
+  const client = newClient()
+  const work = multi(client, 'a', 'b').using(() => client.getLock('b').forceUnlock())
+  await expect(work).rejects.toThrow(LeaseLostError)
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
+test('an abort ends the wait and leaves nothing', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const busy = await theirs.getLock('b').lock()
+  const abort = new AbortController()
+  const locking = multi(mine, ...ABC).lock({ signal: abort.signal })
+  locking.catch(() => {})
+  await waitedFor('b')
+  abort.abort(new Error('enough'))
+  await expect(locking).rejects.toThrow('enough')
+  await eventually(async () => (await lockedOf(ABC)).length === 1)
+  await busy.release()
+  await eventually(async () => (await lockedOf(ABC)).length === 0)
+})
+
+test('close() ends the wait and frees what is held', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const busy = await theirs.getLock('b').lock()
+  await multi(mine, 'd', 'e').lock()
+  const locking = multi(mine, ...ABC).lock()
+  locking.catch(() => {})
+  await waitedFor('b')
+  await mine.close()
+  await expect(locking).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
+  expect(await lockedOf([...ABC, 'd', 'e'])).toEqual(['b'])
+  await busy.release()
+})
+
+test('a fixed lease lasts as long for all, also for those that were had first', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const [a, b] = [await theirs.getLock('a').lock(), await theirs.getLock('b').lock()]
+  const locking = multi(mine, 'a', 'b').lock(3_000)
+  await waitedFor('b')
+  await b.release()
+  await waitedFor('a')
+  await eventually(async () => (await server.admin.pttl('b')) < 2_300)
+  await a.release()
+  const lease = await locking
+  const ttls = await Promise.all(['a', 'b'].map((name) => server.admin.pttl(name)))
+  expect(Math.abs(Number(ttls[0]) - Number(ttls[1]))).toBeLessThan(300)
+  expect(lease.remaining()).toBeGreaterThan(2_000)
+  await lease.release()
+})
+
+test('the watchdog keeps all, and extend() lengthens all', async () => {
+  const client = newClient({ leaseMs: 600 })
+  const lease = await multi(client, ...ABC).lock()
+  let renewed = 0
+  client.on('renewed', ({ holds }) => {
+    if (holds === 3) renewed += 1
+  })
+  await eventually(() => renewed >= 4)
+  expect(lease.valid).toBe(true)
+  await lease.extend(20_000)
+  expect(lease.remaining()).toBeGreaterThan(15_000)
+  await lease.release()
+})
+
+test('warns when it waits for itself', async () => {
+  const lock = multi(newClient(), 'a', 'b')
+  const lease = await lock.lock()
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  const nested = lock.lock()
+  await eventually(() => warn.mock.calls.length > 0)
+  expect(warn.mock.calls[0]?.[1]).toMatchObject({ code: 'HOLDFAST_SELF_WAIT' })
+  warn.mockRestore()
+  await lease.release()
+  await (await nested).release()
+})
+
+test('a server that forgets its scripts is no failure', async () => {
+  const lock = multi(newClient(), ...ABC)
+  for (let round = 0; round < 3; round++) {
+    await server.admin.script('FLUSH')
+    await (await lock.lock()).release()
+  }
+  expect(scripts.acquireAll.args).toContain('notAfterUs')
+})
+
+test.each([[[]], [['a']], [[null]], [[{ name: 'a' }]], [[[]]]])(
+  'getMultiLock(%j) is refused',
+  (given) => {
+    const client = newClient()
+    expect(() => client.getMultiLock(...(given as unknown as HoldfastLock[]))).toThrow(
+      InvalidArgumentError,
+    )
+  },
+)

@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast, Lease } from '../../src/index.ts'
+import { leaves } from '../support/leaks.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+import { Cluster } from './rig.ts'
+
+/** Stands outside of the lock: who is let in while the lease of another is valid, and with which token. */
+class Witness {
+  readonly violations: string[] = []
+  grants = 0
+  #last = 0
+  readonly #inside = new Set<Lease>()
+
+  enter(lease: Lease): void {
+    this.grants += 1
+    if (!lease.valid) return
+    for (const other of this.#inside) {
+      if (other.valid) this.violations.push(`${lease.token} was let in while ${other.token} was`)
+    }
+    if (lease.token <= this.#last) this.violations.push(`${lease.token} came after ${this.#last}`)
+    this.#last = Math.max(this.#last, lease.token)
+    this.#inside.add(lease)
+  }
+
+  leave(lease: Lease): void {
+    this.#inside.delete(lease)
+  }
+}
+
+/** Contends until told to stop; what a fault costs it is beside the point here. */
+async function contend(client: Holdfast, witness: Witness, over: () => boolean): Promise<void> {
+  const lock = client.getLock('it')
+  while (!over()) {
+    const lease = await lock.tryLock(500).catch(() => null)
+    if (lease === null) {
+      await pause(10)
+      continue
+    }
+    witness.enter(lease)
+    await pause(Math.random() * 15)
+    witness.leave(lease)
+    await lease.release().catch(() => {})
+  }
+}
+
+const killed = async (master: RedisServer) => {
+  await master.kill()
+  await pause(150)
+  await master.restart()
+}
+const stopped = async (master: RedisServer) => {
+  master.pause()
+  await pause(250)
+  master.resume()
+}
+const restarted = (master: RedisServer) => master.restart()
+
+describe.each([
+  ['killed and started again', killed],
+  ['stopped for a while', stopped],
+  ['restarted empty', restarted],
+] as const)('masters that are %s one after another', (_, hurt) => {
+  test('break neither the exclusion nor the order of the tokens', async () => {
+    const cluster = await Cluster.start(5)
+    const witness = new Witness()
+    let over = false
+    const options = { leaseMs: 600, longestLeaseMs: 600, outageMs: 2_000 }
+    const clients = Array.from({ length: 4 }, () => cluster.client(options))
+    const work = clients.map((client) => contend(client, witness, () => over))
+    let seen = 0
+    for (const master of [...cluster.masters, ...cluster.masters.slice(0, 3)]) {
+      await hurt(master)
+      seen = witness.grants
+      // The masters that forgot rest; then everybody is to go on.
+      for (let i = 0; i < 400 && witness.grants < seen + 3; i++) await pause(10)
+      expect(witness.grants).toBeGreaterThan(seen)
+    }
+    over = true
+    await Promise.all(work)
+    expect(witness.violations).toEqual([])
+    expect(witness.grants).toBeGreaterThan(24)
+    await Promise.all(clients.map((client) => client.close()))
+    leaves({ keys: true, why: 'what a master missed ends with its lease' })
+  })
+})

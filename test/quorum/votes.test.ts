@@ -1,0 +1,262 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { lockKeys } from '../../src/redis/keys.ts'
+import * as scripts from '../../src/redis/scripts.generated.ts'
+import { granted, within } from '../faults/rig.ts'
+import { eventually } from '../support/eventually.ts'
+import { leaves } from '../support/leaks.ts'
+import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import { Cluster } from './rig.ts'
+
+const isRising = (tokens: readonly number[]) =>
+  tokens.every((token, i) => i === 0 || token > Number(tokens[i - 1]))
+
+/** Masters with a proxy before each of them, which knows the scripts by hash already. */
+async function proxied(count: number): Promise<{ cluster: Cluster; proxies: FaultProxy[] }> {
+  const cluster = await Cluster.start(count)
+  for (const { admin } of cluster.masters) {
+    for (const { source } of Object.values(scripts)) await admin.script('LOAD', source)
+  }
+  const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
+  return { cluster, proxies }
+}
+
+describe('tokens', () => {
+  test('rise above every counter of a majority, however far they were set apart', async () => {
+    const cluster = await Cluster.start(5)
+    const lock = cluster.client().getLock('it')
+    const tokens = [await lock.using(({ token }) => token)]
+    const base = tokens[0] as number
+    const { counter } = lockKeys('it')
+    for (const round of [1, 2, 3, 4]) {
+      await cluster.free('it')
+      for (const [i, { admin }] of cluster.masters.entries()) {
+        // Never below what a majority was told.
+        const ahead = base + 1_000 * round + ((i * 37 + round * 11) % 5) * 100
+        await admin.set(counter, ahead, 'PX', 60_000)
+      }
+      for (let i = 0; i < 3; i++) {
+        tokens.push(await lock.using(({ token }) => token))
+        tokens.push(
+          await cluster
+            .client()
+            .getLock('it')
+            .using(({ token }) => token),
+        )
+      }
+    }
+    expect(tokens).toHaveLength(25)
+    expect(isRising(tokens)).toBe(true)
+  })
+
+  test('once they are in step nothing is asked but the votes', async () => {
+    const { cluster, proxies } = await proxied(3)
+    const lock = cluster
+      .client(
+        {},
+        proxies.map(({ url }) => url),
+      )
+      .getLock('it')
+    const counters = () => cluster.counters('it')
+    await eventually(async () => {
+      await lock.using(() => {})
+      await cluster.free('it')
+      return new Set(await counters()).size === 1
+    })
+    const told = proxies.map((proxy) => proxy.count(scripts.agree.sha1))
+    const tokens: number[] = []
+    for (let i = 0; i < 5; i++) {
+      tokens.push(await lock.using(({ token }) => token))
+      await cluster.free('it')
+    }
+    expect(tokens).toEqual(tokens.map((_, i) => (tokens[0] as number) + i))
+    expect(proxies.map((proxy) => proxy.count(scripts.agree.sha1))).toEqual(told)
+  })
+
+  test('are never issued twice when the agreement gets no answer', async () => {
+    const { cluster, proxies } = await proxied(3)
+    const { counter } = lockKeys('it')
+    for (const [i, { admin }] of cluster.masters.entries()) {
+      await admin.set(counter, 1_000 + 10 * i, 'PX', 60_000)
+    }
+    for (const proxy of proxies) proxy.onNextRequest(scripts.agree.sha1, 'mute')
+    const urls = proxies.map(({ url }) => url)
+    const leases = [await cluster.client({}, urls).getLock('it').lock()]
+    await (leases[0] as { release(): Promise<boolean> }).release()
+    leases.push(await cluster.client().getLock('it').lock())
+    await leases[1]?.release()
+    expect(isRising([1_000, ...leases.map(({ token }) => token)])).toBe(true)
+    await cluster.free('it')
+  })
+
+  test('rise when it is always another majority that can be reached', async () => {
+    const { cluster, proxies } = await proxied(3)
+    for (const [i, { admin }] of cluster.masters.entries()) {
+      await admin.set(lockKeys('it').counter, i === 1 ? 5_000 : 1_000, 'PX', 60_000)
+    }
+    const tokens: number[] = []
+    for (let round = 2; round < 11; round++) {
+      const urls = proxies.map(({ url }) => url)
+      const away = proxies[round % 3] as FaultProxy
+      away.refuse()
+      away.cut()
+      const lock = cluster.client({}, urls).getLock('it')
+      tokens.push(await lock.using(({ token }) => token))
+      await away.heal()
+      await cluster.free('it')
+    }
+    expect(isRising(tokens)).toBe(true)
+  })
+})
+
+describe('split votes', () => {
+  test('resolve, and leave nothing behind', async () => {
+    const cluster = await Cluster.start(5)
+    const locks = Array.from({ length: 5 }, () => cluster.client().getLock('it'))
+    let inside = 0
+    const tokens: number[] = []
+    await within(
+      20_000,
+      Promise.all(
+        locks.map(async (lock) => {
+          for (let i = 0; i < 5; i++) {
+            await lock.using(async ({ token }) => {
+              inside += 1
+              expect(inside).toBe(1)
+              tokens.push(token)
+              await pause(1)
+              inside -= 1
+            })
+          }
+        }),
+      ),
+    )
+    expect(tokens).toHaveLength(25)
+    expect(isRising(tokens)).toBe(true)
+    await cluster.free('it')
+  })
+
+  test('of one who has a minority for itself are overcome when its leases end', async () => {
+    const cluster = await Cluster.start(5)
+    for (const [i, { admin }] of cluster.masters.entries()) {
+      if (i === 4) continue
+      await admin.hset('it', `somebody:${i % 2}`, 1)
+      await admin.pexpire('it', 400)
+    }
+    const lease = await within(5_000, cluster.client().getLock('it').lock())
+    await lease.release()
+    await cluster.free('it')
+  })
+})
+
+describe('a minority', () => {
+  test('that hangs costs a little latency', async () => {
+    const cluster = await Cluster.start(5)
+    const lock = cluster.client().getLock('it')
+    await lock.using(() => {})
+    for (const master of cluster.masters.slice(0, 2)) master.pause()
+    const start = performance.now()
+    for (let i = 0; i < 20; i++) await lock.using(() => {})
+    expect((performance.now() - start) / 20).toBeLessThan(100)
+    const held = await cluster.client().getLock('it').lock()
+    expect(await lock.tryLock()).toBeNull()
+    const waiting = lock.lock()
+    await held.release()
+    await (await within(3_000, waiting)).release()
+    for (const master of cluster.masters) await master.revive()
+    await cluster.free('it')
+  })
+
+  test('that was away when the lock was taken gets it with a renewal', async () => {
+    const cluster = await Cluster.start(3)
+    const [away] = cluster.masters
+    await away?.kill()
+    const lease = await cluster.client({ leaseMs: 1_500 }).getLock('it').lock()
+    await away?.restart()
+    await cluster.heldEverywhere('it', lease.owner)
+    await lease.release()
+    await cluster.free('it')
+  })
+
+  test('whose votes come after the release gives them back', async () => {
+    const { cluster, proxies } = await proxied(3)
+    const [late] = cluster.masters
+    const urls = proxies.map(({ url }) => url)
+    const lock = cluster.client({}, urls).getLock('it')
+    await lock.using(() => {})
+    await cluster.free('it')
+    // It knows how to release, and is to be told how to acquire.
+    await late?.admin.script('FLUSH')
+    await late?.admin.script('LOAD', scripts.release.source)
+    const trap = (proxies[0] as FaultProxy).onNextRequest(scripts.acquire.sha1, 'holdReply')
+    const lease = granted(await lock.tryLock())
+    await trap.seen
+    await lease.release()
+    await eventually(() => (proxies[0] as FaultProxy).count(scripts.release.sha1) >= 2)
+    trap.release()
+    await eventually(() => (proxies[0] as FaultProxy).count('EVAL') >= 1)
+    await cluster.free('it')
+  })
+
+  test('that granted to one who did not win is free again at once', async () => {
+    const cluster = await Cluster.start(3)
+    for (const { admin } of cluster.masters.slice(1)) {
+      await admin.hset('it', 'somebody:else', 1)
+      await admin.pexpire('it', 5_000)
+    }
+    expect(await cluster.client().getLock('it').tryLock()).toBeNull()
+    await eventually(async () => (await cluster.holders('it'))[0] === '')
+    leaves({ keys: true, why: 'somebody else has it' })
+  })
+})
+
+describe('without a majority', () => {
+  test('lock() tells why of each master', async () => {
+    const cluster = await Cluster.start(5)
+    const [gone, hangs, full] = cluster.masters
+    const client = cluster.client({ outageMs: 1_500 })
+    await client.getLock('it').using(() => {})
+    await cluster.free('it')
+    await gone?.kill()
+    hangs?.pause()
+    await full?.admin.config('SET', 'maxmemory', '1')
+    const error = await client
+      .getLock('it')
+      .lock()
+      .then(String, (failure: Error) => failure)
+    await full?.admin.config('SET', 'maxmemory', '0')
+    expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    const { message } = error as Error
+    expect(message).toContain('no majority of 5 masters')
+    expect(message).toMatch(new RegExp(`${gone?.port}: [^;]*(ECONNREFUSED|closed)`))
+    expect(message).toMatch(new RegExp(`${hangs?.port}: (no answer within|Socket timeout)`))
+    expect(message).toContain(`${full?.port}: OOM`)
+  })
+
+  test('a holder that is cut off hears of it before the masters expire its lease', async () => {
+    const { cluster, proxies } = await proxied(3)
+    const urls = proxies.map(({ url }) => url)
+    const lease = await cluster.client({ leaseMs: 1_000 }, urls).getLock('it').lock()
+    await cluster.heldEverywhere('it', lease.owner)
+    const aborted = new Promise<number>((resolve) => {
+      lease.signal.addEventListener('abort', () => resolve(Date.now()))
+    })
+    for (const proxy of proxies.slice(0, 2)) proxy.blackHole({ onHeal: 'drop' })
+    const expireAt = await Promise.all(
+      cluster.masters.slice(0, 2).map(async ({ admin }) => Date.now() + (await admin.pttl('it'))),
+    )
+    expect(await within(3_000, aborted)).toBeLessThan(Math.min(...expireAt))
+    expect(await lease.release()).toBe(false)
+    const next = await within(3_000, cluster.client().getLock('it').lock())
+    expect(next.token).toBeGreaterThan(lease.token)
+    await next.release()
+    for (const proxy of proxies) await proxy.heal()
+    await cluster.free('it')
+  })
+})
+
+test('what needs one server is refused', async () => {
+  const cluster = await Cluster.start(1)
+  expect(() => cluster.client({ watchdogThread: true })).toThrow(/watchdogThread/)
+  expect(() => cluster.client().getFairLock('it')).toThrow(/needs one server/)
+  await expect(cluster.client().getLock('it').lock(60_001)).rejects.toThrow(/longestLeaseMs/)
+})

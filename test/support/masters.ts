@@ -1,0 +1,98 @@
+import type { Redis } from 'ioredis'
+import { BIRTH } from '../../src/redis/master.ts'
+import { type RedisServer, type StartOptions, startRedis } from './redis-server.ts'
+
+/** What contract suites do to the server of their world, or to all masters of it. */
+export type WorldServer = Pick<RedisServer, 'admin' | 'flush' | 'restart' | 'kill'>
+
+export function startMasters(count: number, options?: StartOptions): Promise<RedisServer[]> {
+  return Promise.all(Array.from({ length: count }, () => startRedis(options)))
+}
+
+/** Lets it vote as if it had done so for long, whatever it may have forgotten. */
+export async function letVote({ admin }: RedisServer): Promise<void> {
+  const runId = /run_id:(\w+)/.exec(await admin.info('server'))?.[1] ?? ''
+  await admin.set(BIRTH, `0 ${runId} 0`)
+}
+
+/** Masters as one server: what is told goes to all of them, the answer is that of most. */
+export class AllMasters implements WorldServer {
+  readonly #masters: readonly RedisServer[]
+  readonly admin: Redis
+
+  constructor(masters: readonly RedisServer[]) {
+    this.#masters = masters
+    this.admin = new Proxy({} as Redis, {
+      get: (_, command: string) => (command === 'multi' ? () => this.#multi() : this.#all(command)),
+    })
+  }
+
+  /** Emptied for so long that they vote again. */
+  async flush(): Promise<void> {
+    await this.#each((master) => master.flush())
+    await this.#each(letVote)
+  }
+
+  /** Started anew for so long that they vote again. */
+  async restart(): Promise<void> {
+    await this.#each((master) => master.restart())
+    await this.#each(letVote)
+  }
+
+  async kill(): Promise<void> {
+    await this.#each((master) => master.kill())
+  }
+
+  async revive(): Promise<void> {
+    await this.#each((master) => master.revive())
+  }
+
+  #each<T>(what: (master: RedisServer) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.#masters.map(what))
+  }
+
+  #all(command: string): (...args: unknown[]) => Promise<unknown> {
+    return async (...args) => {
+      const send = ({ admin }: RedisServer) =>
+        (admin as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>)[command]?.(
+          ...args,
+        )
+      const answers = await this.#each(async (master) => withoutBirth(await send(master)))
+      return ofMost(answers)
+    }
+  }
+
+  #multi(): unknown {
+    const calls: [string, unknown[]][] = []
+    const chain: object = new Proxy(
+      {},
+      {
+        get: (_, command: string) => {
+          if (command !== 'exec') {
+            return (...args: unknown[]) => {
+              calls.push([command, args])
+              return chain
+            }
+          }
+          return async () => {
+            for (const [name, args] of calls) await this.#all(name)(...args)
+          }
+        },
+      },
+    )
+    return chain
+  }
+}
+
+function withoutBirth(answer: unknown): unknown {
+  return Array.isArray(answer) ? answer.filter((one) => one !== BIRTH) : answer
+}
+
+function ofMost(answers: readonly unknown[]): unknown {
+  const alike = (one: unknown) => answers.filter((other) => show(other) === show(one)).length
+  return [...answers].sort((a, b) => alike(b) - alike(a))[0]
+}
+
+function show(answer: unknown): string {
+  return Buffer.isBuffer(answer) ? answer.toString('hex') : JSON.stringify(answer)
+}
