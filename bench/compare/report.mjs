@@ -2,8 +2,11 @@
 // that were not run this time stay there as they were.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { barPlot, linePlot } from './plot.mjs'
+
+const explanation = fileURLToPath(new URL('../../docs/explanation/benchmarks.md', import.meta.url))
 
 /** Where it was measured, when, and with what. */
 export function surroundings({ server, command, redisson }) {
@@ -59,7 +62,7 @@ export function writeReport(folder, where, results) {
   const page = [
     '# Holdfast beside others',
     'The figures are medians. What each scenario measures, and what it leaves out, is in\n' +
-      '[Benchmarks](../../docs/explanation/benchmarks.md).',
+      `[Benchmarks](${relative(folder, explanation).split(sep).join('/')}).`,
     ...all.map(({ text }) => text),
   ]
   const path = join(folder, 'results.md')
