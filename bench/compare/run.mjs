@@ -1,7 +1,7 @@
 // Holdfast beside the locks that npm has, Redisson, and the floors: what two bare commands cost.
 // `npm run bench -- [--only a,b] [--quick] [--rounds n] [--libraries holdfast,redlock]
 // [--java] [--without-peers] [--into folder]`.
-// A full run takes about 12 minutes, and with --java a few more.
+// A full run takes about 14 minutes, and with --java 10 more; more on a busy machine.
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ensureRedisson } from '../../scripts/redisson.mjs'
