@@ -4,14 +4,13 @@
 // way. What a bare message takes there, from PUBLISH to the other process, is the least it can be.
 // `npm run build`, then `node bench/fair-hand-over.mjs [seconds] [rounds]`; 0 seconds leave out the
 // scripts. `--quick` for a short look. It ends with 1 where keys are left.
-import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Holdfast } from '../dist/esm/index.js'
 import {
   callsOf,
   now,
+  openSlowWay,
   quantile,
   serve,
   startServer,
@@ -61,7 +60,7 @@ function work(url) {
     },
     hear: () => new Promise((resolve) => listener.once('message', () => resolve(now()))),
     /** A slow network before the server. */
-    slow: (target) => openSlowWay(target),
+    slow: (target) => openSlowWay(target, ONE_WAY_MS),
     close: () => {
       listener?.disconnect()
       return client.close()
@@ -189,39 +188,4 @@ async function measure(args) {
     const marks = await server.admin.hvals(`holdfast_waiting:{${name}}`)
     return marks.length === 1 && / 1 /.test(marks[0])
   }
-}
-
-/** @returns the port of a proxy that lets everything through, in order and late */
-async function openSlowWay(target) {
-  const ways = []
-  const listener = createServer((client) => {
-    const upstream = connect(target, '127.0.0.1')
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ]) {
-      from.setNoDelay(true)
-      from.on('error', () => {})
-      from.on('data', (chunk) => {
-        ways.push({ at: now() + ONE_WAY_MS, to, chunk })
-        if (ways.length === 1) schedule()
-      })
-      from.on('close', () => to.destroy())
-    }
-  })
-  // All that is under way arrives in the order in which it came. A timer is too coarse for the
-  // last of it.
-  const schedule = () => {
-    const leftMs = ways[0].at - now()
-    if (leftMs > 2) setTimeout(schedule, leftMs - 2)
-    else if (leftMs > 0) setImmediate(schedule)
-    else {
-      const { to, chunk } = ways.shift()
-      to.write(chunk)
-      if (ways.length > 0) schedule()
-    }
-  }
-  listener.listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  return listener.address().port
 }

@@ -1,7 +1,7 @@
 // What the measurements share: a server of their own, figures, and processes that answer.
 import { fork, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { cpus } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -33,7 +33,7 @@ export async function startServer() {
     end()
     await once(server, 'exit')
   }
-  return { port, url: `redis://127.0.0.1:${port}`, admin, stop }
+  return { port, url: `redis://127.0.0.1:${port}`, kind, version, admin, stop }
 }
 
 async function freePort() {
@@ -155,4 +155,39 @@ export async function until(condition, what, timeoutMs = 30_000) {
 /** Waits for less than a timer can. */
 export async function spin(ms) {
   for (const end = now() + ms; now() < end; ) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** @returns the port of a proxy that lets everything through, in order and so much later */
+export async function openSlowWay(target, oneWayMs) {
+  const ways = []
+  const listener = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1')
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ]) {
+      from.setNoDelay(true)
+      from.on('error', () => {})
+      from.on('data', (chunk) => {
+        ways.push({ at: now() + oneWayMs, to, chunk })
+        if (ways.length === 1) schedule()
+      })
+      from.on('close', () => to.destroy())
+    }
+  })
+  // All that is under way arrives in the order in which it came. A timer is too coarse for the
+  // last of it.
+  const schedule = () => {
+    const leftMs = ways[0].at - now()
+    if (leftMs > 2) setTimeout(schedule, leftMs - 2)
+    else if (leftMs > 0) setImmediate(schedule)
+    else {
+      const { to, chunk } = ways.shift()
+      to.write(chunk)
+      if (ways.length > 0) schedule()
+    }
+  }
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  return listener.address().port
 }

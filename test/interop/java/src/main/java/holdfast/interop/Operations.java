@@ -35,6 +35,9 @@ final class Operations {
       case "getToken" -> fencedLockOf(request).getToken();
 
       case "count" -> count(request);
+      case "rate" -> rate(request);
+      case "drain" -> drain(request);
+      case "take" -> take(request);
       default -> throw new IllegalArgumentException("There is no " + request.text("op"));
     };
   }
@@ -73,6 +76,27 @@ final class Operations {
     int workers = (int) request.number("workers", 1);
     int rounds = (int) request.number("rounds", 1);
     return Counting.run(() -> lockOf(request), Path.of(request.text("file")), workers, rounds);
+  }
+
+  private Object rate(Request request) throws Exception {
+    return Measuring.rate(
+        name -> clients.lock(request.named(name)),
+        request.texts("names").get(0),
+        (int) request.number("threads", 1),
+        request.number("ms", 1_000),
+        request.has("nested"));
+  }
+
+  private Object drain(Request request) throws Exception {
+    int threads = (int) request.number("threads", 1);
+    return Measuring.drain(lockOf(request), threads, request.number("queueMs", 0));
+  }
+
+  private Object take(Request request) throws Exception {
+    int threads = (int) request.number("threads", 1);
+    double holdMs = request.decimal("holdMs");
+    double startMs = request.decimal("startMs");
+    return Measuring.take(lockOf(request), threads, holdMs, startMs, request.decimal("ms"));
   }
 
   private interface Work {

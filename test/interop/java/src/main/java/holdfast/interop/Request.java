@@ -1,5 +1,6 @@
 package holdfast.interop;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.util.ArrayList;
@@ -18,6 +19,19 @@ record Request(JsonObject fields) {
 
   long number(String name, long otherwise) {
     return has(name) ? fields.get(name).getAsLong() : otherwise;
+  }
+
+  double decimal(String name) {
+    return fields.get(name).getAsDouble();
+  }
+
+  /** The same request about another name. */
+  Request named(String name) {
+    JsonObject copy = fields.deepCopy();
+    JsonArray names = new JsonArray();
+    names.add(name);
+    copy.add("names", names);
+    return new Request(copy);
   }
 
   List<String> texts(String name) {

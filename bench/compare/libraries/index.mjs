@@ -1,0 +1,89 @@
+// Everything that is measured, in the order of the tables.
+import { manifestOf } from './peer.mjs'
+
+const peer = (id, extra) => ({ id, package: id, peer: true, waits: true, ...extra })
+
+/**
+ * Libraries by what they can do. `settings` go to `open`; `floor` marks what the others are
+ * measured against; `polls` those that wait by asking again.
+ */
+const everything = [
+  {
+    id: 'floor',
+    module: 'floor-set',
+    label: 'floor: SET NX PX + EVALSHA',
+    floor: true,
+    nests: true,
+  },
+  {
+    id: 'floor-pipelined',
+    module: 'floor-set',
+    label: 'floor with auto-pipelining',
+    floor: true,
+    settings: { pipelining: true },
+  },
+  { id: 'token', module: 'floor-token', label: 'floor: BLPOP + LPUSH', floor: true, waits: true },
+  { id: 'holdfast', label: 'Holdfast', waits: true, nests: true, quorum: true },
+  {
+    id: 'holdfast-fair',
+    module: 'holdfast',
+    label: 'Holdfast, fair',
+    waits: true,
+    nests: true,
+    fair: true,
+    settings: { fair: true },
+  },
+  peer('redlock-4', { polls: true, quorum: true }),
+  peer('redlock', { module: 'redlock-5', polls: true, quorum: true }),
+  peer('@sesamecare-oss/redlock', { module: 'redlock-5', polls: true, quorum: true }),
+  peer('redis-semaphore', { quorum: true, pollsFast: true }),
+  peer('redlock-universal', { polls: true, quorum: true }),
+  peer('node-redisson', { nests: true }),
+  peer('simple-redis-mutex', {}),
+  { id: 'redisson', label: 'Redisson (Java)', java: true, drains: true, nests: true },
+  {
+    id: 'redisson-fair',
+    module: 'redisson',
+    label: 'Redisson, fair (Java)',
+    java: true,
+    drains: true,
+    fair: true,
+    settings: { kind: 'RFairLock' },
+  },
+]
+
+/** How often those ask that are measured with short delays as well, in milliseconds. */
+const SHORT_MS = 10
+
+function describe(entry) {
+  const { id, module = id, package: name, settings = {}, label } = entry
+  const version = name && manifestOf(name)?.version
+  return {
+    ...entry,
+    module,
+    label: label ?? `${name.replace(/^redlock-4$/, 'redlock')} ${version}`,
+    settings: { ...settings, ...(name && { package: name }) },
+  }
+}
+
+/** @param have whether the peers are installed, and whether there is a JVM with Redisson */
+export function listLibraries(have) {
+  const isThere = (entry) => (have.peers || !entry.peer) && (have.java || !entry.java)
+  return everything.filter(isThere).map(describe)
+}
+
+/** Pollers twice: with their own delays, for which one round has to do, and with short ones. */
+export function withShortDelays(libraries) {
+  return libraries.flatMap((library) =>
+    library.polls
+      ? [
+          { ...library, label: `${library.label}, own delays`, slow: true },
+          {
+            ...library,
+            label: `${library.label}, ${SHORT_MS} ms`,
+            settings: { ...library.settings, pollMs: SHORT_MS },
+          },
+        ]
+      : [library],
+  )
+}

@@ -1,0 +1,37 @@
+// The peers have a node_modules of their own, so that the package does not depend on them.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+export const folder = fileURLToPath(new URL('../../peers', import.meta.url))
+const manifest = `${folder}/package.json`
+const require = createRequire(manifest)
+
+/** What a peer exports, as an object also where that is a single function. */
+export async function load(name) {
+  const exported = require(name)
+  return typeof exported === 'function' ? { default: exported, ...exported } : exported
+}
+
+/** @returns what its package.json says; undefined when it is not installed */
+export function manifestOf(name) {
+  const path = `${folder}/node_modules/${name}/package.json`
+  if (!existsSync(path)) return undefined
+  const manifest = JSON.parse(readFileSync(path, 'utf8'))
+  return { ...manifest, version: manifest.version.replace(/^v/, '') }
+}
+
+/** Installs them where they are not, or others are; returns why it could not. */
+export function ensurePeers() {
+  const { dependencies } = JSON.parse(readFileSync(manifest, 'utf8'))
+  const wanted = (range) => range.replace(/^npm:.*@/, '')
+  const isThere = ([name, range]) => manifestOf(name)?.version === wanted(range)
+  if (Object.entries(dependencies).every(isThere)) return undefined
+  console.log('Installing the peers into bench/peers …')
+  const { status, stderr } = spawnSync('npm', ['ci', '--prefix', folder, '--ignore-scripts'], {
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  })
+  return status === 0 ? undefined : `npm ci --prefix bench/peers failed: ${stderr.trim()}`
+}

@@ -1,0 +1,110 @@
+// A quorum of several masters, uncontended and contended, against the floors on a single server.
+
+import { startServer } from '../../support.mjs'
+import { median, medians, show } from '../figures.mjs'
+import { withProcesses } from '../worker.mjs'
+import { takeTurns } from './turns.mjs'
+
+const SIZES = [3, 5]
+const CONTENDED = { processes: 4, callers: 1, holdMs: 1 }
+
+/** Why a library does not take several masters; undefined when it does. */
+async function refusalOf(library, urls) {
+  try {
+    await withProcesses(1, library, urls, async () => {})
+    return undefined
+  } catch (error) {
+    return error.message.split('\n')[0].replace(/\.$/, '')
+  }
+}
+
+async function measure({ server, libraries, rounds, quick }) {
+  const masters = await Promise.all(Array.from({ length: Math.max(...SIZES) }, startServer))
+  const urls = masters.map(({ url }) => url)
+  const rows = []
+  const notes = []
+  const flush = () => Promise.all(masters.map(({ admin }) => admin.flushall()))
+  const floor = libraries.find(({ id }) => id === 'token')
+  const turnsOf = (library, on) => takeTurns(on, library, { ...CONTENDED, ms: quick ? 300 : 1_000 })
+  for (const library of libraries.filter(({ quorum }) => quorum)) {
+    const refusal = await refusalOf(library, urls)
+    if (refusal === undefined) {
+      const settings = { ...library.settings, ...(library.polls && { pollMs: 10 }) }
+      for (const size of SIZES) rows.push({ library: { ...library, settings }, size, parts: [] })
+    } else {
+      notes.push(`${library.label} is left out: it says “${refusal}”.`)
+    }
+  }
+  for (let round = 0; round < rounds && rows.length > 0; round += 1) {
+    const { handOvers: floorRate } = await turnsOf(floor, server)
+    for (const { library, size, parts } of rows) {
+      const some = urls.slice(0, size)
+      await flush()
+      const { rates } = await withProcesses(1, library, some, ([process]) =>
+        process.run('uncontended', 'compare', server.url, {
+          name: `quorum:${round}`,
+          inFlight: 1,
+          blocks: quick ? 4 : 12,
+          blockMs: 40,
+          warmUpMs: quick ? 60 : 200,
+        }),
+      )
+      await flush()
+      const turns = await turnsOf(library, { url: some, admin: masters[0].admin })
+      parts.push({
+        rate: median(rates.map((pair) => pair.library)),
+        ratio: median(rates.map((pair) => pair.library / pair.floor)),
+        handOvers: turns.handOvers,
+        handOverRatio: turns.handOvers / floorRate,
+        waitP99: turns.waitP99,
+      })
+    }
+  }
+  await Promise.all(masters.map((master) => master.stop()))
+  if (rows.length === 0) return { skipped: notes.join(' ') }
+  const figures = rows.map(({ library, size, parts }) => ({
+    label: library.label,
+    size,
+    ...medians(parts),
+  }))
+  return {
+    notes,
+    tables: [
+      {
+        columns: [
+          'masters',
+          'library',
+          'per second',
+          'of floor',
+          'contended: hand-overs/s',
+          'of floor',
+          'wait p99 ms',
+        ],
+        rows: figures.map((row) => [
+          String(row.size),
+          row.label,
+          show(row.rate, 0),
+          show(row.ratio),
+          show(row.handOvers, 0),
+          show(row.handOverRatio, 3),
+          show(row.waitP99, 0),
+        ]),
+      },
+    ],
+    ratios: figures.map(({ label, size, ratio }) => ({
+      label: `${label}, ${size} masters`,
+      figure: 'rate',
+      ratio,
+    })),
+  }
+}
+
+export const scenarios = [
+  {
+    id: 'i',
+    title: 'A quorum of several masters',
+    about:
+      'All masters run on this machine. The floors are those of one server: two bare commands, and the token. Pollers ask every 10 ms.',
+    measure,
+  },
+]

@@ -1,0 +1,160 @@
+// Lock and unlock with nobody else about: one after the other, many at a time, and nested. In each
+// process short blocks of the library and of the floor take turns, so that both see the same load.
+import { median, show, spreadOf } from '../figures.mjs'
+import { withProcesses } from '../worker.mjs'
+
+const BLOCK_MS = 40
+const WARM_UP_MS = 300
+const IN_FLIGHT = 64
+/** A JVM starts threads for each block, and takes longer to get warm. */
+const JVM_STRETCH = 5
+
+/** Acquires and releases, in so many lanes, for a while; returns operations per second. */
+async function lanes(lock, { name, inFlight, ms, isNested }, latencies) {
+  if (lock.lanes) {
+    const { rate, p50, p99 } = await lock.lanes(name, { inFlight, ms, isNested })
+    latencies?.push(p50, p99)
+    return rate
+  }
+  const end = performance.now() + ms
+  let count = 0
+  const lane = async (i) => {
+    const own = `${name}:${i}`
+    for (let now = performance.now(); now < end; count += 1) {
+      const release = await lock.acquire(own)
+      await release()
+      const then = performance.now()
+      latencies?.push(then - now)
+      now = then
+    }
+  }
+  const start = performance.now()
+  await Promise.all(Array.from({ length: inFlight }, (_, i) => lane(i)))
+  return (count / (performance.now() - start)) * 1_000
+}
+
+/** The same for a lock that is held already. */
+async function nested(lock, plan, latencies) {
+  if (lock.lanes) return lanes(lock, { ...plan, isNested: true }, latencies)
+  const { name, ms } = plan
+  let rate
+  await lock.nested(`${name}:nested`, async (acquire) => {
+    rate = await lanes({ acquire }, { name, inFlight: 1, ms }, latencies)
+  })
+  return rate
+}
+
+export const tasks = {
+  /** Blocks in turn, now the one first and now the other. */
+  async compare(lock, url, { name, inFlight, blocks, blockMs, warmUpMs, isNested }) {
+    const { open } = await import('../libraries/floor-set.mjs')
+    const floor = await open(url)
+    const loop = isNested ? nested : lanes
+    const stretch = lock.lanes ? JVM_STRETCH : 1
+    const plans = {
+      library: [
+        lock,
+        { name: `${name}:library:${process.pid}`, inFlight, ms: blockMs * stretch },
+        [],
+      ],
+      floor: [floor, { name: `${name}:floor:${process.pid}`, inFlight, ms: blockMs }],
+    }
+    for (const [one, plan] of Object.values(plans)) {
+      await loop(one, { ...plan, ms: warmUpMs * stretch })
+    }
+    const rates = []
+    for (let i = 0; i < blocks; i += 1) {
+      const order = i % 2 === 0 ? ['library', 'floor'] : ['floor', 'library']
+      const pair = {}
+      for (const which of order) pair[which] = await loop(...plans[which])
+      rates.push(pair)
+    }
+    floor.close()
+    return { rates, latency: spreadOf(plans.library[2]) }
+  },
+}
+
+const describe = (id, title, about, chosen, plan) => ({
+  id,
+  title,
+  about,
+  async measure({ server, libraries, rounds, quick }) {
+    const measured = libraries.filter(chosen).map((library) => ({ library, parts: [] }))
+    for (let round = 0; round < rounds; round += 1) {
+      for (const { library, parts } of measured) {
+        const part = await withProcesses(1, library, server.url, ([process]) =>
+          process.run('uncontended', 'compare', server.url, {
+            name: `${id}:${round}`,
+            blocks: quick ? 4 : 10,
+            blockMs: BLOCK_MS,
+            warmUpMs: quick ? 60 : WARM_UP_MS,
+            inFlight: 1,
+            ...plan,
+          }),
+        )
+        parts.push(part)
+      }
+    }
+    const rows = measured.map(({ library, parts }) => {
+      const rates = parts.flatMap((part) => part.rates)
+      const latencies = parts.map(({ latency }) => latency)
+      return {
+        label: library.label,
+        isFloor: library.floor,
+        rate: median(rates.map((pair) => pair.library)),
+        ratio: median(rates.map((pair) => pair.library / pair.floor)),
+        p50: median(latencies.map(({ p50 }) => p50)),
+        p99: median(latencies.map(({ p99 }) => p99)),
+      }
+    })
+    return {
+      tables: [
+        {
+          columns: ['library', 'per second', 'of floor', 'p50 ms', 'p99 ms'],
+          rows: rows.map(({ label, rate, ratio, p50, p99 }) => [
+            label,
+            show(rate, 0),
+            show(ratio),
+            show(p50, 3),
+            show(p99, 3),
+          ]),
+        },
+      ],
+      plots: [
+        {
+          name: id,
+          title: `${title}: share of the floor's rate`,
+          bars: rows.map(({ label, ratio, isFloor }) => ({ label, value: ratio, isFloor })),
+        },
+      ],
+      ratios: rows.map(({ label, ratio }) => ({ label, figure: 'rate', ratio })),
+    }
+  },
+})
+
+// What only waits is no lock with a lease.
+const hasLease = ({ id }) => id !== 'token'
+
+export const scenarios = [
+  describe(
+    'a',
+    'Lock and unlock, one after the other',
+    'One process, one connection, nobody else wants the lock. The floor is two bare commands.',
+    hasLease,
+    {},
+  ),
+  describe(
+    'b',
+    `Lock and unlock, ${IN_FLIGHT} at a time`,
+    `${IN_FLIGHT} locks of different names at a time, on one connection.`,
+    hasLease,
+    { inFlight: IN_FLIGHT },
+  ),
+  describe(
+    'c',
+    'Nested lock and unlock',
+    'Inside code that holds the lock. The floor is a bare call of a script each way, which counts.',
+    ({ nests }) => nests,
+    { isNested: true },
+  ),
+]

@@ -1,0 +1,52 @@
+// A process with one library open, that runs the tasks of scenarios.
+import { fileURLToPath } from 'node:url'
+import { serve, startWorker } from '../support.mjs'
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  let lock
+  serve({
+    open: async (module, url, settings) => {
+      const { open } = await import(`./libraries/${module}.mjs`)
+      lock = await open(url, settings)
+    },
+    prepare: (name) => lock.prepare?.(name),
+    run: async (scenario, task, ...params) => {
+      const { tasks } = await import(`./scenarios/${scenario}.mjs`)
+      return tasks[task](lock, ...params)
+    },
+    close: () => lock.close(),
+  })
+}
+
+/** Starts a process with a library. */
+export async function startProcess(library, url, settings = {}) {
+  const worker = startWorker(import.meta.url)
+  try {
+    await worker.call('open', library.module, url, { ...library.settings, ...settings })
+  } catch (error) {
+    worker.kill()
+    throw error
+  }
+  return {
+    run: (...task) => worker.call('run', ...task),
+    prepare: (name) => worker.call('prepare', name),
+    close: () => worker.call('close'),
+    /** Whatever it is doing. */
+    kill: async () => {
+      worker.kill()
+      await worker.ended
+    },
+  }
+}
+
+/** Starts so many processes, and ends them when the work is done. */
+export async function withProcesses(count, library, url, work, settings) {
+  const processes = await Promise.all(
+    Array.from({ length: count }, () => startProcess(library, url, settings)),
+  )
+  try {
+    return await work(processes)
+  } finally {
+    await Promise.all(processes.map((each) => each.kill()))
+  }
+}
