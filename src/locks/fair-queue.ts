@@ -128,7 +128,7 @@ export class FairQueue {
     if (hold === null) return false
     // Sent before the owner goes on, who may block the event loop for longer than the claim window.
     // Should it fail, the hold ends with its claim window, and is lost as any other.
-    this.#calls.extend(hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
+    this.#calls.lengthen(hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
     this.#host.begin(waiter, hold)
     return true
   }

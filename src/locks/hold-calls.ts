@@ -57,12 +57,18 @@ export class HoldCalls {
     }
   }
 
+  /** Makes the lease last at least this long from now; rejects when that was not confirmed. */
+  async extend(hold: Hold, leaseMs: number): Promise<void> {
+    if (!(await this.lengthen(hold, leaseMs))) throw hold.over()
+  }
+
   /**
-   * Makes the lease last at least this long from now.
+   * The same for a hold that may end meanwhile.
    *
    * @param longestCallMs asks again after this, in milliseconds
+   * @returns whether it is held, and was lengthened
    */
-  async extend(hold: Hold, leaseMs: number, longestCallMs = Infinity): Promise<void> {
+  async lengthen(hold: Hold, leaseMs: number, longestCallMs = Infinity): Promise<boolean> {
     const patience = this.#site.patience()
     for (hold.loseIfOver(); hold.live; ) {
       const sentAt = this.#context.clock.now()
@@ -78,10 +84,10 @@ export class HoldCalls {
         if (hold.live) hold.loseGone()
       } else {
         hold.proved(leaseMs, sentAt)
-        if (hold.live) return
+        if (hold.live) return true
       }
     }
-    throw hold.over()
+    return false
   }
 
   /** Goes on releasing in the background. The name of the hold is not used again. */

@@ -38,11 +38,12 @@ export class Turn {
   /** @param others how many other clients were woken by the release */
   released(others: number): void {
     this.#releasedAt = performance.now()
-    if (others <= 0 || !this.over) return
+    if (!this.over) return
+    this.#acquisitions = 0
+    if (others <= 0) return
     const tookMs = this.#releasedAt - this.#startedAt
     const theirsMs = Math.min(others * tookMs * 1.2, LONGEST_POLITENESS_MS)
     this.#politeUntil = this.#releasedAt + theirsMs
-    this.#acquisitions = 0
   }
 
   /**

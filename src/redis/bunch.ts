@@ -64,7 +64,10 @@ export class Bunch {
   }
 
   #send(calls: readonly Call[]): void {
-    if (calls.length === 1) return this.#sendEach(calls)
+    if (calls.length === 1) {
+      this.#sendEach(calls)
+      return
+    }
     const keys = calls.flatMap((call) => call.keys)
     const endsAt = Math.min(...calls.map((call) => call.endsAt))
     const args = (notAfterUs: number) =>
