@@ -46,17 +46,14 @@ export class Quorum implements Servers {
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
-    const attempt = await this.#election.hold(
-      keys,
-      owner,
-      callMs,
+    const votes = await poll(
+      this.#masters,
       (master) => master.acquire(keys, owner, leaseMs, holds, callMs),
       (some) => {
         const granted = count(some, 'granted')
         return granted >= majority || (some.length - granted > spare && 'nearly')
       },
     )
-    const { votes } = attempt
     if (votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'misused')) {
       if (holds === 1) this.#election.abandon(keys, owner, callMs)
       throw this.#failure(votes, false)
@@ -77,7 +74,7 @@ export class Quorum implements Servers {
     if (holds > 1 || (failed > spare && !this.#size.refuse(votes))) {
       throw this.#failure(votes, granted.length > 0 || votes.length < this.#masters.length)
     }
-    attempt.giveBack()
+    this.#election.giveBack(keys, owner, votes, callMs)
     if (failed > spare) throw this.#failure(votes, false)
     return this.#splits.held(keys, votes)
   }
@@ -91,11 +88,8 @@ export class Quorum implements Servers {
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
-    this.#election.over(from.owner)
-    const { votes } = await this.#election.hold(
-      keys,
-      to.owner,
-      callMs,
+    const votes = await poll(
+      this.#masters,
       (master) => master.handOver(keys, from, to, listening, callMs),
       (some) =>
         count(some, 'granted') >= majority ||
@@ -124,7 +118,6 @@ export class Quorum implements Servers {
   ): Promise<Released> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
-    if (holds === 0) this.#election.over(owner)
     const votes = await poll(
       this.#masters,
       (master) => master.release(keys, owner, holds, callMs),
