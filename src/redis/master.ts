@@ -131,6 +131,14 @@ export class Master {
     return this.node.listen(this.#here(keys), onWake)
   }
 
+  /** Its place among the masters of a lock, at random, and the same for all clients. */
+  rank(keys: LockKeys): number {
+    let hash = 0
+    const text = this.node.calls.runId + this.#here(keys).lock
+    for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0
+    return hash
+  }
+
   /** Ends when no release is under way or owed; nobody waits for a master that is down. */
   quiet(): Promise<void> {
     return this.#claims.quiet()

@@ -1,4 +1,5 @@
 import type { Grant, LockFacts, Released, Seat } from './answers.ts'
+import { Contention } from './contention.ts'
 import { Election } from './election.ts'
 import { CallFailure } from './failure.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
@@ -26,6 +27,7 @@ export class Quorum implements Servers {
   readonly #election: Election
   readonly #callMs: number
   readonly #splits: Splits
+  readonly #contention: Contention
   #closed = false
 
   /** @param callMs how long one master may take, in milliseconds */
@@ -34,6 +36,7 @@ export class Quorum implements Servers {
     this.#size = new Size(masters.length)
     this.#splits = new Splits(this.#size)
     this.#election = new Election(masters, this.#size.majority)
+    this.#contention = new Contention(masters, this.#size)
     this.#callMs = callMs
   }
 
@@ -46,9 +49,15 @@ export class Quorum implements Servers {
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
+    const ask = (master: Master) => master.acquire(keys, owner, leaseMs, holds, callMs)
+    const first = holds === 1 ? await this.#contention.askFirst(keys, ask) : undefined
+    if (first?.held !== undefined) {
+      this.#splits.over(keys)
+      return first.held
+    }
     const votes = await poll(
       this.#masters,
-      (master) => master.acquire(keys, owner, leaseMs, holds, callMs),
+      (master) => (master === first?.master ? first.vote : ask(master)),
       (some) => {
         const granted = count(some, 'granted')
         return granted >= majority || (some.length - granted > spare && 'nearly')
@@ -64,6 +73,7 @@ export class Quorum implements Servers {
       const token = await this.#election.agree(keys, owner, granted, callMs)
       if (token !== null) {
         this.#splits.over(keys)
+        this.#contention.won(keys)
         return { kind: 'granted', token }
       }
     }
@@ -127,6 +137,7 @@ export class Quorum implements Servers {
       },
     )
     const answers = answersOf(votes)
+    this.#contention.released(keys, votes)
     if (answers.length < majority && count(votes, 'gone') <= spare) {
       throw this.#failure(votes, answers.length > 0)
     }
@@ -178,18 +189,8 @@ export class Quorum implements Servers {
     return this.#size.factsOf(facts)
   }
 
-  /** A release on any of the masters is worth a look. */
   listen(keys: LockKeys, onWake: () => void): Listening {
-    const all = this.#masters.map((master) => master.listen(keys, onWake))
-    const { majority } = this.#size
-    return {
-      get confirmed() {
-        return all.filter(({ confirmed }) => confirmed).length >= majority
-      },
-      stop: () => {
-        for (const one of all) one.stop()
-      },
-    }
+    return this.#contention.listen(keys, onWake)
   }
 
   get lateAtMostMs(): number {
