@@ -4,15 +4,25 @@ import type { CallFailure } from './failure.ts'
 import type { LockKeys } from './keys.ts'
 import type { LockNode } from './lock-node.ts'
 
+/** What was asked for in one name. */
+interface Claim {
+  /** Until when a request that was given up could still take the lock, on `performance.now()`. */
+  doubtUntilMs: number
+  /** How many requests in that name are under way, and when the last one was sent, in order. */
+  pending: number
+  sent: number
+  whenAnswered: (() => void)[] | undefined
+}
+
 /** In which names one client has locks on one master of several, or may have: each is used once. */
 export class Claims {
   readonly #node: LockNode
   readonly #restMs: number
-  /** Until when a delayed request in that name could still take the lock. */
-  readonly #names = new Map<string, number>()
+  readonly #claims = new Map<string, Claim>()
   readonly #releases = new Set<Promise<unknown>>()
   readonly #debts: Debts
   readonly #ignoreUps: () => void
+  #sends = 0
   #closed = false
 
   /**
@@ -22,72 +32,84 @@ export class Claims {
   constructor(node: LockNode, callMs: number, restMs: number) {
     this.#node = node
     this.#restMs = restMs
-    this.#debts = new Debts(({ keys, owner }) =>
-      node.whyDown === undefined
-        ? this.#free(keys, owner, 0, callMs)
-        : Promise.reject(node.whyDown),
-    )
+    this.#debts = new Debts(({ keys, owner }) => this.#free(keys, owner, 0, callMs))
     this.#ignoreUps = node.onUp(() => this.#debts.tryNow())
   }
 
-  /** Remembers the name while the lock may be in it there. */
+  /**
+   * Remembers the name while the lock may be in it there.
+   *
+   * @param ask calls `onSend` at its last request, or some time after it
+   */
   async claim(
     keys: LockKeys,
     owner: string,
     timeoutMs: number,
-    ask: () => Promise<Grant>,
+    ask: (onSend: () => void) => Promise<Grant>,
   ): Promise<Grant> {
-    const before = this.#names.get(owner)
-    this.#names.set(owner, performance.now() + timeoutMs + this.#node.lateAtMostMs)
-    let mayHaveIt = false
+    const doubtUntilMs = performance.now() + timeoutMs + this.#node.lateAtMostMs
+    const known = this.#claims.get(owner)
+    const claim: Claim = known ?? { doubtUntilMs: 0, pending: 0, sent: 0, whenAnswered: undefined }
+    if (known === undefined) this.#claims.set(owner, claim)
+    claim.pending += 1
+    let mayHaveIt = known !== undefined
     try {
-      const grant = await ask()
-      if (grant.kind === 'granted') {
-        this.#names.set(owner, before ?? 0)
-        mayHaveIt = true
-        // The node of another client may be asked after this one was closed.
-        if (this.#closed) this.#free(keys, owner, 0, timeoutMs).catch(() => {})
-      }
+      const grant = await ask(() => {
+        this.#sends += 1
+        claim.sent = this.#sends
+      })
+      mayHaveIt ||= grant.kind === 'granted'
+      // The node of another client may be asked after this one was closed.
+      if (mayHaveIt && this.#closed) this.#free(keys, owner, 0, timeoutMs).catch(() => {})
       return grant
     } catch (failure) {
-      mayHaveIt = (failure as CallFailure).kind === 'unknown'
+      if ((failure as CallFailure).kind === 'unknown') {
+        mayHaveIt = true
+        claim.doubtUntilMs = Math.max(claim.doubtUntilMs, doubtUntilMs)
+      }
       throw failure
     } finally {
-      if (!mayHaveIt) this.#forget(owner, before)
+      if (!mayHaveIt) this.#claims.delete(owner)
+      claim.pending -= 1
+      if (claim.pending === 0) for (const tell of claim.whenAnswered?.splice(0) ?? []) tell()
     }
   }
 
-  /** Ends what the name has there, or lowers its count: not by its token, for names are used once. */
-  async release(
-    keys: LockKeys,
-    owner: string,
-    holds: number,
-    timeoutMs: number,
-  ): Promise<Released> {
-    const sentAt = performance.now()
-    try {
-      const released = await this.#free(keys, owner, holds, timeoutMs)
-      if (holds === 0) {
-        if (sentAt < (this.#names.get(owner) ?? 0)) this.owes(keys, owner)
-        else this.#names.delete(owner)
-      }
-      return released
-    } catch (failure) {
-      if (holds === 0) this.owes(keys, owner)
-      throw failure
+  /**
+   * Ends what the name has there, or lowers its count: not by its token, for names are used once.
+   */
+  release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
+    const work =
+      holds > 0
+        ? this.#free(keys, owner, holds, timeoutMs)
+        : this.#releaseAll(keys, owner, timeoutMs)
+    const done = work.catch(() => {}).finally(() => this.#releases.delete(done))
+    this.#releases.add(done)
+    return work
+  }
+
+  /** Ends when no request in that name is under way. */
+  async answered(owner: string): Promise<void> {
+    const claim = this.#claims.get(owner)
+    while (claim !== undefined && claim.pending > 0) {
+      await new Promise<void>((resolve) => {
+        claim.whenAnswered ??= []
+        claim.whenAnswered.push(resolve)
+      })
     }
   }
 
-  /** The lock passed on from that name. */
-  passed(owner: string): void {
-    this.#names.delete(owner)
-  }
-
-  /** The name is not used again: where the lock may be in it, it is released in the background. */
-  owes(keys: LockKeys, owner: string): void {
-    const doubtUntilMs = this.#names.get(owner)
-    if (doubtUntilMs === undefined) return
-    this.#names.delete(owner)
+  /**
+   * The name is not used again: where it may have the lock, that is released in the background.
+   *
+   * @param releasedAtMs when the request was sent that ended what it had, if there was one
+   */
+  over(keys: LockKeys, owner: string, releasedAtMs = -1): void {
+    const claim = this.#claims.get(owner)
+    if (claim === undefined) return
+    this.#claims.delete(owner)
+    const { doubtUntilMs } = claim
+    if (releasedAtMs >= doubtUntilMs) return
     const endsAtMs = Math.max(doubtUntilMs, performance.now()) + this.#restMs
     this.#debts.add({ keys, owner, doubtUntilMs, endsAtMs })
   }
@@ -107,15 +129,32 @@ export class Claims {
     this.#debts.close()
   }
 
-  #forget(owner: string, before: number | undefined): void {
-    if (before === undefined) this.#names.delete(owner)
-    else this.#names.set(owner, before)
+  async #releaseAll(keys: LockKeys, owner: string, timeoutMs: number): Promise<Released> {
+    const sentAt = performance.now()
+    const sends = this.#sends
+    try {
+      const released = await this.#free(keys, owner, 0, timeoutMs)
+      if (this.#claims.has(owner)) await this.#follow(keys, owner, sends, timeoutMs)
+      this.over(keys, owner, sentAt)
+      return released
+    } catch (failure) {
+      await this.answered(owner)
+      this.over(keys, owner)
+      throw failure
+    }
+  }
+
+  /** Releases once more where the lock was asked for behind the release. */
+  async #follow(keys: LockKeys, owner: string, sends: number, timeoutMs: number): Promise<void> {
+    await this.answered(owner)
+    const claim = this.#claims.get(owner)
+    if (claim !== undefined && claim.sent > sends) await this.#free(keys, owner, 0, timeoutMs)
   }
 
   #free(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
-    const release = this.#node.release(keys, owner, holds, '', timeoutMs)
-    const done = release.catch(() => {}).finally(() => this.#releases.delete(done))
-    this.#releases.add(done)
-    return release
+    const { whyDown } = this.#node
+    return whyDown === undefined
+      ? this.#node.release(keys, owner, holds, '', timeoutMs)
+      : Promise.reject(whyDown)
   }
 }

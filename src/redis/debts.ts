@@ -6,7 +6,7 @@ import type { LockKeys } from './keys.ts'
 export interface Debt {
   readonly keys: LockKeys
   readonly owner: string
-  /** Until when a delayed request in that name could still take it, on `performance.now()`. */
+  /** Until when a request that was given up could still take it, on `performance.now()`. */
   readonly doubtUntilMs: number
   /** When the longest lease that it could have would be over. */
   readonly endsAtMs: number
@@ -79,30 +79,27 @@ export class Debts {
     return this.#working
   }
 
+  /** Tells each once, and stops where the master does not answer. */
   async #settleAll(): Promise<void> {
-    for (let atOnce = 1; this.#open.size > 0; atOnce = AT_ONCE) {
-      const some = [...this.#open].slice(0, atOnce)
-      const settled = await Promise.all(some.map((debt) => this.#settle(debt)))
-      if (settled.includes(false)) return
-      this.#pauseMs = PAUSE_MS.first
+    const all = [...this.#open]
+    for (let from = 0, atOnce = 1; from < all.length; from += atOnce, atOnce = AT_ONCE) {
+      const some = all.slice(from, from + atOnce)
+      const answered = await Promise.all(some.map((debt) => this.#settle(debt)))
+      if (answered.includes(false)) return
     }
   }
 
+  /** @returns whether it was answered */
   async #settle(debt: Debt): Promise<boolean> {
-    const over = await this.#tell(debt)
-    const isOpen = this.#open.delete(debt)
-    // Behind the others, who may be luckier.
-    if (!over && isOpen) this.#open.add(debt)
-    return over
-  }
-
-  async #tell(debt: Debt): Promise<boolean> {
     const sentAt = performance.now()
-    if (sentAt >= debt.endsAtMs) return true
     try {
-      await this.#release(debt)
-      return sentAt >= debt.doubtUntilMs
+      if (sentAt < debt.endsAtMs) await this.#release(debt)
+      // A request in doubt may come behind: then it is told once more.
+      if (sentAt >= debt.doubtUntilMs) this.#open.delete(debt)
+      return true
     } catch (failure) {
+      // The next one may be luckier.
+      if (this.#open.delete(debt) && !(failure as CallFailure).permanent) this.#open.add(debt)
       return (failure as CallFailure).permanent
     }
   }

@@ -1,66 +1,30 @@
 import type { Grant } from './answers.ts'
 import type { LockKeys } from './keys.ts'
 import type { Master } from './master.ts'
-import { type Decided, poll, type Vote } from './poll.ts'
+import { poll, type Vote } from './poll.ts'
 import { answersOf, type Granted, isGranted, type Votes } from './votes.ts'
 
-/** The votes of one attempt at a lock. */
-interface Attempt {
-  readonly votes: Votes<Grant>
-  /** It came to nothing: what was granted is freed, also where the answer is yet to come. */
-  giveBack(): void
-}
-
-/** How one owner's name is put to the masters, and what becomes of the votes that come late. */
+/** What a majority of masters is asked about one name. */
 export class Election {
   readonly #masters: readonly Master[]
   readonly #majority: number
-  /** The names that masters are still to answer for. */
-  readonly #awaited = new Map<string, { over: boolean }>()
 
   constructor(masters: readonly Master[], majority: number) {
     this.#masters = masters
     this.#majority = majority
   }
 
-  /** Asks for the lock in that name. */
-  async hold(
-    keys: LockKeys,
-    owner: string,
-    callMs: number,
-    ask: (master: Master) => Promise<Grant>,
-    isDecided: (votes: Votes<Grant>) => Decided,
-  ): Promise<Attempt> {
-    const attempt = { over: false }
-    const free = ({ member }: { member: Master }) => {
-      member.release(keys, owner, 0, callMs).catch(() => {})
+  /** The attempt came to nothing: what was granted is freed, also where the answer is yet to come. */
+  giveBack(keys: LockKeys, owner: string, votes: Votes<Grant>, callMs: number): void {
+    for (const master of this.#masters) {
+      const vote = votes.find(({ member }) => member === master)
+      if (vote !== undefined && !isGranted(vote)) continue
+      master.release(keys, owner, 0, callMs).catch(() => {})
     }
-    let due = this.#masters.length
-    const counted = (master: Master) =>
-      ask(master).finally(() => {
-        due -= 1
-        if (due === 0 && this.#awaited.get(owner) === attempt) this.#awaited.delete(owner)
-      })
-    this.#awaited.set(owner, attempt)
-    const votes = await poll(this.#masters, counted, isDecided, (vote) => {
-      if (attempt.over && isGranted(vote)) free(vote)
-    })
-    const giveBack = () => {
-      attempt.over = true
-      votes.filter(isGranted).forEach(free)
-    }
-    return { votes, giveBack }
-  }
-
-  /** Nothing more is wanted in that name: votes that are still to come are given back. */
-  over(owner: string): void {
-    const attempt = this.#awaited.get(owner)
-    if (attempt !== undefined) attempt.over = true
   }
 
   /** The hold in that name was lost: what a minority has of it, or is yet to have, is freed. */
   abandon(keys: LockKeys, owner: string, callMs: number): { readonly kind: 'gone' } {
-    this.over(owner)
     for (const master of this.#masters) master.release(keys, owner, 0, callMs).catch(() => {})
     return { kind: 'gone' }
   }

@@ -65,7 +65,8 @@ export class LockNode {
   /**
    * Takes the lock, or re-enters it when `holds`, the count wanted afterwards, is above 1.
    *
-   * @param birth the key that tells since when it votes, for one master of several
+   * @param vote for one master of several: the key that tells since when it votes, and what is
+   * called each time that a request is sent
    */
   acquire(
     keys: LockKeys,
@@ -73,17 +74,13 @@ export class LockNode {
     leaseMs: number,
     holds: number,
     timeoutMs: number,
-    birth = '',
+    vote?: { readonly birth: string; onSend(): void },
   ): Promise<Grant> {
-    return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) => [
-      owner,
-      leaseMs,
-      holds,
-      notAfterUs,
-      this.#counterMs,
-      birth,
-      birth === '' ? '' : this.calls.runId,
-    ])
+    return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) => {
+      vote?.onSend()
+      const voter = vote === undefined ? ['', ''] : [vote.birth, this.calls.runId]
+      return [owner, leaseMs, holds, notAfterUs, this.#counterMs, ...voter]
+    })
   }
 
   /** Takes several locks of one slot at once, or none. */

@@ -57,18 +57,19 @@ export class Master {
     timeoutMs: number,
   ): Promise<Grant> {
     const here = this.#here(keys)
-    const ask = (ms: number) => this.node.acquire(here, owner, leaseMs, holds, ms, BIRTH)
+    const ask = (ms: number, onSend = () => {}) =>
+      this.node.acquire(here, owner, leaseMs, holds, ms, { birth: BIRTH, onSend })
     if (holds > 1) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
-      this.#claims.claim(here, owner, timeoutMs, async () => {
+      this.#claims.claim(here, owner, timeoutMs, async (onSend) => {
         const endsAt = performance.now() + timeoutMs
-        let grant = await ask(timeoutMs)
+        let grant = await ask(timeoutMs, onSend)
         if (grant.kind === 'forgot' && grant.sinceUs === null) {
           const isNew = await this.#peers.isNewDeployment()
           await enrol(this.node, this.#settings.restMs, isNew, timeoutMs)
           const leftMs = endsAt - performance.now()
           if (leftMs < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
-          grant = await ask(leftMs)
+          grant = await ask(leftMs, onSend)
         }
         if (grant.kind !== 'forgot') return grant
         throw new CallFailure(
@@ -87,14 +88,19 @@ export class Master {
     timeoutMs: number,
   ): Promise<Grant> {
     const here = this.#here(keys)
+    let sentAt = 0
     try {
-      const grant = await this.#claims.claim(here, to.owner, timeoutMs, () =>
-        this.node.handOver(here, from, to, listening, timeoutMs, true),
-      )
-      this.#claims.passed(from.owner)
+      const grant = await this.#claims.claim(here, to.owner, timeoutMs, async (onSend) => {
+        await this.#claims.answered(from.owner)
+        sentAt = performance.now()
+        const answer = await this.node.handOver(here, from, to, listening, timeoutMs, true)
+        onSend()
+        return answer
+      })
+      this.#claims.over(here, from.owner, sentAt)
       return grant
     } catch (failure) {
-      this.#claims.owes(here, from.owner)
+      this.#claims.over(here, from.owner)
       throw failure
     }
   }
@@ -123,6 +129,14 @@ export class Master {
 
   listen(keys: LockKeys, onWake: (message?: string) => void): Listening {
     return this.node.listen(this.#here(keys), onWake)
+  }
+
+  /** Its place among the masters of a lock, at random, and the same for all clients. */
+  rank(keys: LockKeys): number {
+    let hash = 0
+    const text = this.node.calls.runId + this.#here(keys).lock
+    for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0
+    return hash
   }
 
   /** Ends when no release is under way or owed; nobody waits for a master that is down. */
@@ -155,8 +169,9 @@ export class Master {
       notAfterUs,
       this.#settings.counterMs,
     ]
-    await this.#claims.claim(here, wireOwner, timeoutMs, async () => {
+    await this.#claims.claim(here, wireOwner, timeoutMs, async (onSend) => {
       await this.node.calls.timed(scripts.restore, [here.lock, here.counter], args, timeoutMs)
+      onSend()
       return { kind: 'granted', token }
     })
   }

@@ -1,4 +1,5 @@
 import type { Grant, LockFacts, Released, Seat } from './answers.ts'
+import { Contention } from './contention.ts'
 import { Election } from './election.ts'
 import { CallFailure } from './failure.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
@@ -26,6 +27,7 @@ export class Quorum implements Servers {
   readonly #election: Election
   readonly #callMs: number
   readonly #splits: Splits
+  readonly #contention: Contention
   #closed = false
 
   /** @param callMs how long one master may take, in milliseconds */
@@ -34,6 +36,7 @@ export class Quorum implements Servers {
     this.#size = new Size(masters.length)
     this.#splits = new Splits(this.#size)
     this.#election = new Election(masters, this.#size.majority)
+    this.#contention = new Contention(masters, this.#size)
     this.#callMs = callMs
   }
 
@@ -46,17 +49,20 @@ export class Quorum implements Servers {
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
-    const attempt = await this.#election.hold(
-      keys,
-      owner,
-      callMs,
-      (master) => master.acquire(keys, owner, leaseMs, holds, callMs),
+    const ask = (master: Master) => master.acquire(keys, owner, leaseMs, holds, callMs)
+    const first = holds === 1 ? await this.#contention.askFirst(keys, ask) : undefined
+    if (first?.held !== undefined) {
+      this.#splits.over(keys)
+      return first.held
+    }
+    const votes = await poll(
+      this.#masters,
+      (master) => (master === first?.master ? first.vote : ask(master)),
       (some) => {
         const granted = count(some, 'granted')
         return granted >= majority || (some.length - granted > spare && 'nearly')
       },
     )
-    const { votes } = attempt
     if (votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'misused')) {
       if (holds === 1) this.#election.abandon(keys, owner, callMs)
       throw this.#failure(votes, false)
@@ -67,6 +73,7 @@ export class Quorum implements Servers {
       const token = await this.#election.agree(keys, owner, granted, callMs)
       if (token !== null) {
         this.#splits.over(keys)
+        this.#contention.won(keys)
         return { kind: 'granted', token }
       }
     }
@@ -77,7 +84,7 @@ export class Quorum implements Servers {
     if (holds > 1 || (failed > spare && !this.#size.refuse(votes))) {
       throw this.#failure(votes, granted.length > 0 || votes.length < this.#masters.length)
     }
-    attempt.giveBack()
+    this.#election.giveBack(keys, owner, votes, callMs)
     if (failed > spare) throw this.#failure(votes, false)
     return this.#splits.held(keys, votes)
   }
@@ -91,11 +98,8 @@ export class Quorum implements Servers {
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
-    this.#election.over(from.owner)
-    const { votes } = await this.#election.hold(
-      keys,
-      to.owner,
-      callMs,
+    const votes = await poll(
+      this.#masters,
       (master) => master.handOver(keys, from, to, listening, callMs),
       (some) =>
         count(some, 'granted') >= majority ||
@@ -124,7 +128,6 @@ export class Quorum implements Servers {
   ): Promise<Released> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
-    if (holds === 0) this.#election.over(owner)
     const votes = await poll(
       this.#masters,
       (master) => master.release(keys, owner, holds, callMs),
@@ -134,6 +137,7 @@ export class Quorum implements Servers {
       },
     )
     const answers = answersOf(votes)
+    this.#contention.released(keys, votes)
     if (answers.length < majority && count(votes, 'gone') <= spare) {
       throw this.#failure(votes, answers.length > 0)
     }
@@ -185,18 +189,8 @@ export class Quorum implements Servers {
     return this.#size.factsOf(facts)
   }
 
-  /** A release on any of the masters is worth a look. */
   listen(keys: LockKeys, onWake: () => void): Listening {
-    const all = this.#masters.map((master) => master.listen(keys, onWake))
-    const { majority } = this.#size
-    return {
-      get confirmed() {
-        return all.filter(({ confirmed }) => confirmed).length >= majority
-      },
-      stop: () => {
-        for (const one of all) one.stop()
-      },
-    }
+    return this.#contention.listen(keys, onWake)
   }
 
   get lateAtMostMs(): number {

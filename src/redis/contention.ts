@@ -1,0 +1,158 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Grant, Held, Released } from './answers.ts'
+import type { LockKeys } from './keys.ts'
+import type { Master } from './master.ts'
+import { Releases } from './releases.ts'
+import { isAnswer, type Size, type Votes } from './votes.ts'
+import type { Listening } from './wake-ups.ts'
+
+/** How long the master that is asked first may take until the others are asked, in milliseconds. */
+const HEAD_START_MS = 15
+
+/** Who was refused by the first looks at all of them after this, in milliseconds. */
+const LOOK_MS = { least: 100, spread: 200 }
+
+/** Who lost so often in a row to others has many beside it. */
+const FEW = 2
+
+/** Who has just had the lock lets the others ask first, for so many milliseconds at most. */
+const LONGEST_COURTESY_MS = 8
+
+/** How many others seem to want a lock. */
+interface Crowd {
+  /** How often in a row it was asked for in vain when it had been let go. */
+  losses: number
+  /** The same for the last times that it was had. */
+  before: number
+}
+
+/** What comes of asking one master first: its vote, and that it refused. */
+interface First {
+  readonly master: Master
+  readonly vote: Promise<Grant>
+  readonly held: Held | undefined
+}
+
+/**
+ * Many who are woken by one release would split the votes if all of them asked all masters. So
+ * they ask one master first, and only who gets its vote asks the others. All agree on which that
+ * is, as a rule: one that is known to have let the lock go, the least by an order that is the same
+ * for all. Nothing depends on it; who does not agree splits the votes as before. It costs the winner
+ * a round trip, so that few do without. Measured with `node bench/quorum-contention.mjs`.
+ */
+export class Contention {
+  readonly #masters: readonly Master[]
+  readonly #size: Size
+  /** Of locks that others want too, the masters that let them go since they were last asked. */
+  readonly #free = new WeakMap<LockKeys, Set<Master>>()
+  readonly #crowds = new WeakMap<LockKeys, Crowd>()
+
+  constructor(masters: readonly Master[], size: Size) {
+    this.#masters = masters
+    this.#size = size
+  }
+
+  /** A release on a majority of the masters is worth a look, and on fewer a moment later. */
+  listen(keys: LockKeys, onWake: () => void): Listening {
+    const { majority } = this.#size
+    const releases = new Releases(majority, onWake)
+    const confirmed = () => all.filter((one) => one.confirmed).length
+    const byRank = [...this.#masters].sort((a, b) => a.rank(keys) - b.rank(keys))
+    const all = this.#masters.map((master) =>
+      master.listen(keys, (message) => {
+        if (message !== undefined) this.#isFree(keys, master)
+        // No release is missed while a majority is listened to.
+        else if (confirmed() > majority) return
+        releases.told(master, message !== undefined && master === this.#firstOf(byRank))
+      }),
+    )
+    return {
+      get confirmed() {
+        return confirmed() >= majority
+      },
+      stop: () => {
+        releases.stop()
+        for (const one of all) one.stop()
+      },
+    }
+  }
+
+  /** This client let it go, and others may have been told. */
+  released(keys: LockKeys, votes: Votes<Released>): void {
+    for (const { member, answer } of votes) {
+      if (!isAnswer(answer) || answer.kind !== 'freed') continue
+      if (answer.listeners > 0) this.#isFree(keys, member)
+    }
+  }
+
+  /** This client got it. */
+  won(keys: LockKeys): void {
+    const crowd = this.#crowds.get(keys)
+    if (crowd === undefined) return
+    crowd.before = Math.max(crowd.losses, Math.floor(crowd.before / 2))
+    crowd.losses = 0
+    if (crowd.before === 0) this.#crowds.delete(keys)
+  }
+
+  /**
+   * Asks one master, where others may ask at the same moment.
+   *
+   * @returns undefined where none is to be asked first
+   */
+  async askFirst(
+    keys: LockKeys,
+    ask: (master: Master) => Promise<Grant>,
+  ): Promise<First | undefined> {
+    const master = this.#takeFirst(keys)
+    const { losses, before } = this.#lost(keys, master)
+    if (master === undefined || losses + before < FEW) return undefined
+    // The longer it has waited, the sooner it asks.
+    const courtesyMs = (Math.random() * Math.min(before, LONGEST_COURTESY_MS)) / (1 + losses)
+    if (courtesyMs >= 1) await pause(courtesyMs)
+    const vote = ask(master)
+    const answer = await soon(vote)
+    const held = answer?.kind === 'held' ? { ...answer, ttlMs: lookAfterMs(answer) } : undefined
+    return { master, vote, held }
+  }
+
+  /** @returns how it was before; it is put right when the lock is had */
+  #lost(keys: LockKeys, master: Master | undefined): Crowd {
+    const crowd = this.#crowds.get(keys) ?? { losses: 0, before: 0 }
+    if (master !== undefined) this.#crowds.set(keys, { ...crowd, losses: crowd.losses + 1 })
+    return crowd
+  }
+
+  #isFree(keys: LockKeys, master: Master): void {
+    const free = this.#free.get(keys)
+    if (free === undefined) this.#free.set(keys, new Set([master]))
+    else free.add(master)
+  }
+
+  #firstOf(byRank: readonly Master[]): Master | undefined {
+    return byRank.find(({ node }) => node.whyDown === undefined)
+  }
+
+  #takeFirst(keys: LockKeys): Master | undefined {
+    const free = this.#free.get(keys)
+    if (free === undefined) return undefined
+    this.#free.delete(keys)
+    return [...free].reduce((a, b) => (a.rank(keys) <= b.rank(keys) ? a : b))
+  }
+}
+
+/** The one who has it there may have the others as well, or not: that is looked at soon. */
+function lookAfterMs({ ttlMs }: Held): number {
+  const ms = LOOK_MS.least + Math.random() * LOOK_MS.spread
+  return ttlMs < 0 ? ms : Math.min(ms, ttlMs)
+}
+
+/** What it resolves to, unless that is late, or a failure. */
+async function soon<T>(work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), HEAD_START_MS)
+  })
+  const answer = await Promise.race([work.catch(() => undefined), late])
+  clearTimeout(timer)
+  return answer
+}

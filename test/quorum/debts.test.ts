@@ -1,0 +1,130 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import * as scripts from '../../src/redis/scripts.generated.ts'
+import { within } from '../faults/rig.ts'
+import { eventually } from '../support/eventually.ts'
+import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import { Cluster } from './rig.ts'
+
+const options = { leaseMs: 20_000, longestLeaseMs: 40_000 }
+
+/** Three masters, the first of them behind a proxy. */
+async function firstProxied(): Promise<{ cluster: Cluster; proxy: FaultProxy; urls: string[] }> {
+  const cluster = await Cluster.start(3)
+  const [first, ...others] = cluster.masters.map(({ port, url }) => ({ port, url }))
+  for (const { source } of Object.values(scripts)) {
+    await cluster.masters[0]?.admin.script('LOAD', source)
+  }
+  const proxy = await startProxy(first?.port as number)
+  return { cluster, proxy, urls: [proxy.url, ...others.map(({ url }) => url)] }
+}
+
+describe('a release that a minority did not hear', () => {
+  test.each(['cut off', 'silent'])('gets there when a master that was %s is back', async (how) => {
+    const { cluster, proxy, urls } = await firstProxied()
+    const lease = await cluster.client(options, urls).getLock('it').lock()
+    await cluster.heldEverywhere('it', lease.owner)
+    if (how === 'silent') proxy.blackHole({ onHeal: 'drop' })
+    else {
+      proxy.refuse()
+      proxy.cut()
+      await pause(50)
+    }
+    expect(await lease.release()).toBe(true)
+    await pause(700)
+    expect(await cluster.holders('it')).toEqual([lease.owner, '', ''])
+    await proxy.heal()
+    await cluster.free('it')
+  })
+
+  test('gets there for each of many locks', async () => {
+    const { cluster, proxy, urls } = await firstProxied()
+    const client = cluster.client(options, urls)
+    const names = Array.from({ length: 120 }, (_, i) => `it:${i}`)
+    const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
+    await eventually(async () => (await cluster.masters[0]?.admin.exists(...names)) === 120)
+    proxy.refuse()
+    proxy.cut()
+    await pause(50)
+    await Promise.all(leases.map((lease) => lease.release()))
+    expect(await cluster.masters[0]?.admin.exists(...names)).toBe(120)
+    await proxy.heal()
+    await eventually(async () => (await cluster.masters[0]?.admin.exists(...names)) === 0, {
+      message: 'all locks to be free',
+      timeoutMs: 3_000,
+    })
+  })
+
+  test('gets there after a hand-over, for the one who passed the lock on', async () => {
+    const { cluster, proxy, urls } = await firstProxied()
+    const lock = cluster.client(options, urls).getLock('it')
+    const lease = await lock.lock()
+    await cluster.heldEverywhere('it', lease.owner)
+    const waiting = lock.lock()
+    await pause(50)
+    proxy.refuse()
+    proxy.cut()
+    await pause(50)
+    await lease.release()
+    const next = await within(2_000, waiting)
+    await pause(400)
+    expect((await cluster.holders('it'))[0]).toBe(lease.owner)
+    await proxy.heal()
+    await eventually(async () => (await cluster.holders('it'))[0] !== lease.owner)
+    await next.release()
+    await cluster.free('it')
+  })
+
+  test('is not sent to a master that never had the lock', async () => {
+    const { cluster, proxy, urls } = await firstProxied()
+    const lock = cluster.client(options, urls).getLock('it')
+    await lock.using(() => {})
+    await cluster.free('it')
+    proxy.refuse()
+    proxy.cut()
+    await pause(50)
+    for (let i = 0; i < 5; i++) await lock.using(() => {})
+    const before = proxy.count(scripts.release.sha1)
+    await proxy.heal()
+    await pause(600)
+    expect(proxy.count(scripts.release.sha1)).toBe(before)
+  })
+
+  test('is all that is repeated: where every master answers there is one for each lock', async () => {
+    const { cluster, proxy, urls } = await firstProxied()
+    const lock = cluster.client(options, urls).getLock('it')
+    await lock.using(() => {})
+    await pause(400)
+    const before = proxy.count(scripts.release.sha1)
+    for (let i = 0; i < 30; i++) await lock.using(() => {})
+    await pause(400)
+    expect(proxy.count(scripts.release.sha1) - before).toBe(30)
+  })
+
+  test('is not repeated after close()', async () => {
+    const { cluster, proxy, urls } = await firstProxied()
+    const client = cluster.client({ leaseMs: 1_500, longestLeaseMs: 1_500 }, urls)
+    const lease = await client.getLock('it').lock()
+    await cluster.heldEverywhere('it', lease.owner)
+    proxy.blackHole({ onHeal: 'drop' })
+    await lease.release()
+    const start = performance.now()
+    await client.close()
+    expect(performance.now() - start).toBeLessThan(1_500)
+    await proxy.heal()
+    await cluster.free('it')
+  })
+
+  test('is given up when the lease would be over', async () => {
+    const { cluster, proxy, urls } = await firstProxied()
+    const client = cluster.client({ leaseMs: 400, longestLeaseMs: 400 }, urls)
+    const lease = await client.getLock('it').lock()
+    await cluster.heldEverywhere('it', lease.owner)
+    proxy.blackHole({ onHeal: 'drop' })
+    await lease.release()
+    await pause(1_800)
+    const before = proxy.count(scripts.release.sha1)
+    await proxy.heal()
+    await pause(1_200)
+    expect(proxy.count(scripts.release.sha1)).toBe(before)
+  })
+})
