@@ -37,7 +37,7 @@ export class Election {
     }
     let due = this.#masters.length
     const counted = (master: Master) =>
-      ask(master).finally(() => {
+      master.seenTo(ask(master)).finally(() => {
         due -= 1
         if (due === 0 && this.#awaited.get(owner) === attempt) this.#awaited.delete(owner)
       })

@@ -15,7 +15,7 @@ export class Master {
   readonly #counterMs: number
   readonly #restMs: number
   readonly #isNewDeployment: () => Promise<boolean>
-  readonly #releases = new Set<Promise<unknown>>()
+  readonly #underWay = new Set<Promise<unknown>>()
 
   /**
    * @param restMs how long the longest lease may be: a master that may have forgotten rests so long
@@ -65,16 +65,22 @@ export class Master {
 
   /** Ends what the name has there, or lowers its count: not by its token, for names are used once. */
   release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
-    const release = this.node.release(keys, owner, holds, '', timeoutMs)
-    const done = release.catch(() => {}).finally(() => this.#releases.delete(done))
-    this.#releases.add(done)
-    return release
+    return this.seenTo(this.node.release(keys, owner, holds, '', timeoutMs))
   }
 
-  /** Ends when no release is under way; nobody waits for a master that is down. */
+  /** What it is asked is waited for at the end: a vote, for it may have to be given back. */
+  seenTo<T>(call: Promise<T>): Promise<T> {
+    const done = call.catch(() => {}).finally(() => this.#underWay.delete(done))
+    this.#underWay.add(done)
+    return call
+  }
+
+  /** Ends when no vote is due and no release is under way; nobody waits for a master that is down. */
   async quiet(): Promise<void> {
-    while (this.#releases.size > 0 && this.node.whyDown === undefined) {
-      await Promise.all(this.#releases)
+    while (this.#underWay.size > 0 && this.node.whyDown === undefined) {
+      await Promise.all(this.#underWay)
+      // A vote that came late is given back first.
+      await new Promise(setImmediate)
     }
   }
 
