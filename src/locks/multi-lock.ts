@@ -163,10 +163,15 @@ export class MultiLock {
       const owner = access.actor.enclosing() ?? frames.get(access.desk)
       return { access, owner: owner as NonNullable<typeof owner> }
     })
-    const lease = await this.#gather(wanted, meant, true)
+    const holder = frames.get(this.#desk) as NonNullable<ReturnType<typeof frames.get>>
+    const lease = await this.#gather(wanted, meant, holder, true)
     if (lease === null) return null
+    const explicit = this.#accesses.flatMap(({ desk, actor }) =>
+      actor.explicit === undefined ? [] : [[desk, actor.explicit] as const],
+    )
     let work = () => fn(lease)
-    for (const [desk, owner] of frames) {
+    // Innermost first: what is acquired inside is the new frame's.
+    for (const [desk, owner] of [...frames, ...explicit]) {
       const inside = work
       work = () => desk.frames.run(owner, inside)
     }
@@ -178,18 +183,18 @@ export class MultiLock {
       return { access, owner: access.actor.bare() ?? access.desk.newOwner() }
     })
     const held = this.#desk.groups.earliest(this, this.#key)
-    const gathering = this.#gather(wanted, meant, false)
+    const gathering = this.#gather(wanted, meant, this.#actor.holderFor(undefined), false)
     return held === undefined ? gathering : warnOfSelfWait(this, held, gathering)
   }
 
   async #gather(
     all: readonly Wanted[],
     meant: Acquisition,
+    holder: object,
     scoped: boolean,
   ): Promise<MultiLease | null> {
     const endsAt = performance.now() + meant.waitMs
     for (const { access } of all) access.assertPossible(meant)
-    const holder = this.#actor.holderFor(undefined)
     for (const { access, owner } of all) owner.gathers(access.rawName)
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {

@@ -10,6 +10,7 @@ import {
 } from '../../src/index.ts'
 import { lockKeys } from '../../src/redis/keys.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
+import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
@@ -335,6 +336,36 @@ test('unlock rejects for whoever does not hold them together', async () => {
     await lock.lock()
     await multi(client, 'b', 'a').unlock()
     expect(await lockedOf(ABC)).toEqual([])
+  })
+})
+
+test('unlock() outside any frame leaves alone what using() of another task holds', async () => {
+  const lock = multi(newClient(), 'a', 'b')
+  const [inside, over] = [deferred<MultiLease>(), deferred<void>()]
+  const work = lock.using(async (lease) => {
+    inside.resolve(lease)
+    await over.promise
+    expect(await lock.isHeld()).toBe(true)
+  })
+  const lease = await inside.promise
+  await expect(lock.unlock()).rejects.toThrow(NotHeldError)
+  expect(lease.valid).toBe(true)
+  expect(await lockedOf(ABC)).toEqual(['a', 'b'])
+  over.resolve()
+  await work
+})
+
+test('inside using() a lock that was given with an owner is re-entered by any lock object', async () => {
+  const client = newClient()
+  const owned = client.getLock('a', { owner: client.owner() })
+  await client.getMultiLock(owned, client.getLock('b')).using(async () => {
+    const again = await client.getLock('a').tryLock()
+    expect(again).not.toBeNull()
+    expect(await server.admin.hvals('a')).toEqual(['2'])
+    await again?.release()
+    const fresh = await client.getLock('c').lock()
+    expect(fresh.owner).not.toBe(again?.owner)
+    await fresh.release()
   })
 })
 
