@@ -15,7 +15,6 @@ import { Actor } from './actor.ts'
 import type { Desk } from './desk.ts'
 import { Gathering, type Wanted } from './gathering.ts'
 import { HoldfastLock, type LockInfo } from './holdfast-lock.ts'
-import { inOrder } from './order.ts'
 import { warnOfSelfWait } from './self-wait.ts'
 import { whileHeld } from './while-held.ts'
 
@@ -198,8 +197,7 @@ export class MultiLock {
     for (const { access, owner } of all) owner.gathers(access.rawName)
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      const wanted = await inOrder(all, this.#desk.limits.commandTimeoutMs)
-      taken = await new Gathering(wanted, meant, endsAt).run()
+      taken = await new Gathering(all, meant, endsAt).run()
     } finally {
       for (const { access, owner } of all) owner.gathered(access.rawName)
     }
