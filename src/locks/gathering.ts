@@ -2,18 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LeaseLostError, RedisUnavailableError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Acquisition } from '../options.ts'
-import type { Owner } from '../owner/owner.ts'
 import { lockKeys } from '../redis/keys.ts'
-import type { Access } from './access.ts'
 import { inOrder } from './order.ts'
 import { Together } from './together.ts'
+import type { Wanted } from './wanted.ts'
 import { within } from './within.ts'
-
-/** One of the locks that are to be had together, and who is to have it. */
-export interface Wanted {
-  readonly access: Access
-  readonly owner: Owner
-}
 
 /** Some are held for so long at most while another is waited for, in milliseconds. */
 const LONGEST_REACH_MS = 1_000

@@ -13,9 +13,10 @@ import {
 import type { Access } from './access.ts'
 import { Actor } from './actor.ts'
 import type { Desk } from './desk.ts'
-import { Gathering, type Wanted } from './gathering.ts'
+import { Gathering } from './gathering.ts'
 import { HoldfastLock, type LockInfo } from './holdfast-lock.ts'
 import { warnOfSelfWait } from './self-wait.ts'
+import type { Wanted } from './wanted.ts'
 import { whileHeld } from './while-held.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { CallFailure } from '../redis/failure.ts'
 import { slotOf } from '../redis/slot.ts'
-import type { Wanted } from './gathering.ts'
+import type { Wanted } from './wanted.ts'
 
 /**
  * Puts locks in an order that all clients keep: by server, slot and name. A lock that is there
