@@ -12,6 +12,8 @@ export type Grant =
 export interface Held {
   readonly kind: 'held'
   readonly ttlMs: number
+  /** Set where the server was not asked. */
+  readonly unasked?: true
   /** Where some of several masters granted it, or may have, but no majority. */
   readonly split?: {
     /** How long to pause before asking again, in milliseconds; undefined when others have it. */
