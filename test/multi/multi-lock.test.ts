@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import {
   Holdfast,
   type HoldfastLock,
@@ -306,6 +307,25 @@ test('its signal aborts, and it is valid no more, when the first of its locks is
   expect(() => lease.assertValid()).toThrow(LeaseLostError)
   expect(await lease.release()).toBe(false)
   expect(await lockedOf(ABC)).toEqual([])
+})
+
+test('its signal leaves nothing behind at a hold that goes on, and tells of its loss until then', async () => {
+  const client = newClient()
+  const whole = client.getLock('a').using(async (outer) => {
+    const inner: AbortSignal[] = []
+    for (let round = 0; round < 3; round++) {
+      await multi(client, 'a', 'b').using(({ signal }) => void inner.push(signal))
+    }
+    expect(getEventListeners(outer.signal, 'abort')).toEqual([])
+    const work = multi(client, 'a', 'b').using(async ({ signal }) => {
+      expect(getEventListeners(outer.signal, 'abort')).toHaveLength(1)
+      await client.getLock('a').forceUnlock()
+      expect(signal.aborted).toBe(true)
+    })
+    await expect(work).rejects.toThrow(LeaseLostError)
+    expect(inner.map(({ aborted }) => aborted)).toEqual([false, false, false])
+  })
+  await expect(whole).rejects.toThrow(LeaseLostError)
 })
 
 test('unlock tells of each lock that was lost, and frees the others', async () => {
