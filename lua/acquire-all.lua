@@ -58,7 +58,9 @@ local again = not missing and last > 0
 local token = string.format('%.0f', again and last or math.max(last + 1, nowUs))
 for n = 1, #KEYS / 2 do
   local lock = KEYS[2 * n - 1]
-  redis.call('HSETNX', lock, ARGV[3 + n], 1)
+  if missing then
+    redis.call('HSET', lock, ARGV[3 + n], 1)
+  end
   if redis.call('PTTL', lock) < leaseMs then
     redis.call('PEXPIRE', lock, leaseMs)
   end

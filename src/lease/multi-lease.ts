@@ -111,12 +111,9 @@ export class MultiLease implements AsyncDisposable {
     return this.#released !== undefined
   }
 
-  /**
-   * What went wrong: locks that were lost, releases that were not confirmed.
-   *
-   * @internal
-   */
+  /** @internal */
   get errors(): Error[] {
+    // Locks that were lost, and releases that were not confirmed.
     const losses = this.leases.flatMap(({ hold }) => hold.loss ?? [])
     return [...losses, ...this.#unconfirmed]
   }
