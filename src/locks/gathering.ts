@@ -141,8 +141,9 @@ export class Gathering {
     }
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
-    const n = together.busy ?? tried.findIndex((one) => one.status === 'fulfilled' && !one.value)
-    return group[n] ?? null
+    const missing = group.filter((one) => !this.#taken.has(one))
+    // One that was busy may have been re-entered since, where its owner got it by another call.
+    return missing.find((one) => one === group[together.busy ?? -1]) ?? missing[0] ?? null
   }
 
   /** @returns whether it was to be had while the others could be kept */

@@ -1,9 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast, type HoldfastOptions, type MultiLease, type MultiLock } from '../../src/index.ts'
+import {
+  Holdfast,
+  type HoldfastLock,
+  type HoldfastOptions,
+  type Lease,
+  type MultiLease,
+  type MultiLock,
+} from '../../src/index.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { type Action, type FaultProxy, startProxy } from '../support/proxy.ts'
+import { type Action, type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { Diary, faultRig, granted, outcome, SHA, type Source, within } from './rig.ts'
 
@@ -360,4 +367,82 @@ describe('one time for the whole', () => {
     slow.heal()
     await eventually(async () => (await isFree(first)) && (await isFree(second)))
   })
+})
+
+describe('what one holds already', () => {
+  test.each(faults)('is re-entered in the midst of the others when $fault', async (cell) => {
+    const client = rig.client()
+    const owner = { owner: client.owner() }
+    const [a, b, c] = NAMES.map((name) => client.getLock(name, owner)) as [
+      HoldfastLock,
+      HoldfastLock,
+      HoldfastLock,
+    ]
+    const lock = client.getMultiLock(a, b, c)
+    const first = granted(await b.tryLock())
+    const trap = rig.proxy.onNextRequest(SHA.acquire, cell.action)
+    const lease = await within(3_500, lock.lock())
+    if (cell.releases === 'while held') trap.release()
+    await trap.seen
+    expect(await rig.hash('b')).toEqual({ [first.owner]: '2' })
+    expect((await held()).length).toBe(3)
+    expect(await lease.release()).toBe(true)
+    expect(await rig.hash('b')).toEqual({ [first.owner]: '1' })
+    expect(await held()).toEqual(['b'])
+    expect(await first.release()).toBe(true)
+    trap.release()
+    await free(2_000)
+  })
+
+  test('is given back as it was when the others cannot be asked for', async () => {
+    const client = rig.client({ commandTimeoutMs: 150, outageMs: 400 })
+    const owner = { owner: client.owner() }
+    const [a, b, c] = NAMES.map((name) => client.getLock(name, owner)) as [
+      HoldfastLock,
+      HoldfastLock,
+      HoldfastLock,
+    ]
+    const first = granted(await b.tryLock())
+    // Every question for the others is lost; everything else gets through.
+    const isIt = ({ args }: ProxyRequest) => args[0] === SHA.acquireAll
+    const traps = Array.from({ length: 20 }, () => rig.proxy.onNextRequest(isIt, 'cutAfter'))
+    const { error } = await outcome(client.getMultiLock(a, b, c).lock())
+    for (const trap of traps) trap.cancel()
+    expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    await eventually(async () => (await held()).join() === 'b')
+    expect(await rig.hash('b')).toEqual({ [first.owner]: '1' })
+    expect(await first.release()).toBe(true)
+    await free()
+  })
+
+  test('is re-entered by all of one owner who take them at once', async () => {
+    const client = rig.client()
+    const owner = { owner: client.owner() }
+    const lock = client.getMultiLock(...NAMES.map((name) => client.getLock(name, owner)))
+    const leases = await within(5_000, Promise.all([1, 2, 3, 4].map(() => lock.lock())))
+    for (const name of NAMES) expect(Object.values(await rig.hash(name))).toEqual(['4'])
+    expect(await Promise.all(leases.map((lease) => lease.release()))).toEqual(Array(4).fill(true))
+    expect(await held()).toEqual([])
+  })
+})
+
+test('a process that sleeps for longer than its lease takes what it lost anew', async () => {
+  const [first, second] = await sides({ leaseMs: 400 })
+  const busy = await second.witness.getLock('b').lock()
+  const lock = first.client.getMultiLock(first.client.getLock('a'), second.client.getLock('b'))
+  const locking = lock.lock()
+  await eventually(async () => (await first.server.admin.exists('a')) === 1)
+  const released = busy.release()
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700)
+  await released
+  const lease = await within(5_000, locking)
+  expect(lease.valid).toBe(true)
+  for (const [{ server }, n] of [
+    [first, 0],
+    [second, 1],
+  ] as const) {
+    const { name, owner } = lease.leases[n] as Lease
+    expect(await server.admin.hgetall(name)).toEqual({ [owner]: '1' })
+  }
+  expect(await lease.release()).toBe(true)
 })
