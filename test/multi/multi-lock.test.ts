@@ -11,8 +11,9 @@ import {
 } from '../../src/index.ts'
 import { lockKeys } from '../../src/redis/keys.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
+import { slotOf } from '../../src/redis/slot.ts'
 import { deferred } from '../support/deferred.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
 
@@ -88,6 +89,22 @@ test('waits for the one that is busy, holds none meanwhile that comes behind it,
   expect(performance.now() - releasedAt).toBeLessThan(3_000)
   expect(await lockedOf(ABC)).toEqual(ABC)
   await lease.release()
+})
+
+test('lets go what comes behind one that somebody has taken meanwhile', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const [first, last] = ['a', 'b'].sort((a, b) => slotOf(a) - slotOf(b)) as [string, string]
+  const later = await theirs.getLock(last).lock()
+  const locking = multi(mine, 'a', 'b').lock()
+  await waitedFor(last)
+  const earlier = await theirs.getLock(first).lock()
+  await later.release()
+  await waitedFor(first)
+  // Not only when it has waited for a second.
+  await eventually(async () => (await lockedOf([last])).length === 0, { timeoutMs: 700 })
+  await never(async () => (await lockedOf([last])).length > 0, 100)
+  await earlier.release()
+  await (await locking).release()
 })
 
 test('has one time for the whole', async () => {
