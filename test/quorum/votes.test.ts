@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { lockKeys } from '../../src/redis/keys.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
+import { Size } from '../../src/redis/votes.ts'
 import { granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
@@ -279,4 +280,22 @@ test('a vote that is asked for once more is given back before the client is clos
   trap.release()
   await closing
   expect(await cluster.holders('it')).toEqual(['', '', ''])
+})
+
+test.each([
+  [[7, 7, 7, 6, 6], 7],
+  [[9, 7, 7, 7, 6], 7],
+  [[7, 7, 6, 6], 7],
+  [[7, 6, 6], 7],
+  [[0, 0, 0], null],
+])('of the tokens %j the last that a majority may know is %j', (tokens, expected) => {
+  const facts = tokens.map((token) => ({
+    holder: null,
+    holdCount: 0,
+    ttlMs: null,
+    token: token || null,
+    waiters: 0,
+    queue: [],
+  }))
+  expect(new Size(5).factsOf(facts).token).toBe(expected)
 })
