@@ -1,9 +1,9 @@
 --[[
   Takes several locks at once, or none of them. All are first acquisitions, under one fencing token.
 
-  Safe to run twice, as `acquire` is: a repeat finds its own names there, and takes what is missing
-  if it is free. Where some of them are held by others it changes nothing; what an earlier run took
-  is then given back by whoever asked.
+  Safe to run twice, as `acquire` is: a repeat finds its own names there, all of them, and takes
+  nothing. Where one is held by somebody else, or only some are still the caller's from an earlier
+  run, it changes nothing; what that run took is then given back by whoever asked.
 
   KEYS[*]  both        of each lock, one after the other: the lock, a hash: owner -> hold count; its
                        counter, a string: the last fencing token issued for this lock
@@ -14,7 +14,8 @@
 
   Returns
     { 'granted', token }     all are the owners'; the token is above all that were issued for any
-    { 'held', ttlMs, n }     somebody else has the n-th for ttlMs more; -1 means without an expiry
+    { 'held', ttlMs, n }     somebody else has the n-th for ttlMs more; -1 means without an expiry,
+                             -2 that an earlier run took it and it was let go since
     { 'late', serverTimeUs } refused: it is later than notAfterUs
 ]]
 local leaseMs, notAfterUs, counterMs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
@@ -23,7 +24,7 @@ local leaseMs, notAfterUs, counterMs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARG
 
 -- include: parts/read-write.lua
 
-local missing, last = 0, 0
+local own, missing, last = 0, nil, 0
 for n = 1, #KEYS / 2 do
   local lock, owner = KEYS[2 * n - 1], ARGV[3 + n]
   local ttlMs = redis.call('PTTL', lock)
@@ -34,23 +35,32 @@ for n = 1, #KEYS / 2 do
   if ttlMs ~= -2 and not found[1] then
     return { 'held', ttlMs, n }
   end
-  if not found[1] then
-    missing = missing + 1
+  if found[1] then
+    own = own + 1
+  else
+    missing = missing or n
   end
   last = math.max(last, tonumber(redis.call('GET', KEYS[2 * n]) or 0))
 end
 
+-- A new token would put an end to the holds that are still in use.
+if own > 0 and missing then
+  return { 'held', -2, missing }
+end
+
 local time = redis.call('TIME')
 local nowUs = time[1] * 1000000 + time[2]
-if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
+if missing and notAfterUs > 0 and nowUs > notAfterUs then
   return { 'late', string.format('%.0f', nowUs) }
 end
 
-local again = missing == 0 and last > 0
+local again = not missing and last > 0
 local token = string.format('%.0f', again and last or math.max(last + 1, nowUs))
 for n = 1, #KEYS / 2 do
   local lock = KEYS[2 * n - 1]
-  redis.call('HSETNX', lock, ARGV[3 + n], 1)
+  if missing then
+    redis.call('HSET', lock, ARGV[3 + n], 1)
+  end
   if redis.call('PTTL', lock) < leaseMs then
     redis.call('PEXPIRE', lock, leaseMs)
   end

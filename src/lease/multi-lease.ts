@@ -18,6 +18,7 @@ export class MultiLease implements AsyncDisposable {
   readonly scoped: boolean
   readonly #onRelease: () => void
   #signal: LossSignal | undefined
+  #stopListening = () => {}
   #released: Promise<boolean> | undefined
   #unconfirmed: readonly Error[] = []
 
@@ -45,10 +46,15 @@ export class MultiLease implements AsyncDisposable {
       const look = () => signals.some(({ aborted }) => aborted)
       const whole = new LossSignal(look)
       this.#signal = whole
-      for (const signal of signals) {
+      const stops = signals.map((signal) => {
         const abort = () => whole.abort(signal.reason as Error)
         if (signal.aborted) abort()
         else signal.addEventListener('abort', abort, { once: true })
+        return () => signal.removeEventListener('abort', abort)
+      })
+      // A hold may go on, and be re-entered many times more.
+      this.#stopListening = () => {
+        for (const stop of stops) stop()
       }
     }
     return this.#signal.signal
@@ -105,12 +111,9 @@ export class MultiLease implements AsyncDisposable {
     return this.#released !== undefined
   }
 
-  /**
-   * What went wrong: locks that were lost, releases that were not confirmed.
-   *
-   * @internal
-   */
+  /** @internal */
   get errors(): Error[] {
+    // Locks that were lost, and releases that were not confirmed.
     const losses = this.leases.flatMap(({ hold }) => hold.loss ?? [])
     return [...losses, ...this.#unconfirmed]
   }
@@ -118,6 +121,7 @@ export class MultiLease implements AsyncDisposable {
   async #release(): Promise<boolean> {
     this.#onRelease()
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
+    this.#stopListening()
     this.#unconfirmed = done.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
     if (this.#unconfirmed.length > 0) throw oneOf(this.#unconfirmed, this.name)
     return done.every((one) => one.status === 'fulfilled' && one.value)

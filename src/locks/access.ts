@@ -51,6 +51,7 @@ export class Access {
     { leaseMs, waitMs, signal }: Acquisition,
     { holder = owner, scoped, once }: { holder?: object; scoped: boolean; once?: Asker },
   ): Promise<Lease | null> {
+    this.desk.assertOpen(this.name)
     const watched = leaseMs === undefined
     const contender = this.desk.contender(this.name, this.rawName)
     const hold = await contender.acquire({

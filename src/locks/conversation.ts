@@ -45,7 +45,8 @@ export class Conversation {
     try {
       const grant = await send()
       // A grant is a proper answer where it comes in time to be of use.
-      if (grant.kind !== 'granted') waiter.patience.health.answered()
+      const unasked = grant.kind === 'held' && grant.unasked
+      if (grant.kind !== 'granted' && !unasked) waiter.patience.health.answered()
       if (grant.kind === 'held' && grant.split !== undefined) {
         // Some of several masters granted it, or may yet: the name is not used again.
         if (grant.split.unsure) waiter.doubtUntilMs = sentAt.monotonic + callMs + lateMs
@@ -56,7 +57,9 @@ export class Conversation {
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
       const unknown = error.kind === 'unknown'
-      if (unknown) waiter.doubtUntilMs = sentAt.monotonic + callMs + lateMs
+      // What is asked together is sent when all have asked.
+      const latestMs = waiter.request.once ? performance.now() : sentAt.monotonic
+      if (unknown) waiter.doubtUntilMs = latestMs + callMs + lateMs
       const pauseMs = waiter.patience.failed(error, sentAt.monotonic)
       if (pauseMs === null) waiter.reject(waiter.patience.error('not acquired'))
       return { grant: null, sentAt, pauseMs: pauseMs ?? 0, unknown }

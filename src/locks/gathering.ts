@@ -2,22 +2,20 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LeaseLostError, RedisUnavailableError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Acquisition } from '../options.ts'
-import type { Owner } from '../owner/owner.ts'
-import type { Access } from './access.ts'
+import { lockKeys } from '../redis/keys.ts'
+import { inOrder } from './order.ts'
 import { Together } from './together.ts'
+import type { Wanted } from './wanted.ts'
 import { within } from './within.ts'
-
-/** One of the locks that are to be had together, and who is to have it. */
-export interface Wanted {
-  readonly access: Access
-  readonly owner: Owner
-}
 
 /** Some are held for so long at most while another is waited for, in milliseconds. */
 const LONGEST_REACH_MS = 1_000
 
 /** Then nothing is held for a moment, so that two who stand in each other's way get apart. */
 const APART_MS = 50
+
+/** Leases that are lost so often in a row while the others are taken are too short for that. */
+const MOST_LOSSES = 5
 
 /** What a fixed lease has lost while the others were gathered is given back above this share. */
 const FRESH = 0.85
@@ -32,26 +30,51 @@ const FRESH = 0.85
  * anew. So nobody waits for ever for somebody who waits for them.
  */
 export class Gathering {
-  readonly #wanted: readonly Wanted[]
+  readonly #all: readonly Wanted[]
   readonly #meant: Acquisition
   readonly #endsAt: number
   readonly #taken = new Map<Wanted, Lease>()
+  #wanted: Wanted[] = []
+  /** Leases that were lost since one was last found to be somebody else's. */
+  #losses = 0
 
-  /** @param wanted in the order that all clients keep */
-  constructor(wanted: readonly Wanted[], meant: Acquisition, endsAt: number) {
-    this.#wanted = wanted
+  constructor(all: readonly Wanted[], meant: Acquisition, endsAt: number) {
+    this.#all = all
     this.#meant = meant
     this.#endsAt = endsAt
   }
 
-  /** @returns a lease of each; null when somebody had one of them to the end */
+  /**
+   * @returns a lease of each; null when somebody had one of them to the end. An abort ends it at
+   * once, whatever is under way, and what that brings is let go.
+   */
   async run(): Promise<ReadonlyMap<Wanted, Lease> | null> {
+    const { signal } = this.#meant
+    let forget = () => {}
+    const aborted = new Promise<never>((_, reject) => {
+      const abort = () => reject(signal?.reason)
+      signal?.addEventListener('abort', abort, { once: true })
+      forget = () => signal?.removeEventListener('abort', abort)
+    })
     try {
+      return await Promise.race([this.#run(), aborted])
+    } finally {
+      forget()
+    }
+  }
+
+  async #run(): Promise<ReadonlyMap<Wanted, Lease> | null> {
+    const { signal, waitMs } = this.#meant
+    try {
+      const longestMs = waitMs === 0 ? Infinity : Math.max(this.#leftMs, 1)
+      this.#wanted = await inOrder(this.#all, longestMs)
       for (;;) {
-        this.#meant.signal?.throwIfAborted()
+        signal?.throwIfAborted()
         const busy = await this.#tryMissing()
         if (busy === null) {
-          if (await this.#freshen()) return this.#taken
+          const complete = await this.#freshen()
+          signal?.throwIfAborted()
+          if (complete) return this.#taken
         } else if (this.#leftMs <= 0 || !(await this.#waitFor(busy))) {
           await this.#letGo()
           if (this.#leftMs <= 0) return null
@@ -72,9 +95,26 @@ export class Gathering {
   async #tryMissing(): Promise<Wanted | null> {
     for (const group of groupsOf(this.#wanted.filter((one) => !this.#taken.has(one)))) {
       const busy = await this.#try(group)
-      if (busy !== null) return busy
+      if (busy === null) continue
+      if (!(await this.#hasAlready(busy))) {
+        this.#losses = 0
+        return busy
+      }
+      this.#wanted = this.#wanted.filter((one) => one !== busy)
     }
     return null
+  }
+
+  /** Whether it is one that was taken through another client, whose server did not say which it is. */
+  async #hasAlready({ access }: Wanted): Promise<boolean> {
+    const twins = [...this.#taken].filter(([taken]) => taken.access.rawName === access.rawName)
+    if (twins.length === 0) return false
+    const { desk, name, rawName } = access
+    const asking = desk.ask(name, 'not acquired', (callMs) =>
+      desk.node.inspect(lockKeys(rawName), callMs),
+    )
+    const facts = await this.#inTime(asking, name)
+    return twins.some(([, lease]) => lease.owner === facts.holder)
   }
 
   /** Asks once for some that can be had in one question. */
@@ -101,8 +141,9 @@ export class Gathering {
     }
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
-    const n = together.busy ?? tried.findIndex((one) => one.status === 'fulfilled' && !one.value)
-    return group[n] ?? null
+    const missing = group.filter((one) => !this.#taken.has(one))
+    // One that was busy may have been re-entered since, where its owner got it by another call.
+    return missing.find((one) => one === group[together.busy ?? -1]) ?? missing[0] ?? null
   }
 
   /** @returns whether it was to be had while the others could be kept */
@@ -134,16 +175,33 @@ export class Gathering {
       [...this.#taken].map(async ([wanted, lease]) => {
         try {
           if (leaseMs !== undefined && lease.remaining() < leaseMs * FRESH) {
-            if (this.#taken.size > 1) await lease.extend(leaseMs)
+            if (this.#taken.size > 1) await this.#inTime(lease.extend(leaseMs), lease.name)
           }
           lease.assertValid()
         } catch (error) {
-          if (!(error instanceof LeaseLostError)) throw error
+          if (!(error instanceof LeaseLostError) || ++this.#losses >= MOST_LOSSES) throw error
           await this.#letGo([wanted])
         }
       }),
     )
     return this.#taken.size === this.#wanted.length
+  }
+
+  /** The answer, if it comes before the time for the whole is up. */
+  async #inTime<T>(answer: Promise<T>, lockName: string): Promise<T> {
+    if (this.#meant.waitMs === 0) return answer
+    const none = Symbol('none')
+    let come: T | typeof none = none
+    const coming = answer.then((one) => {
+      come = one
+    })
+    await within(Math.max(this.#leftMs, 0), coming)
+    if (come !== none) return come
+    throw new RedisUnavailableError(
+      `Lock "${lockName}": not acquired within ${this.#meant.waitMs} ms: Redis gave no answer. ` +
+        'This says nothing about who holds the lock. Check that Redis is up and can be reached.',
+      lockName,
+    )
   }
 
   /** What Redis does not confirm in time is freed in the background. */

@@ -13,10 +13,10 @@ import {
 import type { Access } from './access.ts'
 import { Actor } from './actor.ts'
 import type { Desk } from './desk.ts'
-import { Gathering, type Wanted } from './gathering.ts'
+import { Gathering } from './gathering.ts'
 import { HoldfastLock, type LockInfo } from './holdfast-lock.ts'
-import { inOrder } from './order.ts'
 import { warnOfSelfWait } from './self-wait.ts'
+import type { Wanted } from './wanted.ts'
 import { whileHeld } from './while-held.ts'
 
 /**
@@ -165,10 +165,15 @@ export class MultiLock {
       const owner = access.actor.enclosing() ?? frames.get(access.desk)
       return { access, owner: owner as NonNullable<typeof owner> }
     })
-    const lease = await this.#gather(wanted, meant, true)
+    const holder = frames.get(this.#desk) as NonNullable<ReturnType<typeof frames.get>>
+    const lease = await this.#gather(wanted, meant, holder, true)
     if (lease === null) return null
+    const explicit = this.#accesses.flatMap(({ desk, actor }) =>
+      actor.explicit === undefined ? [] : [[desk, actor.explicit] as const],
+    )
     let work = () => fn(lease)
-    for (const [desk, owner] of frames) {
+    // Innermost first: what is acquired inside is the new frame's.
+    for (const [desk, owner] of [...frames, ...explicit]) {
       const inside = work
       work = () => desk.frames.run(owner, inside)
     }
@@ -180,23 +185,22 @@ export class MultiLock {
       return { access, owner: access.actor.bare() ?? access.desk.newOwner() }
     })
     const held = this.#desk.groups.earliest(this, this.#key)
-    const gathering = this.#gather(wanted, meant, false)
+    const gathering = this.#gather(wanted, meant, this.#actor.holderFor(undefined), false)
     return held === undefined ? gathering : warnOfSelfWait(this, held, gathering)
   }
 
   async #gather(
     all: readonly Wanted[],
     meant: Acquisition,
+    holder: object,
     scoped: boolean,
   ): Promise<MultiLease | null> {
     const endsAt = performance.now() + meant.waitMs
     for (const { access } of all) access.assertPossible(meant)
-    const holder = this.#actor.holderFor(undefined)
     for (const { access, owner } of all) owner.gathers(access.rawName)
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      const wanted = await inOrder(all, this.#desk.limits.commandTimeoutMs)
-      taken = await new Gathering(wanted, meant, endsAt).run()
+      taken = await new Gathering(all, meant, endsAt).run()
     } finally {
       for (const { access, owner } of all) owner.gathered(access.rawName)
     }

@@ -1,22 +1,25 @@
-import { CallFailure } from '../redis/failure.ts'
+import type { CallFailure } from '../redis/failure.ts'
 import { slotOf } from '../redis/slot.ts'
-import type { Wanted } from './gathering.ts'
+import type { Wanted } from './wanted.ts'
 
 /**
  * Puts locks in an order that all clients keep: by server, slot and name. A lock that is there
- * twice, be it through two clients of one server, is left out the second time.
+ * twice, be it through two clients of one server, is left out the second time. Where a server does
+ * not say which it is, it stands where it was given, and counts as another.
  *
- * @param timeoutMs how long a server may take to say which it is
+ * @param longestMs how long all of it may take
  */
-export async function inOrder(all: readonly Wanted[], timeoutMs: number): Promise<Wanted[]> {
-  const nodes = [...new Set(all.map(({ access }) => access.desk.node))]
+export async function inOrder(all: readonly Wanted[], longestMs: number): Promise<Wanted[]> {
+  const desks = new Map(all.map(({ access: { desk } }) => [desk.node, desk]))
+  const nodes = [...desks.keys()]
   const ids = new Map<unknown, string>()
   if (nodes.length > 1) {
     await Promise.all(
-      nodes.map(async (node) => {
+      [...desks].map(async ([node, { limits }]) => {
+        const timeoutMs = Math.min(limits.commandTimeoutMs, longestMs)
         // One that cannot be asked says so when it is asked for the lock.
-        const id = await node.identify(timeoutMs).catch((failure: CallFailure) => failure)
-        if (!(id instanceof CallFailure)) ids.set(node, id)
+        const id = await node.identify(timeoutMs).catch((_: CallFailure) => null)
+        if (typeof id === 'string') ids.set(node, id)
       }),
     )
   }

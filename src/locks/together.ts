@@ -1,5 +1,4 @@
-import type { GrantOfAll, Named } from '../redis/acquire-all.ts'
-import { CallFailure } from '../redis/failure.ts'
+import type { CallFailure } from '../redis/failure.ts'
 import type { LockNode } from '../redis/lock-node.ts'
 import type { Asker } from './waiter.ts'
 
@@ -8,14 +7,14 @@ type Answer = Awaited<ReturnType<Asker['acquire']>>
 
 interface Asking {
   readonly question: Question
-  readonly endsAt: number
   resolve(answer: Answer): void
   reject(failure: CallFailure): void
 }
 
 /**
  * One question for several locks of one server and slot: all or none. Each lock's contender asks as
- * it always does; the question is sent when all of them have asked or have no need to.
+ * it always does; the question is sent when all of them have asked or have no need to, and may take
+ * its time from then on: after a failure they do not come at once.
  */
 export class Together {
   readonly #node: Pick<LockNode, 'acquireAll'>
@@ -37,8 +36,7 @@ export class Together {
     return {
       acquire: (...question) =>
         new Promise((resolve, reject) => {
-          const endsAt = performance.now() + question[4]
-          this.#asking.set(n, { question, endsAt, resolve, reject })
+          this.#asking.set(n, { question, resolve, reject })
           this.#sendWhenComplete()
         }),
     }
@@ -62,23 +60,18 @@ export class Together {
   }
 
   async #send(all: readonly [number, Asking][]): Promise<void> {
-    const timeoutMs = Math.min(...all.map(([, { endsAt }]) => endsAt)) - performance.now()
+    const timeoutMs = Math.min(...all.map(([, { question }]) => question[4]))
     const leaseMs = Math.max(...all.map(([, { question }]) => question[2]))
     const seats = all.map(([, { question }]) => ({ keys: question[0], owner: question[1] }))
     try {
-      const grant = await this.#acquire(seats, leaseMs, timeoutMs)
+      const grant = await this.#node.acquireAll(seats, leaseMs, timeoutMs)
       if (grant.kind === 'held') this.busy = all[grant.index]?.[0]
       for (const [, { resolve }] of all) resolve(grant)
     } catch (failure) {
       for (const [, { reject }] of all) reject(failure as CallFailure)
     }
   }
-
-  async #acquire(seats: readonly Named[], leaseMs: number, timeoutMs: number): Promise<GrantOfAll> {
-    if (timeoutMs > 0) return this.#node.acquireAll(seats, leaseMs, timeoutMs)
-    throw new CallFailure('unsent', 'there was no time left to ask for all of its locks')
-  }
 }
 
 /** Another one of them is not to be had. */
-const NOT_ASKED = { kind: 'held', ttlMs: 0 } as const
+const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true } as const

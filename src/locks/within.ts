@@ -6,6 +6,9 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
   const timeUp = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS))
   })
-  await Promise.race([work, timeUp])
-  clearTimeout(timer)
+  try {
+    await Promise.race([work, timeUp])
+  } finally {
+    clearTimeout(timer)
+  }
 }

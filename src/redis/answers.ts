@@ -21,6 +21,8 @@ export function grantOf([kind, detail]: readonly unknown[]): Grant {
 export interface Held {
   readonly kind: 'held'
   readonly ttlMs: number
+  /** Set where the server was not asked. */
+  readonly unasked?: true
   /** Where some of several masters granted it, or may have, but no majority. */
   readonly split?: {
     /** How long to pause before asking again, in milliseconds; undefined when others have it. */

@@ -4,6 +4,7 @@ import {
   type Client,
   type ConnectionSettings,
   connectionNameOf,
+  databaseOf,
   hasShards,
   isClient,
   isCluster,
@@ -64,6 +65,10 @@ export class Connection {
   /** The id of the server's process; '' when it does not tell. */
   get runId(): string {
     return this.#runId
+  }
+
+  get database(): number {
+    return databaseOf(this.#settings.source)
   }
 
   get clustered(): boolean {

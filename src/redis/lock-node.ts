@@ -191,8 +191,8 @@ export class LockNode {
     return !this.#connection.clustered || this.#connection.sharded
   }
 
-  /** Which server, or cluster, it is: the same for all clients as long as it runs. */
-  identify(timeoutMs: number): Promise<string> {
+  /** Where its keys are: the same for all clients as long as it runs; null when it does not tell. */
+  identify(timeoutMs: number): Promise<string | null> {
     return this.#identity.ask(timeoutMs)
   }
 

@@ -127,6 +127,10 @@ export class Master {
     return this.#ask(() => this.node.inspect(this.#here(keys), timeoutMs))
   }
 
+  identify(timeoutMs: number): Promise<string | null> {
+    return this.#ask(() => this.node.identify(timeoutMs))
+  }
+
   listen(keys: LockKeys, onWake: (message?: string) => void): Listening {
     return this.node.listen(this.#here(keys), onWake)
   }

@@ -46,6 +46,11 @@ export function labelOf(source: RedisSource): string {
   return path ?? `${host}:${port}`
 }
 
+/** The number of the database that the keys are in. */
+export function databaseOf(source: RedisSource): number {
+  return Number(optionsOf(source).db ?? 0)
+}
+
 /** The name that the user gave connections, or undefined. */
 export function connectionNameOf(source: RedisSource): string | undefined {
   return optionsOf(source).connectionName ?? undefined

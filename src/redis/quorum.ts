@@ -213,12 +213,16 @@ export class Quorum implements Servers {
     for (const { node } of this.#masters) node.connect()
   }
 
-  async identify(timeoutMs: number): Promise<string> {
-    const ids = await Promise.allSettled(
-      this.#masters.map(({ node }) => node.identify(Math.min(timeoutMs, this.#callMs))),
+  /** All of them together; null where one does not tell, for others may share the rest. */
+  async identify(timeoutMs: number): Promise<string | null> {
+    const callMs = Math.min(timeoutMs, this.#callMs)
+    const votes = await poll(
+      this.#masters,
+      (master) => master.identify(callMs),
+      (some) => answersOf(some).length >= this.#size.majority && 'nearly',
     )
-    const known = ids.flatMap((id) => (id.status === 'fulfilled' ? id.value : []))
-    return known.sort().join()
+    const ids = answersOf(votes)
+    return ids.length < this.#size.all || ids.includes(null) ? null : ids.sort().join()
   }
 
   async quiet(): Promise<void> {

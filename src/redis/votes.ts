@@ -95,13 +95,14 @@ export class Size {
     const theirs = facts.filter((one) => holder !== null && one.holder === holder)
     const ttls = theirs.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = ttls[this.majority - 1] ?? Infinity
-    // The last one that a majority knows: a vote that came to nothing may have counted further.
+    // The last one that a majority may know, where some did not answer: it is not below the last that
+    // was issued, and mostly not above it, for a vote that came to nothing may have counted further.
     const tokens = facts.map(({ token }) => token ?? 0).sort((a, b) => b - a)
     return {
       holder,
       holdCount: Math.max(0, ...theirs.map(({ holdCount }) => holdCount)),
       ttlMs: ttlMs === Infinity ? null : ttlMs,
-      token: tokens[this.majority - 1] || null,
+      token: tokens[facts.length - this.spare - 1] || null,
       waiters: Math.max(...facts.map(({ waiters }) => waiters)),
       queue: [],
     }

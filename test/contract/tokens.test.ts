@@ -102,7 +102,11 @@ describeLocks('the fencing token', (stage) => {
       lock.using(({ token }) => tokens.push(token)),
       lock.using(({ token }) => tokens.push(token)),
     ])
-    expect(tokens).toEqual([1, 2, 3, 4].map((n) => ahead + n))
+    if (stage.world.isQuorum) {
+      // Votes that came to nothing may have counted further.
+      expect(isRising([ahead, ...tokens])).toBe(true)
+      expect(tokens.at(-1)).toBeLessThan(ahead + 1_000)
+    } else expect(tokens).toEqual([1, 2, 3, 4].map((n) => ahead + n))
   })
 
   test('is exact to the last digit where doubles begin to end', async () => {

@@ -179,6 +179,8 @@ describe('the page about lock and lease', () => {
     ['Holdfast', 'src/holdfast.ts', 'Holdfast'],
     ['HoldfastLock', 'src/locks/holdfast-lock.ts', 'HoldfastLock'],
     ['Lease', 'src/lease/lease.ts', 'Lease'],
+    ['MultiLock', 'src/locks/multi-lock.ts', 'MultiLock'],
+    ['MultiLease', 'src/lease/multi-lease.ts', 'MultiLease'],
   ])('has exactly the public members of %s', (name, file, className) => {
     const source = read(file)
     const [body = ''] = source.slice(source.indexOf(`export class ${className}`)).split('\n}\n')

@@ -9,6 +9,7 @@ import { type RedisServer, sharedServer } from '../support/redis-server.ts'
 /** The hash of each script: what a trap of the proxy matches. */
 export const SHA = {
   acquire: scripts.acquire.sha1,
+  acquireAll: scripts.acquireAll.sha1,
   release: scripts.release.sha1,
   handOver: scripts.handOver.sha1,
   renew: scripts.renew.sha1,

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import {
   Holdfast,
   type HoldfastLock,
@@ -10,7 +11,9 @@ import {
 } from '../../src/index.ts'
 import { lockKeys } from '../../src/redis/keys.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
-import { eventually } from '../support/eventually.ts'
+import { slotOf } from '../../src/redis/slot.ts'
+import { deferred } from '../support/deferred.ts'
+import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
 
@@ -86,6 +89,22 @@ test('waits for the one that is busy, holds none meanwhile that comes behind it,
   expect(performance.now() - releasedAt).toBeLessThan(3_000)
   expect(await lockedOf(ABC)).toEqual(ABC)
   await lease.release()
+})
+
+test('lets go what comes behind one that somebody has taken meanwhile', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const [first, last] = ['a', 'b'].sort((a, b) => slotOf(a) - slotOf(b)) as [string, string]
+  const later = await theirs.getLock(last).lock()
+  const locking = multi(mine, 'a', 'b').lock()
+  await waitedFor(last)
+  const earlier = await theirs.getLock(first).lock()
+  await later.release()
+  await waitedFor(first)
+  // Not only when it has waited for a second.
+  await eventually(async () => (await lockedOf([last])).length === 0, { timeoutMs: 700 })
+  await never(async () => (await lockedOf([last])).length > 0, 100)
+  await earlier.release()
+  await (await locking).release()
 })
 
 test('has one time for the whole', async () => {
@@ -307,6 +326,25 @@ test('its signal aborts, and it is valid no more, when the first of its locks is
   expect(await lockedOf(ABC)).toEqual([])
 })
 
+test('its signal leaves nothing behind at a hold that goes on, and tells of its loss until then', async () => {
+  const client = newClient()
+  const whole = client.getLock('a').using(async (outer) => {
+    const inner: AbortSignal[] = []
+    for (let round = 0; round < 3; round++) {
+      await multi(client, 'a', 'b').using(({ signal }) => void inner.push(signal))
+    }
+    expect(getEventListeners(outer.signal, 'abort')).toEqual([])
+    const work = multi(client, 'a', 'b').using(async ({ signal }) => {
+      expect(getEventListeners(outer.signal, 'abort')).toHaveLength(1)
+      await client.getLock('a').forceUnlock()
+      expect(signal.aborted).toBe(true)
+    })
+    await expect(work).rejects.toThrow(LeaseLostError)
+    expect(inner.map(({ aborted }) => aborted)).toEqual([false, false, false])
+  })
+  await expect(whole).rejects.toThrow(LeaseLostError)
+})
+
 test('unlock tells of each lock that was lost, and frees the others', async () => {
   const client = newClient()
   const lock = multi(client, ...ABC)
@@ -335,6 +373,36 @@ test('unlock rejects for whoever does not hold them together', async () => {
     await lock.lock()
     await multi(client, 'b', 'a').unlock()
     expect(await lockedOf(ABC)).toEqual([])
+  })
+})
+
+test('unlock() outside any frame leaves alone what using() of another task holds', async () => {
+  const lock = multi(newClient(), 'a', 'b')
+  const [inside, over] = [deferred<MultiLease>(), deferred<void>()]
+  const work = lock.using(async (lease) => {
+    inside.resolve(lease)
+    await over.promise
+    expect(await lock.isHeld()).toBe(true)
+  })
+  const lease = await inside.promise
+  await expect(lock.unlock()).rejects.toThrow(NotHeldError)
+  expect(lease.valid).toBe(true)
+  expect(await lockedOf(ABC)).toEqual(['a', 'b'])
+  over.resolve()
+  await work
+})
+
+test('inside using() a lock that was given with an owner is re-entered by any lock object', async () => {
+  const client = newClient()
+  const owned = client.getLock('a', { owner: client.owner() })
+  await client.getMultiLock(owned, client.getLock('b')).using(async () => {
+    const again = await client.getLock('a').tryLock()
+    expect(again).not.toBeNull()
+    expect(await server.admin.hvals('a')).toEqual(['2'])
+    await again?.release()
+    const fresh = await client.getLock('c').lock()
+    expect(fresh.owner).not.toBe(again?.owner)
+    await fresh.release()
   })
 })
 

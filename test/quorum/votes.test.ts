@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { lockKeys } from '../../src/redis/keys.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
+import { Size } from '../../src/redis/votes.ts'
 import { granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import type { RedisServer } from '../support/redis-server.ts'
 import { Cluster } from './rig.ts'
 
 const isRising = (tokens: readonly number[]) =>
@@ -259,4 +261,41 @@ test('what needs one server is refused', async () => {
   expect(() => cluster.client({ watchdogThread: true })).toThrow(/watchdogThread/)
   expect(() => cluster.client().getFairLock('it')).toThrow(/needs one server/)
   await expect(cluster.client().getLock('it').lock(60_001)).rejects.toThrow(/longestLeaseMs/)
+})
+
+test('a vote that is asked for once more is given back before the client is closed', async () => {
+  const { cluster, proxies } = await proxied(3)
+  const urls = proxies.map(({ url }) => url)
+  const client = cluster.client({ commandTimeoutMs: 5_000, leaseMs: 60_000 }, urls)
+  await client.getLock('warm').using(() => {})
+  await cluster.free('warm')
+  // It does not know this script any more, and so takes the lock after it was told of the release.
+  const { admin } = cluster.masters[2] as RedisServer
+  await admin.script('FLUSH')
+  await admin.script('LOAD', scripts.release.source)
+  const trap = (proxies[2] as FaultProxy).onNextRequest(scripts.acquire.sha1, 'holdReply')
+  const lease = await client.getLock('it').lock()
+  expect(await lease.release()).toBe(true)
+  const closing = client.close()
+  trap.release()
+  await closing
+  expect(await cluster.holders('it')).toEqual(['', '', ''])
+})
+
+test.each([
+  [[7, 7, 7, 6, 6], 7],
+  [[9, 7, 7, 7, 6], 7],
+  [[7, 7, 6, 6], 7],
+  [[7, 6, 6], 7],
+  [[0, 0, 0], null],
+])('of the tokens %j the last that a majority may know is %j', (tokens, expected) => {
+  const facts = tokens.map((token) => ({
+    holder: null,
+    holdCount: 0,
+    ttlMs: null,
+    token: token || null,
+    waiters: 0,
+    queue: [],
+  }))
+  expect(new Size(5).factsOf(facts).token).toBe(expected)
 })

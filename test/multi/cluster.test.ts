@@ -1,0 +1,149 @@
+import { Cluster } from 'ioredis'
+import { Holdfast, type HoldfastOptions, type MultiLease } from '../../src/index.ts'
+import * as scripts from '../../src/redis/scripts.generated.ts'
+import { slotOf } from '../../src/redis/slot.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+/** Several locks in a cluster: those of one slot are taken in one step. */
+const server = sharedServer()
+let cluster: RedisCluster
+beforeAll(async () => {
+  cluster = await startCluster()
+})
+afterEach(() => cluster.flush())
+
+function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
+  const nodes = new Cluster(cluster.startNodes, { lazyConnect: true })
+  const client = new Holdfast({ redis: nodes, ...options })
+  atEnd(() => client.close().finally(() => nodes.disconnect()), { beforeCheck: true })
+  return client
+}
+
+function all(lease: MultiLease | null): MultiLease {
+  if (lease === null) throw new Error('The locks were not granted')
+  return lease
+}
+
+const exists = async (name: string) =>
+  (await (await cluster.masterOf(name)).admin.exists(name)) === 1
+const locked = async (names: readonly string[]) => {
+  const found = await Promise.all(names.map(exists))
+  return names.filter((_, i) => found[i])
+}
+
+/** Two of one slot, and two of other slots. */
+const NAMES = ['{ada}:x', '{ada}:y', '{bob}:x', '{cid}:x']
+
+/** How often the cluster has run that script. */
+async function count(): Promise<number> {
+  const stats = await Promise.all(
+    cluster.masters.map(async ({ admin }) => {
+      const info = await admin.info('commandstats')
+      return Number(/cmdstat_evalsha:calls=(\d+)/.exec(info)?.[1] ?? 0)
+    }),
+  )
+  return stats.reduce((sum, one) => sum + one, 0)
+}
+
+test('takes those of one slot in one step each, all or none', async () => {
+  const slots = new Set(NAMES.map(slotOf))
+  expect(slots.size).toBe(3)
+  const client = newClient()
+  const lock = client.getMultiLock(...NAMES.map((name) => client.getLock(name)))
+  await (await lock.lock()).release()
+  const before = await count()
+  const lease = await lock.lock()
+  expect((await count()) - before).toBe(slots.size)
+  expect(await locked(NAMES)).toEqual(NAMES)
+  const [x, y] = lease.leases
+  expect(x?.token).toBe(y?.token)
+  const other = newClient()
+  for (const name of NAMES) {
+    const rest = NAMES.filter((one) => one !== name)
+    expect(
+      await other.getMultiLock(...[name, ...rest].map((one) => other.getLock(one))).tryLock(),
+    ).toBeNull()
+  }
+  expect(await lease.release()).toBe(true)
+  expect(await locked(NAMES)).toEqual([])
+})
+
+test('what one slot gave is given back when another has it in other hands', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  for (const busy of NAMES) {
+    const held = await theirs.getLock(busy).lock()
+    const lock = mine.getMultiLock(...NAMES.map((name) => mine.getLock(name)))
+    expect(await lock.tryLock()).toBeNull()
+    expect(await locked(NAMES)).toEqual([busy])
+    await held.release()
+    const lease = all(await lock.tryLock(2_000))
+    await lease.release()
+  }
+})
+
+test('two that want the same ones in opposite orders never wait for each other for ever', async () => {
+  const inside = new Set<string>()
+  const orders = [NAMES, [...NAMES].reverse(), ['{cid}:x', '{ada}:y', '{bob}:x', '{ada}:x']]
+  const works = orders.map(async (order) => {
+    const client = newClient()
+    const lock = client.getMultiLock(...order.map((name) => client.getLock(name)))
+    let last = 0
+    for (let round = 0; round < 25; round++) {
+      await lock.using(async ({ token }) => {
+        expect(inside.size).toBe(0)
+        for (const name of order) inside.add(name)
+        await null
+        inside.clear()
+        expect(token).toBeGreaterThan(last)
+        last = token
+      })
+    }
+  })
+  await Promise.all(works)
+})
+
+test('at the first use, when nothing is connected yet, also together with another server', async () => {
+  const [near, far] = [newClient(), new Holdfast({ redis: server.url })]
+  atEnd(() => far.close(), { beforeCheck: true })
+  const locks = [near.getLock('{ada}:x'), far.getLock('a'), near.getLock('{cid}:x')]
+  const lease = all(await near.getMultiLock(...locks).tryLock())
+  expect(await locked(NAMES)).toEqual(['{ada}:x', '{cid}:x'])
+  expect(await server.admin.exists('a')).toBe(1)
+  expect(await lease.release()).toBe(true)
+})
+
+test('a lock that is given through two clients of the cluster is taken once', async () => {
+  const [one, two] = [newClient(), newClient()]
+  const lease = all(
+    await one.getMultiLock(one.getLock('{ada}:x'), two.getLock('{ada}:x')).tryLock(),
+  )
+  expect(lease.leases).toHaveLength(1)
+  await lease.release()
+})
+
+test('waits for one slot while it holds locks of others, and is woken', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const inOrder = [...NAMES].sort((a, b) => slotOf(a) - slotOf(b))
+  const last = inOrder.at(-1) as string
+  const busy = await theirs.getLock(last).lock()
+  const locking = mine.getMultiLock(...NAMES.map((name) => mine.getLock(name))).lock(20_000)
+  await eventually(async () => (await locked(inOrder.slice(0, -1))).length > 0)
+  await busy.release()
+  const lease = await locking
+  expect(await locked(NAMES)).toEqual(NAMES)
+  expect(lease.remaining()).toBeGreaterThan(15_000)
+  await lease.release()
+})
+
+test('a node that forgets its scripts is no failure', async () => {
+  const client = newClient()
+  const lock = client.getMultiLock(...NAMES.map((name) => client.getLock(name)))
+  for (let round = 0; round < 2; round++) {
+    for (const { admin } of cluster.masters) await admin.script('FLUSH')
+    await (await lock.lock()).release()
+  }
+  expect(scripts.acquireAll.keys).toEqual(['both'])
+})
