@@ -46,7 +46,7 @@ export class Conversation {
       const grant = await send()
       // A grant is a proper answer where it comes in time to be of use.
       if (grant.kind !== 'granted') waiter.patience.health.answered()
-      if (grant.kind === 'held' && grant.split !== undefined) {
+      if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
         // Some of several masters granted it, or may yet: the name is not used again.
         if (grant.split.unsure) waiter.doubtUntilMs = sentAt.monotonic + callMs + lateMs
         waiter.asking = false

@@ -2,11 +2,19 @@
 export type Grant =
   | { readonly kind: 'granted'; readonly token: number }
   | Held
-  | { readonly kind: 'yielded'; readonly others: number }
+  | Yielded
   | Queued
   | { readonly kind: 'gone' }
   /** A master of several that may not vote before that time; null when it was not told since when. */
   | { readonly kind: 'forgot'; readonly sinceUs: number | null }
+
+/** The lock is free, and so many others who listen have been woken. */
+export interface Yielded {
+  readonly kind: 'yielded'
+  readonly others: number
+  /** As with `Held`: the name is not to be used again. */
+  readonly split?: { readonly unsure: boolean }
+}
 
 /** Somebody else has the lock. */
 export interface Held {

@@ -87,24 +87,26 @@ export class Quorum implements Servers {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
     this.#election.over(from.owner)
-    const { votes } = await this.#election.hold(
+    const attempt = await this.#election.hold(
       keys,
       to.owner,
       callMs,
       ({ node }) => node.handOver(keys, from, to, listening, callMs),
       (some) =>
         count(some, 'granted') >= majority ||
-        count(some, 'yielded') >= majority ||
-        (count(some, 'gone') > spare && 'nearly'),
+        ((count(some, 'yielded') >= majority || count(some, 'gone') > spare) && 'nearly'),
     )
+    const { votes } = attempt
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
       const token = await this.#election.agree(keys, to.owner, granted, callMs)
       if (token !== null) return { kind: 'granted', token }
     }
+    if (count(votes, 'yielded') >= majority) {
+      attempt.giveBack()
+      return this.#splits.yielded(votes)
+    }
     if (granted.length === 0 && votes.length === this.#masters.length) {
-      const yielded = answersOf(votes).find(({ kind }) => kind === 'yielded')
-      if (yielded !== undefined && count(votes, 'yielded') >= majority) return yielded
       if (count(votes, 'gone') > spare) return { kind: 'gone' }
     }
     throw this.#size.failure(votes, true)
