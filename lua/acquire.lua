@@ -6,7 +6,8 @@
   (the caller has given up by now) is refused by server time where it would change a count.
   The token is max(previous + 1, server time in µs): it rises even when the counter was lost.
   One master of several is asked for its vote: it has none while it may have forgotten a lease, and
-  counts on from the previous token where there is one, so that masters stay in step.
+  counts on from the previous token where there is one, so that masters stay in step. A token from
+  before it forgot may not have been the last: then it counts on from when it was to vote again.
 
   KEYS[1]  lock        hash: owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock
@@ -55,8 +56,9 @@ if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
   return { 'late', string.format('%.0f', nowUs) }
 end
 
+local sinceUs, bornAs
 if birth ~= '' and not held then
-  local sinceUs, bornAs = string.match(redis.call('GET', birth) or '', '^(%d+) (%S*)')
+  sinceUs, bornAs = string.match(redis.call('GET', birth) or '', '^(%d+) (%S*)')
   if bornAs ~= runId then
     return { 'forgot', '' }
   elseif tonumber(sinceUs) > nowUs then
@@ -85,7 +87,7 @@ if not held then
   redis.call('HINCRBY', lock, owner, 1)
   redis.call('PEXPIRE', lock, leaseMs)
 end
-local floorUs = birth ~= '' and last and 0 or nowUs
+local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs
 local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs))
 setCounter(counter, token, counterMs)
 return { 'granted', token }

@@ -1,8 +1,10 @@
+import { lockKeys } from '../../src/redis/keys.ts'
 import { BIRTH } from '../../src/redis/master.ts'
 import { granted } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { startProxy } from '../support/proxy.ts'
+import type { RedisServer } from '../support/redis-server.ts'
 import { Cluster } from './rig.ts'
 
 const keyless = { keys: true, why: 'a lease of a killed or stopped holder is part of the test' }
@@ -160,4 +162,27 @@ test('masters restarted empty one after another never cost a held lock', async (
   expect(lease.valid).toBe(true)
   expect(await lease.release()).toBe(true)
   await cluster.free('it')
+})
+
+test('a master that came back with old data issues no token that was issued since', async () => {
+  const cluster = await Cluster.start(3)
+  const [old, gone, away] = cluster.masters as [RedisServer, RedisServer, RedisServer]
+  const proxy = await startProxy(away.port)
+  const options = { leaseMs: 500, longestLeaseMs: 800, outageMs: 10_000 }
+  const client = cluster.client(options, [old.url, gone.url, proxy.url])
+  const token = () => client.getLock('it').using((lease) => lease.token)
+  const { counter } = lockKeys('it')
+  for (const { admin } of cluster.masters) await admin.set(counter, 1_000, 'PX', 60_000)
+  expect(await token()).toBe(1_001)
+  await cluster.free('it')
+  await old.admin.save()
+  proxy.refuse()
+  proxy.cut()
+  for (let i = 0; i < 10; i++) await token()
+  const last = await token()
+  await old.restart()
+  expect(Number(await old.admin.get(counter))).toBeLessThan(last)
+  await proxy.heal()
+  await gone.kill()
+  expect(await token()).toBeGreaterThan(last)
 })
