@@ -90,3 +90,19 @@ test('who splits the votes of a holder listens, so that the holder knows of it',
   await cluster.free('it')
   leaves({ keys: true, why: 'a vote that came late may be on its way back' })
 })
+
+test('of a lease is left what a majority has for sure', async () => {
+  const cluster = await Cluster.start(3)
+  const quorum = quorumOver(cluster)
+  const ttls = [2_000, 2_000, 60_000]
+  for (const [i, { admin }] of cluster.masters.entries()) {
+    await admin.hset('it', 'me:1', 1)
+    await admin.pexpire('it', ttls[i] as number)
+  }
+  for (let times = 0; times < 10; times++) {
+    const [left] = await quorum.renew([{ key: 'it', wireOwner: 'me:1' }], 0, 300)
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThanOrEqual(2_000)
+  }
+  leaves({ keys: true, why: 'they were put there by hand' })
+})
