@@ -2,7 +2,7 @@ import { lockKeys } from '../../src/redis/keys.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
 import { granted, within } from '../faults/rig.ts'
 import { leaves } from '../support/leaks.ts'
-import { type Action, type FaultProxy, startProxy } from '../support/proxy.ts'
+import { type Action, type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
 import { Cluster } from './rig.ts'
 
 interface Proxied {
@@ -100,4 +100,21 @@ test('an agreement that no majority confirms is no lock', async () => {
   expect(told).toBeGreaterThan(0)
   await Promise.all(proxies.map((proxy) => proxy.heal()))
   await nextIsAbove(cluster, 2_000)
+})
+
+test('a release that comes late, on a way of its own, ends no later hold of the same owner', async () => {
+  const { cluster, proxies, urls } = await proxied(3)
+  const client = cluster.client({}, urls)
+  const lock = client.getLock('it', { owner: client.owner() })
+  await lock.using(() => {})
+  await cluster.free('it')
+  const late = proxies.map(({ requests }) =>
+    requests.findLast(({ args }) => args[0] === scripts.release.sha1),
+  )
+  const lease = await lock.lock()
+  await cluster.heldEverywhere('it', lease.owner)
+  for (const [i, proxy] of proxies.entries()) await proxy.replay(late[i] as ProxyRequest)
+  expect(await cluster.holders('it')).toEqual([lease.owner, lease.owner, lease.owner])
+  expect(await lease.release()).toBe(true)
+  await cluster.free('it')
 })
