@@ -9,34 +9,58 @@ import { ensureServer } from '../scripts/native-server.mjs'
 
 /** A server on a free loopback port, ended with this process. */
 export async function startServer() {
-  const { path, env, kind, version } = ensureServer()
-  const port = await freePort()
+  const server = await startProcess(await freePort())
+  console.log(aboutTheMachine())
+  return server
+}
+
+/** One line for the top of a measurement. */
+export function aboutTheMachine() {
+  const { kind, version } = ensureServer()
+  return `${kind} ${version}, Node.js ${process.version}, ${cpus().length} cores`
+}
+
+const servers = new Set()
+process.on('exit', () => {
+  for (const server of servers) server.kill('SIGKILL')
+})
+process.on('SIGINT', () => process.exit(130))
+process.on('SIGTERM', () => process.exit(143))
+
+/** A server on that port, without persistence. */
+export async function startProcess(port) {
+  const { path, env } = ensureServer()
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
-  // Where that is to be had, it ends with this process also when that one is killed.
-  const guard = ['setpriv', '--pdeathsig', 'KILL']
-  const [program, ...words] = [
-    ...(spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0 ? guard : []),
-    path,
-    ...args,
-  ]
+  const [program, ...words] = [...guard(), path, ...args]
   const server = spawn(program, words, { stdio: 'ignore', env: { ...process.env, ...env } })
-  const end = () => server.kill('SIGKILL')
-  process.on('exit', end)
-  process.on('SIGINT', () => process.exit(130))
-  process.on('SIGTERM', () => process.exit(143))
+  servers.add(server)
+  const ended = once(server, 'exit').then(() => servers.delete(server))
   const admin = new Redis(port, { maxRetriesPerRequest: null, retryStrategy: () => 5 })
   admin.on('error', () => {})
   await admin.ping()
-  console.log(`${kind} ${version}, Node.js ${process.version}, ${cpus().length} cores`)
+  const kill = async (signal = 'SIGKILL') => {
+    server.kill(signal)
+    await ended
+  }
   const stop = async () => {
     admin.disconnect()
-    end()
-    await once(server, 'exit')
+    await kill()
   }
-  return { port, url: `redis://127.0.0.1:${port}`, kind, version, admin, stop }
+  const signal = (name) => server.kill(name)
+  return { port, url: `redis://127.0.0.1:${port}`, kind, version, admin, signal, kill, stop }
 }
 
-async function freePort() {
+let words
+/** Where that is to be had, a server ends with this process also when that one is killed. */
+function guard() {
+  words ??=
+    spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
+      ? ['setpriv', '--pdeathsig', 'KILL']
+      : []
+  return words
+}
+
+export async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address()

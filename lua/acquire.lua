@@ -6,7 +6,8 @@
   (the caller has given up by now) is refused by server time where it would change a count.
   The token is max(previous + 1, server time in µs): it rises even when the counter was lost.
   One master of several is asked for its vote: it has none while it may have forgotten a lease, and
-  counts on from the previous token where there is one, so that masters stay in step.
+  counts on from the previous token where there is one, so that masters stay in step. A token from
+  before it forgot may not have been the last: then it counts on from when it was to vote again.
 
   KEYS[1]  lock        hash: owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock

@@ -24,8 +24,9 @@ local function acquire(
     return { 'late', string.format('%.0f', nowUs) }
   end
 
+  local sinceUs, bornAs
   if birth ~= '' and not held then
-    local sinceUs, bornAs = string.match(redis.call('GET', birth) or '', '^(%d+) (%S*)')
+    sinceUs, bornAs = string.match(redis.call('GET', birth) or '', '^(%d+) (%S*)')
     if bornAs ~= runId then
       return { 'forgot', '' }
     elseif tonumber(sinceUs) > nowUs then
@@ -68,7 +69,7 @@ local function acquire(
     redis.call('HINCRBY', lock, owner, 1)
     redis.call('PEXPIRE', lock, leaseMs)
   end
-  local floorUs = birth ~= '' and last and 0 or nowUs
+  local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs
   local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs))
   setCounter(counter, token, counterMs)
   return { 'granted', token }

@@ -47,7 +47,7 @@ export class Conversation {
       // A grant is a proper answer where it comes in time to be of use.
       const unasked = grant.kind === 'held' && grant.unasked
       if (grant.kind !== 'granted' && !unasked) waiter.patience.health.answered()
-      if (grant.kind === 'held' && grant.split !== undefined) {
+      if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
         // Some of several masters granted it, or may yet: the name is not used again.
         if (grant.split.unsure) waiter.doubtUntilMs = sentAt.monotonic + callMs + lateMs
         waiter.asking = false

@@ -57,6 +57,8 @@ export class Race {
       } else if (!waiter.settled) {
         if (grant !== null) this.#host.announce(waiter)
         if (grant?.kind === 'held' && grant.split?.pauseMs !== undefined) {
+          // Who has a majority may pass the lock around in its client while nobody seems to wait.
+          this.#releases.listen(grant.ttlMs)
           await pause(grant.split.pauseMs)
           continue
         }

@@ -2,7 +2,7 @@
 export type Grant =
   | { readonly kind: 'granted'; readonly token: number }
   | Held
-  | { readonly kind: 'yielded'; readonly others: number }
+  | Yielded
   | Queued
   | { readonly kind: 'gone' }
   /** A master of several that may not vote before that time; null when it was not told since when. */
@@ -15,6 +15,14 @@ export function grantOf([kind, detail]: readonly unknown[]): Grant {
   if (kind === 'yielded') return { kind, others: Number(detail) }
   if (kind === 'forgot') return { kind, sinceUs: detail === '' ? null : Number(detail) }
   return { kind: 'gone' }
+}
+
+/** The lock is free, and so many others who listen have been woken. */
+export interface Yielded {
+  readonly kind: 'yielded'
+  readonly others: number
+  /** As with `Held`: the name is not to be used again. */
+  readonly split?: { readonly unsure: boolean }
 }
 
 /** Somebody else has the lock. */

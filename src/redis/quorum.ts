@@ -103,17 +103,18 @@ export class Quorum implements Servers {
       (master) => master.handOver(keys, from, to, listening, callMs),
       (some) =>
         count(some, 'granted') >= majority ||
-        count(some, 'yielded') >= majority ||
-        (count(some, 'gone') > spare && 'nearly'),
+        ((count(some, 'yielded') >= majority || count(some, 'gone') > spare) && 'nearly'),
     )
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
       const token = await this.#election.agree(keys, to.owner, granted, callMs)
       if (token !== null) return { kind: 'granted', token }
     }
+    if (count(votes, 'yielded') >= majority) {
+      this.#election.giveBack(keys, to.owner, votes, callMs)
+      return this.#splits.yielded(votes)
+    }
     if (granted.length === 0 && votes.length === this.#masters.length) {
-      const yielded = answersOf(votes).find(({ kind }) => kind === 'yielded')
-      if (yielded !== undefined && count(votes, 'yielded') >= majority) return yielded
       if (count(votes, 'gone') > spare) return { kind: 'gone' }
     }
     throw this.#failure(votes, true)

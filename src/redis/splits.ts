@@ -1,4 +1,4 @@
-import type { Grant, Held } from './answers.ts'
+import type { Grant, Held, Yielded } from './answers.ts'
 import { CallFailure } from './failure.ts'
 import type { LockKeys } from './keys.ts'
 import { answersOf, isGranted, type Size, type Votes } from './votes.ts'
@@ -25,9 +25,7 @@ export class Splits {
     // So many of those who have it now must be over before a majority can be had.
     const ttlMs = ttls[Math.max(0, ttls.length - this.#size.spare - 1)] ?? 0
     const held = { kind: 'held', ttlMs: ttlMs === Infinity ? -1 : ttlMs } as const
-    const unsure =
-      votes.length < this.#size.all ||
-      votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'unknown')
+    const unsure = this.#isUnsure(votes)
     if (votes.some(isGranted)) {
       return { ...held, split: { pauseMs: this.#pauseMs(keys), unsure } }
     }
@@ -35,9 +33,28 @@ export class Splits {
     return unsure ? { ...held, split: { unsure } } : held
   }
 
+  /** A majority is free for others: where a minority was handed over all the same, that is over. */
+  yielded(votes: Votes<Grant>): Yielded {
+    const all = answersOf(votes).filter((answer): answer is Yielded => answer.kind === 'yielded')
+    const yielded = {
+      kind: 'yielded',
+      others: Math.max(...all.map(({ others }) => others)),
+    } as const
+    const unsure = this.#isUnsure(votes)
+    return unsure || votes.some(isGranted) ? { ...yielded, split: { unsure } } : yielded
+  }
+
   /** Somebody got a majority. */
   over(keys: LockKeys): void {
     this.#inARow.delete(keys)
+  }
+
+  /** Whether a master may have granted it, or may yet, that has not said so. */
+  #isUnsure(votes: Votes<Grant>): boolean {
+    return (
+      votes.length < this.#size.all ||
+      votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'unknown')
+    )
   }
 
   /** Those who split the votes pause at random, longer each time. */

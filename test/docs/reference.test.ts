@@ -302,4 +302,53 @@ describe('the page about keys', () => {
       })
     },
   )
+
+  test('lists rights that are enough for masters, with those for one server', async () => {
+    const [, , forMasters = []] = page.blocks
+      .filter(({ body }) => body.startsWith('~'))
+      .map(({ body }) => body.split('\n'))
+    const config = /`(CONFIG\|GET)`/.exec(rights)?.[1] ?? ''
+    const allowed = [...commands, config].map((command) => `+${command}`)
+    const patterns = [...forAll, ...forMasters]
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+    // Databases stand for masters: they have a mark each.
+    const masters = [1, 2, 3].map((db) => ({
+      host: server.host,
+      port: server.port,
+      db,
+      username: 'app',
+      password: 'secret',
+    }))
+    const errors: string[] = []
+    const newClient = () => {
+      const options = { masters, keyPrefix: 'app:', leaseMs: 600, newDeployment: true }
+      return new Holdfast(options).on('error', ({ message }) => errors.push(message))
+    }
+    const clients = [newClient(), newClient()]
+    const [mine, others] = clients.map((client) => client.getLock('order')) as [
+      HoldfastLock,
+      HoldfastLock,
+    ]
+    const away = server.admin.duplicate({ db: 2 })
+    try {
+      const held = await mine.lock()
+      const waiting = [mine, others].map((lock) => lock.using(() => undefined))
+      await away.flushdb()
+      await eventually(async () => (await away.exists('app:order')) === 1, {
+        message: 'the emptied one to be given the lock',
+      })
+      await held.release()
+      await Promise.all(waiting)
+      await others.lock()
+      expect(await others.forceUnlock()).toBe(true)
+    } finally {
+      away.disconnect()
+      await Promise.all(clients.map((client) => client.close()))
+      await server.admin.call('ACL', 'DELUSER', 'app')
+    }
+    expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
+      errors: [],
+      denied: [],
+    })
+  })
 })

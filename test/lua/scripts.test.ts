@@ -656,6 +656,15 @@ describe('of one master of several', () => {
     expect(Number((await vote())[1])).toBeGreaterThan(Date.now() * 1_000 - 60_000_000)
   })
 
+  test('acquire does not count on from a token that may be older than the last one it issued', async () => {
+    const sinceUs = (await nowUs()) - 1_000_000
+    await admin.set(BIRTH, `${sinceUs} a 0`)
+    await admin.set(COUNTER, '17', 'PX', 60_000)
+    expect(await vote()).toEqual(['granted', String(sinceUs)])
+    await admin.del(LOCK)
+    expect(await vote({ owner: 'c:2' })).toEqual(['granted', String(sinceUs + 1)])
+  })
+
   test('enrol is decided by the first, for each process of the server', async () => {
     const first = await enrol({ newborn: 1 })
     expect(await inMs(first)).toBeLessThanOrEqual(0)

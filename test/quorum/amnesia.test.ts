@@ -1,8 +1,10 @@
 import { BIRTH } from '../../src/redis/birth.ts'
+import { lockKeys } from '../../src/redis/keys.ts'
 import { granted } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { startProxy } from '../support/proxy.ts'
+import type { RedisServer } from '../support/redis-server.ts'
 import { Cluster } from './rig.ts'
 
 const keyless = { keys: true, why: 'a lease of a killed or stopped holder is part of the test' }
@@ -149,15 +151,45 @@ test('masters restarted empty one after another never cost a held lock', async (
   const client = cluster.client({ leaseMs: 3_000 })
   const lost: string[] = []
   client.on('lost', ({ error }) => lost.push(error.message))
-  const lease = await client.getLock('it').lock()
+  const leases = [
+    await client.getLock('watched').lock(),
+    await client.getLock('fixed').lock(60_000),
+  ]
   const other = cluster.client({ outageMs: 400 })
   for (const master of [...cluster.masters, ...cluster.masters]) {
     await master.restart()
-    await cluster.heldEverywhere('it', lease.owner)
-    expect(await other.getLock('it').tryLock()).toBeNull()
+    for (const { name, owner } of leases) {
+      await cluster.heldEverywhere(name, owner)
+      expect(await other.getLock(name).tryLock()).toBeNull()
+    }
   }
   expect(lost).toEqual([])
-  expect(lease.valid).toBe(true)
-  expect(await lease.release()).toBe(true)
+  for (const lease of leases) {
+    expect(lease.valid).toBe(true)
+    expect(await lease.release()).toBe(true)
+    await cluster.free(lease.name)
+  }
+})
+
+test('a master that came back with old data issues no token that was issued since', async () => {
+  const cluster = await Cluster.start(3)
+  const [old, gone, away] = cluster.masters as [RedisServer, RedisServer, RedisServer]
+  const proxy = await startProxy(away.port)
+  const options = { leaseMs: 500, longestLeaseMs: 800, outageMs: 10_000 }
+  const client = cluster.client(options, [old.url, gone.url, proxy.url])
+  const token = () => client.getLock('it').using((lease) => lease.token)
+  const { counter } = lockKeys('it')
+  for (const { admin } of cluster.masters) await admin.set(counter, 1_000, 'PX', 60_000)
+  expect(await token()).toBe(1_001)
   await cluster.free('it')
+  await old.admin.save()
+  proxy.refuse()
+  proxy.cut()
+  for (let i = 0; i < 10; i++) await token()
+  const last = await token()
+  await old.restart()
+  expect(Number(await old.admin.get(counter))).toBeLessThan(last)
+  await proxy.heal()
+  await gone.kill()
+  expect(await token()).toBeGreaterThan(last)
 })

@@ -183,7 +183,8 @@ describe('a minority', () => {
     const { cluster, proxies } = await proxied(3)
     const [late] = cluster.masters
     const urls = proxies.map(({ url }) => url)
-    const lock = cluster.client({}, urls).getLock('it')
+    // A lease that does not end before the test gives up.
+    const lock = cluster.client({ leaseMs: 60_000 }, urls).getLock('it')
     await lock.using(() => {})
     await cluster.free('it')
     // It knows how to release, and is to be told how to acquire.
