@@ -5,11 +5,17 @@ import { join } from 'node:path'
 import { transformSync } from '@swc/core'
 import { startChild } from '../support/children.ts'
 import { spawnDyingWithParent } from '../support/die-with-parent.ts'
+import { startMasters } from '../support/masters.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { takenForGranted } from './granted.ts'
 import { allPages, type Block, type Page, root } from './pages.ts'
 
 const server = sharedServer()
+/** For programs that need independent servers. */
+let masters = ''
+beforeAll(async () => {
+  masters = (await startMasters(3)).map(({ url }) => url).join(' ')
+})
 const pages = allPages()
 const examples = pages.flatMap((page) => page.blocks.filter(isCode))
 const programs = examples.filter((block) => block.flags.includes('run'))
@@ -48,7 +54,7 @@ function outputOf(program: Block): string | undefined {
 async function node(...args: string[]): Promise<{ code: unknown; output: string }> {
   const child = spawnDyingWithParent(process.execPath, args, {
     cwd: dir,
-    env: { ...process.env, NODE_OPTIONS: '', REDIS_URL: server.url },
+    env: { ...process.env, NODE_OPTIONS: '', REDIS_URL: server.url, MASTERS: masters },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -4,7 +4,8 @@ import { INBOX, lockKeys, queueKeys } from '../../src/redis/keys.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../src/redis/queue-node.ts'
 import { resolveOptions } from '../../src/settings.ts'
 import { eventually } from '../support/eventually.ts'
-import { sharedServer } from '../support/redis-server.ts'
+import { startMasters } from '../support/masters.ts'
+import { type RedisServer, sharedServer } from '../support/redis-server.ts'
 import { allPages, codeHeadings, plain, read, readPage, tableRows } from './pages.ts'
 
 /** One member of an interface in a source file. */
@@ -310,15 +311,11 @@ describe('the page about keys', () => {
     const config = /`(CONFIG\|GET)`/.exec(rights)?.[1] ?? ''
     const allowed = [...commands, config].map((command) => `+${command}`)
     const patterns = [...forAll, ...forMasters]
-    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
-    // Databases stand for masters: they have a mark each.
-    const masters = [1, 2, 3].map((db) => ({
-      host: server.host,
-      port: server.port,
-      db,
-      username: 'app',
-      password: 'secret',
-    }))
+    const servers = await startMasters(3)
+    const setUser = ['SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed]
+    await Promise.all(servers.map(({ admin }) => admin.call('ACL', ...setUser)))
+    const login = { username: 'app', password: 'secret' }
+    const masters = servers.map(({ host, port }) => ({ host, port, ...login }))
     const errors: string[] = []
     const newClient = () => {
       const options = { masters, keyPrefix: 'app:', leaseMs: 600, newDeployment: true }
@@ -329,7 +326,7 @@ describe('the page about keys', () => {
       HoldfastLock,
       HoldfastLock,
     ]
-    const away = server.admin.duplicate({ db: 2 })
+    const [, { admin: away }] = servers as [RedisServer, RedisServer]
     try {
       const held = await mine.lock()
       const waiting = [mine, others].map((lock) => lock.using(() => undefined))
@@ -342,13 +339,9 @@ describe('the page about keys', () => {
       await others.lock()
       expect(await others.forceUnlock()).toBe(true)
     } finally {
-      away.disconnect()
       await Promise.all(clients.map((client) => client.close()))
-      await server.admin.call('ACL', 'DELUSER', 'app')
     }
-    expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
-      errors: [],
-      denied: [],
-    })
+    const denied = await Promise.all(servers.map(({ admin }) => admin.call('ACL', 'LOG')))
+    expect({ errors, denied }).toEqual({ errors: [], denied: [[], [], []] })
   })
 })

@@ -1,6 +1,5 @@
 import { lockKeys } from '../../src/redis/keys.ts'
 import { LockNode } from '../../src/redis/lock-node.ts'
-import { BIRTH } from '../../src/redis/master.ts'
 import { quorumOf } from '../../src/redis/masters.ts'
 import type { Quorum } from '../../src/redis/quorum.ts'
 import { within } from '../faults/rig.ts'
@@ -13,18 +12,14 @@ const keys = lockKeys('it')
 
 /** The masters as one, without a client before them. */
 function quorumOver({ masters }: Cluster): Quorum {
-  const nodes = masters.map(({ url }) => ({
-    node: new LockNode(
-      url,
-      300,
-      { up: () => {}, error: () => {} },
-      { counterMs: 60_000, birth: BIRTH },
-    ),
-    label: url,
-  }))
+  const nodes = masters.map(({ url }) => new LockNode(url, 300, () => {}, { counterMs: 60_000 }))
   const settings = { callMs: 300, counterMs: 60_000, restMs: 1_000, newDeployment: false }
   const quorum = quorumOf(nodes, settings)
-  atEnd(() => quorum.close(), { beforeCheck: true })
+  const close = () => {
+    quorum.close()
+    for (const node of nodes) node.close()
+  }
+  atEnd(close, { beforeCheck: true })
   return quorum
 }
 
