@@ -15,8 +15,20 @@ const LOOK_MS = { least: 100, spread: 200 }
 /** Who lost so often in a row to others has many beside it. */
 const FEW = 2
 
-/** Who has just had the lock lets the others ask first, for so many milliseconds at most. */
-const LONGEST_COURTESY_MS = 8
+/**
+ * All ask at a random moment, so that none is always the first; who has just had the lock lets the
+ * others go before. In milliseconds.
+ */
+const COURTESY_MS = { least: 2, most: 8 }
+
+/** Of a lock that others want too: where it was let go since it was last asked for. */
+interface Freed {
+  readonly masters: Set<Master>
+  readonly at: number
+}
+
+/** What was let go is free for no longer, in milliseconds. */
+const FREE_MS = 50
 
 /** How many others seem to want a lock. */
 interface Crowd {
@@ -43,8 +55,7 @@ interface First {
 export class Contention {
   readonly #masters: readonly Master[]
   readonly #size: Size
-  /** Of locks that others want too, the masters that let them go since they were last asked. */
-  readonly #free = new WeakMap<LockKeys, Set<Master>>()
+  readonly #freed = new WeakMap<LockKeys, Freed>()
   readonly #crowds = new WeakMap<LockKeys, Crowd>()
 
   constructor(masters: readonly Master[], size: Size) {
@@ -107,8 +118,9 @@ export class Contention {
     const { losses, before } = this.#lost(keys, master)
     if (master === undefined || losses + before < FEW) return undefined
     // The longer it has waited, the sooner it asks.
-    const courtesyMs = (Math.random() * Math.min(before, LONGEST_COURTESY_MS)) / (1 + losses)
-    if (courtesyMs >= 1) await pause(courtesyMs)
+    const longestMs = Math.max(COURTESY_MS.least, Math.min(before, COURTESY_MS.most) / (1 + losses))
+    const courtesyMs = Math.random() * longestMs
+    if (courtesyMs >= COURTESY_MS.least / 4) await pause(courtesyMs)
     const vote = ask(master)
     const answer = await soon(vote)
     const held = answer?.kind === 'held' ? { ...answer, ttlMs: lookAfterMs(answer) } : undefined
@@ -123,9 +135,14 @@ export class Contention {
   }
 
   #isFree(keys: LockKeys, master: Master): void {
-    const free = this.#free.get(keys)
-    if (free === undefined) this.#free.set(keys, new Set([master]))
-    else free.add(master)
+    const masters = this.#freedOf(keys)
+    masters.add(master)
+    this.#freed.set(keys, { masters, at: performance.now() })
+  }
+
+  #freedOf(keys: LockKeys): Set<Master> {
+    const freed = this.#freed.get(keys)
+    return freed !== undefined && performance.now() - freed.at < FREE_MS ? freed.masters : new Set()
   }
 
   #firstOf(byRank: readonly Master[]): Master | undefined {
@@ -133,10 +150,9 @@ export class Contention {
   }
 
   #takeFirst(keys: LockKeys): Master | undefined {
-    const free = this.#free.get(keys)
-    if (free === undefined) return undefined
-    this.#free.delete(keys)
-    return [...free].reduce((a, b) => (a.rank(keys) <= b.rank(keys) ? a : b))
+    const free = [...this.#freedOf(keys)]
+    this.#freed.delete(keys)
+    return free.sort((a, b) => a.rank(keys) - b.rank(keys))[0]
   }
 }
 

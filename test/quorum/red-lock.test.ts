@@ -5,6 +5,7 @@ import { Diary, granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { startProxy } from '../support/proxy.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import { Cluster } from './rig.ts'
 
@@ -12,7 +13,7 @@ type Options = Omit<HoldfastOptions, 'redis' | 'masters'>
 
 const QUICK = { leaseMs: 10_000, longestLeaseMs: 60_000, commandTimeoutMs: 300, outageMs: 1_500 }
 
-function clientOf(master: RedisServer, options: Options = {}): Holdfast {
+function clientOf(master: { url: string }, options: Options = {}): Holdfast {
   const client = new Holdfast({ redis: master.url, ...QUICK, ...options })
   atEnd(() => client.close(), { beforeCheck: true })
   return client
@@ -280,6 +281,21 @@ describe('closing', () => {
     })
   })
 
+  test('its client before the others have connected leaves nothing on their servers', async () => {
+    const cluster = await Cluster.start(3)
+    const proxies = await Promise.all(cluster.masters.slice(1).map(({ port }) => startProxy(port)))
+    for (const proxy of proxies) proxy.refuse()
+    const [first, ...others] = [cluster.masters[0] as RedisServer, ...proxies].map(({ url }) =>
+      clientOf({ url }),
+    ) as [Holdfast, ...Holdfast[]]
+    const acquiring = errorOf(redLockOf([first, ...others]).lock())
+    await first.close()
+    for (const proxy of proxies) await proxy.heal()
+    expect(await acquiring).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    await pause(600)
+    expect(await cluster.holders('it')).toEqual(['', '', ''])
+  })
+
   test('another client costs a vote, as a server that is down does', async () => {
     const cluster = await Cluster.start(3)
     const [first, second, third] = clientsOf(cluster, { leaseMs: 900 }) as [
@@ -348,7 +364,7 @@ describe('is refused', () => {
     const [one, two] = cluster.masters as [RedisServer, RedisServer]
     const clients = [
       clientOf(one),
-      clientOf({ ...one, url: `redis://localhost:${one.port}` } as RedisServer),
+      clientOf({ url: `redis://localhost:${one.port}` }),
       clientOf(two),
     ]
     for (const client of clients) await client.getLock('warm').using(() => {})

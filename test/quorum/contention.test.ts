@@ -1,0 +1,156 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { lockKeys } from '../../src/redis/keys.ts'
+import * as scripts from '../../src/redis/scripts.generated.ts'
+import { within } from '../faults/rig.ts'
+import { eventually } from '../support/eventually.ts'
+import { leaves } from '../support/leaks.ts'
+import { startProxy } from '../support/proxy.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+import { Cluster } from './rig.ts'
+
+const { sha1: ACQUIRE } = scripts.acquire
+
+/** Contends for the lock some times, each with a short critical section. */
+async function contend(cluster: Cluster, clients: number, times: number): Promise<number[]> {
+  const tokens: number[] = []
+  const turns = Array.from({ length: clients }, async () => {
+    const lock = cluster.client().getLock('it')
+    for (let i = 0; i < times; i++) {
+      await lock.using(async ({ token }) => {
+        tokens.push(token)
+        await pause(1)
+      })
+    }
+  })
+  await Promise.all(turns)
+  return tokens
+}
+
+describe('one who waits while somebody has the lock', () => {
+  /** A waiter behind proxies, in five masters, and what it takes to tell it of releases. */
+  async function waiting() {
+    const cluster = await Cluster.start(5)
+    for (const { admin } of cluster.masters) {
+      for (const { source } of Object.values(scripts)) await admin.script('LOAD', source)
+    }
+    const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
+    const urls = proxies.map(({ url }) => url)
+    const lease = await cluster.client({ leaseMs: 30_000 }).getLock('it').lock()
+    await cluster.heldEverywhere('it', lease.owner)
+    const next = cluster.client({}, urls).getLock('it').lock()
+    const channel = lockKeys('it').channel
+    await eventually(async () => {
+      const listeners = cluster.masters.map(({ admin }) => admin.pubsub('NUMSUB', channel))
+      return (await Promise.all(listeners)).every(([, count]) => Number(count) === 1)
+    })
+    await pause(150)
+    let before = proxies.map((proxy) => proxy.count(ACQUIRE))
+    return {
+      cluster,
+      proxies,
+      tell: (which: readonly RedisServer[]) =>
+        Promise.all(which.map(({ admin }) => admin.publish(channel, '0'))),
+      /** How often each master was asked since it was last looked at. */
+      asked: () => {
+        const now = proxies.map((proxy) => proxy.count(ACQUIRE))
+        const since = now.map((count, i) => count - (before[i] ?? 0))
+        before = now
+        return since
+      },
+      end: async () => {
+        await lease.release()
+        await (await within(2_000, next)).release()
+        await cluster.free('it')
+      },
+    }
+  }
+
+  test('asks each master once for one release, however many tell of it', async () => {
+    const { cluster, tell, asked, end } = await waiting()
+    await tell(cluster.masters)
+    await pause(80)
+    expect(asked()).toEqual([1, 1, 1, 1, 1])
+    await end()
+  })
+
+  test('asks one master first when it has lost before, and looks at all of them later', async () => {
+    const { cluster, tell, asked, end } = await waiting()
+    for (let i = 0; i < 2; i++) {
+      await tell(cluster.masters)
+      await pause(80)
+    }
+    asked()
+    await tell(cluster.masters)
+    await pause(50)
+    expect(asked().sort()).toEqual([0, 0, 0, 0, 1])
+    await pause(400)
+    expect(asked()).toEqual([1, 1, 1, 1, 1])
+    await end()
+  })
+
+  test('does not wait long for the one that it asks first', async () => {
+    const { cluster, proxies, tell, asked, end } = await waiting()
+    for (let i = 0; i < 2; i++) {
+      await tell(cluster.masters)
+      await pause(80)
+    }
+    asked()
+    proxies[2]?.onNextRequest(ACQUIRE, 'mute')
+    await tell(cluster.masters.slice(2, 3))
+    await pause(70)
+    expect(asked()).toEqual([1, 1, 1, 1, 1])
+    await end()
+  })
+})
+
+test.each([0, 1, 2])(
+  'master %i, which somebody else has all the while, holds nobody up',
+  async (i) => {
+    const cluster = await Cluster.start(3)
+    const { admin } = cluster.masters[i] as Cluster['masters'][0]
+    await admin.hset('it', 'somebody:else', 1)
+    await admin.pexpire('it', 60_000)
+    const tokens = await within(10_000, contend(cluster, 4, 6))
+    expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
+    expect(await admin.hkeys('it')).toEqual(['somebody:else'])
+    leaves({ keys: true, why: 'somebody else has it' })
+  },
+)
+
+test('a master that hangs holds nobody up', async () => {
+  const cluster = await Cluster.start(3)
+  const contending = contend(cluster, 6, 8)
+  await pause(60)
+  cluster.masters[0]?.pause()
+  const tokens = await within(15_000, contending)
+  expect(tokens).toHaveLength(48)
+  cluster.masters[0]?.resume()
+  await cluster.free('it')
+})
+
+test('nothing depends on a message', async () => {
+  const cluster = await Cluster.start(3)
+  const [holder, ...waiters] = Array.from({ length: 4 }, () => cluster.client().getLock('it'))
+  const lease = await holder?.lock()
+  const waiting = waiters.map((lock) => lock.lock())
+  await pause(100)
+  const deaf = async () => {
+    await Promise.all(
+      cluster.masters.map(({ admin }) =>
+        admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub').catch(() => {}),
+      ),
+    )
+  }
+  await deaf()
+  await lease?.release()
+  for (let left = waiting.length; left > 0; left--) {
+    const [next, i] = await within(
+      3_000,
+      Promise.race(waiting.map(async (one, at) => [await one, at] as const)),
+    )
+    waiting.splice(i, 1)
+    await deaf()
+    await next.release()
+  }
+  await cluster.free('it')
+})
