@@ -29,7 +29,7 @@ process.on('SIGTERM', () => process.exit(143))
 
 /** A server on that port, without persistence. */
 export async function startProcess(port) {
-  const { path, env } = ensureServer()
+  const { path, env, kind, version } = ensureServer()
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
   const [program, ...words] = [...guard(), path, ...args]
   const server = spawn(program, words, { stdio: 'ignore', env: { ...process.env, ...env } })
