@@ -79,9 +79,15 @@ export class Desk {
     }
   }
 
-  /** The contender for a lock; maybe undefined when it is neither held nor waited for here. */
+  /** How many locks are kept in mind. */
+  get size(): number {
+    return this.#contenders.size
+  }
+
+  /** The contender for a lock that is held or waited for here; undefined when it is neither. */
   find(rawName: string): Contender | undefined {
-    return this.#contenders.get(rawName)
+    const contender = this.#contenders.get(rawName)
+    return contender?.isIdle ? undefined : contender
   }
 
   contender(name: string, rawName: string): Contender {

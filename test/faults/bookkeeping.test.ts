@@ -50,6 +50,14 @@ describe('a client keeps nothing of', () => {
     await nothingIsKept(desk)
   })
 
+  test('locks that nobody has or wants any more, but for some hundreds', async () => {
+    const client = rig.client({ commandTimeoutMs: 5_000 })
+    const desk = await deskOf(client)
+    for (const name of MANY) await (await client.getLock(name).lock()).release()
+    await nothingIsKept(desk)
+    expect(desk.size).toBeLessThan(600)
+  })
+
   test('calls after it was closed', async () => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
     const desk = await deskOf(client)

@@ -212,7 +212,7 @@ describe('contention is no outage', () => {
     const waits = Array.from({ length: 40 }, async (_, i) => {
       const client = rig.client({ commandTimeoutMs: 1_000 })
       await granted(await client.getLock(`warm-${i}`).tryLock()).release()
-      return client.getLock('taken').tryLock(180 + 4 * i)
+      return client.getLock('taken').tryLock(400 + 4 * i)
     })
     const busy = setInterval(
       () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6),
