@@ -2,8 +2,8 @@ import type { GetLockOptions, Holdfast, HoldfastLock } from '../../src/index.ts'
 import {
   describeWorlds,
   quorumWorlds,
-  redLockMasters,
   redLockOf,
+  redLockWorlds,
   type World,
   type WorldHandle,
   worlds,
@@ -35,7 +35,7 @@ const kinds: readonly LockKind[] = [
   },
   {
     name: 'RedLock',
-    worlds: [redLockMasters('three clients', 3)],
+    worlds: redLockWorlds,
     fair: false,
     getLock: redLockOf,
   },
