@@ -31,7 +31,8 @@ const MOST = 64
 
 /**
  * Calls for many locks that are made in one turn of the event loop, in one request. ioredis, the
- * network and Redis take about as long for it as for one of them: `node bench/in-flight.mjs`.
+ * network and Redis do not take much longer for it than for one: `npm run bench -- --only b`. A lone
+ * call is sent at once, before its caller can block the event loop.
  */
 export class Bunch {
   readonly #run: Run

@@ -126,7 +126,7 @@ export class Connection {
         setImmediate(() => this.#leaveIfSilent(client))
       }
       const answered = () => {
-        this.#due -= 1
+        if (this.#due > 0) this.#due -= 1
         clearTimeout(timer)
         this.#silentSince = undefined
       }
@@ -217,6 +217,7 @@ export class Connection {
   #down(): void {
     const wasUp = this.#up
     this.#up = false
+    this.#due = 0 // Some of them ioredis may never settle.
     this.#silentSince = undefined
     this.#lastError ??= new CallFailure('unsent', 'the server closed the connection')
     if (wasUp) this.#events.down()
