@@ -23,7 +23,6 @@ export class Claims {
   readonly #debts: Debts
   readonly #ignoreUps: () => void
   #sends = 0
-  #closed = false
 
   /**
    * @param callMs how long one release may take, in milliseconds
@@ -42,7 +41,6 @@ export class Claims {
    * @param ask calls `onSend` at its last request, or some time after it
    */
   async claim(
-    keys: LockKeys,
     owner: string,
     timeoutMs: number,
     ask: (onSend: () => void) => Promise<Grant>,
@@ -59,8 +57,6 @@ export class Claims {
         claim.sent = this.#sends
       })
       mayHaveIt ||= grant.kind === 'granted'
-      // The node of another client may be asked after this one was closed.
-      if (mayHaveIt && this.#closed) this.#free(keys, owner, 0, timeoutMs).catch(() => {})
       return grant
     } catch (failure) {
       if ((failure as CallFailure).kind === 'unknown') {
@@ -124,7 +120,6 @@ export class Claims {
 
   /** Nothing is released in the background any more. */
   close(): void {
-    this.#closed = true
     this.#ignoreUps()
     this.#debts.close()
   }

@@ -61,7 +61,7 @@ export class Master {
       this.node.acquire(here, owner, leaseMs, holds, ms, { birth: BIRTH, onSend })
     if (holds > 1) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
-      this.#claims.claim(here, owner, timeoutMs, async (onSend) => {
+      this.#claims.claim(owner, timeoutMs, async (onSend) => {
         const endsAt = performance.now() + timeoutMs
         let grant = await ask(timeoutMs, onSend)
         if (grant.kind === 'forgot' && grant.sinceUs === null) {
@@ -90,7 +90,7 @@ export class Master {
     const here = this.#here(keys)
     let sentAt = 0
     try {
-      const grant = await this.#claims.claim(here, to.owner, timeoutMs, async (onSend) => {
+      const grant = await this.#claims.claim(to.owner, timeoutMs, async (onSend) => {
         await this.#claims.answered(from.owner)
         sentAt = performance.now()
         const answer = await this.node.handOver(here, from, to, listening, timeoutMs, true)
@@ -173,7 +173,7 @@ export class Master {
       notAfterUs,
       this.#settings.counterMs,
     ]
-    await this.#claims.claim(here, wireOwner, timeoutMs, async (onSend) => {
+    await this.#claims.claim(wireOwner, timeoutMs, async (onSend) => {
       await this.node.calls.timed(scripts.restore, [here.lock, here.counter], args, timeoutMs)
       onSend()
       return { kind: 'granted', token }
