@@ -9,7 +9,7 @@ export class Owner {
   /** Unique in the client. */
   readonly id: string
   readonly #names = new Map<string, { generation: number; firstInUse: boolean }>()
-  readonly #gathering = new Set<string>()
+  #gathering: Set<string> | undefined
   #attempts = 0
 
   /** @internal */
@@ -53,17 +53,18 @@ export class Owner {
    * @internal
    */
   isGathering(lock: string): boolean {
-    return this.#gathering.has(lock)
+    return this.#gathering?.has(lock) === true
   }
 
   /** @internal */
   gathers(lock: string): void {
+    this.#gathering ??= new Set()
     this.#gathering.add(lock)
   }
 
   /** @internal */
   gathered(lock: string): void {
-    this.#gathering.delete(lock)
+    this.#gathering?.delete(lock)
   }
 
   /**
