@@ -79,6 +79,8 @@ describe('a release that a minority did not hear', () => {
     const lock = cluster.client(options, urls).getLock('it')
     await lock.using(() => {})
     await cluster.free('it')
+    // All answers are in: none is lost with the connection.
+    await pause(200)
     proxy.refuse()
     proxy.cut()
     await pause(50)
