@@ -37,6 +37,8 @@ const MOST = 64
 export class Bunch {
   readonly #run: Run
   #calls: Call[] = []
+  /** The keys of those calls. */
+  readonly #keys = new Set<string>()
 
   constructor(run: Run) {
     this.#run = run
@@ -55,12 +57,19 @@ export class Bunch {
     return new Promise((resolve, reject) => {
       if (this.#calls.length === 0) process.nextTick(() => this.#sendAll())
       this.#calls.push({ script, keys, args, endsAt, resolve, reject })
+      for (const key of keys) this.#keys.add(key)
     })
+  }
+
+  /** What is about to be told of these keys must not overtake what was told of them before. */
+  letGoBefore(keys: readonly string[]): void {
+    if (this.#calls.length > 0 && keys.some((key) => this.#keys.has(key))) this.#sendAll()
   }
 
   #sendAll(): void {
     const calls = this.#calls
     this.#calls = []
+    this.#keys.clear()
     for (let from = 0; from < calls.length; from += MOST) this.#send(calls.slice(from, from + MOST))
   }
 
