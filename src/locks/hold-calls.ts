@@ -33,7 +33,8 @@ export class HoldCalls {
     while (hold.live && hold.count > 0) {
       const answer = await this.#tell(hold, patience, 'one of its acquisitions was not released')
       if (answer?.kind === 'kept') return true
-      if (answer?.kind === 'gone') hold.loseGone()
+      // Where the last release came first it tells what there was to end.
+      if (answer?.kind === 'gone' && hold.live) hold.loseGone()
     }
     return hold.loss === undefined
   }

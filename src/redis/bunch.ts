@@ -32,11 +32,14 @@ const MOST = 64
 /**
  * Calls for many locks that are made in one turn of the event loop, in one request. ioredis, the
  * network and Redis do not take much longer for it than for one: `npm run bench -- --only b`. A lone
- * call is sent at once, before its caller can block the event loop.
+ * call is sent at once, before its caller can block the event loop. All that go together have the
+ * time of the one that has the least, so that who has less than half as much goes apart.
  */
 export class Bunch {
   readonly #run: Run
   #calls: Call[] = []
+  /** The keys of those calls. */
+  readonly #keys = new Set<string>()
 
   constructor(run: Run) {
     this.#run = run
@@ -52,16 +55,35 @@ export class Bunch {
     args: (notAfterUs: number) => Args,
     endsAt: number,
   ): Promise<Answer> {
+    this.letGoBefore(keys)
     return new Promise((resolve, reject) => {
       if (this.#calls.length === 0) process.nextTick(() => this.#sendAll())
       this.#calls.push({ script, keys, args, endsAt, resolve, reject })
+      for (const key of keys) this.#keys.add(key)
     })
   }
 
+  /** What is about to be told of these keys must not overtake what was told of them before. */
+  letGoBefore(keys: readonly string[]): void {
+    if (this.#calls.length > 0 && keys.some((key) => this.#keys.has(key))) this.#sendAll()
+  }
+
   #sendAll(): void {
-    const calls = this.#calls
+    let calls = this.#calls
     this.#calls = []
-    for (let from = 0; from < calls.length; from += MOST) this.#send(calls.slice(from, from + MOST))
+    this.#keys.clear()
+    const now = performance.now()
+    while (calls.length > 0) {
+      const longestMs = calls.reduce((ms, call) => Math.max(ms, call.endsAt - now), -Infinity)
+      // Where the event loop was blocked the time of all may be up.
+      const leastMs = Math.min(longestMs, longestMs / 2)
+      const isHasty = (call: Call) => call.endsAt - now < leastMs
+      const others = calls.filter((call) => !isHasty(call))
+      for (let from = 0; from < others.length; from += MOST) {
+        this.#send(others.slice(from, from + MOST))
+      }
+      calls = calls.filter(isHasty)
+    }
   }
 
   #send(calls: readonly Call[]): void {

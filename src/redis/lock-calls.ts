@@ -45,6 +45,7 @@ export class LockCalls {
     args: () => Args,
     timeoutMs: number,
   ): Promise<unknown> {
+    this.#bunch.letGoBefore(keys)
     return runScript(this.#connection, script, keys, args, timeoutMs)
   }
 
