@@ -92,8 +92,12 @@ export class Patience {
     }
     if (failure === undefined || failure.kind === 'unsent' || failure.kind === 'unknown') {
       const why = failure?.message ?? 'the answer was still due'
+      // Of several masters some may have answered: each has its reason.
+      const [silent, reason] = why.startsWith('no majority')
+        ? [why, '']
+        : ['Redis gave no answer', ` (${why})`]
       return new RedisUnavailableError(
-        `${lock}: Redis gave no answer for ${forMs} ms (${why}). ` +
+        `${lock}: ${silent} for ${forMs} ms${reason}. ` +
           'This says nothing about who holds the lock. Check that Redis is up and can be reached.',
         this.#lockName,
         causeOf(failure),

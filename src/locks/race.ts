@@ -6,6 +6,9 @@ import type { Tenancy } from './tenancy.ts'
 import type { Turn } from './turn.ts'
 import type { Waiter } from './waiter.ts'
 
+/** Who does not wait asks again so often where the votes were split: maybe nobody has the lock. */
+const MOST_SPLITS = 3
+
 /** How a waiter whose turn has come among those of its client gets the lock: it asks when it may. */
 export class Race {
   readonly #host: Host
@@ -32,6 +35,7 @@ export class Race {
   async run(waiter: Waiter): Promise<void> {
     waiter.contending = true
     const { request, bell } = waiter
+    let splits = 0
     while (!waiter.settled) {
       bell.still()
       const { hold: own } = this.#tenancy
@@ -53,7 +57,10 @@ export class Race {
         const hold = this.#tenancy.granted(waiter, grant.token, sentAt)
         if (hold !== null) return this.#host.begin(waiter, hold)
       } else if (grant !== null && waiter.asksOnce) {
-        if (this.#tenancy.hold?.owner !== request.owner) waiter.resolve(null)
+        if (grant.kind === 'held' && grant.split?.pauseMs !== undefined && splits < MOST_SPLITS) {
+          splits += 1
+          await pause(grant.split.pauseMs)
+        } else if (this.#tenancy.hold?.owner !== request.owner) waiter.resolve(null)
       } else if (!waiter.settled) {
         if (grant !== null) this.#host.announce(waiter)
         if (grant?.kind === 'held' && grant.split?.pauseMs !== undefined) {

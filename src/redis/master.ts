@@ -32,6 +32,8 @@ export class Master {
   readonly #peers: Peers
   readonly #nameOf: ((lock: string) => string) | undefined
   readonly #claims: Claims
+  readonly #ignoreUps: () => void
+  #runId = ''
 
   /** @param nameOf the raw name that a lock has there; left out where it is the same everywhere */
   constructor(
@@ -46,6 +48,7 @@ export class Master {
     this.#peers = peers
     this.#nameOf = nameOf
     this.#claims = new Claims(node, settings.callMs, settings.restMs)
+    this.#ignoreUps = node.onUp(() => this.#enrolAnew())
   }
 
   /** Asks for its vote; where it does not know since when it has one, it is told. */
@@ -150,6 +153,7 @@ export class Master {
 
   /** Nothing is released in the background any more. */
   close(): void {
+    this.#ignoreUps()
     this.#claims.close()
   }
 
@@ -178,6 +182,16 @@ export class Master {
       onSend()
       return { kind: 'granted', token }
     })
+  }
+
+  /** One that was started anew rests from now on, and not from when it is next asked for a vote. */
+  #enrolAnew(): void {
+    const { runId } = this.node.calls
+    const known = this.#runId
+    this.#runId = runId
+    if (known === '' || runId === known) return
+    const { restMs, callMs } = this.#settings
+    enrol(this.node, restMs, false, callMs).catch(() => {})
   }
 
   /** What it would be of no use to wait for: one that cannot be reached fails at once. */

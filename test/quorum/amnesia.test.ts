@@ -193,3 +193,18 @@ test('a master that came back with old data issues no token that was issued sinc
   await gone.kill()
   expect(await token()).toBeGreaterThan(last)
 })
+
+test('a master that was started anew rests from when it is reached, not from when it is next asked', async () => {
+  const cluster = await Cluster.start(3)
+  const client = cluster.client({ leaseMs: 1_000, longestLeaseMs: 30_000 })
+  const lease = granted(await client.getLock('it').tryLock(5_000))
+  const [first] = cluster.masters as [RedisServer]
+  await first.restart()
+  // Nobody asks for another lock: the one that is held is renewed, and given back to it.
+  const mark = await eventually(() => first.admin.get(BIRTH), { timeoutMs: 10_000 })
+  const [, runId] = /run_id:(\w+)/.exec(await first.admin.info('server')) ?? []
+  const [sinceUs, bornAs] = String(mark).split(' ')
+  expect(bornAs).toBe(runId)
+  expect(Number(sinceUs) / 1_000).toBeGreaterThan(Date.now() + 15_000)
+  expect(await lease.release()).toBe(true)
+})

@@ -300,3 +300,15 @@ test.each([
   }))
   expect(new Size(5).factsOf(facts).token).toBe(expected)
 })
+
+test('of those who try once at the same moment, one gets the lock', async () => {
+  const cluster = await Cluster.start(3)
+  const locks = [1, 2, 3].map(() => cluster.client({ commandTimeoutMs: 2_000 }).getLock('it'))
+  for (const lock of locks) await granted(await lock.tryLock(5_000)).release()
+  for (let round = 0; round < 40; round++) {
+    await cluster.free('it')
+    const leases = (await Promise.all(locks.map((lock) => lock.tryLock()))).filter((one) => one)
+    expect([round, leases.length]).toEqual([round, 1])
+    await leases[0]?.release()
+  }
+})
