@@ -52,9 +52,12 @@ function isPermanent(kind: FailureKind, message: string): boolean {
   return kind === 'refused' && !PASSING.has(codeOf(message))
 }
 
-/** The first word of an error reply: `WRONGTYPE`, `OOM`, … */
+/**
+ * The first word of an error reply: `WRONGTYPE`, `OOM`, … Redis 6.2 puts the place in the script in
+ * front of it: `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.
+ */
 function codeOf(message: string): string {
-  return message.split(' ', 1)[0] ?? ''
+  return (/@user_script: \d+: -([A-Z]+) /.exec(message) ?? /^(\S*)/.exec(message))?.[1] ?? ''
 }
 
 /** What ioredis rejected with, as a failure. Every message of its own that is listed is tested. */
