@@ -93,11 +93,11 @@ export class Patience {
     if (failure === undefined || failure.kind === 'unsent' || failure.kind === 'unknown') {
       const why = failure?.message ?? 'the answer was still due'
       // Of several masters some may have answered: each has its reason.
-      const [silent, reason] = why.startsWith('no majority')
-        ? [why, '']
-        : ['Redis gave no answer', ` (${why})`]
+      const said = why.startsWith('no majority')
+        ? `for ${forMs} ms ${why}`
+        : `Redis gave no answer for ${forMs} ms (${why})`
       return new RedisUnavailableError(
-        `${lock}: ${silent} for ${forMs} ms${reason}. ` +
+        `${lock}: ${said}. ` +
           'This says nothing about who holds the lock. Check that Redis is up and can be reached.',
         this.#lockName,
         causeOf(failure),
