@@ -36,7 +36,7 @@ describe('a client keeps nothing of', () => {
     ['calls with a bad lease', { leaseMs: -1 }],
     ['calls with an unknown option', { lease: 1 } as object],
   ])('%s', async (_, options) => {
-    const client = rig.client({ commandTimeoutMs: 5_000 })
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const desk = await deskOf(client)
     const owner = client.owner()
     for (const name of MANY) {
@@ -51,7 +51,7 @@ describe('a client keeps nothing of', () => {
   })
 
   test('locks that nobody has or wants any more, but for some hundreds', async () => {
-    const client = rig.client({ commandTimeoutMs: 5_000 })
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const desk = await deskOf(client)
     for (const name of MANY) await (await client.getLock(name).lock()).release()
     await nothingIsKept(desk)
@@ -59,7 +59,7 @@ describe('a client keeps nothing of', () => {
   })
 
   test('calls after it was closed', async () => {
-    const client = rig.client({ commandTimeoutMs: 5_000 })
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const desk = await deskOf(client)
     await client.close()
     for (const name of MANY) {
@@ -70,7 +70,7 @@ describe('a client keeps nothing of', () => {
   })
 
   test('questions about locks, and force used on them', async () => {
-    const client = rig.client({ commandTimeoutMs: 5_000 })
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const desk = await deskOf(client)
     await client.run(() =>
       Promise.all(
@@ -86,7 +86,7 @@ describe('a client keeps nothing of', () => {
   })
 
   test('leases that were lost, when they are extended and released', async () => {
-    const client = rig.client({ commandTimeoutMs: 5_000 })
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const desk = await deskOf(client)
     const some = MANY.slice(0, 500)
     const leases = await Promise.all(some.map((name) => client.getLock(name).lock(1_000)))
@@ -104,7 +104,7 @@ describe('a client keeps nothing of', () => {
 describe('fifty waiters of a lock that somebody else has send no acquisition more', () => {
   async function wait(prepare = () => {}) {
     // With an answer due at its end, ioredis 5 leaves a timer for twice this.
-    const client = rig.client({ commandTimeoutMs: 5_000 })
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const diary = new Diary(client)
     const held = await rig.witness().getLock('it').lock()
     prepare()
