@@ -93,6 +93,7 @@ export class Size {
     const most = mostOften(facts.map(({ holder }) => holder))
     const holder = most !== undefined && most.times >= this.majority ? most.value : null
     const theirs = facts.filter((one) => holder !== null && one.holder === holder)
+    const counts = theirs.map(({ holdCount }) => holdCount).sort((a, b) => b - a)
     const ttls = theirs.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = ttls[this.majority - 1] ?? Infinity
     // The last one that a majority may know, where some did not answer: it is not below the last that
@@ -100,7 +101,8 @@ export class Size {
     const tokens = facts.map(({ token }) => token ?? 0).sort((a, b) => b - a)
     return {
       holder,
-      holdCount: Math.max(0, ...theirs.map(({ holdCount }) => holdCount)),
+      // One that is late may have more: what was released is told to it in order.
+      holdCount: counts[this.majority - 1] ?? 0,
       ttlMs: ttlMs === Infinity ? null : ttlMs,
       token: tokens[facts.length - this.spare - 1] || null,
       waiters: Math.max(...facts.map(({ waiters }) => waiters)),
