@@ -1,6 +1,6 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import { InvalidArgumentError, show } from './errors.ts'
-import { assertKnown, leaseMs, wholeMs } from './input.ts'
+import { assertKnown, assertNoMore, leaseMs, wholeMs } from './input.ts'
 import type { Owner } from './owner/owner.ts'
 
 export interface HoldfastOptions {
@@ -157,6 +157,24 @@ export function resolveAcquisition(
     waitMs: given.waitMs === undefined ? waitMs : wholeWaitMs(given.waitMs),
     signal: given.signal,
   }
+}
+
+/** How the arguments of `lock` are meant: options, or a lease alone. */
+export function lockArguments(options: unknown, others: readonly unknown[]): Acquisition {
+  assertNoMore(others)
+  const given = typeof options === 'object' ? options : { leaseMs: options }
+  return resolveAcquisition(given, LOCK_OPTIONS, Infinity)
+}
+
+/** How the arguments of `tryLock` are meant: options, or a wait and a lease. */
+export function tryLockArguments(
+  first: unknown,
+  leaseMs: unknown,
+  others: readonly unknown[],
+): Acquisition {
+  assertNoMore(others)
+  const given = typeof first === 'object' ? first : { waitMs: first, leaseMs }
+  return resolveAcquisition(given, TRY_LOCK_OPTIONS, 0)
 }
 
 function wholeWaitMs(value: unknown): number {

@@ -1,13 +1,15 @@
 import { NotHeldError } from '../errors.ts'
-import { assertFunction, assertNoMore } from '../input.ts'
+import { assertFunction } from '../input.ts'
 import type { Lease } from '../lease/lease.ts'
 import {
   type Acquisition,
   LOCK_OPTIONS,
   type LockOptions,
+  lockArguments,
   resolveAcquisition,
   TRY_LOCK_OPTIONS,
   type TryLockOptions,
+  tryLockArguments,
 } from '../options.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { LockFacts } from '../redis/answers.ts'
@@ -55,9 +57,7 @@ export class HoldfastLock {
    */
   lock(options?: LockOptions | number): Promise<Lease>
   async lock(options: LockOptions | number = {}, ...others: never[]): Promise<Lease> {
-    assertNoMore(others)
-    const given = typeof options === 'object' ? options : { leaseMs: options }
-    const meant = resolveAcquisition(given, LOCK_OPTIONS, Infinity)
+    const meant = lockArguments(options, others)
     return (await this.#acquire(this.access.actor.bare(), meant)) as Lease
   }
 
@@ -75,9 +75,7 @@ export class HoldfastLock {
     leaseMs?: number,
     ...others: never[]
   ): Promise<Lease | null> {
-    assertNoMore(others)
-    const given = typeof first === 'object' ? first : { waitMs: first, leaseMs }
-    const meant = resolveAcquisition(given, TRY_LOCK_OPTIONS, 0)
+    const meant = tryLockArguments(first, leaseMs, others)
     return this.#acquire(this.access.actor.bare(), meant)
   }
 

@@ -1,14 +1,16 @@
 import { InvalidArgumentError, NotHeldError, show } from '../errors.ts'
-import { assertFunction, assertNoMore } from '../input.ts'
+import { assertFunction } from '../input.ts'
 import type { Lease } from '../lease/lease.ts'
 import { MultiLease, oneOf } from '../lease/multi-lease.ts'
 import {
   type Acquisition,
   LOCK_OPTIONS,
   type LockOptions,
+  lockArguments,
   resolveAcquisition,
   TRY_LOCK_OPTIONS,
   type TryLockOptions,
+  tryLockArguments,
 } from '../options.ts'
 import type { Access } from './access.ts'
 import { Actor } from './actor.ts'
@@ -59,9 +61,7 @@ export class MultiLock {
    */
   lock(options?: LockOptions | number): Promise<MultiLease>
   async lock(options: LockOptions | number = {}, ...others: never[]): Promise<MultiLease> {
-    assertNoMore(others)
-    const given = typeof options === 'object' ? options : { leaseMs: options }
-    return (await this.#bare(resolveAcquisition(given, LOCK_OPTIONS, Infinity))) as MultiLease
+    return (await this.#bare(lockArguments(options, others))) as MultiLease
   }
 
   /**
@@ -79,9 +79,7 @@ export class MultiLock {
     leaseMs?: number,
     ...others: never[]
   ): Promise<MultiLease | null> {
-    assertNoMore(others)
-    const given = typeof first === 'object' ? first : { waitMs: first, leaseMs }
-    return this.#bare(resolveAcquisition(given, TRY_LOCK_OPTIONS, 0))
+    return this.#bare(tryLockArguments(first, leaseMs, others))
   }
 
   /**
