@@ -149,6 +149,15 @@ export class Connection {
     if (this.#silentSince === undefined || isCluster(client)) return
     if (performance.now() - this.#silentSince < this.#settings.silenceMs) return
     this.#silentSince = undefined // Once, however many calls have waited in vain.
+    this.#leave(
+      client,
+      new CallFailure('unsent', `no answer within ${this.#settings.silenceMs} ms`),
+    )
+  }
+
+  /** Ends the connection, for another one to be opened; calls that wait for that one hear why. */
+  #leave(client: Client, why: CallFailure): void {
+    if (!this.#closed) this.#lastError = why
     client.disconnect(true)
   }
 
@@ -203,7 +212,7 @@ export class Connection {
     } catch (error) {
       const failure = failureOf(error)
       if (failure.kind === 'refused' || failure.kind === 'unsupported') this.#failed(failure)
-      if (client.status === 'ready') client.disconnect(true)
+      if (client.status === 'ready') this.#leave(client, failure)
     }
   }
 

@@ -70,5 +70,7 @@ export function failureOf(error: unknown): CallFailure {
   if (message.includes('enableOfflineQueue options is false')) {
     return new CallFailure('unsent', 'the connection was down', error)
   }
-  return new CallFailure('unknown', `the connection broke before the answer (${message})`, error)
+  // ioredis speaks of its retries, of which there are none.
+  const why = message.includes('max retries per request') ? '' : ` (${message})`
+  return new CallFailure('unknown', `the connection broke before the answer${why}`, error)
 }

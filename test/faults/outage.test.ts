@@ -183,6 +183,22 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
   })
 })
 
+test.each(outages.slice(1))(
+  'in an outage ($outage) no caller hears that the server closed',
+  async ({ strike }) => {
+    const client = await clientIn('connected')
+    const heal = await strike()
+    const heard = new Set<string>()
+    for (let i = 0; i < 15; i += 1) {
+      heard.add((await outcome(client.getLock('out').tryLock(100))).error?.message ?? 'nothing')
+    }
+    await heal()
+    expect([...heard].join()).toMatch(/no answer within \d+ ms/)
+    expect([...heard].join()).not.toMatch(/closed|retries/)
+    await gone('out')
+  },
+)
+
 describe('contention is no outage', () => {
   test.each([undefined, 50, 300])('tryLock(%p) answers null, in time', async (waitMs) => {
     const held = granted(await rig.witness().getLock('taken').tryLock())

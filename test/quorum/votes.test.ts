@@ -231,7 +231,9 @@ describe('without a majority', () => {
     const { message } = error as Error
     expect(message).toContain('no majority of 5 masters')
     expect(message).toMatch(new RegExp(`${gone?.port}: [^;]*(ECONNREFUSED|closed)`))
-    expect(message).toMatch(new RegExp(`${hangs?.port}: (no answer within|Socket timeout)`))
+    expect(message).toMatch(
+      new RegExp(`${hangs?.port}: (no answer within|Socket timeout|the connection broke)`),
+    )
     expect(message).toContain(`${full?.port}: OOM`)
   })
 
