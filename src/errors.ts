@@ -113,6 +113,21 @@ export class RedisUnavailableError extends HoldfastError {
   }
 }
 
+/** An outage, in words for people: what did not come about, and what was heard of Redis. */
+export function unavailableError(
+  lockName: string,
+  what: string,
+  heard: string,
+  cause?: unknown,
+): RedisUnavailableError {
+  return new RedisUnavailableError(
+    `Lock "${lockName}": ${what}: ${heard}. ` +
+      'This says nothing about who holds the lock. Check that Redis is up and can be reached.',
+    lockName,
+    cause,
+  )
+}
+
 /** Redis answered with an error; its words are in the message and in `cause`. */
 export class RedisRefusedError extends HoldfastError {
   constructor(message: string, lockName?: string, cause?: unknown) {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { LeaseLostError, RedisUnavailableError } from '../errors.ts'
+import { LeaseLostError, RedisUnavailableError, unavailableError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Acquisition } from '../options.ts'
 import { lockKeys } from '../redis/keys.ts'
@@ -197,11 +197,8 @@ export class Gathering {
     })
     await within(Math.max(this.#leftMs, 0), coming)
     if (come !== none) return come
-    throw new RedisUnavailableError(
-      `Lock "${lockName}": not acquired within ${this.#meant.waitMs} ms: Redis gave no answer. ` +
-        'This says nothing about who holds the lock. Check that Redis is up and can be reached.',
-      lockName,
-    )
+    const what = `not acquired within ${this.#meant.waitMs} ms`
+    throw unavailableError(lockName, what, 'Redis gave no answer')
   }
 
   /** What Redis does not confirm in time is freed in the background. */

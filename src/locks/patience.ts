@@ -2,8 +2,8 @@ import {
   ClosedError,
   InvalidArgumentError,
   RedisRefusedError,
-  RedisUnavailableError,
   UnsupportedServerError,
+  unavailableError,
 } from '../errors.ts'
 import { CallFailure } from '../redis/failure.ts'
 import { Health } from './health.ts'
@@ -96,12 +96,7 @@ export class Patience {
       const said = why.startsWith('no majority')
         ? `for ${forMs} ms ${why}`
         : `Redis gave no answer for ${forMs} ms (${why})`
-      return new RedisUnavailableError(
-        `${lock}: ${said}. ` +
-          'This says nothing about who holds the lock. Check that Redis is up and can be reached.',
-        this.#lockName,
-        causeOf(failure),
-      )
+      return unavailableError(this.#lockName, what, said, causeOf(failure))
     }
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)

@@ -1,9 +1,9 @@
 import { CallFailure } from './failure.ts'
-import type { Script } from './run-script.ts'
+import type { Args, Script } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 
-type Args = readonly (string | number)[]
-type Answer = [kind: string, ...details: unknown[]]
+/** What a script of a lock answers. */
+export type Answer = [kind: string, ...details: unknown[]]
 type Run = (
   script: Script,
   keys: readonly string[],
@@ -96,9 +96,7 @@ export class Bunch {
     const args = (notAfterUs: number) =>
       calls.flatMap((call) => {
         const own = call.args(notAfterUs)
-        return own.length < ARGS
-          ? [call.script.name, ...own, ...new Array(ARGS - own.length).fill('')]
-          : [call.script.name, ...own]
+        return [call.script.name, ...own, ...new Array(ARGS - own.length).fill('')]
       })
     this.#run(scripts.many, keys, args, endsAt).then(
       (replies) => {

@@ -25,7 +25,7 @@ export class Election {
 
   /** The hold in that name was lost: what a minority has of it, or is yet to have, is freed. */
   abandon(keys: LockKeys, owner: string, callMs: number): { readonly kind: 'gone' } {
-    for (const master of this.#masters) master.release(keys, owner, 0, callMs).catch(() => {})
+    this.giveBack(keys, owner, [], callMs)
     return { kind: 'gone' }
   }
 

@@ -1,12 +1,9 @@
-import { Bunch } from './bunch.ts'
+import { type Answer, Bunch } from './bunch.ts'
 import type { Connection } from './connection.ts'
 import { CallFailure } from './failure.ts'
 import type { Client } from './open.ts'
-import { runScript, type Script } from './run-script.ts'
+import { type Args, runScript, type Script } from './run-script.ts'
 import type { ServerClock } from './server-clock.ts'
-
-type Args = readonly (string | number)[]
-type Answer = [kind: string, ...details: unknown[]]
 
 /** Scripts on one server, some of which must not run after those who sent them have given up. */
 export class LockCalls {

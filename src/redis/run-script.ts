@@ -10,6 +10,9 @@ export interface Script {
   readonly source: string
 }
 
+/** What a script is given beside its keys. */
+export type Args = readonly (string | number)[]
+
 /**
  * Runs a script by its hash; a server that does not know it (a restart, SCRIPT FLUSH, a failover,
  * an evicted script) gets the source, once.
@@ -21,7 +24,7 @@ export function runScript(
   connection: Connection,
   script: Script,
   keys: readonly string[],
-  argsNow: () => readonly (string | number)[],
+  argsNow: () => Args,
   timeoutMs: number,
 ): Promise<unknown> {
   const endsAt = performance.now() + timeoutMs

@@ -1,6 +1,7 @@
 import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
-import type { Action, Trap } from '../support/proxy.ts'
+import type { Trap } from '../support/proxy.ts'
+import { faults } from './faults.ts'
 import { Diary, faultRig, granted, type SHA as Scripts, SHA, type Source, within } from './rig.ts'
 
 /** A lock, one client behind the proxy, and one that no fault touches. */
@@ -125,35 +126,6 @@ const operations: Operation[] = [
       expect(held[0]?.remaining()).toBeGreaterThan(5_000)
       expect(await rig.server.admin.pttl(name)).toBeGreaterThan(5_000)
     },
-  },
-]
-
-interface Fault {
-  fault: string
-  action: Action
-  /** When the proxy lets go of what it holds back; at once or never for the other actions. */
-  releases?: 'while held' | 'when all is released'
-}
-
-const faults: Fault[] = [
-  { fault: 'the request is lost with the connection', action: 'cutBefore' },
-  { fault: 'the reply is lost with the connection', action: 'cutAfter' },
-  { fault: 'the reply is swallowed on a living connection', action: 'mute' },
-  { fault: 'the request is delivered twice', action: 'duplicate' },
-  {
-    fault: 'the request arrives after its deadline',
-    action: 'hold',
-    releases: 'while held',
-  },
-  {
-    fault: 'the request arrives when all has been released',
-    action: 'hold',
-    releases: 'when all is released',
-  },
-  {
-    fault: 'the reply comes after its deadline',
-    action: 'holdReply',
-    releases: 'while held',
   },
 ]
 

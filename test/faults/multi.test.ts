@@ -10,8 +10,9 @@ import {
 import * as scripts from '../../src/redis/scripts.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { type Action, type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
+import { type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import { faults } from './faults.ts'
 import { Diary, faultRig, granted, outcome, SHA, type Source, within } from './rig.ts'
 
 /** Several locks at once, and what happens to the question for them and to its answer. */
@@ -46,26 +47,6 @@ async function checkExclusion(): Promise<void> {
   for (const name of NAMES) expect(await witness.getLock(name).tryLock()).toBeNull()
   expect(await multi(witness).tryLock()).toBeNull()
 }
-
-interface Fault {
-  fault: string
-  action: Action
-  releases?: 'while held' | 'when all is released'
-}
-
-const faults: Fault[] = [
-  { fault: 'the request is lost with the connection', action: 'cutBefore' },
-  { fault: 'the reply is lost with the connection', action: 'cutAfter' },
-  { fault: 'the reply is swallowed on a living connection', action: 'mute' },
-  { fault: 'the request is delivered twice', action: 'duplicate' },
-  { fault: 'the request arrives after its deadline', action: 'hold', releases: 'while held' },
-  {
-    fault: 'the request arrives when all has been released',
-    action: 'hold',
-    releases: 'when all is released',
-  },
-  { fault: 'the reply comes after its deadline', action: 'holdReply', releases: 'while held' },
-]
 
 describe.each<Source>(['options', 'instance'])('given Redis as %s', (source) => {
   test.each(faults)('all are taken as if nothing had been when $fault', async (cell) => {

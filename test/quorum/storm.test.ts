@@ -1,31 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Holdfast, Lease } from '../../src/index.ts'
+import type { Holdfast } from '../../src/index.ts'
 import { leaves } from '../support/leaks.ts'
 import type { RedisServer } from '../support/redis-server.ts'
+import { Witness } from '../support/witness.ts'
 import { Cluster } from './rig.ts'
-
-/** Stands outside of the lock: who is let in while the lease of another is valid, and with which token. */
-class Witness {
-  readonly violations: string[] = []
-  grants = 0
-  #last = 0
-  readonly #inside = new Set<Lease>()
-
-  enter(lease: Lease): void {
-    this.grants += 1
-    if (!lease.valid) return
-    for (const other of this.#inside) {
-      if (other.valid) this.violations.push(`${lease.token} was let in while ${other.token} was`)
-    }
-    if (lease.token <= this.#last) this.violations.push(`${lease.token} came after ${this.#last}`)
-    this.#last = Math.max(this.#last, lease.token)
-    this.#inside.add(lease)
-  }
-
-  leave(lease: Lease): void {
-    this.#inside.delete(lease)
-  }
-}
 
 /** Contends until told to stop; what a fault costs it is beside the point here. */
 async function contend(client: Holdfast, witness: Witness, over: () => boolean): Promise<void> {

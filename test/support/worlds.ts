@@ -84,8 +84,19 @@ export function singleServer(
   }
 }
 
-/** A world of independent masters, of which some are dead. */
-export function masters(name: string, count: number, { dead = 0 } = {}): World {
+/** The clients of the other masters that a client makes RedLocks with. */
+const others = new WeakMap<Holdfast, readonly Holdfast[]>()
+
+/**
+ * A world of independent masters, of which the last ones may be dead.
+ *
+ * @param newClients makes a client, and those of the other masters where it needs them
+ */
+function worldOfMasters(
+  name: string,
+  { count, dead = 0 }: { count: number; dead?: number },
+  newClients: (urls: readonly string[], options: ClientOptions) => [Holdfast, ...Holdfast[]],
+): World {
   return {
     name,
     async setup() {
@@ -93,63 +104,6 @@ export function masters(name: string, count: number, { dead = 0 } = {}): World {
       const lost = servers.slice(count - dead)
       await Promise.all(lost.map((master) => master.kill()))
       const server = new AllMasters(servers.slice(0, count - dead))
-      const open: Holdfast[] = []
-      const settle = async () => {
-        await server.revive()
-        await Promise.all(open.splice(0).map((client) => client.close()))
-      }
-      return {
-        server,
-        isQuorum: true,
-        newClient(options = {}) {
-          const client = new Holdfast({
-            masters: servers.map(({ url }) => url),
-            longestLeaseMs: 120_000,
-            ...options,
-          })
-          open.push(client)
-          return client
-        },
-        rawName: (lock) => lock,
-        async reset() {
-          await server.revive()
-          await server.flush()
-        },
-        settle,
-        async stop() {
-          await settle()
-          await Promise.all(servers.map((master) => master.stop()))
-        },
-      }
-    },
-  }
-}
-
-/** Every world of one server that contract suites run in. To add one, put it here. */
-export const worlds: readonly World[] = [
-  singleServer('one server, by options', ({ host, port }) => ({ redis: { host, port } })),
-  singleServer('one server, by URL', ({ url }) => ({ redis: url })),
-  singleServer(
-    'one server, with a key prefix',
-    ({ host, port }) => ({ redis: { host, port, keyPrefix: 'app:' } }),
-    { keyPrefix: 'app:' },
-  ),
-  singleServer("one server, by the user's own client", (server) => {
-    const instance = new UserInstance(server)
-    return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
-  }),
-]
-
-/** The clients of the other masters that a client makes RedLocks with. */
-const others = new WeakMap<Holdfast, readonly Holdfast[]>()
-
-/** A world of one master for each of several clients, whose locks make RedLocks. */
-function redLockMasters(name: string, count: number): World {
-  return {
-    name,
-    async setup() {
-      const servers = await startMasters(count)
-      const server = new AllMasters(servers)
       const open: Holdfast[] = []
       const settle = async () => {
         await server.revive()
@@ -162,9 +116,8 @@ function redLockMasters(name: string, count: number): World {
         server,
         isQuorum: true,
         newClient(options = {}) {
-          const [client, ...rest] = servers.map(
-            ({ url }) => new Holdfast({ redis: url, longestLeaseMs: 120_000, ...options }),
-          ) as [Holdfast, ...Holdfast[]]
+          const urls = servers.map(({ url }) => url)
+          const [client, ...rest] = newClients(urls, { longestLeaseMs: 120_000, ...options })
           open.push(client)
           others.set(client, rest)
           return client
@@ -183,6 +136,38 @@ function redLockMasters(name: string, count: number): World {
     },
   }
 }
+
+/** One client of all masters. */
+function masters(name: string, count: number, { dead = 0 } = {}): World {
+  return worldOfMasters(name, { count, dead }, (urls, options) => [
+    new Holdfast({ masters: urls, ...options }),
+  ])
+}
+
+/** A client for each master, whose locks make RedLocks. */
+function redLockMasters(name: string, count: number): World {
+  return worldOfMasters(
+    name,
+    { count },
+    (urls, options) =>
+      urls.map((url) => new Holdfast({ redis: url, ...options })) as [Holdfast, ...Holdfast[]],
+  )
+}
+
+/** Every world of one server that contract suites run in. To add one, put it here. */
+export const worlds: readonly World[] = [
+  singleServer('one server, by options', ({ host, port }) => ({ redis: { host, port } })),
+  singleServer('one server, by URL', ({ url }) => ({ redis: url })),
+  singleServer(
+    'one server, with a key prefix',
+    ({ host, port }) => ({ redis: { host, port, keyPrefix: 'app:' } }),
+    { keyPrefix: 'app:' },
+  ),
+  singleServer("one server, by the user's own client", (server) => {
+    const instance = new UserInstance(server)
+    return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
+  }),
+]
 
 /** A lock of that name on each of the masters of the world of a client. */
 export function redLockOf(
