@@ -8,6 +8,8 @@
   One master of several is asked for its vote: it has none while it may have forgotten a lease, and
   counts on from the previous token where there is one, so that masters stay in step. A token from
   before it forgot may not have been the last: then it counts on from when it was to vote again.
+  With a reserve, as many tokens below the one that is answered are the owner's too: its client gives
+  them to those who have the lock after it, in the same name.
 
   KEYS[1]  lock        hash: owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock
@@ -19,9 +21,11 @@
                        0 is for good
   ARGV[6]  birth       the key that tells since when a master may vote; '' for a single server
   ARGV[7]  runId       the id of the server's process, as INFO tells it; '' for a single server
+  ARGV[8]  reserve     how many tokens are wanted beside the one
 
   Returns
     { 'granted', token }     it is the owner's; the token is '' for a re-entry
+    { 'granted', token, reserve }  the same, with so many tokens below that one
     { 'held', ttlMs }        somebody else has it for ttlMs more; -1 means without an expiry
     { 'gone' }               a re-entry, but the owner does not hold it any more
     { 'late', serverTimeUs } refused: it is later than notAfterUs
@@ -34,5 +38,6 @@
 -- include: parts/acquire.lua
 
 return acquire(
-  KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+  KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7],
+  ARGV[8]
 )

@@ -15,10 +15,12 @@
   ARGV[7]   channel     where the waiters of this lock listen
   ARGV[8]   publish     PUBLISH or SPUBLISH
   ARGV[9]   listening   how many listeners are this client's own; '' keeps the lock in the client
-  ARGV[10]  vote       1 for one master of several, which counts on without the clock
+  ARGV[10]  vote        1 for one master of several, which counts on without the clock
+  ARGV[11]  reserve     how many tokens are wanted beside the one, as for `acquire`
 
   Returns
     { 'granted', token }     the lock is the follower's
+    { 'granted', token, reserve }  the same, with so many tokens below that one
     { 'yielded', others }    the lock is free, and so many others who listen have been woken
     { 'gone' }               the first owner did not hold it any more; nothing was done
     { 'late', serverTimeUs } refused: it is later than notAfterUs
@@ -27,6 +29,7 @@ local lock, counter = KEYS[1], KEYS[2]
 local from, token, to, leaseMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local notAfterUs, counterMs = tonumber(ARGV[5]), ARGV[6]
 local channel, publish, listening, vote = ARGV[7], ARGV[8], tonumber(ARGV[9]), ARGV[10]
+local reserve = tonumber(ARGV[11])
 
 -- include: parts/counter.lua
 
@@ -60,9 +63,10 @@ if others > 0 then
 end
 
 local floorUs = vote == '1' and 0 or nowUs
-local newToken = string.format('%.0f', math.max(math.max(last or 0, tonumber(token)) + 1, floorUs))
+local highest = math.max(last or 0, tonumber(token))
+local newToken = string.format('%.0f', math.max(highest + 1, floorUs) + reserve)
 redis.call('HSET', lock, to, 1)
 redis.call('HDEL', lock, from)
 redis.call('PEXPIRE', lock, leaseMs)
 setCounter(counter, newToken, counterMs)
-return { 'granted', newToken }
+return { 'granted', newToken, reserve > 0 and reserve or nil }

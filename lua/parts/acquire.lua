@@ -1,8 +1,10 @@
 -- Takes a lock for an owner, or re-enters it: the script `acquire`.
 local function acquire(
-  lock, counter, owner, leaseMs, holds, notAfterUs, counterMs, birth, runId
+  lock, counter, owner, leaseMs, holds, notAfterUs, counterMs, birth, runId, reserve
 )
   leaseMs, holds, notAfterUs = tonumber(leaseMs), tonumber(holds), tonumber(notAfterUs)
+  reserve = tonumber(reserve)
+  local reserved = reserve > 0 and reserve or nil
 
   local ttlMs = redis.call('PTTL', lock)
   local found = ttlMs ~= -2 and redis.call('HMGET', lock, owner, 'mode') or {}
@@ -36,16 +38,16 @@ local function acquire(
 
   if not held and birth == '' then
     -- The usual case, in as few commands as can be.
-    local token = string.format('%.0f', nowUs)
+    local token = string.format('%.0f', nowUs + reserve)
     local last = counterMs ~= '0' and redis.call('SET', counter, token, 'PX', counterMs, 'GET')
       or redis.call('SET', counter, token, 'GET')
     if (tonumber(last) or 0) >= nowUs then
-      token = string.format('%.0f', last + 1)
+      token = string.format('%.0f', last + 1 + reserve)
       setCounter(counter, token, counterMs)
     end
     redis.call('HSET', lock, owner, 1)
     redis.call('PEXPIRE', lock, leaseMs)
-    return { 'granted', token }
+    return { 'granted', token, reserved }
   end
 
   local last = holds == 1 and redis.call('GET', counter)
@@ -70,7 +72,7 @@ local function acquire(
     redis.call('PEXPIRE', lock, leaseMs)
   end
   local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs
-  local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs))
+  local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs) + reserve)
   setCounter(counter, token, counterMs)
-  return { 'granted', token }
+  return { 'granted', token, reserved }
 end

@@ -31,6 +31,12 @@ export class Hold {
   readonly owner: Owner
   readonly seat: Seat
   readonly token: number
+  /** The last of the tokens that Redis gave together with it, for those who follow in its name. */
+  readonly lastToken: number
+  /** Whose name it has in Redis: its owner's, or that of one in this client who had it before. */
+  readonly namesake: Owner
+  /** Whether nothing was asked in its name since it was acquired. */
+  untouched = true
   /** Whether it was acquired in turn, and is to be passed on in turn. */
   readonly fair: boolean
   /** The longest lease that was asked for, in milliseconds. */
@@ -51,6 +57,8 @@ export class Hold {
   constructor(
     fields: Pick<Hold, 'lockName' | 'owner' | 'seat' | 'token' | 'fair' | 'leaseMs'> & {
       sentAt: Moment
+      lastToken?: number
+      namesake?: Owner
     },
     clock: Clock,
     onLost: (hold: Hold, error: LeaseLostError) => void,
@@ -60,6 +68,8 @@ export class Hold {
     this.leaseMs = fields.leaseMs
     this.seat = fields.seat
     this.token = fields.token
+    this.lastToken = fields.lastToken ?? fields.token
+    this.namesake = fields.namesake ?? fields.owner
     this.fair = fields.fair
     this.#clock = clock
     this.#onLost = onLost
@@ -102,6 +112,12 @@ export class Hold {
   remainingMonotonicMs(): number {
     this.#catchUp()
     return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
+  }
+
+  /** When the request was sent that proved the lease. */
+  get provedAt(): Moment {
+    this.#catchUp()
+    return this.#proof.sentAt
   }
 
   /** The server had the lock for `leaseMs` more when it got a request sent at `sentAt`. */

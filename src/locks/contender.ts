@@ -11,6 +11,7 @@ import type { Host } from './host.ts'
 import { Race } from './race.ts'
 import { ReleaseListener } from './release-listener.ts'
 import { Site } from './site.ts'
+import { Succession } from './succession.ts'
 import { Tasks } from './tasks.ts'
 import { Tenancy } from './tenancy.ts'
 import { Turn } from './turn.ts'
@@ -19,7 +20,7 @@ import { WaitingRoom } from './waiting-room.ts'
 
 /**
  * One client at one lock. However many wait here, only the first of them talks to Redis, and when
- * the lock is released with somebody waiting, it is handed over in one step. Those who wait in turn
+ * the lock is released with somebody waiting, it goes to that one directly. Those who wait in turn
  * do so in Redis instead, each at its own place among those of all clients.
  */
 export class Contender {
@@ -30,9 +31,11 @@ export class Contender {
   readonly #releases: ReleaseListener
   readonly #tasks: Tasks
   readonly #race: Race
+  readonly #succession: Succession
   #fairQueue: FairQueue | undefined
   readonly #host: Host = {
     isOccupied: () => this.#occupied,
+    isWantedByOthers: () => this.#room.isShared,
     announce: (waiter) => this.#site.announce(waiter),
     begin: (waiter, hold) => this.#granted(waiter, hold),
     reenter: (hold, waiter) => this.#reenter(hold, waiter),
@@ -40,7 +43,6 @@ export class Contender {
   readonly #room = new WaitingRoom()
   readonly #turn = new Turn()
   readonly #health = new Health()
-  #handingOver = false
 
   constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
     this.#site = new Site(name, rawName, context)
@@ -49,6 +51,19 @@ export class Contender {
     this.#tenancy = new Tenancy(this.#site, () => this.#lookAgain())
     this.#releases = new ReleaseListener(this.#site, () => this.#room.first?.bell.ring())
     this.#race = new Race(this.#host, this.#talk, this.#tenancy, this.#turn, this.#releases)
+    this.#succession = new Succession(
+      {
+        next: () => this.#room.first,
+        waitInTurn: () => this.#fairQueue?.isEmpty === false,
+        begin: (waiter, hold) => this.#granted(waiter, hold),
+        lookAgain: (following) => this.#lookAgain(following),
+      },
+      this.#talk,
+      this.#calls,
+      this.#tenancy,
+      this.#turn,
+      this.#releases,
+    )
     this.#tasks = new Tasks(
       (error) => context.tell('error', error),
       () => {
@@ -116,7 +131,7 @@ export class Contender {
       return Promise.resolve(false)
     }
     if (watched) this.#tenancy.unwatch(hold)
-    const work = hold.count > 0 ? this.#calls.lower(hold) : this.#end(hold)
+    const work = hold.count > 0 ? this.#calls.lower(hold) : this.#succession.end(hold)
     this.#tasks.count(work)
     return work
   }
@@ -137,14 +152,14 @@ export class Contender {
     this.#room.rejectAll(reason)
     if (hold !== null) {
       hold.count = 0
-      this.#tasks.run(this.#end(hold, reason))
+      this.#tasks.run(this.#succession.end(hold, reason))
     }
     await this.#tasks.quiet()
   }
 
   /** The lock is in this client's hands, or passes between them. */
   get #occupied(): boolean {
-    return this.#handingOver || this.#tenancy.hold !== null
+    return this.#succession.isUnderWay || this.#tenancy.hold !== null
   }
 
   /** The first in the queue looks after itself; the last to leave stops listening. */
@@ -195,54 +210,11 @@ export class Contender {
     this.#room.unqueue(waiter)
     this.#advance()
     hold.count += 1
+    hold.untouched = false
     const entered = await this.#talk.reenter(waiter, hold, () => {
       this.#tenancy.watch(hold, waiter.request)
       waiter.resolve(hold)
     })
     if (!entered) await this.release(hold, false)
-  }
-
-  #end(hold: Hold, reason?: ClosedError): Promise<boolean> {
-    this.#tenancy.end(hold, reason)
-    const next = reason === undefined && !hold.fair ? this.#room.first : undefined
-    // Whoever is not waiting just now is about to ask by itself.
-    return next?.bell.isWaitedFor ? this.#handOver(hold, next) : this.#free(hold, false)
-  }
-
-  async #handOver(hold: Hold, next: Waiter): Promise<boolean> {
-    // Those here who wait in turn listen with the same subscription, but are others.
-    const others = this.#fairQueue?.isEmpty === false ? 1 : 0
-    const listening = this.#turn.over ? this.#releases.listeners - others : null
-    this.#handingOver = true
-    const { grant, sentAt, unknown } = await this.#talk.handOver(hold, next, listening)
-    this.#handingOver = false
-    // Nothing is lost by going on one by one: the release and the acquisition are both safe to
-    // repeat, and find out how far the hand-over came.
-    if (grant === null) {
-      if (next.settled) this.#talk.settleUnheard(next)
-      next.bell.ring()
-      return this.#free(hold, unknown)
-    }
-    this.#turn.released(grant.kind === 'yielded' ? grant.others : 0)
-    const wasHeld = this.#tenancy.left(hold, grant.kind !== 'gone')
-    if (grant.kind === 'granted') {
-      const following = this.#tenancy.granted(next, grant.token, sentAt)
-      if (following !== null) this.#granted(next, following)
-    }
-    if (next.settled) this.#talk.settleUnheard(next)
-    this.#lookAgain()
-    return wasHeld
-  }
-
-  async #free(hold: Hold, mayBeDone: boolean): Promise<boolean> {
-    let following: Following | undefined
-    try {
-      const freed = await this.#calls.free(hold, mayBeDone)
-      this.#turn.released((freed?.listeners ?? 0) - this.#releases.listeners)
-      following = freed?.following
-      return this.#tenancy.left(hold, freed !== null)
-    } finally {
-      this.#lookAgain(following)
-    }
   }
 }

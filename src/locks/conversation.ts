@@ -4,6 +4,7 @@ import type { Grant } from '../redis/answers.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Context } from './context.ts'
 import type { Site } from './site.ts'
+import { RESERVE } from './turn.ts'
 import type { Waiter } from './waiter.ts'
 
 /** A proper answer; or null, and how long to pause before asking again. */
@@ -69,13 +70,17 @@ export class Conversation {
     }
   }
 
-  /** Asks for a first acquisition. */
-  acquire(waiter: Waiter): Promise<Asked> {
+  /**
+   * Asks for a first acquisition.
+   *
+   * @param reserve how many tokens to ask for beside the one
+   */
+  acquire(waiter: Waiter, reserve: number): Promise<Asked> {
     const callMs = callMsFor(waiter)
     const wireOwner = this.nameOf(waiter)
     const { leaseMs, once = this.#context.node } = waiter.request
     return this.#ask(waiter, callMs, () =>
-      once.acquire(this.#site.keys, wireOwner, leaseMs, 1, callMs),
+      once.acquire(this.#site.keys, wireOwner, leaseMs, 1, callMs, reserve),
     )
   }
 
@@ -148,10 +153,10 @@ export class Conversation {
    */
   handOver(hold: Hold, waiter: Waiter, listening: number | null): Promise<Asked> {
     const { callMs } = this.#site.patience()
-    const from = { owner: hold.seat.wireOwner, token: hold.token }
+    const from = { owner: hold.seat.wireOwner, token: hold.lastToken }
     const to = { owner: this.nameOf(waiter), leaseMs: waiter.request.leaseMs }
     return this.#ask(waiter, callMs, () =>
-      this.#context.node.handOver(this.#site.keys, from, to, listening, callMs),
+      this.#context.node.handOver(this.#site.keys, from, to, listening, callMs, RESERVE),
     )
   }
 

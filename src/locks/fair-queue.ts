@@ -135,7 +135,7 @@ export class FairQueue {
 
   /** @returns the hold that a grant makes; null when it came too late to be of use */
   #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
-    const hold = this.#tenancy.granted(place.waiter, token, sentAt, leaseMs)
+    const hold = this.#tenancy.granted(place.waiter, { token }, sentAt, leaseMs)
     if (hold !== null) this.#leave(place)
     return hold
   }

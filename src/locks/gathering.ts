@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LeaseLostError, RedisUnavailableError, unavailableError } from '../errors.ts'
+import { LONGEST_TIMER_MS } from '../lease/clock.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Acquisition } from '../options.ts'
 import { lockKeys } from '../redis/keys.ts'
+import { within } from '../redis/within.ts'
 import { inOrder } from './order.ts'
 import { Together } from './together.ts'
 import type { Wanted } from './wanted.ts'
-import { within } from './within.ts'
 
 /** Some are held for so long at most while another is waited for, in milliseconds. */
 const LONGEST_REACH_MS = 1_000
@@ -195,7 +196,7 @@ export class Gathering {
     const coming = answer.then((one) => {
       come = one
     })
-    await within(Math.max(this.#leftMs, 0), coming)
+    await within(Math.min(Math.max(this.#leftMs, 0), LONGEST_TIMER_MS), coming)
     if (come !== none) return come
     const what = `not acquired within ${this.#meant.waitMs} ms`
     throw unavailableError(lockName, what, 'Redis gave no answer')

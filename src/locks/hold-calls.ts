@@ -51,8 +51,7 @@ export class HoldCalls {
     for (let again = mayBeDone; ; again = true) {
       const answer = await this.#tell(hold, patience, 'its release was not confirmed')
       if (answer === undefined) continue
-      if (hold.doubtUntilMs > performance.now()) this.settle(hold)
-      else hold.owner.giveBackNameOn(this.#site.keys.lock, hold.seat.wireOwner)
+      this.ended(hold)
       if (answer.kind === 'freed') return answer
       return again ? { listeners: 0 } : null
     }
@@ -75,6 +74,7 @@ export class HoldCalls {
       const sentAt = this.#context.clock.now()
       const callMs = Math.min(patience.callMs, longestCallMs)
       // It may reach Redis without an answer.
+      hold.untouched = false
       hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
       const [left] = await this.#context.node.renew([hold.seat], leaseMs, callMs)
       if (left instanceof CallFailure) {
@@ -91,6 +91,12 @@ export class HoldCalls {
     return false
   }
 
+  /** Redis has nothing of it any more; unless there is a request on its way that takes it again. */
+  ended(hold: Hold): void {
+    if (hold.doubtUntilMs > performance.now()) this.settle(hold)
+    else hold.namesake.giveBackNameOn(this.#site.keys.lock, hold.seat.wireOwner)
+  }
+
   /** Goes on releasing in the background. The name of the hold is not used again. */
   settle(hold: Hold): void {
     this.#site.settle(hold.seat.wireOwner, hold.doubtUntilMs, hold.leaseMs, hold.fair)
@@ -100,8 +106,8 @@ export class HoldCalls {
   async #tell(hold: Hold, patience: Patience, failed: string): Promise<Released | undefined> {
     const sentAt = performance.now()
     try {
-      const { seat, count, token, fair } = hold
-      return await this.#site.release(seat.wireOwner, count, token, fair, patience.callMs)
+      const { seat, count, lastToken, fair } = hold
+      return await this.#site.release(seat.wireOwner, count, lastToken, fair, patience.callMs)
     } catch (error) {
       const pauseMs = patience.failed(error as CallFailure, sentAt)
       if (pauseMs === null) {

@@ -5,6 +5,8 @@ import type { Waiter } from './waiter.ts'
 export interface Host {
   /** The lock is in this client's hands, or passes between them. */
   isOccupied(): boolean
+  /** Somebody else in this client waits for the lock. */
+  isWantedByOthers(): boolean
   /** It is known that the waiter has to wait for somebody else. */
   announce(waiter: Waiter): void
   /** The waiter has the lock. */

@@ -21,7 +21,7 @@ export class NodeRenewer implements Renewer {
       get holds() {
         return hold.count
       },
-      token: hold.token,
+      token: hold.lastToken,
       isHeld: () => hold.live,
     }))
     const left = await this.#node.renew(seats, leaseMs, timeoutMs)

@@ -6,12 +6,12 @@ import type { Owners } from '../owner/owners.ts'
 import type { LockNode } from '../redis/lock-node.ts'
 import { QueueNode } from '../redis/queue-node.ts'
 import type { Servers } from '../redis/servers.ts'
+import { within } from '../redis/within.ts'
 import type { Settings } from '../settings.ts'
 import { Desk } from './desk.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { NodeRenewer } from './node-renewer.ts'
 import { Settler } from './settler.ts'
-import { within } from './within.ts'
 
 /** What all locks of one client share, wherever they live. */
 export interface Client {

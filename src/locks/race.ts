@@ -3,7 +3,7 @@ import type { Conversation } from './conversation.ts'
 import type { Host } from './host.ts'
 import type { ReleaseListener } from './release-listener.ts'
 import type { Tenancy } from './tenancy.ts'
-import type { Turn } from './turn.ts'
+import { RESERVE, type Turn } from './turn.ts'
 import type { Waiter } from './waiter.ts'
 
 /** Who does not wait asks again so often where the votes were split: maybe nobody has the lock. */
@@ -52,9 +52,12 @@ export class Race {
         waiter.reject(waiter.patience.error('not acquired'))
         break
       }
-      const { grant, sentAt, pauseMs } = await this.#talk.acquire(waiter)
+      const { grant, sentAt, pauseMs } = await this.#talk.acquire(
+        waiter,
+        this.#host.isWantedByOthers() ? RESERVE : 0,
+      )
       if (grant?.kind === 'granted') {
-        const hold = this.#tenancy.granted(waiter, grant.token, sentAt)
+        const hold = this.#tenancy.granted(waiter, grant, sentAt)
         if (hold !== null) return this.#host.begin(waiter, hold)
       } else if (grant !== null && waiter.asksOnce) {
         if (grant.kind === 'held' && grant.split?.pauseMs !== undefined && splits < MOST_SPLITS) {

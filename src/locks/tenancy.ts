@@ -1,11 +1,14 @@
 import type { ClosedError, LeaseLostError } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
-import type { Moment } from '../lease/clock.ts'
+import { elapsedMs, type Moment } from '../lease/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Context } from './context.ts'
 import type { Site } from './site.ts'
 import type { Request, Waiter } from './waiter.ts'
+
+/** A lease of which more is used is not passed on. */
+const MOST_USED = 0.02
 
 /** Who has one lock in this client: one hold at a time, from its grant to its end or loss. */
 export class Tenancy {
@@ -16,6 +19,7 @@ export class Tenancy {
   #forcedFrom: string | undefined
   /** Those whose acquisition was told to listeners: so will be their release. */
   readonly #told = new WeakSet<Hold>()
+  readonly #onLoss = (hold: Hold, error: LeaseLostError) => this.#lost(hold, error)
 
   /** @param onLost called when the lock is not in this client's hands any more */
   constructor(site: Site, onLost: () => void) {
@@ -35,7 +39,7 @@ export class Tenancy {
    */
   granted(
     waiter: Waiter,
-    token: number,
+    { token: lastToken, reserved = 0 }: { readonly token: number; readonly reserved?: number },
     sentAt: Moment,
     leaseMs = waiter.request.leaseMs,
   ): Hold | null {
@@ -45,13 +49,14 @@ export class Tenancy {
         lockName: this.#site.name,
         owner: request.owner,
         seat: { key: this.#site.keys.lock, wireOwner },
-        token,
+        token: lastToken - reserved,
+        lastToken,
         fair: request.fair,
         leaseMs,
         sentAt,
       },
       this.#context.clock,
-      (lost, error) => this.#lost(lost, error),
+      this.#onLoss,
     )
     if (hold.remainingMs() > 0) {
       // The name is the hold's now, with what was asked under it in vain.
@@ -69,6 +74,37 @@ export class Tenancy {
       waiter.reject(waiter.patience.error('not acquired'))
     }
     return null
+  }
+
+  /**
+   * Whom the lock passes to without a word to Redis, where it has it in the name of a hold that
+   * ends: the lease is the same and has only just begun, and its tokens are not used up.
+   *
+   * @returns the hold of the waiter; null where Redis is to be asked
+   */
+  passedOn(hold: Hold, waiter: Waiter): Hold | null {
+    const { request } = waiter
+    if (hold.token >= hold.lastToken || !hold.untouched) return null
+    if (hold.leaseMs !== request.leaseMs) return null
+    const { provedAt, leaseMs } = hold
+    if (elapsedMs(provedAt, this.#context.clock.now()) > leaseMs * MOST_USED) return null
+    const following = new Hold(
+      {
+        lockName: hold.lockName,
+        owner: request.owner,
+        seat: hold.seat,
+        token: hold.token + 1,
+        lastToken: hold.lastToken,
+        namesake: hold.namesake,
+        fair: false,
+        leaseMs,
+        sentAt: provedAt,
+      },
+      this.#context.clock,
+      this.#onLoss,
+    )
+    following.inDoubtUntil(hold.doubtUntilMs)
+    return following
   }
 
   begin(hold: Hold): void {

@@ -4,6 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 const MOST_ACQUISITIONS = 64
 const LONGEST_MS = 5
 
+/** So many tokens are asked for beside the one that the turn begins with. */
+export const RESERVE = MOST_ACQUISITIONS - 1
+
 /** How long a client that had its turn lets others ask first, in milliseconds. */
 const STEP_BACK_MS = { least: 1, spread: 1 }
 const LONGEST_POLITENESS_MS = 1_000

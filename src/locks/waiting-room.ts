@@ -10,6 +10,11 @@ export class WaitingRoom {
     return this.#all.size === 0
   }
 
+  /** Whether several want it. */
+  get isShared(): boolean {
+    return this.#all.size > 1
+  }
+
   /** Whose turn it is. */
   get first(): Waiter | undefined {
     return this.#queue.values().next().value

@@ -1,6 +1,11 @@
 /** What an acquire or a hand-over was answered. */
 export type Grant =
-  | { readonly kind: 'granted'; readonly token: number }
+  | {
+      readonly kind: 'granted'
+      readonly token: number
+      /** So many tokens below that one are the owner's too. */
+      readonly reserved?: number
+    }
   | Held
   | Yielded
   | Queued
@@ -9,8 +14,8 @@ export type Grant =
   | { readonly kind: 'forgot'; readonly sinceUs: number | null }
 
 /** What the scripts `acquire` and `handOver` answered. */
-export function grantOf([kind, detail]: readonly unknown[]): Grant {
-  if (kind === 'granted') return { kind, token: Number(detail) }
+export function grantOf([kind, detail, reserved]: readonly unknown[]): Grant {
+  if (kind === 'granted') return { kind, token: Number(detail), reserved: Number(reserved ?? 0) }
   if (kind === 'held') return { kind, ttlMs: Number(detail) }
   if (kind === 'yielded') return { kind, others: Number(detail) }
   if (kind === 'forgot') return { kind, sinceUs: detail === '' ? null : Number(detail) }

@@ -24,10 +24,13 @@ interface Call {
 const RUN_BY_MANY = new Set<Script>([scripts.acquire, scripts.release])
 
 /** How many arguments each of them is given there. */
-const ARGS = 7
+const ARGS = 8
 
-/** One request carries so many calls at most: meanwhile the server does nothing else. */
-const MOST = 64
+/**
+ * One request carries so many calls at most: meanwhile the server does nothing else, and the client
+ * has nothing to do.
+ */
+const MOST = 16
 
 /**
  * Calls for many locks that are made in one turn of the event loop, in one request. ioredis, the

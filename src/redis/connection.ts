@@ -1,4 +1,4 @@
-import { CallFailure, failureOf } from './failure.ts'
+import { CallFailure, connectionFailure, failureOf } from './failure.ts'
 import { askFacts, type ServerFacts } from './greeting.ts'
 import {
   type Client,
@@ -37,10 +37,16 @@ export class Connection {
   /** How many answers are due. */
   #due = 0
   readonly #waiting = new Set<(failure?: CallFailure) => void>()
+  /** Resolves when it has connected for the first time, or failed to. */
+  readonly known: Promise<void>
+  #tellKnown!: () => void
 
   constructor(settings: ConnectionSettings, events: ConnectionEvents) {
     this.#settings = settings
     this.#events = events
+    this.known = new Promise((resolve) => {
+      this.#tellKnown = resolve
+    })
   }
 
   get up(): boolean {
@@ -110,6 +116,7 @@ export class Connection {
     this.#up = false
     this.#client?.disconnect()
     this.#lastError = new CallFailure('closed', 'the client was closed')
+    this.#tellKnown()
     this.#fail(this.#lastError)
   }
 
@@ -207,6 +214,7 @@ export class Connection {
       this.#up = true
       this.#everUp = true
       this.#lastError = undefined
+      this.#tellKnown()
       this.#events.up(facts)
       for (const done of [...this.#waiting]) done()
     } catch (error) {
@@ -219,6 +227,7 @@ export class Connection {
   #failed(error: Error): void {
     const failure = error instanceof CallFailure ? error : connectionFailure(error)
     this.#lastError = failure
+    this.#tellKnown()
     this.#events.error(error)
     if (failure.permanent) this.#fail(failure)
   }
@@ -229,18 +238,11 @@ export class Connection {
     this.#due = 0 // Some of them ioredis may never settle.
     this.#silentSince = undefined
     this.#lastError ??= new CallFailure('unsent', 'the server closed the connection')
+    this.#tellKnown()
     if (wasUp) this.#events.down()
   }
 
   #fail(failure: CallFailure): void {
     for (const done of [...this.#waiting]) done(failure)
   }
-}
-
-/** An error from connecting: the server's own words, or those of the network. */
-function connectionFailure(error: Error): CallFailure {
-  if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error)
-  const nested = 'lastNodeError' in error && error.lastNodeError
-  const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
-  return new CallFailure('unsent', detail || error.name, error)
 }

@@ -5,6 +5,7 @@ import type { Master } from './master.ts'
 import { Releases } from './releases.ts'
 import { isAnswer, type Size, type Votes } from './votes.ts'
 import type { Listening } from './wake-ups.ts'
+import { within } from './within.ts'
 
 /** How long the master that is asked first may take until the others are asked, in milliseconds. */
 const HEAD_START_MS = 15
@@ -164,11 +165,13 @@ function lookAfterMs({ ttlMs }: Held): number {
 
 /** What it resolves to, unless that is late, or a failure. */
 async function soon<T>(work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), HEAD_START_MS)
-  })
-  const answer = await Promise.race([work.catch(() => undefined), late])
-  clearTimeout(timer)
+  let answer: T | undefined
+  const coming = work.then(
+    (come) => {
+      answer = come
+    },
+    () => {},
+  )
+  await within(HEAD_START_MS, coming)
   return answer
 }

@@ -33,15 +33,18 @@ export class Election {
    * Makes a majority know the highest token that was issued. Where their counters were in step
    * nothing is to be sent.
    *
-   * @returns the token; null when a majority could not be told
+   * @returns the grant of all; null when a majority could not be told
    */
   async agree(
     keys: LockKeys,
     owner: string,
     granted: readonly Vote<Master, Granted>[],
     callMs: number,
-  ): Promise<number | null> {
+  ): Promise<Granted | null> {
     const token = Math.max(...granted.map(({ answer }) => answer.token))
+    // Below the tokens that all of them reserved is what any of them has issued before.
+    const reserved = Math.min(...granted.map(({ answer }) => answer.reserved ?? 0))
+    const grant = { kind: 'granted', token, reserved } as const
     const behind = granted.filter(({ answer }) => answer.token < token).map(({ member }) => member)
     const known = granted.length - behind.length
     const told = poll(
@@ -49,7 +52,7 @@ export class Election {
       (master) => master.agree(keys, owner, token, callMs),
       (some) => known + answersOf(some).filter(Boolean).length >= this.#majority,
     )
-    if (known >= this.#majority) return token
-    return known + answersOf(await told).filter(Boolean).length >= this.#majority ? token : null
+    if (known >= this.#majority) return grant
+    return known + answersOf(await told).filter(Boolean).length >= this.#majority ? grant : null
   }
 }

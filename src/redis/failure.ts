@@ -74,3 +74,11 @@ export function failureOf(error: unknown): CallFailure {
   const why = message.includes('max retries per request') ? '' : ` (${message})`
   return new CallFailure('unknown', `the connection broke before the answer${why}`, error)
 }
+
+/** An error from connecting: the server's own words, or those of the network. */
+export function connectionFailure(error: Error): CallFailure {
+  if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error)
+  const nested = 'lastNodeError' in error && error.lastNodeError
+  const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
+  return new CallFailure('unsent', detail || error.name, error)
+}

@@ -65,6 +65,7 @@ export class LockNode {
   /**
    * Takes the lock, or re-enters it when `holds`, the count wanted afterwards, is above 1.
    *
+   * @param reserve how many tokens are wanted beside the one
    * @param vote for one master of several: the key that tells since when it votes, and what is
    * called each time that a request is sent
    */
@@ -74,12 +75,13 @@ export class LockNode {
     leaseMs: number,
     holds: number,
     timeoutMs: number,
+    reserve = 0,
     vote?: { readonly birth: string; onSend(): void },
   ): Promise<Grant> {
     return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) => {
       vote?.onSend()
       const voter = vote === undefined ? ['', ''] : [vote.birth, this.calls.runId]
-      return [owner, leaseMs, holds, notAfterUs, this.#counterMs, ...voter]
+      return [owner, leaseMs, holds, notAfterUs, this.#counterMs, ...voter, reserve]
     })
   }
 
@@ -93,6 +95,7 @@ export class LockNode {
    *
    * @param listening how many of the channel's listeners are this client's own, when the lock is
    * to be freed for others who listen; null when it is to stay in this client
+   * @param reserve how many tokens are wanted beside the one
    * @param isVote whether it is one master of several
    */
   handOver(
@@ -101,6 +104,7 @@ export class LockNode {
     to: { owner: string; leaseMs: number },
     listening: number | null,
     timeoutMs: number,
+    reserve = 0,
     isVote = false,
   ): Promise<Grant> {
     return this.#grant(scripts.handOver, keys, timeoutMs, (notAfterUs) => [
@@ -114,6 +118,7 @@ export class LockNode {
       this.calls.publish,
       listening ?? '',
       isVote ? 1 : '',
+      reserve,
     ])
   }
 
@@ -196,11 +201,7 @@ export class LockNode {
     return this.#identity.ask(timeoutMs)
   }
 
-  /**
-   * Calls `onUp` whenever it has connected: it may be another server then, or an emptied one.
-   *
-   * @returns ends that
-   */
+  /** Calls `onUp` whenever it has connected, be it to another server, until the result is called. */
   onUp(onUp: () => void): () => void {
     this.#onUp.add(onUp)
     return () => this.#onUp.delete(onUp)
@@ -208,6 +209,11 @@ export class LockNode {
 
   connect(): void {
     this.#connection.connect()
+  }
+
+  /** Resolves when it has connected for the first time, or failed to. */
+  get known(): Promise<void> {
+    return this.#connection.known
   }
 
   get whyDown(): CallFailure | undefined {

@@ -7,6 +7,7 @@ import type { LockNode } from './lock-node.ts'
 import { labelOf } from './open.ts'
 import * as scripts from './scripts.generated.ts'
 import type { Listening } from './wake-ups.ts'
+import { within } from './within.ts'
 
 export interface MasterSettings {
   /** How long one master may take, in milliseconds. */
@@ -58,10 +59,11 @@ export class Master {
     leaseMs: number,
     holds: number,
     timeoutMs: number,
+    reserve = 0,
   ): Promise<Grant> {
     const here = this.#here(keys)
     const ask = (ms: number, onSend = () => {}) =>
-      this.node.acquire(here, owner, leaseMs, holds, ms, { birth: BIRTH, onSend })
+      this.node.acquire(here, owner, leaseMs, holds, ms, reserve, { birth: BIRTH, onSend })
     if (holds > 1) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
       this.#claims.claim(owner, timeoutMs, async (onSend) => {
@@ -89,14 +91,20 @@ export class Master {
     to: { owner: string; leaseMs: number },
     listening: number | null,
     timeoutMs: number,
+    reserve: number,
   ): Promise<Grant> {
     const here = this.#here(keys)
     let sentAt = 0
     try {
+      const endsAt = performance.now() + timeoutMs
       const grant = await this.#claims.claim(to.owner, timeoutMs, async (onSend) => {
-        await this.#claims.answered(from.owner)
+        await within(timeoutMs, this.#claims.answered(from.owner))
         sentAt = performance.now()
-        const answer = await this.node.handOver(here, from, to, listening, timeoutMs, true)
+        const leftMs = endsAt - sentAt
+        if (leftMs < 1) throw new CallFailure('unsent', 'what it was asked before is not answered')
+        const answer = await this.#ask(() =>
+          this.node.handOver(here, from, to, listening, leftMs, reserve, true),
+        )
         onSend()
         return answer
       })
@@ -196,6 +204,13 @@ export class Master {
 
   /** What it would be of no use to wait for: one that cannot be reached fails at once. */
   #ask<T>(call: () => Promise<T>): Promise<T> {
+    const { node } = this
+    if (node.everUp || node.whyDown !== undefined) return this.#askIfUp(call)
+    node.connect()
+    return within(this.#settings.callMs, node.known).then(() => this.#askIfUp(call))
+  }
+
+  #askIfUp<T>(call: () => Promise<T>): Promise<T> {
     const { whyDown } = this.node
     return whyDown === undefined ? call() : Promise.reject(whyDown)
   }

@@ -46,10 +46,11 @@ export class Quorum implements Servers {
     leaseMs: number,
     holds: number,
     timeoutMs: number,
+    reserve = 0,
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
-    const ask = (master: Master) => master.acquire(keys, owner, leaseMs, holds, callMs)
+    const ask = (master: Master) => master.acquire(keys, owner, leaseMs, holds, callMs, reserve)
     const first = holds === 1 ? await this.#contention.askFirst(keys, ask) : undefined
     if (first?.held !== undefined) {
       this.#splits.over(keys)
@@ -70,11 +71,11 @@ export class Quorum implements Servers {
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
       if (holds > 1) return { kind: 'granted', token: Number.NaN }
-      const token = await this.#election.agree(keys, owner, granted, callMs)
-      if (token !== null) {
+      const agreed = await this.#election.agree(keys, owner, granted, callMs)
+      if (agreed !== null) {
         this.#splits.over(keys)
         this.#contention.won(keys)
-        return { kind: 'granted', token }
+        return agreed
       }
     }
     if (holds > 1 && count(votes, 'gone') > spare) {
@@ -95,22 +96,25 @@ export class Quorum implements Servers {
     to: { owner: string; leaseMs: number },
     listening: number | null,
     timeoutMs: number,
+    reserve = 0,
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
     const votes = await poll(
       this.#masters,
-      (master) => master.handOver(keys, from, to, listening, callMs),
+      (master) => master.handOver(keys, from, to, listening, callMs, reserve),
       (some) =>
         count(some, 'granted') >= majority ||
         ((count(some, 'yielded') >= majority || count(some, 'gone') > spare) && 'nearly'),
     )
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
-      const token = await this.#election.agree(keys, to.owner, granted, callMs)
-      if (token !== null) return { kind: 'granted', token }
+      const agreed = await this.#election.agree(keys, to.owner, granted, callMs)
+      if (agreed !== null) return agreed
     }
-    if (count(votes, 'yielded') >= majority) {
+    // Those who have it now, or may have it, are too few.
+    const isMixed = votes.length === this.#masters.length && count(votes, 'gone') <= spare
+    if (count(votes, 'yielded') >= majority || (isMixed && count(votes, 'yielded') > 0)) {
       this.#election.giveBack(keys, to.owner, votes, callMs)
       return this.#splits.yielded(votes)
     }

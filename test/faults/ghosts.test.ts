@@ -61,6 +61,25 @@ describe('an acquisition that arrives late', () => {
     await lease.release()
   })
 
+  test.each([
+    ['the same lease', 10_000],
+    ['another lease', 5_000],
+  ])('is given back also where the lock went on inside the client, for %s', async (_, leaseMs) => {
+    const client = rig.client({ commandTimeoutMs: 1_500 })
+    const lock = client.getLock('ghost')
+    const held = granted(await rig.witness().getLock('ghost').tryLock())
+    const { request } = loseNext('acquire')
+    const first = lock.lock()
+    const second = lock.lock({ leaseMs })
+    const lost = await request
+    await rig.listening('ghost')
+    await held.release()
+    await (await first).release()
+    await (await second).release()
+    await rig.proxy.replay(lost)
+    await eventually(async () => !(await rig.exists('ghost')), { timeoutMs: 3_000 })
+  })
+
   test('is given back without harm to its owner, who has the lock anew', async () => {
     const client = rig.client({ commandTimeoutMs: 400 })
     const lock = client.getLock('ghost', ownerOf(client))

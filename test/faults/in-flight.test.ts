@@ -6,7 +6,7 @@ import { faultRig } from './rig.ts'
 
 const rig = faultRig()
 
-const NAMES = Array.from({ length: 20 }, (_, i) => `it ${i}`)
+const NAMES = Array.from({ length: 12 }, (_, i) => `it ${i}`)
 
 /** Something under way, so that what follows in the same turn goes together. */
 function keepBusy(client: Holdfast): Promise<unknown> {

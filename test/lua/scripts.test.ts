@@ -34,8 +34,9 @@ const acquire = (args: Arguments) =>
     counterMs: COUNTER_MS,
     birth: '',
     runId: '',
+    reserve: 0,
     ...args,
-  }) as Promise<[string, Value]>
+  }) as Promise<[string, Value, number?]>
 
 const release = (args: Arguments) =>
   run(scripts.release, {
@@ -59,8 +60,9 @@ const handOver = (args: Arguments) =>
     publish: 'PUBLISH',
     listening: '',
     vote: '',
+    reserve: 0,
     ...args,
-  }) as Promise<[string, Value]>
+  }) as Promise<[string, Value, number?]>
 
 const renew = (leaseMs: number, seats: [key: string, owner: string][]) =>
   admin.eval(
@@ -97,6 +99,22 @@ describe('acquire', () => {
     expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(5_000)
     expect(await admin.pttl(LOCK)).toBeGreaterThan(3_000)
     expect(await admin.pttl(COUNTER)).toBeLessThanOrEqual(COUNTER_MS)
+  })
+
+  test('with a reserve, as many tokens below the one are new as well', async () => {
+    for (const before of ['17', String((await nowUs()) + 10_000_000)]) {
+      await admin.set(COUNTER, before, 'PX', COUNTER_MS)
+      const [kind, token, reserved] = await acquire({ reserve: 63 })
+      expect([kind, reserved]).toEqual(['granted', 63])
+      expect(await admin.get(COUNTER)).toBe(token)
+      expect(Number(token) - 63).toBeGreaterThan(Number(before))
+      // Nobody can know whether the tokens below it have been used since.
+      expect(await acquire({ reserve: 63 })).toEqual(['granted', token])
+      expect(await acquire({ reserve: 63, holds: 2 })).toEqual(['granted', ''])
+      await release({})
+      expect(await tokenOf()).toBeGreaterThan(Number(token))
+      await release({})
+    }
   })
 
   test('run again it answers the same and changes nothing', async () => {
@@ -282,7 +300,7 @@ describe('release', () => {
 describe('hand-over', () => {
   test('moves the lock to the follower, with a new token and its lease, without a word', async () => {
     const token = await tokenOf({ leaseMs: 1_000 })
-    let answer: [string, Value] = ['', '']
+    let answer: [string, Value, number?] = ['', '']
     const messages = await messagesOf(async () => {
       answer = await handOver({ token, leaseMs: 30_000 })
     })
@@ -293,6 +311,25 @@ describe('hand-over', () => {
     expect(await fields()).toEqual({ 'c:2': '1' })
     expect(await admin.pttl(LOCK)).toBeGreaterThan(20_000)
     expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(30_001)
+  })
+
+  test('with a reserve, as many tokens below the one are new as well', async () => {
+    const ahead = (await nowUs()) + 10_000_000
+    for (const [from, to, vote] of [
+      ['c:1', 'c:2', ''],
+      ['c:2', 'c:3', ''],
+      ['c:3', 'c:4', 1],
+    ] as const) {
+      const last = from === 'c:1' ? await tokenOf() : Number(await admin.get(COUNTER))
+      if (from === 'c:2') await admin.set(COUNTER, ahead, 'PX', COUNTER_MS)
+      const before = from === 'c:2' ? ahead : last
+      const args = { from, to, vote, token: before, reserve: 63 }
+      const [kind, token, reserved] = await handOver(args)
+      expect([kind, reserved]).toEqual(['granted', 63])
+      expect(await admin.get(COUNTER)).toBe(token)
+      expect(Number(token) - 63).toBeGreaterThan(before)
+      expect(await handOver(args)).toEqual(['granted', token])
+    }
   })
 
   test('takes the lease of the follower also where that is shorter', async () => {
@@ -335,7 +372,7 @@ describe('hand-over', () => {
 
   test('yields to others who listen, if it is asked to and there are any', async () => {
     const token = await tokenOf()
-    let answer: [string, Value] = ['', '']
+    let answer: [string, Value, number?] = ['', '']
     const messages = await messagesOf(async () => {
       // The test itself is the one listener; it is the client's own.
       answer = await handOver({ token, listening: 1 })

@@ -67,6 +67,30 @@ describe('who is to pass the lock on to others', () => {
   })
 })
 
+test('a majority of those that are up need not agree, where others are down', async () => {
+  const cluster = await Cluster.start(5)
+  const quorum = quorumOver(cluster)
+  await listensAt(cluster, [0, 1])
+  await Promise.all(cluster.masters.slice(3).map((master) => master.kill()))
+  const grant = await quorum.acquire(keys, 'me:0', 10_000, 1, 300)
+  if (grant.kind !== 'granted') throw new Error(grant.kind)
+  let { token } = grant
+  for (let i = 0; i < 8; i += 1) {
+    const next = { owner: `me:${i + 1}`, leaseMs: 10_000 }
+    const answer = await quorum.handOver(keys, { owner: `me:${i}`, token }, next, null, 300)
+    if (answer.kind !== 'granted') throw new Error(answer.kind)
+    token = answer.token
+  }
+  const from = { owner: 'me:8', token }
+  const start = performance.now()
+  const answer = await quorum.handOver(keys, from, { owner: 'me:9', leaseMs: 10_000 }, 0, 300)
+  expect(answer).toMatchObject({ kind: 'yielded', split: expect.anything() })
+  // Nobody waits for the answers of masters that are down, be it one after the other.
+  expect(performance.now() - start).toBeLessThan(1_500)
+  await Promise.all(cluster.masters.slice(3).map((master) => master.revive()))
+  await cluster.free('it')
+})
+
 test('who splits the votes of a holder listens, so that the holder knows of it', async () => {
   const cluster = await Cluster.start(5)
   for (const { admin } of cluster.masters.slice(0, 3)) {

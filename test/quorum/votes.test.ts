@@ -212,6 +212,18 @@ describe('a minority', () => {
   })
 })
 
+test('a client that is new does not wait for masters that are down', async () => {
+  const cluster = await Cluster.start(5)
+  await cluster.masters[0]?.admin.hset('it', 'somebody:else', 1)
+  await cluster.masters[0]?.admin.pexpire('it', 10_000)
+  await Promise.all(cluster.masters.slice(3).map((master) => master.kill()))
+  const client = cluster.client({ leaseMs: 50_000, commandTimeoutMs: 5_000 })
+  const start = performance.now()
+  expect(await client.getLock('it').tryLock()).toBeNull()
+  expect(performance.now() - start).toBeLessThan(2_500)
+  leaves({ keys: true, why: 'somebody else has it' })
+})
+
 describe('without a majority', () => {
   test('lock() tells why of each master', async () => {
     const cluster = await Cluster.start(5)
