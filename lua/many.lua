@@ -5,7 +5,7 @@
   Safe to run twice, as each of them is.
 
   KEYS[*]  both   the two keys of each call, one call after the other
-  ARGV[*]  calls  of each call: the name of its script, and eight arguments, '' where it has fewer
+  ARGV[*]  calls  of each call: the name of its script, and its arguments
 
   Returns
     for each call what its script returns, or { 'error', message }
@@ -19,11 +19,14 @@
 -- include: parts/release.lua
 
 local scripts = { acquire = acquire, release = release }
+local arguments = { acquire = 8, release = 6 }
 local replies = {}
+local at = 1
 for n = 1, #KEYS / 2 do
-  local lock, counter = KEYS[2 * n - 1], KEYS[2 * n]
-  local run = scripts[ARGV[9 * n - 8]]
-  local done, reply = pcall(run, lock, counter, unpack(ARGV, 9 * n - 7, 9 * n))
+  local lock, counter, name = KEYS[2 * n - 1], KEYS[2 * n], ARGV[at]
+  local last = at + arguments[name]
+  local done, reply = pcall(scripts[name], lock, counter, unpack(ARGV, at + 1, last))
+  at = last + 1
   if not done or reply.err then
     reply = { 'error', type(reply) == 'table' and reply.err or tostring(reply) }
   end

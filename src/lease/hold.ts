@@ -43,6 +43,8 @@ export class Hold {
   leaseMs: number
   /** Acquisitions not yet released: the hold count. */
   count = 1
+  /** Whether its acquisition was told to listeners: so will be its release. */
+  told = false
   /** How many of them the watchdog keeps. */
   watched = 0
   #doubtUntilMs = 0

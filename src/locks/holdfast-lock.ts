@@ -189,11 +189,7 @@ export class HoldfastLock {
     return whileHeld(lease, work, () => lease.hold.over(), this.#desk.tell)
   }
 
-  async #acquire(
-    owner: Owner | undefined,
-    meant: Acquisition,
-    scoped = false,
-  ): Promise<Lease | null> {
+  #acquire(owner: Owner | undefined, meant: Acquisition, scoped = false): Promise<Lease | null> {
     this.access.assertPossible(meant)
     const { rawName, actor } = this.access
     const holder = actor.holderFor(owner)

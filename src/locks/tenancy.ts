@@ -17,8 +17,6 @@ export class Tenancy {
   readonly #onLost: () => void
   #hold: Hold | null = null
   #forcedFrom: string | undefined
-  /** Those whose acquisition was told to listeners: so will be their release. */
-  readonly #told = new WeakSet<Hold>()
   readonly #onLoss = (hold: Hold, error: LeaseLostError) => this.#lost(hold, error)
 
   /** @param onLost called when the lock is not in this client's hands any more */
@@ -127,7 +125,7 @@ export class Tenancy {
 
   /** @param waitedMs how long it was waited for */
   tell(hold: Hold, waitedMs: number): void {
-    this.#told.add(hold)
+    hold.told = true
     this.#context.tell('acquired', { ...eventOf(hold), waitedMs })
     if (hold.seat.wireOwner === this.#forcedFrom) this.forced(this.#forcedFrom)
   }
@@ -154,7 +152,7 @@ export class Tenancy {
   /** @returns whether the lock was still held when Redis was told of its end */
   left(hold: Hold, wasHeld: boolean): boolean {
     if (!wasHeld) hold.loseGone()
-    else if (this.#told.has(hold)) this.#context.tell('released', eventOf(hold))
+    else if (hold.told) this.#context.tell('released', eventOf(hold))
     return wasHeld
   }
 

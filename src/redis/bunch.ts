@@ -23,9 +23,6 @@ interface Call {
 /** The scripts that `many` can run. */
 const RUN_BY_MANY = new Set<Script>([scripts.acquire, scripts.release])
 
-/** How many arguments each of them is given there. */
-const ARGS = 8
-
 /**
  * One request carries so many calls at most: meanwhile the server does nothing else, and the client
  * has nothing to do.
@@ -94,13 +91,14 @@ export class Bunch {
       this.#sendEach(calls)
       return
     }
-    const keys = calls.flatMap((call) => call.keys)
+    const keys: string[] = []
+    for (const call of calls) keys.push(...call.keys)
     const endsAt = Math.min(...calls.map((call) => call.endsAt))
-    const args = (notAfterUs: number) =>
-      calls.flatMap((call) => {
-        const own = call.args(notAfterUs)
-        return [call.script.name, ...own, ...new Array(ARGS - own.length).fill('')]
-      })
+    const args = (notAfterUs: number) => {
+      const all: (string | number)[] = []
+      for (const { script, args: own } of calls) all.push(script.name, ...own(notAfterUs))
+      return all
+    }
     this.#run(scripts.many, keys, args, endsAt).then(
       (replies) => {
         for (const [i, call] of calls.entries()) {
