@@ -46,6 +46,13 @@ async function measure(lock) {
     await pause(20) // What it sends without waiting for the answer is counted too.
   })
   await next.release()
+  const held = await lock.lock()
+  const more = Array.from({ length: 20 }, () => lock.using(() => {}))
+  await pause(20)
+  await count('20 waiters in the process, one after the other', async () => {
+    await held.release()
+    await Promise.all(more)
+  })
 }
 
 console.log('getLock')

@@ -30,7 +30,10 @@ export class Lease implements AsyncDisposable {
     return this.#hold.lockName
   }
 
-  /** The owner as Redis knows it: `<clientId>:<owner>`, the field of the lock's hash. */
+  /**
+   * The owner as Redis knows it: `<clientId>:<owner>`, the field of the lock's hash. Where the lock was
+   * passed on inside the client it is the name of the one before; `token` tells the holds apart.
+   */
   get owner(): string {
     return this.#hold.seat.wireOwner
   }

@@ -78,7 +78,10 @@ export interface LockFacts {
   readonly holdCount: number
   /** What is left of its lease in milliseconds; null when the lock is free or never expires. */
   readonly ttlMs: number | null
-  /** The last fencing token issued, or null when none is remembered. */
+  /**
+   * The last fencing token issued, or null when none is remembered; while several calls of one client
+   * wait, up to 63 more than that of the holder.
+   */
   readonly token: number | null
   /** How many clients have somebody who waits, at least: for a release, or in the queue. */
   readonly waiters: number
