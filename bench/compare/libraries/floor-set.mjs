@@ -1,7 +1,8 @@
 // The least that a lock with a lease can cost: SET NX PX, and a script that compares and deletes.
 import { connectAsHoldfast } from './connection.mjs'
 
-const RELEASE = "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0"
+export const RELEASE =
+  "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0"
 const NESTED = "return redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2])"
 
 export async function open(url, { pipelining = false, leaseMs = 30_000 } = {}) {
