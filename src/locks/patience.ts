@@ -27,14 +27,19 @@ const LEAST_CALL_MS = 20
 export class Patience {
   readonly #lockName: string
   readonly #limits: Limits
-  readonly health: Health
+  #health: Health | undefined
   readonly #startedAt = performance.now()
 
   /** @param health what it shares with others; left out when it is alone */
-  constructor(lockName: string, limits: Limits, health = new Health()) {
+  constructor(lockName: string, limits: Limits, health?: Health) {
     this.#lockName = lockName
     this.#limits = limits
-    this.health = health
+    this.#health = health
+  }
+
+  get health(): Health {
+    this.#health ??= new Health()
+    return this.#health
   }
 
   /** How long the next call may take. */
@@ -110,7 +115,8 @@ export class Patience {
 
   /** A failure from before this operation began is not its own. */
   get #failure(): CallFailure | undefined {
-    return this.health.failedAt >= this.#startedAt ? this.health.failure : undefined
+    const health = this.#health
+    return health !== undefined && health.failedAt >= this.#startedAt ? health.failure : undefined
   }
 
   get #failingMs(): number {

@@ -53,7 +53,7 @@ async function measure({ server, libraries, rounds, quick }) {
           inFlight: 1,
           blocks: quick ? 4 : 12,
           blockMs: 40,
-          warmUpMs: quick ? 60 : 200,
+          warmUpMs: quick ? 200 : 1_000,
         }),
       )
       await flush()

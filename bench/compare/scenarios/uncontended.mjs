@@ -4,7 +4,8 @@ import { median, show, spreadOf } from '../figures.mjs'
 import { withProcesses } from '../worker.mjs'
 
 const BLOCK_MS = 40
-const WARM_UP_MS = 300
+/** Until the code is compiled, and not interpreted any more. */
+const WARM_UP_MS = 1_000
 const IN_FLIGHT = 64
 /** A JVM starts threads for each block, and takes longer to get warm. */
 const JVM_STRETCH = 5
