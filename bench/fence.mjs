@@ -30,6 +30,9 @@ const JOURNAL = 'journal:'
 /** The holder's side. */
 export class Fence {
   #redis
+  /** A name for each lease: holds that follow one another in a client can have one owner. */
+  #names = new WeakMap()
+  #named = 0
 
   constructor(url) {
     this.#redis = new Redis(url)
@@ -41,8 +44,17 @@ export class Fence {
    * @returns 'done', or why it was refused
    */
   see(what, lease, at) {
-    const { name, token, owner } = lease
-    return this.#redis.see(FENCE + name, JOURNAL + name, what, token, owner, at.toFixed(3))
+    const { name, token } = lease
+    const who = this.#nameOf(lease)
+    return this.#redis.see(FENCE + name, JOURNAL + name, what, token, who, at.toFixed(3))
+  }
+
+  #nameOf(lease) {
+    if (!this.#names.has(lease)) {
+      this.#named += 1
+      this.#names.set(lease, `${process.pid}:${this.#named}`)
+    }
+    return this.#names.get(lease)
   }
 
   close() {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LeaseLostError, RedisUnavailableError, unavailableError } from '../errors.ts'
-import { LONGEST_TIMER_MS } from '../lease/clock.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Acquisition } from '../options.ts'
 import { lockKeys } from '../redis/keys.ts'
@@ -196,7 +195,7 @@ export class Gathering {
     const coming = answer.then((one) => {
       come = one
     })
-    await within(Math.min(Math.max(this.#leftMs, 0), LONGEST_TIMER_MS), coming)
+    await within(Math.max(this.#leftMs, 0), coming)
     if (come !== none) return come
     const what = `not acquired within ${this.#meant.waitMs} ms`
     throw unavailableError(lockName, what, 'Redis gave no answer')

@@ -1,4 +1,5 @@
 import type { Listening } from '../redis/wake-ups.ts'
+import { Crowd } from './crowd.ts'
 import type { Site } from './site.ts'
 
 /** While the subscription is not confirmed the lock is looked at this often, in milliseconds. */
@@ -10,12 +11,16 @@ const NO_EXPIRY_POLL_MS = 5_000
 /** Listens for releases by other clients, while anybody of one contender waits for them. */
 export class ReleaseListener {
   readonly #site: Site
-  readonly #onWake: () => void
+  readonly #onWake: (message?: string) => void
+  readonly crowd = new Crowd()
   #listening: Listening | null = null
 
   constructor(site: Site, onWake: () => void) {
     this.#site = site
-    this.#onWake = onWake
+    this.#onWake = (message) => {
+      if (message !== undefined) this.crowd.heard()
+      onWake()
+    }
   }
 
   /**

@@ -1,8 +1,11 @@
+/** What `setTimeout` can do; more would be 1 ms. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** Waits for the work, but no longer than this; the work goes on. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
+    timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS))
   })
   try {
     await Promise.race([work, timeUp])
