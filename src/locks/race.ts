@@ -36,7 +36,6 @@ export class Race {
     waiter.contending = true
     const { request, bell } = waiter
     let splits = 0
-    let hasAsked = false
     while (!waiter.settled) {
       bell.still()
       const { hold: own } = this.#tenancy
@@ -49,23 +48,15 @@ export class Race {
         await this.#turn.stepBack()
         if (waiter.settled || this.#host.isOccupied()) continue
       }
-      const asideMs = hasAsked ? this.#releases.crowd.asideMs : 0
-      if (asideMs > 0) {
-        await pause(asideMs)
-        if (waiter.settled || this.#host.isOccupied()) continue
-      }
       if (waiter.patience.over) {
         waiter.reject(waiter.patience.error('not acquired'))
         break
       }
-      bell.still()
       const { grant, sentAt, pauseMs } = await this.#talk.acquire(
         waiter,
         this.#host.isWantedByOthers() ? RESERVE : 0,
       )
-      hasAsked = true
       if (grant?.kind === 'granted') {
-        this.#releases.crowd.won()
         const hold = this.#tenancy.granted(waiter, grant, sentAt)
         if (hold !== null) return this.#host.begin(waiter, hold)
       } else if (grant !== null && waiter.asksOnce) {

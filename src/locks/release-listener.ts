@@ -1,5 +1,4 @@
 import type { Listening } from '../redis/wake-ups.ts'
-import { Crowd } from './crowd.ts'
 import type { Site } from './site.ts'
 
 /** While the subscription is not confirmed the lock is looked at this often, in milliseconds. */
@@ -11,16 +10,12 @@ const NO_EXPIRY_POLL_MS = 5_000
 /** Listens for releases by other clients, while anybody of one contender waits for them. */
 export class ReleaseListener {
   readonly #site: Site
-  readonly #onWake: (message?: string) => void
-  readonly crowd = new Crowd()
+  readonly #onWake: () => void
   #listening: Listening | null = null
 
   constructor(site: Site, onWake: () => void) {
     this.#site = site
-    this.#onWake = (message) => {
-      if (message !== undefined) this.crowd.heard()
-      onWake()
-    }
+    this.#onWake = onWake
   }
 
   /**
