@@ -35,6 +35,8 @@ export class Hold {
   readonly lastToken: number
   /** Whose name it has in Redis: its owner's, or that of one in this client who had it before. */
   readonly namesake: Owner
+  /** Whom it was passed on to under the same name. */
+  heir: Hold | undefined
   /** Whether nothing was asked in its name since it was acquired. */
   untouched = true
   /** Whether it was acquired in turn, and is to be passed on in turn. */
@@ -59,6 +61,7 @@ export class Hold {
   constructor(
     fields: Pick<Hold, 'lockName' | 'owner' | 'seat' | 'token' | 'fair' | 'leaseMs'> & {
       sentAt: Moment
+      validForMs?: number
       lastToken?: number
       namesake?: Owner
     },
@@ -75,7 +78,8 @@ export class Hold {
     this.fair = fields.fair
     this.#clock = clock
     this.#onLost = onLost
-    this.#proof = { sentAt: fields.sentAt, validForMs: validityMs(fields.leaseMs) }
+    const { sentAt, validForMs = validityMs(fields.leaseMs) } = fields
+    this.#proof = { sentAt, validForMs }
   }
 
   /**
@@ -116,10 +120,15 @@ export class Hold {
     return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
   }
 
-  /** When the request was sent that proved the lease. */
-  get provedAt(): Moment {
+  /** What is known of the lease: also of use to whoever has it next under the same name. */
+  get proof(): Proof {
     this.#catchUp()
-    return this.#proof.sentAt
+    return this.#proof
+  }
+
+  /** Whoever has the lock under that name now: those whom it was passed on to, or this one. */
+  get current(): Hold {
+    return this.heir?.current ?? this
   }
 
   /** The server had the lock for `leaseMs` more when it got a request sent at `sentAt`. */

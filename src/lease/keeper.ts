@@ -178,8 +178,9 @@ export class Keeper {
     const answers = await this.#renewer.renew(holds, leaseMs, this.#leaseMs / 3)
     const unknown: Hold[] = []
     let renewed = 0
-    for (const [i, hold] of holds.entries()) {
+    for (const [i, asked] of holds.entries()) {
       const answer = answers[i]
+      const hold = asked.current
       if (answer === undefined || !hold.live) continue
       if (answer.kind === 'lost') {
         hold.loseGone()

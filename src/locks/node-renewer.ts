@@ -19,10 +19,10 @@ export class NodeRenewer implements Renewer {
     const seats = holds.map((hold) => ({
       ...hold.seat,
       get holds() {
-        return hold.count
+        return hold.current.count
       },
       token: hold.lastToken,
-      isHeld: () => hold.live,
+      isHeld: () => hold.current.live,
     }))
     const left = await this.#node.renew(seats, leaseMs, timeoutMs)
     return left.map((ms): Answer => {

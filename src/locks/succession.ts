@@ -63,8 +63,8 @@ export class Succession {
   end(hold: Hold, reason?: ClosedError): Promise<boolean> {
     this.#tenancy.end(hold, reason)
     const next = reason === undefined && !hold.fair ? this.#heirs.next() : undefined
-    // Whoever is not waiting just now is about to ask by itself.
-    if (!next?.bell.isWaitedFor) return this.#free(hold, false)
+    // Whoever is not waiting just now is about to ask by itself. And nobody is given it twice at once.
+    if (!next?.bell.isWaitedFor || this.#handingOver) return this.#free(hold, false)
     const following = this.#turn.over ? null : this.#tenancy.passedOn(hold, next)
     if (following === null) return this.#handOver(hold, next)
     this.#turn.released(0)

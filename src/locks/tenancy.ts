@@ -2,6 +2,7 @@ import type { ClosedError, LeaseLostError } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
 import { elapsedMs, type Moment } from '../lease/clock.ts'
 import { Hold } from '../lease/hold.ts'
+import { validityMs } from '../lease/validity.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Context } from './context.ts'
 import type { Site } from './site.ts'
@@ -33,7 +34,7 @@ export class Tenancy {
 
   /**
    * @param leaseMs that the grant stands for
-   * @returns the hold that a grant makes; null when it came too late to be of use
+   * @returns the hold that a grant makes; null when it came too late to be of use, or had come before
    */
   granted(
     waiter: Waiter,
@@ -41,7 +42,8 @@ export class Tenancy {
     sentAt: Moment,
     leaseMs = waiter.request.leaseMs,
   ): Hold | null {
-    const { request, wireOwner = '' } = waiter
+    const { request, wireOwner } = waiter
+    if (wireOwner === undefined) return null
     const hold = new Hold(
       {
         lockName: this.#site.name,
@@ -84,8 +86,9 @@ export class Tenancy {
     const { request } = waiter
     if (hold.token >= hold.lastToken || !hold.untouched) return null
     if (hold.leaseMs !== request.leaseMs) return null
-    const { provedAt, leaseMs } = hold
-    if (elapsedMs(provedAt, this.#context.clock.now()) > leaseMs * MOST_USED) return null
+    const { proof, leaseMs } = hold
+    const leftMs = proof.validForMs - elapsedMs(proof.sentAt, this.#context.clock.now())
+    if (leftMs < validityMs(leaseMs) - leaseMs * MOST_USED) return null
     const following = new Hold(
       {
         lockName: hold.lockName,
@@ -96,12 +99,13 @@ export class Tenancy {
         namesake: hold.namesake,
         fair: false,
         leaseMs,
-        sentAt: provedAt,
+        ...proof,
       },
       this.#context.clock,
       this.#onLoss,
     )
     following.inDoubtUntil(hold.doubtUntilMs)
+    hold.heir = following
     return following
   }
 

@@ -113,7 +113,9 @@ export class Quorum implements Servers {
       if (agreed !== null) return agreed
     }
     // Those who have it now, or may have it, are too few.
-    const isMixed = votes.length === this.#masters.length && count(votes, 'gone') <= spare
+    const failed = votes.filter(({ answer }) => !isAnswer(answer)).length
+    const isMixed =
+      votes.length === this.#masters.length && failed <= spare && count(votes, 'gone') <= spare
     if (count(votes, 'yielded') >= majority || (isMixed && count(votes, 'yielded') > 0)) {
       this.#election.giveBack(keys, to.owner, votes, callMs)
       return this.#splits.yielded(votes)

@@ -1,7 +1,7 @@
 import { Command } from 'ioredis'
 import type { Connection } from './connection.ts'
 import type { CallFailure } from './failure.ts'
-import type { Client } from './open.ts'
+import { type Client, isCluster } from './open.ts'
 
 /** A Lua script as the generator writes it down from its header. */
 export interface Script {
@@ -42,7 +42,13 @@ export function runScript(
 }
 
 /** What `client.evalsha()` does, without its ways to pass arguments, which take their time. */
-function sendTo(client: Client, name: string, args: (string | number)[]): Promise<unknown> {
+function sendTo(
+  client: Client,
+  name: 'evalsha' | 'eval',
+  args: [script: string, keys: number, ...others: (string | number)[]],
+): Promise<unknown> {
+  // A cluster client is of the user's own copy of ioredis.
+  if (isCluster(client)) return client[name](...args)
   const command = new Command(name, [], { replyEncoding: 'utf8' })
   command.args = args.map(String)
   return client.sendCommand(command) as Promise<unknown>

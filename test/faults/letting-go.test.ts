@@ -1,0 +1,36 @@
+import { Holdfast } from '../../src/index.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { faultRig, granted, SHA } from './rig.ts'
+
+const rig = faultRig()
+
+test.each([
+  ['a', 'b'],
+  ['b', 'a'],
+])('a multi-lock that is not to be had has let go of %s when it says so', async (mine, busy) => {
+  const elsewhere = () => {
+    const client = new Holdfast({ redis: `${rig.server.url}/1` })
+    atEnd(() => client.close(), { beforeCheck: true })
+    return client
+  }
+  const [one, two, holder] = [rig.client({ commandTimeoutMs: 3_000 }), elsewhere(), elsewhere()]
+  const held = granted(await holder.getLock(busy).tryLock())
+  const multi = one.getMultiLock(one.getLock(mine), two.getLock(busy))
+  const trap = rig.proxy.onNextRequest(SHA.release, 'hold')
+  let isOver = false
+  const trying = multi.tryLock().finally(() => {
+    isOver = true
+  })
+  await Promise.race([trap.seen, trying])
+  if (isOver) {
+    // The busy one comes first in the order: nothing was taken.
+    trap.cancel()
+  } else {
+    await one.getLock('other').isLocked()
+    expect(isOver).toBe(false)
+    trap.release()
+  }
+  expect(await trying).toBeNull()
+  expect(await rig.exists(mine)).toBe(false)
+  await held.release()
+})

@@ -1,0 +1,47 @@
+import type { Hold } from '../../src/lease/hold.ts'
+import type { Site } from '../../src/locks/site.ts'
+import { Tenancy } from '../../src/locks/tenancy.ts'
+import type { Waiter } from '../../src/locks/waiter.ts'
+import { Owner } from '../../src/owner/owner.ts'
+import { lockKeys } from '../../src/redis/keys.ts'
+import { TestClock } from './test-clock.ts'
+
+const waiterOf = (id: string, leaseMs: number) =>
+  ({
+    request: { owner: new Owner('c', id), leaseMs, fair: false, watched: false },
+    wireOwner: `c:${id}`,
+    doubtUntilMs: 0,
+    patience: { health: { answered() {} } },
+  }) as unknown as Waiter
+
+/** A hold that was just granted, and what becomes of it when it is passed on. */
+function granted(clock: TestClock, leaseMs: number, blockMs: number) {
+  const site = { name: 'it', keys: lockKeys('it'), context: { clock } } as unknown as Site
+  const tenancy = new Tenancy(site, () => {})
+  const sentAt = clock.now()
+  clock.block(blockMs)
+  const grant = { token: 100, reserved: 63 }
+  const hold = tenancy.granted(waiterOf('1', leaseMs), grant, sentAt) as Hold
+  return { hold, passOn: () => tenancy.passedOn(hold, waiterOf('2', leaseMs)) }
+}
+
+afterEach(() => jest.useRealTimers())
+
+test('who follows has what is left of the lease, and not more', () => {
+  jest.useFakeTimers()
+  const clock = new TestClock()
+  const { hold, passOn } = granted(clock, 60_000, 500)
+  const left = hold.remainingMs()
+  hold.end()
+  expect(passOn()?.remainingMs()).toBe(left)
+})
+
+test('a lease that was found to be shorter is not passed on as a whole one', () => {
+  jest.useFakeTimers()
+  const clock = new TestClock()
+  const { hold, passOn } = granted(clock, 60_000, 3_000)
+  // Redis was asked: it has 57 s left.
+  hold.proved(57_000, clock.now())
+  hold.end()
+  expect(passOn()).toBeNull()
+})

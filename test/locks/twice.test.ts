@@ -1,0 +1,80 @@
+import { systemClock } from '../../src/lease/clock.ts'
+import type { Hold } from '../../src/lease/hold.ts'
+import { Contender } from '../../src/locks/contender.ts'
+import type { Context } from '../../src/locks/context.ts'
+import type { Request } from '../../src/locks/waiter.ts'
+import { Owners } from '../../src/owner/owners.ts'
+import type { Grant } from '../../src/redis/answers.ts'
+import { deferred } from '../support/deferred.ts'
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Masters as a contender sees them; the test says when they answer what. */
+function answeredByHand() {
+  const asked: string[] = []
+  const open = new Map<string, (grant: Grant) => void>()
+  const ask = (what: string) => {
+    asked.push(what)
+    const answer = deferred<Grant>()
+    open.set(what, answer.resolve)
+    return answer.promise
+  }
+  const nothing = () => {}
+  const node = {
+    namesOnce: true,
+    lateAtMostMs: 100,
+    countsListeners: true,
+    acquire: (_: unknown, name: string) => ask(`acquire ${name}`),
+    handOver: (_: unknown, from: { owner: string }, to: { owner: string }) =>
+      ask(`hand over ${from.owner} to ${to.owner}`),
+    release: async (_: unknown, name: string) => {
+      asked.push(`release ${name}`)
+      return { kind: 'freed', listeners: 0 }
+    },
+    listen: () => ({ confirmed: true, stop: nothing }),
+  }
+  const context = {
+    node,
+    keeper: { keep: nothing, forget: nothing, watch: nothing, unwatch: nothing },
+    clock: systemClock,
+    settler: { settle: nothing },
+    limits: { commandTimeoutMs: 2_000, outageMs: 5_000, whyDown: nothing },
+    tell: nothing,
+  } as unknown as Context
+  const answer = (what: string, grant: Grant) => {
+    open.get(what)?.(grant)
+    return turn()
+  }
+  return { contender: new Contender('it', 'it', context, nothing), asked, answer }
+}
+
+test('a waiter is not handed the lock by two at once', async () => {
+  const { contender, asked, answer } = answeredByHand()
+  const owners = new Owners('c')
+  const request = (waitMs: number): Request => ({
+    owner: owners.next(),
+    leaseMs: 10_000,
+    watched: false,
+    fair: false,
+    waitMs,
+    signal: undefined,
+  })
+  const first = contender.acquire(request(Infinity))
+  await answer('acquire c:1/1', { kind: 'granted', token: 100 })
+  const waiting = contender.acquire(request(Infinity))
+  void contender.release((await first) as Hold, false)
+  await turn()
+  // Most masters have let it go; the last one is still waited for. Another caller is quick.
+  const quick = contender.acquire(request(0))
+  await answer('acquire c:3/1', { kind: 'granted', token: 200 })
+  void contender.release((await quick) as Hold, false)
+  await turn()
+  expect(asked).toEqual([
+    'acquire c:1/1',
+    'hand over c:1/1 to c:2/1',
+    'acquire c:3/1',
+    'release c:3/1',
+  ])
+  await answer('hand over c:1/1 to c:2/1', { kind: 'granted', token: 300 })
+  expect(await waiting).toMatchObject({ token: 300, seat: { wireOwner: 'c:2/1' } })
+})
