@@ -122,7 +122,9 @@ describeLocks('the events', (stage) => {
     await lock.forceUnlock()
     await expect(lock.unlock()).rejects.toBe(lease.signal.reason)
     expect(events.map(([name]) => name)).toEqual(['acquired', 'lost'])
-    expect(events[1]?.[1]).toMatchObject({ error: { reason: 'forced' } })
+    // A master that has only just connected is asked about the lease, and may answer first.
+    const reason = stage.world.isQuorum ? /^(forced|gone)$/ : /^forced$/
+    expect(events[1]?.[1]).toMatchObject({ error: { reason: expect.stringMatching(reason) } })
   })
 
   test('tell the release of what close() lets go', async () => {

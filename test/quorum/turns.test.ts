@@ -67,6 +67,21 @@ describe('who is to pass the lock on to others', () => {
   })
 })
 
+test('what a majority that does not answer may still have is not said to be let go', async () => {
+  const cluster = await Cluster.start(3)
+  const quorum = quorumOver(cluster)
+  await listensAt(cluster, [0])
+  const grant = await quorum.acquire(keys, 'me:1', 10_000, 1, 300)
+  if (grant.kind !== 'granted') throw new Error(grant.kind)
+  await cluster.heldEverywhere('it', 'me:1')
+  for (const master of cluster.masters.slice(1)) master.pause()
+  const from = { owner: 'me:1', token: grant.token }
+  const handOver = quorum.handOver(keys, from, { owner: 'me:2', leaseMs: 10_000 }, 0, 300)
+  await expect(handOver).rejects.toMatchObject({ kind: 'unknown' })
+  for (const master of cluster.masters.slice(1)) master.resume()
+  await cluster.free('it')
+})
+
 test('a majority of those that are up need not agree, where others are down', async () => {
   const cluster = await Cluster.start(5)
   const quorum = quorumOver(cluster)
