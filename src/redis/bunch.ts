@@ -24,10 +24,12 @@ interface Call {
 const RUN_BY_MANY = new Set<Script>([scripts.acquire, scripts.release])
 
 /**
- * One request carries so many calls at most: meanwhile the server does nothing else, and the client
- * has nothing to do.
+ * What there is goes in about four requests, so that client and server work at the same time. Of so
+ * many calls at the least, and at the most: meanwhile the server does nothing else.
  */
-const MOST = 16
+const REQUESTS = 4
+const LEAST = 16
+const MOST = 64
 
 /**
  * Calls for many locks that are made in one turn of the event loop, in one request. ioredis, the
@@ -79,8 +81,9 @@ export class Bunch {
       const leastMs = Math.min(longestMs, longestMs / 2)
       const isHasty = (call: Call) => call.endsAt - now < leastMs
       const others = calls.filter((call) => !isHasty(call))
-      for (let from = 0; from < others.length; from += MOST) {
-        this.#send(others.slice(from, from + MOST))
+      const size = Math.min(Math.max(Math.ceil(others.length / REQUESTS), LEAST), MOST)
+      for (let from = 0; from < others.length; from += size) {
+        this.#send(others.slice(from, from + size))
       }
       calls = calls.filter(isHasty)
     }
