@@ -55,7 +55,7 @@ export class Contender {
       {
         next: () => this.#room.first,
         waitInTurn: () => this.#fairQueue?.isEmpty === false,
-        begin: (waiter, hold) => this.#granted(waiter, hold),
+        begin: this.#host.begin,
         lookAgain: (following) => this.#lookAgain(following),
       },
       this.#talk,

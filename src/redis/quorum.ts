@@ -8,7 +8,7 @@ import { poll } from './poll.ts'
 import { renewOnMost } from './renewals.ts'
 import type { Servers } from './servers.ts'
 import { Splits } from './splits.ts'
-import { answersOf, count, isAnswer, isGranted, mostOften, Size, type Votes } from './votes.ts'
+import { answersOf, count, failuresOf, isGranted, mostOften, Size, type Votes } from './votes.ts'
 import type { Listening } from './wake-ups.ts'
 
 /**
@@ -81,7 +81,7 @@ export class Quorum implements Servers {
     if (holds > 1 && count(votes, 'gone') > spare) {
       return this.#election.abandon(keys, owner, callMs)
     }
-    const failed = votes.filter(({ answer }) => !isAnswer(answer)).length
+    const failed = failuresOf(votes).length
     if (holds > 1 || (failed > spare && !this.#size.refuse(votes))) {
       throw this.#failure(votes, granted.length > 0 || votes.length < this.#masters.length)
     }
@@ -113,7 +113,7 @@ export class Quorum implements Servers {
       if (agreed !== null) return agreed
     }
     // Those who have it now, or may have it, are too few.
-    const failed = votes.filter(({ answer }) => !isAnswer(answer)).length
+    const failed = failuresOf(votes).length
     const isMixed =
       votes.length === this.#masters.length && failed <= spare && count(votes, 'gone') <= spare
     if (count(votes, 'yielded') >= majority || (isMixed && count(votes, 'yielded') > 0)) {

@@ -111,7 +111,8 @@ export class Size {
   }
 }
 
-function failuresOf(votes: Votes<unknown>): Vote<Master, CallFailure>[] {
+/** Those who did not answer, and why. */
+export function failuresOf(votes: Votes<unknown>): Vote<Master, CallFailure>[] {
   return votes.filter(
     (vote): vote is Vote<Master, CallFailure> => vote.answer instanceof CallFailure,
   )

@@ -11,7 +11,7 @@ test('what a master was given back for one stays there for the next, who has its
   // A long turn, for the test to be slow in.
   jest.spyOn(Turn.prototype, 'over', 'get').mockReturnValue(false)
   const cluster = await Cluster.start(3)
-  const [one, two, three] = cluster.masters.map((master) => master)
+  const [one, two, three] = cluster.masters
   if (one === undefined || two === undefined || three === undefined) throw new Error('no masters')
   const proxy = await startProxy(three.port)
   for (const { admin } of cluster.masters) {
