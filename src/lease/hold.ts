@@ -1,5 +1,6 @@
 import { LeaseLostError, type LossReason, releasedError } from '../errors.ts'
 import type { Owner } from '../owner/owner.ts'
+import { Linked } from './chain.ts'
 import { type Clock, elapsedMs, type Moment } from './clock.ts'
 import { LossSignal } from './loss-signal.ts'
 import { validityMs } from './validity.ts'
@@ -26,7 +27,7 @@ interface Proof {
 }
 
 /** A lock in somebody's hands: from the first acquisition to the last release, or to its loss. */
-export class Hold {
+export class Hold extends Linked<Hold> {
   readonly lockName: string
   readonly owner: Owner
   readonly seat: Seat
@@ -68,6 +69,7 @@ export class Hold {
     clock: Clock,
     onLost: (hold: Hold, error: LeaseLostError) => void,
   ) {
+    super()
     this.lockName = fields.lockName
     this.owner = fields.owner
     this.leaseMs = fields.leaseMs

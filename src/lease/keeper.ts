@@ -1,3 +1,4 @@
+import { Chain } from './chain.ts'
 import { type Clock, disagreementMs, LONGEST_TIMER_MS, type Moment } from './clock.ts'
 import type { Backing, Hold, Seat } from './hold.ts'
 
@@ -48,8 +49,9 @@ export class Keeper {
   readonly #clock: Clock
   readonly #events: KeeperEvents
   readonly #standIn: StandIn | undefined
-  readonly #holds = new Set<Hold>()
-  readonly #watched = new Set<Hold>()
+  readonly #watched = new Chain<Hold>()
+  /** Those that nobody renews unless asked to. */
+  readonly #fixed = new Chain<Hold>()
   #ticks: NodeJS.Timeout | undefined
   #clockChecks: NodeJS.Timeout | undefined
   #lastSeen: Moment | undefined
@@ -78,7 +80,7 @@ export class Keeper {
 
   /** From now on the hold ends by arithmetic when its time is up. */
   keep(hold: Hold): void {
-    this.#holds.add(hold)
+    this.#fixed.add(hold)
     this.#setAlarm(hold.remainingMonotonicMs())
     if (this.#clockChecks === undefined) {
       this.#lastSeen = this.#clock.now()
@@ -94,25 +96,24 @@ export class Keeper {
   }
 
   unwatch(hold: Hold): void {
-    this.#watched.delete(hold)
+    if (this.#watched.has(hold)) this.#fixed.add(hold)
     hold.standAlone()
   }
 
   /** The hold was released or lost: it is never renewed again. */
   forget(hold: Hold): void {
-    this.#holds.delete(hold)
-    this.unwatch(hold)
+    hold.chain?.remove(hold)
+    hold.standAlone()
   }
 
   /** Asks the server about everything held, now: it may be another server, or an emptied one. */
   verifyAll(): void {
-    const fixed = [...this.#holds].filter((hold) => !this.#watched.has(hold))
     this.#ask([...this.#watched], this.#leaseMs)
-    this.#ask(fixed, 0)
+    this.#ask([...this.#fixed], 0)
   }
 
   close(): void {
-    for (const hold of [...this.#holds]) this.forget(hold)
+    for (const hold of this.#all) this.forget(hold)
     this.#stopIfIdle()
   }
 
@@ -121,13 +122,17 @@ export class Keeper {
     this.#ask([...this.#watched], this.#leaseMs)
   }
 
+  get #all(): Hold[] {
+    return [...this.#watched, ...this.#fixed]
+  }
+
   // The timers outlive the holds by one turn, so that lock after lock does not remake them.
   #stopIfIdle(): void {
     if (this.#watched.size === 0) {
       clearInterval(this.#ticks)
       this.#ticks = undefined
     }
-    if (this.#holds.size === 0) {
+    if (this.#watched.size + this.#fixed.size === 0) {
       clearInterval(this.#clockChecks)
       this.#clockChecks = undefined
       clearTimeout(this.#alarm)
@@ -148,7 +153,7 @@ export class Keeper {
   #endOverdue(): void {
     this.#alarmAt = Infinity
     let nextMs = Infinity
-    for (const hold of [...this.#holds]) {
+    for (const hold of this.#all) {
       const leftMs = hold.remainingMonotonicMs()
       if (leftMs > 0) nextMs = Math.min(nextMs, leftMs)
       else hold.loseIfExpired()
@@ -202,7 +207,7 @@ export class Keeper {
     const soonMs = Math.min(this.#leaseMs / 10, 1_000)
     setTimeout(() => {
       const still = holds.filter((hold) =>
-        leaseMs > 0 ? this.#watched.has(hold) : this.#holds.has(hold),
+        leaseMs > 0 ? this.#watched.has(hold) : hold.chain !== undefined,
       )
       this.#ask(still, leaseMs)
     }, soonMs).unref()

@@ -1,9 +1,14 @@
+import { Chain, Linked } from '../lease/chain.ts'
 import type { CallFailure } from '../redis/failure.ts'
+
+class Asking extends Linked<Asking> {
+  readonly sentAt = performance.now()
+}
 
 /** How Redis does, as far as those who wait for one lock know together. */
 export class Health {
-  /** When each request that has no answer yet was sent, earliest first. */
-  readonly #open = new Set<{ readonly sentAt: number }>()
+  /** Requests that have no answer yet, earliest first. */
+  readonly #open = new Chain<Asking>()
   /** The failure since the last proper answer, or undefined. */
   failure: CallFailure | undefined
   /** How many calls have failed since then, when the first of them was sent and the last failed. */
@@ -14,15 +19,15 @@ export class Health {
 
   /** A request is sent; call the result when it is settled in whatever way. */
   asks(): () => void {
-    const request = { sentAt: performance.now() }
+    const request = new Asking()
     this.#open.add(request)
-    return () => this.#open.delete(request)
+    return () => this.#open.remove(request)
   }
 
   /** For how long an answer has been due, in milliseconds; 0 when none is. */
   get silentMs(): number {
-    const earliest = this.#open.values().next().value
-    return earliest === undefined ? 0 : performance.now() - earliest.sentAt
+    const { first } = this.#open
+    return first === undefined ? 0 : performance.now() - first.sentAt
   }
 
   answered(): void {

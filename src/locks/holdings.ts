@@ -19,7 +19,8 @@ export class Holdings<L extends object> {
     if (leases === undefined) return
     const i = leases.lastIndexOf(lease)
     if (i !== -1) leases.splice(i, 1)
-    if (leases.length === 0) locks?.delete(rawName)
+    // The last is kept: a map that is filled and emptied all the time costs more than what is in it.
+    if (leases.length === 0 && locks !== undefined && locks.size > 1) locks.delete(rawName)
   }
 
   /** Nested code undoes its latest acquisition first. */

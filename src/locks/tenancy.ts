@@ -130,7 +130,8 @@ export class Tenancy {
   /** @param waitedMs how long it was waited for */
   tell(hold: Hold, waitedMs: number): void {
     hold.told = true
-    this.#context.tell('acquired', { ...eventOf(hold), waitedMs })
+    const { lockName: name, seat, token } = hold
+    this.#context.tell('acquired', { name, owner: seat.wireOwner, token, waitedMs })
     if (hold.seat.wireOwner === this.#forcedFrom) this.forced(this.#forcedFrom)
   }
 

@@ -1,4 +1,5 @@
 import { Bell } from '../lease/bell.ts'
+import { Linked } from '../lease/chain.ts'
 import { LONGEST_TIMER_MS } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Owner } from '../owner/owner.ts'
@@ -27,7 +28,7 @@ export type Asker = Pick<Servers, 'acquire'>
  * A request until it is settled: by a grant, by the end of its time, by an abort, by a failure, and
  * only once. A grant that comes afterwards is passed on by whoever finds the waiter settled.
  */
-export class Waiter {
+export class Waiter extends Linked<Waiter> {
   readonly request: Request
   readonly promise: Promise<Hold | null>
   readonly patience: Patience
@@ -54,6 +55,7 @@ export class Waiter {
   readonly #onSettled: () => void
 
   constructor(request: Request, patience: Patience, onSettled: () => void) {
+    super()
     this.request = request
     this.patience = patience
     this.#onSettled = onSettled

@@ -1,27 +1,28 @@
+import { Chain } from '../lease/chain.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Waiter } from './waiter.ts'
 
-/** Everybody in one client who wants one lock: those who try once, and those who queue for it. */
+/** Everybody in one client who wants one lock: those who queue for it, and others, who try once. */
 export class WaitingRoom {
-  readonly #all = new Set<Waiter>()
-  readonly #queue = new Set<Waiter>()
+  readonly #queue = new Chain<Waiter>()
+  readonly #others = new Chain<Waiter>()
 
   get isEmpty(): boolean {
-    return this.#all.size === 0
+    return this.#size === 0
   }
 
   /** Whether several want it. */
   get isShared(): boolean {
-    return this.#all.size > 1
+    return this.#size > 1
   }
 
   /** Whose turn it is. */
   get first(): Waiter | undefined {
-    return this.#queue.values().next().value
+    return this.#queue.first
   }
 
   enter(waiter: Waiter): void {
-    this.#all.add(waiter)
+    this.#others.add(waiter)
   }
 
   queue(waiter: Waiter): void {
@@ -30,26 +31,31 @@ export class WaitingRoom {
 
   /** No turn will come for it; it is still waited for. */
   unqueue(waiter: Waiter): void {
-    this.#queue.delete(waiter)
+    if (this.#queue.has(waiter)) this.#others.add(waiter)
   }
 
   leave(waiter: Waiter): void {
-    this.#all.delete(waiter)
-    this.#queue.delete(waiter)
+    waiter.chain?.remove(waiter)
   }
 
   has(owner: Owner): boolean {
-    for (const waiter of this.#all) if (waiter.request.owner === owner) return true
+    for (const waiter of this.#queue) if (waiter.request.owner === owner) return true
+    for (const waiter of this.#others) if (waiter.request.owner === owner) return true
     return false
   }
 
   /** Those in the queue who wait for the same owner as this one. */
   queuedWith(waiter: Waiter): Waiter[] {
+    if (this.#queue.size === 0) return []
     const { owner } = waiter.request
     return [...this.#queue].filter((one) => one !== waiter && one.request.owner === owner)
   }
 
   rejectAll(reason: Error): void {
-    for (const waiter of [...this.#all]) waiter.reject(reason)
+    for (const waiter of [...this.#queue, ...this.#others]) waiter.reject(reason)
+  }
+
+  get #size(): number {
+    return this.#queue.size + this.#others.size
   }
 }
