@@ -1,4 +1,5 @@
 import { leaseMs as checkedLeaseMs } from '../input.ts'
+import type { Hold } from '../lease/hold.ts'
 import { Lease } from '../lease/lease.ts'
 import type { Acquisition } from '../options.ts'
 import type { Owner } from '../owner/owner.ts'
@@ -45,8 +46,9 @@ export class Access {
    * @param how.scoped whether somebody else than `unlock()` releases it
    * @param how.once set where it asks once although it has time: whom it asks
    * @returns the lease; null when it was not to be had in the time given
+   * @throws `ClosedError`
    */
-  async acquire(
+  acquire(
     owner: Owner,
     { leaseMs, waitMs, signal }: Acquisition,
     { holder = owner, scoped, once }: { holder?: object; scoped: boolean; once?: Asker },
@@ -54,28 +56,30 @@ export class Access {
     this.desk.assertOpen(this.name)
     const watched = leaseMs === undefined
     const contender = this.desk.contender(this.name, this.rawName)
-    const hold = await contender.acquire({
+    const { holdings } = this.desk
+    const leaseOf = (hold: Hold) => {
+      const lease = new Lease(hold, scoped, {
+        release: () => {
+          holdings.remove(holder, this.rawName, lease)
+          return contender.release(hold, watched)
+        },
+        extend: (ms) => {
+          this.desk.assertNotLonger(this.name, checkedLeaseMs(ms, '`leaseMs`'))
+          return contender.extend(hold, ms)
+        },
+      })
+      holdings.add(holder, this.rawName, lease)
+      return lease
+    }
+    return contender.acquire({
       owner,
       leaseMs: leaseMs ?? this.desk.leaseMs,
       watched,
       fair: this.fair,
       waitMs,
       signal,
-      ...(once && { once }),
+      once,
+      leaseOf,
     })
-    if (hold === null) return null
-    const { holdings } = this.desk
-    const lease = new Lease(hold, scoped, {
-      release: () => {
-        holdings.remove(holder, this.rawName, lease)
-        return contender.release(hold, watched)
-      },
-      extend: (ms) => {
-        this.desk.assertNotLonger(this.name, checkedLeaseMs(ms, '`leaseMs`'))
-        return contender.extend(hold, ms)
-      },
-    })
-    holdings.add(holder, this.rawName, lease)
-    return lease
   }
 }

@@ -1,5 +1,6 @@
 import type { ClosedError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
+import type { Lease } from '../lease/lease.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Following } from '../redis/answers.ts'
 import type { Context } from './context.ts'
@@ -17,6 +18,9 @@ import { Tenancy } from './tenancy.ts'
 import { Turn } from './turn.ts'
 import { type Request, Waiter } from './waiter.ts'
 import { WaitingRoom } from './waiting-room.ts'
+
+/** For later in this turn; `queueMicrotask` would make an async resource each time. */
+const AT_ONCE = Promise.resolve()
 
 /**
  * One client at one lock. However many wait here, only the first of them talks to Redis, and when
@@ -43,6 +47,7 @@ export class Contender {
   readonly #room = new WaitingRoom()
   readonly #turn = new Turn()
   readonly #health = new Health()
+  readonly #advanceLater = () => this.#advance()
 
   constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
     this.#site = new Site(name, rawName, context)
@@ -95,12 +100,12 @@ export class Contender {
     return this.#room.has(owner)
   }
 
-  /** @returns the hold, or null when it was not to be had in the time given */
-  acquire(request: Request): Promise<Hold | null> {
+  /** @returns the lease, or null when it was not to be had in the time given */
+  acquire(request: Request): Promise<Lease | null> {
     const waiter = new Waiter(request, this.#site.patience(this.#health), () => {
       this.#room.leave(waiter)
       // Later, for all of them may be about to leave: by one signal, or at close().
-      queueMicrotask(() => this.#advance())
+      void AT_ONCE.then(this.#advanceLater)
     })
     this.#room.enter(waiter)
     const { hold } = this.#tenancy

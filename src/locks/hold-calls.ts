@@ -103,19 +103,18 @@ export class HoldCalls {
   }
 
   /** @returns the answer to a release; undefined when it is to be told again */
-  async #tell(hold: Hold, patience: Patience, failed: string): Promise<Released | undefined> {
+  #tell(hold: Hold, patience: Patience, failed: string): Promise<Released | undefined> {
     const sentAt = performance.now()
-    try {
-      const { seat, count, lastToken, fair } = hold
-      return await this.#site.release(seat.wireOwner, count, lastToken, fair, patience.callMs)
-    } catch (error) {
-      const pauseMs = patience.failed(error as CallFailure, sentAt)
+    const { seat, count, lastToken, fair } = hold
+    const told = this.#site.release(seat.wireOwner, count, lastToken, fair, patience.callMs)
+    return told.catch(async (failure: CallFailure) => {
+      const pauseMs = patience.failed(failure, sentAt)
       if (pauseMs === null) {
         if (hold.count === 0) this.settle(hold)
         throw patience.error(failed)
       }
       await pause(pauseMs)
       return undefined
-    }
+    })
   }
 }

@@ -1,5 +1,5 @@
 import { NotHeldError } from '../errors.ts'
-import { assertFunction } from '../input.ts'
+import { assertFunction, rejecting } from '../input.ts'
 import type { Lease } from '../lease/lease.ts'
 import {
   type Acquisition,
@@ -56,9 +56,8 @@ export class HoldfastLock {
    * `close()`. Nothing is left behind then.
    */
   lock(options?: LockOptions | number): Promise<Lease>
-  async lock(options: LockOptions | number = {}, ...others: never[]): Promise<Lease> {
-    const meant = lockArguments(options, others)
-    return (await this.#acquire(this.access.actor.bare(), meant)) as Lease
+  lock(options: LockOptions | number = {}, ...others: never[]): Promise<Lease> {
+    return rejecting(() => this.#bare(lockArguments(options, others))) as Promise<Lease>
   }
 
   /**
@@ -70,13 +69,12 @@ export class HoldfastLock {
    */
   tryLock(waitMs?: number, leaseMs?: number): Promise<Lease | null>
   tryLock(options: TryLockOptions): Promise<Lease | null>
-  async tryLock(
+  tryLock(
     first?: number | TryLockOptions,
     leaseMs?: number,
     ...others: never[]
   ): Promise<Lease | null> {
-    const meant = tryLockArguments(first, leaseMs, others)
-    return this.#acquire(this.access.actor.bare(), meant)
+    return rejecting(() => this.#bare(tryLockArguments(first, leaseMs, others)))
   }
 
   /**
@@ -187,6 +185,10 @@ export class HoldfastLock {
     if (lease === null) return null
     const work = () => this.#desk.frames.run(frame, () => fn(lease))
     return whileHeld(lease, work, () => lease.hold.over(), this.#desk.tell)
+  }
+
+  #bare(meant: Acquisition): Promise<Lease | null> {
+    return this.#acquire(this.access.actor.bare(), meant)
   }
 
   #acquire(owner: Owner | undefined, meant: Acquisition, scoped = false): Promise<Lease | null> {

@@ -4,6 +4,14 @@ export class Tasks {
   readonly #onQuiet: () => void
   readonly #waiting: (() => void)[] = []
   #running = 0
+  readonly #done = () => {
+    this.#running -= 1
+    this.settle()
+  }
+  readonly #failed = (error: Error) => {
+    this.#onError(error)
+    this.#done()
+  }
 
   constructor(onError: (error: Error) => void, onQuiet: () => void) {
     this.#onError = onError
@@ -12,12 +20,14 @@ export class Tasks {
 
   /** Nobody else hears of a failure of this one. */
   run(work: Promise<unknown>): void {
-    this.#count(work, this.#onError)
+    this.#running += 1
+    work.then(this.#done, this.#failed)
   }
 
   /** Somebody else hears of a failure of this one. */
   count(work: Promise<unknown>): void {
-    this.#count(work, () => {})
+    this.#running += 1
+    work.then(this.#done, this.#done)
   }
 
   get isQuiet(): boolean {
@@ -29,18 +39,6 @@ export class Tasks {
     if (!this.isQuiet) return
     for (const resolve of this.#waiting.splice(0)) resolve()
     this.#onQuiet()
-  }
-
-  #count(work: Promise<unknown>, onError: (error: Error) => void): void {
-    this.#running += 1
-    const done = () => {
-      this.#running -= 1
-      this.settle()
-    }
-    work.then(done, (error: Error) => {
-      onError(error)
-      done()
-    })
   }
 
   async quiet(): Promise<void> {

@@ -2,6 +2,7 @@ import { Bell } from '../lease/bell.ts'
 import { Linked } from '../lease/chain.ts'
 import { LONGEST_TIMER_MS } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
+import type { Lease } from '../lease/lease.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Servers } from '../redis/servers.ts'
 import type { Patience } from './patience.ts'
@@ -18,7 +19,9 @@ export interface Request {
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
   /** Set where it asks once although it has time: whom it asks. */
-  readonly once?: Asker
+  readonly once: Asker | undefined
+  /** What the caller gets for a hold. */
+  readonly leaseOf: (hold: Hold) => Lease
 }
 
 /** Takes one lock, or several together. */
@@ -30,7 +33,7 @@ export type Asker = Pick<Servers, 'acquire'>
  */
 export class Waiter extends Linked<Waiter> {
   readonly request: Request
-  readonly promise: Promise<Hold | null>
+  readonly promise: Promise<Lease | null>
   readonly patience: Patience
   /** Rings when it is worth looking at the lock again. */
   readonly bell = new Bell()
@@ -47,7 +50,7 @@ export class Waiter extends Linked<Waiter> {
   /** Until when a request that was given up could still be granted, on `performance.now()`. */
   doubtUntilMs = 0
   #settled = false
-  #resolve!: (hold: Hold | null) => void
+  #resolve!: (lease: Lease | null) => void
   #reject!: (reason: unknown) => void
   readonly #startedAt = performance.now()
   #deadline: NodeJS.Timeout | undefined
@@ -88,7 +91,7 @@ export class Waiter extends Linked<Waiter> {
   }
 
   resolve(hold: Hold | null): void {
-    if (this.#settle()) this.#resolve(hold)
+    if (this.#settle()) this.#resolve(hold && this.request.leaseOf(hold))
   }
 
   reject(reason: unknown): void {

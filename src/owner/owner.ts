@@ -1,5 +1,13 @@
 import { InvalidArgumentError, show } from '../errors.ts'
 
+/** The names of one owner on one lock. */
+interface Names {
+  readonly lock: string
+  /** How many it has had beside the first. */
+  generation: number
+  firstInUse: boolean
+}
+
 /**
  * Somebody who can hold locks: a frame, one bare acquisition, or an owner made with
  * `holdfast.owner()`. Locks made with the same owner re-enter one another.
@@ -8,7 +16,9 @@ export class Owner {
   readonly clientId: string
   /** Unique in the client. */
   readonly id: string
-  readonly #names = new Map<string, { generation: number; firstInUse: boolean }>()
+  /** Most have one lock at a time. */
+  #latest: Names | undefined
+  #others: Map<string, Names> | undefined
   #gathering: Set<string> | undefined
   #attempts = 0
 
@@ -27,8 +37,7 @@ export class Owner {
    */
   takeNameOn(lock: string): string {
     const first = `${this.clientId}:${this.id}`
-    const names = this.#names.get(lock) ?? { generation: 0, firstInUse: false }
-    this.#names.set(lock, names)
+    const names = this.#namesOn(lock) ?? this.#newNamesOn(lock)
     if (!names.firstInUse) {
       names.firstInUse = true
       return first
@@ -74,10 +83,25 @@ export class Owner {
    * @internal
    */
   giveBackNameOn(lock: string, name: string): void {
-    const names = this.#names.get(lock)
+    const names = this.#namesOn(lock)
     if (names === undefined || name !== `${this.clientId}:${this.id}`) return
-    if (names.generation === 0) this.#names.delete(lock)
-    else names.firstInUse = false
+    names.firstInUse = false
+    if (names.generation > 0) return
+    if (names === this.#latest) this.#latest = undefined
+    else this.#others?.delete(lock)
+  }
+
+  #namesOn(lock: string): Names | undefined {
+    return this.#latest?.lock === lock ? this.#latest : this.#others?.get(lock)
+  }
+
+  #newNamesOn(lock: string): Names {
+    if (this.#latest !== undefined) {
+      this.#others ??= new Map()
+      this.#others.set(this.#latest.lock, this.#latest)
+    }
+    this.#latest = { lock, generation: 0, firstInUse: false }
+    return this.#latest
   }
 }
 

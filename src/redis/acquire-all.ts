@@ -15,7 +15,7 @@ export type GrantOfAll =
   | { readonly kind: 'held'; readonly ttlMs: number; readonly index: number }
 
 /** Takes several locks of one slot at once, or none. */
-export async function acquireAll(
+export function acquireAll(
   calls: LockCalls,
   seats: readonly Named[],
   leaseMs: number,
@@ -25,7 +25,8 @@ export async function acquireAll(
   const both = seats.flatMap(({ keys }) => [keys.lock, keys.counter])
   const owners = seats.map(({ owner }) => owner)
   const args = (notAfterUs: number) => [leaseMs, notAfterUs, counterMs, ...owners]
-  const [kind, detail, n] = await calls.timed(scripts.acquireAll, both, args, timeoutMs)
-  if (kind === 'granted') return { kind, token: Number(detail) }
-  return { kind: 'held', ttlMs: Number(detail), index: Number(n) - 1 }
+  return calls.timed(scripts.acquireAll, both, args, timeoutMs, ([kind, detail, n]) => {
+    if (kind === 'granted') return { kind, token: Number(detail) }
+    return { kind: 'held', ttlMs: Number(detail), index: Number(n) - 1 }
+  })
 }

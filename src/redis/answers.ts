@@ -22,6 +22,19 @@ export function grantOf([kind, detail, reserved]: readonly unknown[]): Grant {
   return { kind: 'gone' }
 }
 
+/** What the script `acquireFair` answered. */
+export function fairGrantOf([kind, ...details]: readonly unknown[]): Grant {
+  if (kind !== 'queued') return grantOf([kind, ...details])
+  const [ticket, last, ttlMs, first] = details
+  return {
+    kind,
+    ticket: String(ticket),
+    lastToken: Number(last),
+    ttlMs: Number(ttlMs),
+    first: Number(first) === 1,
+  }
+}
+
 /** The lock is free, and so many others who listen have been woken. */
 export interface Yielded {
   readonly kind: 'yielded'
@@ -70,6 +83,12 @@ export type Released =
   | { readonly kind: 'freed'; readonly listeners: number; readonly following?: Following }
   | { readonly kind: 'kept' }
   | { readonly kind: 'gone' }
+
+/** What the script `release` answered. */
+export function releasedOf([kind, listeners]: readonly unknown[]): Released {
+  if (kind === 'freed') return { kind, listeners: Number(listeners) }
+  return { kind: kind as 'kept' | 'gone' }
+}
 
 /** One lock as the server sees it. */
 export interface LockFacts {

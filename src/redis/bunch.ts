@@ -1,22 +1,24 @@
 import { CallFailure } from './failure.ts'
-import type { Args, Script } from './run-script.ts'
+import type { Args, Read, Script } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 
 /** What a script of a lock answers. */
 export type Answer = [kind: string, ...details: unknown[]]
-type Run = (
+type Run = <T>(
   script: Script,
   keys: readonly string[],
   args: (notAfterUs: number) => Args,
   endsAt: number,
-) => Promise<unknown>
+  read: Read<T>,
+) => Promise<T>
 
 interface Call {
   readonly script: Script
   readonly keys: readonly string[]
   readonly args: (notAfterUs: number) => Args
   readonly endsAt: number
-  resolve(answer: Answer): void
+  /** It may throw, which is a failure of this call. */
+  heard(reply: Answer): void
   reject(failure: CallFailure): void
 }
 
@@ -51,16 +53,18 @@ export class Bunch {
     return RUN_BY_MANY.has(script)
   }
 
-  add(
+  add<T>(
     script: Script,
     keys: readonly string[],
     args: (notAfterUs: number) => Args,
     endsAt: number,
-  ): Promise<Answer> {
+    read: Read<T>,
+  ): Promise<T> {
     this.letGoBefore(keys)
     return new Promise((resolve, reject) => {
       if (this.#calls.length === 0) process.nextTick(() => this.#sendAll())
-      this.#calls.push({ script, keys, args, endsAt, resolve, reject })
+      const heard = (reply: Answer) => resolve(read(reply))
+      this.#calls.push({ script, keys, args, endsAt, heard, reject })
       for (const key of keys) this.#keys.add(key)
     })
   }
@@ -102,25 +106,31 @@ export class Bunch {
       for (const { script, args: own } of calls) all.push(script.name, ...own(notAfterUs))
       return all
     }
-    this.#run(scripts.many, keys, args, endsAt).then(
-      (replies) => {
-        for (const [i, call] of calls.entries()) {
-          const reply = (replies as Answer[])[i] as Answer
-          if (reply[0] === 'error') call.reject(new CallFailure('refused', String(reply[1])))
-          else call.resolve(reply)
-        }
-      },
-      (failure: CallFailure) => {
-        // None was run. It may be for the sake of one of them, whose key is out of bounds.
-        if (failure.kind === 'refused') this.#sendEach(calls)
-        else for (const call of calls) call.reject(failure)
-      },
-    )
+    const heard = (replies: unknown) => {
+      for (const [i, call] of calls.entries()) hear(call, (replies as Answer[])[i] as Answer)
+    }
+    this.#run(scripts.many, keys, args, endsAt, heard).catch((failure: CallFailure) => {
+      // None was run. It may be for the sake of one of them, whose key is out of bounds.
+      if (failure.kind === 'refused') this.#sendEach(calls)
+      else for (const call of calls) call.reject(failure)
+    })
   }
 
   #sendEach(calls: readonly Call[]): void {
-    for (const { script, keys, args, endsAt, resolve, reject } of calls) {
-      this.#run(script, keys, args, endsAt).then((reply) => resolve(reply as Answer), reject)
+    for (const call of calls) {
+      const { script, keys, args, endsAt } = call
+      this.#run(script, keys, args, endsAt, (reply) => hear(call, reply as Answer)).catch(
+        (failure: CallFailure) => call.reject(failure),
+      )
     }
+  }
+}
+
+function hear(call: Call, reply: Answer): void {
+  try {
+    if (reply[0] === 'error') throw new CallFailure('refused', String(reply[1]))
+    call.heard(reply)
+  } catch (failure) {
+    call.reject(failure as CallFailure)
   }
 }

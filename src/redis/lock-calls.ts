@@ -2,14 +2,16 @@ import { type Answer, Bunch } from './bunch.ts'
 import type { Connection } from './connection.ts'
 import { CallFailure } from './failure.ts'
 import type { Client } from './open.ts'
-import { type Args, runScript, type Script } from './run-script.ts'
+import { type Args, type Read, runScript, type Script } from './run-script.ts'
 import type { ServerClock } from './server-clock.ts'
 
 /** Scripts on one server, some of which must not run after those who sent them have given up. */
 export class LockCalls {
   readonly #connection: Connection
   readonly #clock: ServerClock
-  readonly #bunch = new Bunch((...call) => this.#run(...call))
+  readonly #bunch = new Bunch((script, keys, args, endsAt, read) =>
+    this.#run(script, keys, args, endsAt, read),
+  )
 
   constructor(connection: Connection, clock: ServerClock) {
     this.#connection = connection
@@ -36,52 +38,56 @@ export class LockCalls {
   }
 
   /** @param args called when they can be told; only then it is known how to publish */
-  run(
+  run<T>(
     script: Script,
     keys: readonly string[],
     args: () => Args,
     timeoutMs: number,
-  ): Promise<unknown> {
+    read: Read<T>,
+  ): Promise<T> {
     this.#bunch.letGoBefore(keys)
-    return runScript(this.#connection, script, keys, args, timeoutMs)
+    return runScript(this.#connection, script, keys, args, timeoutMs, read)
   }
 
   /** Tells the script until when it may run; where the clocks had come apart, tells it once more. */
-  timed(
+  timed<T>(
     script: Script,
     keys: readonly string[],
     args: (notAfterUs: number) => Args,
     timeoutMs: number,
-  ): Promise<Answer> {
-    return this.#timed(script, keys, args, performance.now() + timeoutMs)
+    read: (answer: Answer) => T,
+  ): Promise<T> {
+    return this.#timed(script, keys, args, performance.now() + timeoutMs, read)
   }
 
-  #timed(
+  #timed<T>(
     script: Script,
     keys: readonly string[],
     args: (notAfterUs: number) => Args,
     endsAt: number,
-  ): Promise<Answer> {
-    const together = this.#connection.isBusy && !this.clustered && this.#bunch.takes(script)
-    const sent = together
-      ? this.#bunch.add(script, keys, args, endsAt)
-      : this.#run(script, keys, args, endsAt)
-    return sent.then((answer) => {
-      if (answer[0] !== 'late') return answer
+    read: (answer: Answer) => T,
+  ): Promise<T> {
+    const heard = (reply: unknown) => {
+      const answer = reply as Answer
+      if (answer[0] !== 'late') return read(answer)
       this.#clock.heard(Number(answer[1]))
-      if (performance.now() < endsAt) return this.#timed(script, keys, args, endsAt)
+      if (performance.now() < endsAt) return this.#timed(script, keys, args, endsAt, read)
       throw new CallFailure('unsent', 'it came too late to be done')
-    })
+    }
+    return this.#connection.isBusy && !this.clustered && this.#bunch.takes(script)
+      ? this.#bunch.add(script, keys, args, endsAt, heard)
+      : this.#run(script, keys, args, endsAt, heard)
   }
 
-  #run(
+  #run<T>(
     script: Script,
     keys: readonly string[],
     args: (notAfterUs: number) => Args,
     endsAt: number,
-  ): Promise<Answer> {
+    read: Read<T>,
+  ): Promise<T> {
     const argsNow = () => args(this.#clock.inUs(endsAt - performance.now()))
     const leftMs = Math.max(1, endsAt - performance.now())
-    return this.run(script, keys, argsNow, leftMs) as Promise<Answer>
+    return this.run(script, keys, argsNow, leftMs, read)
   }
 }

@@ -5,6 +5,7 @@ import {
   type LockFacts,
   lockFacts,
   type Released,
+  releasedOf,
   type Seat,
 } from './answers.ts'
 import { Connection } from './connection.ts'
@@ -126,7 +127,7 @@ export class LockNode {
    * @param holds the count wanted afterwards; 0 frees the lock
    * @param token of the hold; '' ends whatever hold that owner has
    */
-  async release(
+  release(
     keys: LockKeys,
     owner: string,
     holds: number,
@@ -135,9 +136,7 @@ export class LockNode {
   ): Promise<Released> {
     const { channel } = keys
     const args = (us: number) => [owner, holds, token, us, channel, this.calls.publish]
-    const [kind, detail] = await this.calls.timed(scripts.release, both(keys), args, timeoutMs)
-    if (kind === 'freed') return { kind, listeners: Number(detail) }
-    return { kind: kind as 'kept' | 'gone' }
+    return this.calls.timed(scripts.release, both(keys), args, timeoutMs, releasedOf)
   }
 
   /**
@@ -160,17 +159,16 @@ export class LockNode {
   }
 
   /** @returns whom the lock was taken from; '' when nobody held it */
-  async forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
+  forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
     const args = () => [keys.channel, this.calls.publish]
-    const reply = await this.calls.run(scripts.forceRelease, [keys.lock], args, timeoutMs)
-    return String(reply)
+    return this.calls.run(scripts.forceRelease, [keys.lock], args, timeoutMs, String)
   }
 
-  async inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
+  inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
     const { queue, waiting } = queueKeys(keys.lock)
     const all = [...both(keys), queue, waiting]
     const args = () => [keys.channel, this.calls.publish]
-    return lockFacts(await this.calls.run(scripts.inspect, all, args, timeoutMs))
+    return this.calls.run(scripts.inspect, all, args, timeoutMs, lockFacts)
   }
 
   /** Calls `onWake` with each message, and without one when any may have been missed. */
@@ -232,13 +230,13 @@ export class LockNode {
     this.#connection.close()
   }
 
-  async #grant(
+  #grant(
     script: Script,
     keys: LockKeys,
     timeoutMs: number,
     args: (notAfterUs: number) => (string | number)[],
   ): Promise<Grant> {
-    return grantOf(await this.calls.timed(script, both(keys), args, timeoutMs))
+    return this.calls.timed(script, both(keys), args, timeoutMs, grantOf)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Grant, LockFacts, Released, Seat } from './answers.ts'
+import { type Grant, grantOf, type LockFacts, type Released, type Seat } from './answers.ts'
 import { BIRTH, enrol } from './birth.ts'
 import { Claims } from './claims.ts'
 import { CallFailure } from './failure.ts'
@@ -166,11 +166,17 @@ export class Master {
   }
 
   /** @returns whether the owner has the lock there, and the counter is not below the token */
-  async agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
+  agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
     const { lock, counter } = this.#here(keys)
     const args = () => [owner, token, this.#settings.counterMs]
-    const reply = await this.node.calls.run(scripts.agree, [lock, counter], args, timeoutMs)
-    return Number(reply) === 1
+    const { calls } = this.node
+    return calls.run(
+      scripts.agree,
+      [lock, counter],
+      args,
+      timeoutMs,
+      (reply) => Number(reply) === 1,
+    )
   }
 
   /** Gives it a lock back that a majority has confirmed. */
@@ -186,7 +192,8 @@ export class Master {
       this.#settings.counterMs,
     ]
     await this.#claims.claim(wireOwner, timeoutMs, async (onSend) => {
-      await this.node.calls.timed(scripts.restore, [here.lock, here.counter], args, timeoutMs)
+      const { calls } = this.node
+      await calls.timed(scripts.restore, [here.lock, here.counter], args, timeoutMs, grantOf)
       onSend()
       return { kind: 'granted', token }
     })

@@ -1,4 +1,4 @@
-import type { Following, Grant, Released } from './answers.ts'
+import { fairGrantOf, type Grant, type Released, releasedOf } from './answers.ts'
 import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import type { LockCalls } from './lock-calls.ts'
 import * as scripts from './scripts.generated.ts'
@@ -71,7 +71,7 @@ export class QueueNode {
    * @param ticket the one from before, if any; null not to queue
    * @param listens whether this client hears what comes into its inbox
    */
-  async acquire(
+  acquire(
     keys: FairKeys,
     owner: string,
     leaseMs: number,
@@ -88,22 +88,7 @@ export class QueueNode {
       this.#label,
       ...this.#terms,
     ]
-    const [kind, ...details] = await this.#calls.timed(
-      scripts.acquireFair,
-      keys.four,
-      args,
-      timeoutMs,
-    )
-    if (kind === 'granted') return { kind, token: Number(details[0]) }
-    if (kind === 'held') return { kind, ttlMs: Number(details[0]) }
-    const [given, last, ttlMs, first] = details
-    return {
-      kind: 'queued',
-      ticket: String(given),
-      lastToken: Number(last),
-      ttlMs: Number(ttlMs),
-      first: Number(first) === 1,
-    }
+    return this.#calls.timed(scripts.acquireFair, keys.four, args, timeoutMs, fairGrantOf)
   }
 
   /**
@@ -111,7 +96,7 @@ export class QueueNode {
    *
    * @param token of the hold; '' ends all that the owner has, its place in the queue as well
    */
-  async release(
+  release(
     keys: FairKeys,
     leaver: string,
     token: number | '',
@@ -126,18 +111,18 @@ export class QueueNode {
       keys.channel,
       this.#calls.publish,
     ]
-    const reply = await this.#calls.run(scripts.releaseFair, keys.six, args, timeoutMs)
-    const [kind, first, second] = reply as [string, unknown, unknown]
-    if (kind === 'gone') return { kind }
-    if (kind === 'freed') return { kind, listeners: Number(first) }
-    const owner = String(first)
-    const own = owner.startsWith(`${this.#clientId}:`)
-    const following: Following = { owner, token: Number(second), own }
-    return { kind: 'freed', listeners: 0, following }
+    const read = (reply: unknown): Released => {
+      const [kind, first, second] = reply as unknown[]
+      if (kind !== 'granted') return releasedOf(reply as unknown[])
+      const owner = String(first)
+      const own = owner.startsWith(`${this.#clientId}:`)
+      return { kind: 'freed', listeners: 0, following: { owner, token: Number(second), own } }
+    }
+    return this.#calls.run(scripts.releaseFair, keys.six, args, timeoutMs, read)
   }
 
   /** @returns for each lock what is to be known of it, or the server's words for what is wrong */
-  async beat(
+  beat(
     locks: readonly LockPlaces[],
     listens: () => boolean,
     timeoutMs: number,
@@ -151,16 +136,17 @@ export class QueueNode {
       ...this.#terms,
       ...locks.flatMap((lock) => asArgs(lock.places())),
     ]
-    const [, answers] = await this.#calls.timed(scripts.heartbeat, keys, args, timeoutMs)
-    return (answers as unknown[][]).map(([ttlMs, last, first, granted]) =>
-      last === undefined
-        ? String(ttlMs)
-        : {
-            ttlMs: Number(ttlMs),
-            lastToken: Number(last),
-            first: String(first),
-            granted: String(granted),
-          },
+    return this.#calls.timed(scripts.heartbeat, keys, args, timeoutMs, ([, answers]) =>
+      (answers as unknown[][]).map(([ttlMs, last, first, granted]) =>
+        last === undefined
+          ? String(ttlMs)
+          : {
+              ttlMs: Number(ttlMs),
+              lastToken: Number(last),
+              first: String(first),
+              granted: String(granted),
+            },
+      ),
     )
   }
 

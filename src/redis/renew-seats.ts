@@ -20,10 +20,16 @@ export async function renewSeats(
     const keys = group.map((seat) => seat.key)
     const args = [leaseMs, ...group.map((seat) => seat.wireOwner)]
     const reply = await calls
-      .run(scripts.renew, keys, () => args, timeoutMs)
+      .run(
+        scripts.renew,
+        keys,
+        () => args,
+        timeoutMs,
+        (answers) => answers as unknown[],
+      )
       .catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
-      left[i] = reply instanceof CallFailure ? reply : Number((reply as unknown[])[n])
+      left[i] = reply instanceof CallFailure ? reply : Number(reply[n])
     }
   }
   await Promise.all(groups.map(renewGroup))

@@ -15,41 +15,48 @@ export interface Script {
 /** What a script is given beside its keys. */
 export type Args = readonly (string | number)[]
 
+/** What a script answered, read for whoever asked. */
+export type Read<T> = (reply: unknown) => T | Promise<T>
+
 /**
  * Runs a script by its hash; a server that does not know it (a restart, SCRIPT FLUSH, a failover,
  * an evicted script) gets the source, once.
  *
  * @param argsNow called each time that it is sent
- * @returns the reply; rejects with a `CallFailure` and nothing else, after `timeoutMs` at most
+ * @returns what was read; rejects with a `CallFailure` and nothing else, after `timeoutMs` at most
  */
-export function runScript(
+export function runScript<T>(
   connection: Connection,
   script: Script,
   keys: readonly string[],
   argsNow: () => Args,
   timeoutMs: number,
-): Promise<unknown> {
+  read: Read<T>,
+): Promise<T> {
   const endsAt = performance.now() + timeoutMs
-  const command = (name: 'evalsha' | 'eval', text: string) => (client: Client) =>
-    sendTo(client, name, [text, keys.length, ...keys, ...argsNow()])
-  return connection
-    .call(timeoutMs, command('evalsha', script.sha1))
-    .catch((failure: CallFailure) => {
-      if (failure.kind !== 'refused' || !failure.message.startsWith('NOSCRIPT')) throw failure
-      const leftMs = Math.max(1, endsAt - performance.now())
-      return connection.call(leftMs, command('eval', script.source))
-    })
+  const bySource = (failure: CallFailure) => {
+    if (failure.kind !== 'refused' || !failure.message.startsWith('NOSCRIPT')) throw failure
+    const leftMs = Math.max(1, endsAt - performance.now())
+    const send = (client: Client) => sendTo(client, 'eval', script.source, keys, argsNow())
+    return connection.call(leftMs, send).then(read)
+  }
+  const byHash = (client: Client) => sendTo(client, 'evalsha', script.sha1, keys, argsNow())
+  return connection.call(timeoutMs, byHash).then(read, bySource)
 }
 
 /** What `client.evalsha()` does, without its ways to pass arguments, which take their time. */
 function sendTo(
   client: Client,
   name: 'evalsha' | 'eval',
-  args: [script: string, keys: number, ...others: (string | number)[]],
+  text: string,
+  keys: readonly string[],
+  args: Args,
 ): Promise<unknown> {
   // A cluster client is of the user's own copy of ioredis.
-  if (isCluster(client)) return client[name](...args)
+  if (isCluster(client)) return client[name](text, keys.length, ...keys, ...args)
   const command = new Command(name, [], { replyEncoding: 'utf8' })
-  command.args = args.map(String)
+  const all = [text, String(keys.length), ...keys]
+  for (const arg of args) all.push(String(arg))
+  command.args = all
   return client.sendCommand(command) as Promise<unknown>
 }

@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/lease/clock.ts'
 import type { Hold } from '../../src/lease/hold.ts'
+import type { Lease } from '../../src/lease/lease.ts'
 import { Contender } from '../../src/locks/contender.ts'
 import type { Context } from '../../src/locks/context.ts'
 import type { Request } from '../../src/locks/waiter.ts'
@@ -58,16 +59,18 @@ test('a waiter is not handed the lock by two at once', async () => {
     fair: false,
     waitMs,
     signal: undefined,
+    once: undefined,
+    leaseOf: (hold) => hold as unknown as Lease,
   })
   const first = contender.acquire(request(Infinity))
   await answer('acquire c:1/1', { kind: 'granted', token: 100 })
   const waiting = contender.acquire(request(Infinity))
-  void contender.release((await first) as Hold, false)
+  void contender.release((await first) as unknown as Hold, false)
   await turn()
   // Most masters have let it go; the last one is still waited for. Another caller is quick.
   const quick = contender.acquire(request(0))
   await answer('acquire c:3/1', { kind: 'granted', token: 200 })
-  void contender.release((await quick) as Hold, false)
+  void contender.release((await quick) as unknown as Hold, false)
   await turn()
   expect(asked).toEqual([
     'acquire c:1/1',
