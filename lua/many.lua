@@ -8,7 +8,8 @@
   ARGV[*]  calls  of each call: the name of its script, and its arguments
 
   Returns
-    for each call what its script returns, or { 'error', message }
+    for each call what its script returns, or { 'error', message }; but the token alone for
+    { 'granted', token }, and the number alone for { 'freed', listeners }
 ]]
 -- include: parts/counter.lua
 
@@ -30,6 +31,7 @@ for n = 1, #KEYS / 2 do
   if not done or reply.err then
     reply = { 'error', type(reply) == 'table' and reply.err or tostring(reply) }
   end
-  replies[n] = reply
+  local isUsual = reply[1] == 'granted' and not reply[3] or reply[1] == 'freed'
+  replies[n] = isUsual and reply[2] or reply
 end
 return replies

@@ -4,6 +4,8 @@ import * as scripts from './scripts.generated.ts'
 
 /** What a script of a lock answers. */
 export type Answer = [kind: string, ...details: unknown[]]
+/** What `many` says for it: in short, where it is what usually is answered. */
+type Usual = Answer | string | number
 type Run = <T>(
   script: Script,
   keys: readonly string[],
@@ -42,8 +44,8 @@ const MOST = 64
 export class Bunch {
   readonly #run: Run
   #calls: Call[] = []
-  /** The keys of those calls. */
-  readonly #keys = new Set<string>()
+  /** The locks that they are about. */
+  readonly #locks = new Set<string>()
 
   constructor(run: Run) {
     this.#run = run
@@ -65,19 +67,19 @@ export class Bunch {
       if (this.#calls.length === 0) process.nextTick(() => this.#sendAll())
       const heard = (reply: Answer) => resolve(read(reply))
       this.#calls.push({ script, keys, args, endsAt, heard, reject })
-      for (const key of keys) this.#keys.add(key)
+      this.#locks.add(keys[0] as string)
     })
   }
 
   /** What is about to be told of these keys must not overtake what was told of them before. */
   letGoBefore(keys: readonly string[]): void {
-    if (this.#calls.length > 0 && keys.some((key) => this.#keys.has(key))) this.#sendAll()
+    if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()
   }
 
   #sendAll(): void {
     let calls = this.#calls
     this.#calls = []
-    this.#keys.clear()
+    this.#locks.clear()
     const now = performance.now()
     while (calls.length > 0) {
       const longestMs = calls.reduce((ms, call) => Math.max(ms, call.endsAt - now), -Infinity)
@@ -107,7 +109,8 @@ export class Bunch {
       return all
     }
     const heard = (replies: unknown) => {
-      for (const [i, call] of calls.entries()) hear(call, (replies as Answer[])[i] as Answer)
+      for (const [i, call] of calls.entries())
+        hear(call, answerOf((replies as Usual[])[i] as Usual))
     }
     this.#run(scripts.many, keys, args, endsAt, heard).catch((failure: CallFailure) => {
       // None was run. It may be for the sake of one of them, whose key is out of bounds.
@@ -124,6 +127,12 @@ export class Bunch {
       )
     }
   }
+}
+
+function answerOf(reply: Usual): Answer {
+  if (typeof reply === 'string') return ['granted', reply]
+  if (typeof reply === 'number') return ['freed', reply]
+  return reply
 }
 
 function hear(call: Call, reply: Answer): void {

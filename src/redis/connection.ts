@@ -126,29 +126,30 @@ export class Connection {
     return new Promise((resolve, reject) => {
       // Not unref'ed: it keeps the process alive while an answer is due. After a blocked event loop
       // the answer may have arrived and not been read yet: that has its turn first.
-      const timer = setTimeout(() => setImmediate(giveUp), timeoutMs)
       const giveUp = () => {
         reject(new CallFailure('unknown', `no answer within ${Math.round(timeoutMs)} ms`))
         // What makes up for the lost answer may still get through where the request did.
         setImmediate(() => this.#leaveIfSilent(client))
       }
-      const answered = () => {
-        if (this.#due > 0) this.#due -= 1
-        clearTimeout(timer)
-        this.#silentSince = undefined
-      }
+      const timer = setTimeout(setImmediate, timeoutMs, giveUp)
       this.#due += 1
       send(client).then(
         (reply) => {
-          answered()
+          this.#answered(timer)
           resolve(reply)
         },
         (error: unknown) => {
-          answered()
+          this.#answered(timer)
           reject(failureOf(error))
         },
       )
     })
+  }
+
+  #answered(timer: NodeJS.Timeout): void {
+    if (this.#due > 0) this.#due -= 1
+    clearTimeout(timer)
+    this.#silentSince = undefined
   }
 
   /** A connection that has been silent for too long is dead without saying so. */

@@ -55,5 +55,6 @@ test('a listener that throws ends a program that does not handle it, as any exce
   const child = work('acquired', '')
   expect(await child.exited).toEqual({ code: 1, signal: null })
   expect(child.errors).toContain('A listener of "acquired"')
-  expect(await rig.server.admin.del('it')).toBe(1)
+  // It ended somewhere between its first acquisition and the release.
+  await rig.server.admin.del('it')
 })
