@@ -22,7 +22,7 @@ export function acquireAll(
   counterMs: number,
   timeoutMs: number,
 ): Promise<GrantOfAll> {
-  const both = seats.flatMap(({ keys }) => [keys.lock, keys.counter])
+  const both = seats.flatMap(({ keys }) => keys.both)
   const owners = seats.map(({ owner }) => owner)
   const args = (notAfterUs: number) => [leaseMs, notAfterUs, counterMs, ...owners]
   return calls.timed(scripts.acquireAll, both, args, timeoutMs, ([kind, detail, n]) => {

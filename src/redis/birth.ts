@@ -4,6 +4,11 @@ import * as scripts from './scripts.generated.ts'
 /** The key that tells since when a master may vote, and as which process of the server. */
 export const BIRTH = 'holdfast_birth'
 
+/** Why a master does not vote. */
+export const MAY_HAVE_FORGOTTEN =
+  'it was started or emptied not long ago and may have forgotten leases; it votes again when the ' +
+  'longest lease has passed'
+
 /** @returns whether it has no mark of ever having voted */
 export async function isUnused(node: LockNode, timeoutMs: number): Promise<boolean> {
   return (await node.calls.raw(timeoutMs, (client) => client.get(BIRTH))) === null

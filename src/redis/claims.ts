@@ -3,6 +3,7 @@ import { Debts } from './debts.ts'
 import type { CallFailure } from './failure.ts'
 import type { LockKeys } from './keys.ts'
 import type { LockNode } from './lock-node.ts'
+import { Tasks } from './tasks.ts'
 
 /** What was asked for in one name. */
 interface Claim {
@@ -19,7 +20,10 @@ export class Claims {
   readonly #node: LockNode
   readonly #restMs: number
   readonly #claims = new Map<string, Claim>()
-  readonly #releases = new Set<Promise<unknown>>()
+  readonly #releases = new Tasks(
+    () => {},
+    () => {},
+  )
   readonly #debts: Debts
   readonly #ignoreUps: () => void
   #sends = 0
@@ -40,7 +44,7 @@ export class Claims {
    *
    * @param ask calls `onSend` at its last request, or some time after it
    */
-  async claim(
+  claim(
     owner: string,
     timeoutMs: number,
     ask: (onSend: () => void) => Promise<Grant>,
@@ -50,25 +54,28 @@ export class Claims {
     const claim: Claim = known ?? { doubtUntilMs: 0, pending: 0, sent: 0, whenAnswered: undefined }
     if (known === undefined) this.#claims.set(owner, claim)
     claim.pending += 1
-    let mayHaveIt = known !== undefined
-    try {
-      const grant = await ask(() => {
-        this.#sends += 1
-        claim.sent = this.#sends
-      })
-      mayHaveIt ||= grant.kind === 'granted'
-      return grant
-    } catch (failure) {
-      if ((failure as CallFailure).kind === 'unknown') {
-        mayHaveIt = true
-        claim.doubtUntilMs = Math.max(claim.doubtUntilMs, doubtUntilMs)
-      }
-      throw failure
-    } finally {
-      if (!mayHaveIt) this.#claims.delete(owner)
+    const answered = (mayHaveIt: boolean) => {
+      if (!mayHaveIt && known === undefined) this.#claims.delete(owner)
       claim.pending -= 1
-      if (claim.pending === 0) for (const tell of claim.whenAnswered?.splice(0) ?? []) tell()
+      if (claim.pending > 0 || claim.whenAnswered === undefined) return
+      for (const tell of claim.whenAnswered.splice(0)) tell()
     }
+    const onSend = () => {
+      this.#sends += 1
+      claim.sent = this.#sends
+    }
+    return ask(onSend).then(
+      (grant) => {
+        answered(grant.kind === 'granted')
+        return grant
+      },
+      (failure: CallFailure) => {
+        const isUnknown = failure.kind === 'unknown'
+        if (isUnknown) claim.doubtUntilMs = Math.max(claim.doubtUntilMs, doubtUntilMs)
+        answered(isUnknown)
+        throw failure
+      },
+    )
   }
 
   /**
@@ -79,8 +86,7 @@ export class Claims {
       holds > 0
         ? this.#free(keys, owner, holds, timeoutMs)
         : this.#releaseAll(keys, owner, timeoutMs)
-    const done = work.catch(() => {}).finally(() => this.#releases.delete(done))
-    this.#releases.add(done)
+    this.#releases.count(work)
     return work
   }
 
@@ -112,8 +118,9 @@ export class Claims {
 
   /** Ends when no release is under way or owed; nobody waits for a master that is down. */
   async quiet(): Promise<void> {
-    while (this.#releases.size + this.#debts.size > 0 && this.#node.whyDown === undefined) {
-      await Promise.all(this.#releases)
+    const isQuiet = () => this.#releases.isQuiet && this.#debts.size === 0
+    while (!isQuiet() && this.#node.whyDown === undefined) {
+      await this.#releases.quiet()
       if (this.#debts.size > 0) await this.#debts.hurry()
     }
   }
@@ -129,7 +136,9 @@ export class Claims {
     const sends = this.#sends
     try {
       const released = await this.#free(keys, owner, 0, timeoutMs)
-      if (this.#claims.has(owner)) await this.#follow(keys, owner, sends, timeoutMs)
+      const claim = this.#claims.get(owner)
+      const isBehind = claim !== undefined && (claim.pending > 0 || claim.sent > sends)
+      if (isBehind) await this.#follow(keys, owner, sends, timeoutMs)
       this.over(keys, owner, sentAt)
       return released
     } catch (failure) {

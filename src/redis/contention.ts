@@ -111,39 +111,24 @@ export class Contention {
    *
    * @returns undefined where none is to be asked first
    */
-  async askFirst(
-    keys: LockKeys,
-    ask: (master: Master) => Promise<Grant>,
-  ): Promise<First | undefined> {
+  askFirst(keys: LockKeys, ask: (master: Master) => Promise<Grant>): Promise<First> | undefined {
     const master = this.#takeFirst(keys)
-    const { losses, before } = this.#lost(keys, master)
-    if (master === undefined || losses + before < FEW) return undefined
-    // The longer it has waited, the sooner it asks.
-    const longestMs = Math.max(COURTESY_MS.least, Math.min(before, COURTESY_MS.most) / (1 + losses))
-    const courtesyMs = Math.random() * longestMs
-    if (courtesyMs >= COURTESY_MS.least / 4) await pause(courtesyMs)
-    const vote = ask(master)
-    const answer = await soon(vote)
-    const held = answer?.kind === 'held' ? { ...answer, ttlMs: lookAfterMs(answer) } : undefined
-    return { master, vote, held }
-  }
-
-  /** @returns how it was before; it is put right when the lock is had */
-  #lost(keys: LockKeys, master: Master | undefined): Crowd {
+    if (master === undefined) return undefined
     const crowd = this.#crowds.get(keys) ?? { losses: 0, before: 0 }
-    if (master !== undefined) this.#crowds.set(keys, { ...crowd, losses: crowd.losses + 1 })
-    return crowd
+    // It is put right when the lock is had.
+    this.#crowds.set(keys, { ...crowd, losses: crowd.losses + 1 })
+    return crowd.losses + crowd.before < FEW ? undefined : askBefore(master, crowd, ask)
   }
 
   #isFree(keys: LockKeys, master: Master): void {
-    const masters = this.#freedOf(keys)
+    const masters = this.#freedOf(keys) ?? new Set()
     masters.add(master)
     this.#freed.set(keys, { masters, at: performance.now() })
   }
 
-  #freedOf(keys: LockKeys): Set<Master> {
+  #freedOf(keys: LockKeys): Set<Master> | undefined {
     const freed = this.#freed.get(keys)
-    return freed !== undefined && performance.now() - freed.at < FREE_MS ? freed.masters : new Set()
+    return freed !== undefined && performance.now() - freed.at < FREE_MS ? freed.masters : undefined
   }
 
   #firstOf(byRank: readonly Master[]): Master | undefined {
@@ -151,10 +136,25 @@ export class Contention {
   }
 
   #takeFirst(keys: LockKeys): Master | undefined {
-    const free = [...this.#freedOf(keys)]
+    const free = this.#freedOf(keys)
     this.#freed.delete(keys)
-    return free.sort((a, b) => a.rank(keys) - b.rank(keys))[0]
+    return free && [...free].sort((a, b) => a.rank(keys) - b.rank(keys))[0]
   }
+}
+
+async function askBefore(
+  master: Master,
+  { losses, before }: Crowd,
+  ask: (master: Master) => Promise<Grant>,
+): Promise<First> {
+  // The longer it has waited, the sooner it asks.
+  const longestMs = Math.max(COURTESY_MS.least, Math.min(before, COURTESY_MS.most) / (1 + losses))
+  const courtesyMs = Math.random() * longestMs
+  if (courtesyMs >= COURTESY_MS.least / 4) await pause(courtesyMs)
+  const vote = ask(master)
+  const answer = await soon(vote)
+  const held = answer?.kind === 'held' ? { ...answer, ttlMs: lookAfterMs(answer) } : undefined
+  return { master, vote, held }
 }
 
 /** The one who has it there may have the others as well, or not: that is looked at soon. */

@@ -33,6 +33,8 @@ export interface LockKeys {
   readonly counter: string
   /** The channel that a release publishes to. */
   readonly channel: string
+  /** The hash and the counter, as most scripts take them. */
+  readonly both: readonly string[]
 }
 
 /**
@@ -40,11 +42,9 @@ export interface LockKeys {
  * `{tag}` of its own.
  */
 export function lockKeys(rawName: string): LockKeys {
-  return {
-    lock: rawName,
-    counter: derived('redisson_lock_token', rawName),
-    channel: derived('redisson_lock__channel', rawName),
-  }
+  const counter = derived('redisson_lock_token', rawName)
+  const channel = derived('redisson_lock__channel', rawName)
+  return { lock: rawName, counter, channel, both: [rawName, counter] }
 }
 
 /** What a fair lock has beside the names of every lock. */

@@ -136,7 +136,7 @@ export class LockNode {
   ): Promise<Released> {
     const { channel } = keys
     const args = (us: number) => [owner, holds, token, us, channel, this.calls.publish]
-    return this.calls.timed(scripts.release, both(keys), args, timeoutMs, releasedOf)
+    return this.calls.timed(scripts.release, keys.both, args, timeoutMs, releasedOf)
   }
 
   /**
@@ -166,7 +166,7 @@ export class LockNode {
 
   inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
     const { queue, waiting } = queueKeys(keys.lock)
-    const all = [...both(keys), queue, waiting]
+    const all = [...keys.both, queue, waiting]
     const args = () => [keys.channel, this.calls.publish]
     return this.calls.run(scripts.inspect, all, args, timeoutMs, lockFacts)
   }
@@ -236,10 +236,6 @@ export class LockNode {
     timeoutMs: number,
     args: (notAfterUs: number) => (string | number)[],
   ): Promise<Grant> {
-    return this.calls.timed(script, both(keys), args, timeoutMs, grantOf)
+    return this.calls.timed(script, keys.both, args, timeoutMs, grantOf)
   }
-}
-
-function both(keys: LockKeys): string[] {
-  return [keys.lock, keys.counter]
 }

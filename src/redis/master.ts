@@ -1,5 +1,5 @@
 import { type Grant, grantOf, type LockFacts, type Released, type Seat } from './answers.ts'
-import { BIRTH, enrol } from './birth.ts'
+import { BIRTH, enrol, MAY_HAVE_FORGOTTEN } from './birth.ts'
 import { Claims } from './claims.ts'
 import { CallFailure } from './failure.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
@@ -65,23 +65,14 @@ export class Master {
     const ask = (ms: number, onSend = () => {}) =>
       this.node.acquire(here, owner, leaseMs, holds, ms, reserve, { birth: BIRTH, onSend })
     if (holds > 1) return this.#vote(() => ask(timeoutMs))
+    const endsAt = performance.now() + timeoutMs
     return this.#vote(() =>
-      this.#claims.claim(owner, timeoutMs, async (onSend) => {
-        const endsAt = performance.now() + timeoutMs
-        let grant = await ask(timeoutMs, onSend)
-        if (grant.kind === 'forgot' && grant.sinceUs === null) {
-          const isNew = await this.#peers.isNewDeployment()
-          await enrol(this.node, this.#settings.restMs, isNew, timeoutMs)
-          const leftMs = endsAt - performance.now()
-          if (leftMs < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
-          grant = await ask(leftMs, onSend)
-        }
-        if (grant.kind !== 'forgot') return grant
-        throw new CallFailure(
-          'unsent',
-          'it was started or emptied not long ago and may have forgotten leases; it votes again when the longest lease has passed',
-        )
-      }),
+      this.#claims.claim(owner, timeoutMs, (onSend) =>
+        ask(timeoutMs, onSend).then((grant) => {
+          if (grant.kind !== 'forgot') return grant
+          return this.#remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
+        }),
+      ),
     )
   }
 
@@ -167,16 +158,10 @@ export class Master {
 
   /** @returns whether the owner has the lock there, and the counter is not below the token */
   agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
-    const { lock, counter } = this.#here(keys)
+    const { both } = this.#here(keys)
     const args = () => [owner, token, this.#settings.counterMs]
     const { calls } = this.node
-    return calls.run(
-      scripts.agree,
-      [lock, counter],
-      args,
-      timeoutMs,
-      (reply) => Number(reply) === 1,
-    )
+    return calls.run(scripts.agree, both, args, timeoutMs, (reply) => Number(reply) === 1)
   }
 
   /** Gives it a lock back that a majority has confirmed. */
@@ -193,10 +178,27 @@ export class Master {
     ]
     await this.#claims.claim(wireOwner, timeoutMs, async (onSend) => {
       const { calls } = this.node
-      await calls.timed(scripts.restore, [here.lock, here.counter], args, timeoutMs, grantOf)
+      await calls.timed(scripts.restore, here.both, args, timeoutMs, grantOf)
       onSend()
       return { kind: 'granted', token }
     })
+  }
+
+  /** One that may have forgotten is told so where it does not know, and asked once more. */
+  async #remind(
+    grant: Extract<Grant, { kind: 'forgot' }>,
+    endsAt: number,
+    askAgain: (leftMs: number) => Promise<Grant>,
+  ): Promise<Grant> {
+    if (grant.sinceUs === null) {
+      const isNew = await this.#peers.isNewDeployment()
+      await enrol(this.node, this.#settings.restMs, isNew, Math.max(1, endsAt - performance.now()))
+      const leftMs = endsAt - performance.now()
+      if (leftMs < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
+      const again = await askAgain(leftMs)
+      if (again.kind !== 'forgot') return again
+    }
+    throw new CallFailure('unsent', MAY_HAVE_FORGOTTEN)
   }
 
   /** One that was started anew rests from now on, and not from when it is next asked for a vote. */
@@ -223,17 +225,18 @@ export class Master {
   }
 
   /** What it answers counts only while no other of the masters is the same server. */
-  async #vote<T>(call: () => Promise<T>): Promise<T> {
-    const answer = await this.#ask(call)
-    const { runId } = this.node.calls
-    for (const other of this.#peers.all()) {
-      if (other === this || runId === '' || other.node.calls.runId !== runId) continue
-      throw new CallFailure(
-        'misused',
-        `it is the same server as ${other.label}, and a server has one vote`,
-      )
-    }
-    return answer
+  #vote<T>(call: () => Promise<T>): Promise<T> {
+    return this.#ask(call).then((answer) => {
+      const { runId } = this.node.calls
+      for (const other of this.#peers.all()) {
+        if (other === this || runId === '' || other.node.calls.runId !== runId) continue
+        throw new CallFailure(
+          'misused',
+          `it is the same server as ${other.label}, and a server has one vote`,
+        )
+      }
+      return answer
+    })
   }
 
   #here(keys: LockKeys): LockKeys {

@@ -36,22 +36,21 @@ export function poll<M, T>(
       resolve([...votes])
     }
     for (const member of members) {
-      void ask(member)
-        .catch((failure: CallFailure) => failure)
-        .then((answer) => {
-          if (over) {
-            late({ member, answer })
-            return
-          }
-          votes.push({ member, answer })
-          const decided = votes.length === members.length || isDecided(votes)
-          if (decided === true) end()
-          else if (decided === 'nearly') {
-            const tookMs = performance.now() - startedAt
-            const graceMs = Math.min(Math.max(tookMs, GRACE_MS.least), GRACE_MS.most)
-            grace ??= setTimeout(end, graceMs)
-          }
-        })
+      const heard = (answer: T | CallFailure) => {
+        if (over) {
+          late({ member, answer })
+          return
+        }
+        votes.push({ member, answer })
+        const decided = votes.length === members.length || isDecided(votes)
+        if (decided === true) end()
+        else if (decided === 'nearly') {
+          const tookMs = performance.now() - startedAt
+          const graceMs = Math.min(Math.max(tookMs, GRACE_MS.least), GRACE_MS.most)
+          grace ??= setTimeout(end, graceMs)
+        }
+      }
+      ask(member).then(heard, heard)
     }
   })
 }

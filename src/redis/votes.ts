@@ -23,7 +23,9 @@ export function isGranted(vote: Vote<Master, Grant | CallFailure>): vote is Vote
 
 /** How many answered so. */
 export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind: K): number {
-  return answersOf(votes).filter((answer) => answer.kind === kind).length
+  let times = 0
+  for (const { answer } of votes) if (isAnswer(answer) && answer.kind === kind) times += 1
+  return times
 }
 
 export function mostOften<T>(all: readonly T[]): { value: T; times: number } | undefined {

@@ -1,4 +1,4 @@
-/** What goes on in the background of one contender, so that it is known when all of it is done. */
+/** What goes on in the background, so that it is known when all of it is done. */
 export class Tasks {
   readonly #onError: (error: Error) => void
   readonly #onQuiet: () => void
