@@ -2,6 +2,7 @@ import { leaseMs as checkedLeaseMs } from '../input.ts'
 import type { Hold } from '../lease/hold.ts'
 import { Lease } from '../lease/lease.ts'
 import type { Acquisition } from '../options.ts'
+import type { Holder } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import { Actor } from './actor.ts'
 import type { Desk } from './desk.ts'
@@ -16,20 +17,12 @@ export class Access {
   readonly fair: boolean
   readonly actor: Actor<Lease>
 
-  /** @param lock the object that the user has */
-  constructor(
-    name: string,
-    rawName: string,
-    owner: Owner | undefined,
-    desk: Desk,
-    fair: boolean,
-    lock: object,
-  ) {
+  constructor(name: string, rawName: string, owner: Owner | undefined, desk: Desk, fair: boolean) {
     this.name = name
     this.rawName = rawName
     this.desk = desk
     this.fair = fair
-    this.actor = new Actor(rawName, owner, lock, desk, desk.holdings)
+    this.actor = new Actor(rawName, owner, desk, desk.holdings)
   }
 
   /** @throws `InvalidArgumentError`, `ClosedError`, or the reason of an abort */
@@ -51,7 +44,7 @@ export class Access {
   acquire(
     owner: Owner,
     { leaseMs, waitMs, signal }: Acquisition,
-    { holder = owner, scoped, once }: { holder?: object; scoped: boolean; once?: Asker },
+    { holder = owner, scoped, once }: { holder?: Holder; scoped: boolean; once?: Asker },
   ): Promise<Lease | null> {
     this.desk.assertOpen(this.name)
     const watched = leaseMs === undefined

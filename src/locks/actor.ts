@@ -1,28 +1,25 @@
 import type { Lease } from '../lease/lease.ts'
+import { Holder } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Desk } from './desk.ts'
 import type { Holdings } from './holdings.ts'
 
-/** For whom the running code acts when it uses one lock object. */
-export class Actor<L extends object = Lease> {
+/**
+ * For whom the running code acts when it uses one lock object. What that acquires outside any frame
+ * is kept here.
+ */
+export class Actor<L extends object = Lease> extends Holder {
   /** The owner that the lock object was made with. It goes before all frames. */
   readonly explicit: Owner | undefined
   readonly #rawName: string
-  readonly #lock: object
   readonly #desk: Desk
   readonly #holdings: Holdings<L>
 
-  constructor(
-    rawName: string,
-    explicit: Owner | undefined,
-    lock: object,
-    desk: Desk,
-    holdings: Holdings<L>,
-  ) {
+  constructor(rawName: string, explicit: Owner | undefined, desk: Desk, holdings: Holdings<L>) {
+    super()
     this.#holdings = holdings
     this.#rawName = rawName
     this.explicit = explicit
-    this.#lock = lock
     this.#desk = desk
   }
 
@@ -46,8 +43,8 @@ export class Actor<L extends object = Lease> {
   }
 
   /** Under whom a lease is kept for `unlock()`: its owner, else the frame, else the lock object. */
-  holderFor(owner: Owner | undefined): object {
-    return owner ?? this.#desk.frames.current() ?? this.#lock
+  holderFor(owner: Owner | undefined): Holder {
+    return owner ?? this.#desk.frames.current() ?? this
   }
 
   /**
@@ -59,7 +56,7 @@ export class Actor<L extends object = Lease> {
     const holdings = this.#holdings
     const latestOf = (owner: Owner) => holdings.latest(owner, this.#rawName, accepts)
     if (this.explicit !== undefined) return latestOf(this.explicit)
-    if (frames.current() === undefined) return holdings.earliest(this.#lock, this.#rawName)
+    if (frames.current() === undefined) return holdings.earliest(this, this.#rawName)
     const owner = frames.find((one) => latestOf(one) !== undefined)
     return owner && latestOf(owner)
   }

@@ -37,7 +37,7 @@ export class HoldfastLock {
   /** @internal */
   constructor(name: string, rawName: string, owner: Owner | undefined, desk: Desk, fair: boolean) {
     this.#desk = desk
-    this.access = new Access(name, rawName, owner, desk, fair, this)
+    this.access = new Access(name, rawName, owner, desk, fair)
   }
 
   get name(): string {

@@ -12,6 +12,7 @@ import {
   type TryLockOptions,
   tryLockArguments,
 } from '../options.ts'
+import type { Holder } from '../owner/holder.ts'
 import type { Access } from './access.ts'
 import { Actor } from './actor.ts'
 import type { Desk } from './desk.ts'
@@ -49,7 +50,7 @@ export class MultiLock {
     this.#key = JSON.stringify(
       this.#accesses.map(({ desk, rawName }) => [desk.clientId, rawName]).sort(),
     )
-    this.#actor = new Actor(this.#key, undefined, this, this.#desk, this.#desk.groups)
+    this.#actor = new Actor(this.#key, undefined, this.#desk, this.#desk.groups)
   }
 
   /**
@@ -163,7 +164,7 @@ export class MultiLock {
       const owner = access.actor.enclosing() ?? frames.get(access.desk)
       return { access, owner: owner as NonNullable<typeof owner> }
     })
-    const holder = frames.get(this.#desk) as NonNullable<ReturnType<typeof frames.get>>
+    const holder = frames.get(this.#desk) as Holder
     const lease = await this.#gather(wanted, meant, holder, true)
     if (lease === null) return null
     const explicit = this.#accesses.flatMap(({ desk, actor }) =>
@@ -182,7 +183,7 @@ export class MultiLock {
     const wanted = this.#accesses.map((access) => {
       return { access, owner: access.actor.bare() ?? access.desk.newOwner() }
     })
-    const held = this.#desk.groups.earliest(this, this.#key)
+    const held = this.#desk.groups.earliest(this.#actor, this.#key)
     const gathering = this.#gather(wanted, meant, this.#actor.holderFor(undefined), false)
     return held === undefined ? gathering : warnOfSelfWait(this, held, gathering)
   }
@@ -190,7 +191,7 @@ export class MultiLock {
   async #gather(
     all: readonly Wanted[],
     meant: Acquisition,
-    holder: object,
+    holder: Holder,
     scoped: boolean,
   ): Promise<MultiLease | null> {
     const endsAt = performance.now() + meant.waitMs

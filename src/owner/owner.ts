@@ -1,4 +1,5 @@
 import { InvalidArgumentError, show } from '../errors.ts'
+import { Holder } from './holder.ts'
 
 /** The names of one owner on one lock. */
 interface Names {
@@ -12,7 +13,7 @@ interface Names {
  * Somebody who can hold locks: a frame, one bare acquisition, or an owner made with
  * `holdfast.owner()`. Locks made with the same owner re-enter one another.
  */
-export class Owner {
+export class Owner extends Holder {
   readonly clientId: string
   /** Unique in the client. */
   readonly id: string
@@ -24,6 +25,7 @@ export class Owner {
 
   /** @internal */
   constructor(clientId: string, id: string) {
+    super()
     this.clientId = clientId
     this.id = id
   }
