@@ -19,9 +19,9 @@
   ARGV[4]  notAfterUs  server time after which no count is raised, in µs; 0 is never
   ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds;
                        0 is for good
-  ARGV[6]  birth       the key that tells since when a master may vote; '' for a single server
-  ARGV[7]  runId       the id of the server's process, as INFO tells it; '' for a single server
-  ARGV[8]  reserve     how many tokens are wanted beside the one
+  ARGV[6]  reserve     how many tokens are wanted beside the one; none when left out
+  ARGV[7]  birth       the key that tells since when a master may vote; left out for a single server
+  ARGV[8]  runId       the id of the server's process, as INFO tells it; left out with `birth`
 
   Returns
     { 'granted', token }     it is the owner's; the token is '' for a re-entry

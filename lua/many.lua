@@ -5,7 +5,7 @@
   Safe to run twice, as each of them is.
 
   KEYS[*]  both   the two keys of each call, one call after the other
-  ARGV[*]  calls  of each call: the name of its script, and its arguments
+  ARGV[*]  calls  of each call: the name of its script, the number of its arguments, and these
 
   Returns
     for each call what its script returns, or { 'error', message }; but the token alone for
@@ -20,13 +20,12 @@
 -- include: parts/release.lua
 
 local scripts = { acquire = acquire, release = release }
-local arguments = { acquire = 8, release = 6 }
 local replies = {}
 local at = 1
 for n = 1, #KEYS / 2 do
   local lock, counter, name = KEYS[2 * n - 1], KEYS[2 * n], ARGV[at]
-  local last = at + arguments[name]
-  local done, reply = pcall(scripts[name], lock, counter, unpack(ARGV, at + 1, last))
+  local last = at + 1 + ARGV[at + 1]
+  local done, reply = pcall(scripts[name], lock, counter, unpack(ARGV, at + 2, last))
   at = last + 1
   if not done or reply.err then
     reply = { 'error', type(reply) == 'table' and reply.err or tostring(reply) }

@@ -1,9 +1,9 @@
 -- Takes a lock for an owner, or re-enters it: the script `acquire`.
 local function acquire(
-  lock, counter, owner, leaseMs, holds, notAfterUs, counterMs, birth, runId, reserve
+  lock, counter, owner, leaseMs, holds, notAfterUs, counterMs, reserve, birth, runId
 )
   leaseMs, holds, notAfterUs = tonumber(leaseMs), tonumber(holds), tonumber(notAfterUs)
-  reserve = tonumber(reserve)
+  reserve, birth = tonumber(reserve or 0), birth or ''
   local reserved = reserve > 0 and reserve or nil
 
   local ttlMs = redis.call('PTTL', lock)

@@ -1,6 +1,6 @@
 -- Lowers an owner's hold count: the script `release`.
-local function release(lock, counter, owner, holds, token, notAfterUs, channel, publish)
-  holds, notAfterUs = tonumber(holds), tonumber(notAfterUs)
+local function release(lock, counter, owner, token, channel, publish, holds, notAfterUs)
+  holds, notAfterUs = tonumber(holds or 0), tonumber(notAfterUs or 0)
 
   local found = redis.call('HMGET', lock, owner, 'mode')
   local held = found[1]

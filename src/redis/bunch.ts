@@ -105,7 +105,10 @@ export class Bunch {
     const endsAt = Math.min(...calls.map((call) => call.endsAt))
     const args = (notAfterUs: number) => {
       const all: (string | number)[] = []
-      for (const { script, args: own } of calls) all.push(script.name, ...own(notAfterUs))
+      for (const call of calls) {
+        const own = call.args(notAfterUs)
+        all.push(call.script.name, own.length, ...own)
+      }
       return all
     }
     const heard = (replies: unknown) => {

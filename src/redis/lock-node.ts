@@ -81,8 +81,10 @@ export class LockNode {
   ): Promise<Grant> {
     return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) => {
       vote?.onSend()
-      const voter = vote === undefined ? ['', ''] : [vote.birth, this.calls.runId]
-      return [owner, leaseMs, holds, notAfterUs, this.#counterMs, ...voter, reserve]
+      const args = [owner, leaseMs, holds, notAfterUs, this.#counterMs]
+      if (vote !== undefined) args.push(reserve, vote.birth, this.calls.runId)
+      else if (reserve > 0) args.push(reserve)
+      return args
     })
   }
 
@@ -135,7 +137,10 @@ export class LockNode {
     timeoutMs: number,
   ): Promise<Released> {
     const { channel } = keys
-    const args = (us: number) => [owner, holds, token, us, channel, this.calls.publish]
+    const args = (notAfterUs: number) => {
+      const needed = [owner, token, channel, this.calls.publish]
+      return holds > 0 ? [...needed, holds, notAfterUs] : needed
+    }
     return this.calls.timed(scripts.release, keys.both, args, timeoutMs, releasedOf)
   }
 

@@ -39,9 +39,7 @@ const release = (name: string, token: number | '') =>
     name,
     counterOf(name),
     'c:1',
-    0,
     token,
-    NEVER,
     `redisson_lock__channel:{${name}}`,
     'PUBLISH',
   ) as Promise<[string]>
