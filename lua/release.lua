@@ -12,7 +12,8 @@
   ARGV[3]  channel     where the waiters of this lock listen
   ARGV[4]  publish     PUBLISH or SPUBLISH
   ARGV[5]  holds       the hold count wanted after this call; 0, which frees the lock, when left out
-  ARGV[6]  notAfterUs  server time after which no count above 0 is set, in µs; 0 is never
+  ARGV[6]  notAfterUs  server time after which no count above 0 is set, in µs; 0 is never; left out
+                       with `holds`
 
   Returns
     { 'freed', listeners }   the lock is free now, and so many were told

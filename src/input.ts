@@ -3,15 +3,6 @@ import { InvalidArgumentError, show } from './errors.ts'
 /** A lease must leave room for a round trip, and for drift and margin. */
 const SHORTEST_LEASE_MS = 10
 
-/** What is refused at the door rejects, as whatever goes wrong behind it. */
-export function rejecting<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return call()
-  } catch (error) {
-    return Promise.reject(error)
-  }
-}
-
 /** @throws `InvalidArgumentError` before anything is done that the function was to follow */
 export function assertFunction(fn: unknown): void {
   if (typeof fn === 'function') return

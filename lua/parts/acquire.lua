@@ -3,7 +3,7 @@ local function acquire(
   lock, counter, owner, leaseMs, holds, notAfterUs, counterMs, reserve, birth, runId
 )
   leaseMs, holds, notAfterUs = tonumber(leaseMs), tonumber(holds), tonumber(notAfterUs)
-  reserve, birth = tonumber(reserve or 0), birth or ''
+  reserve = tonumber(reserve or 0)
   local reserved = reserve > 0 and reserve or nil
 
   local ttlMs = redis.call('PTTL', lock)
@@ -27,7 +27,7 @@ local function acquire(
   end
 
   local sinceUs, bornAs
-  if birth ~= '' and not held then
+  if birth and not held then
     sinceUs, bornAs = string.match(redis.call('GET', birth) or '', '^(%d+) (%S*)')
     if bornAs ~= runId then
       return { 'forgot', '' }
@@ -36,7 +36,7 @@ local function acquire(
     end
   end
 
-  if not held and birth == '' then
+  if not held and not birth then
     -- The usual case, in as few commands as can be.
     local token = string.format('%.0f', nowUs + reserve)
     local last = counterMs ~= '0' and redis.call('SET', counter, token, 'PX', counterMs, 'GET')

@@ -30,7 +30,7 @@ export class Chain<T extends Linked<T>> {
     return member.chain === this
   }
 
-  /** Takes it out of the chain that it is in, if it is, and puts it last in this one. */
+  /** Puts it last, out of the chain that it was in. One that is in this chain stays where it is. */
   add(member: T): void {
     if (member.chain === this) return
     member.chain?.remove(member)
@@ -55,6 +55,7 @@ export class Chain<T extends Linked<T>> {
     this.#size -= 1
   }
 
+  /** In the order in which they came. Nothing may be removed meanwhile: go round a copy. */
   *[Symbol.iterator](): Generator<T> {
     for (let member = this.#first; member !== undefined; member = member.after) yield member
   }

@@ -206,6 +206,7 @@ export class Keeper {
   #askAgainSoon(holds: readonly Hold[], leaseMs: number): void {
     const soonMs = Math.min(this.#leaseMs / 10, 1_000)
     setTimeout(() => {
+      // One that is in no chain was forgotten.
       const still = holds.filter((hold) =>
         leaseMs > 0 ? this.#watched.has(hold) : hold.chain !== undefined,
       )

@@ -42,14 +42,14 @@ export class Actor<L extends object = Lease> extends Holder {
     return isPending ? undefined : frame
   }
 
-  /** Under whom a lease is kept for `unlock()`: its owner, else the frame, else the lock object. */
+  /** Under whom a lease is kept for `unlock()`: its owner, else the frame, else this. */
   holderFor(owner: Owner | undefined): Holder {
     return owner ?? this.#desk.frames.current() ?? this
   }
 
   /**
    * The lease that the running code holds: of the explicit owner, or of the innermost frame that
-   * has one; outside any frame, of the lock object.
+   * has one; outside any frame, the one that is kept here.
    */
   held(accepts: (lease: L) => boolean = () => true): L | undefined {
     const { frames } = this.#desk

@@ -19,8 +19,8 @@ import { Turn } from './turn.ts'
 import { type Request, Waiter } from './waiter.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
-/** For later in this turn; `queueMicrotask` would make an async resource each time. */
-const AT_ONCE = Promise.resolve()
+/** What is to be done later in this turn follows it: `queueMicrotask` makes an async resource each time. */
+const NOW = Promise.resolve()
 
 /**
  * One client at one lock. However many wait here, only the first of them talks to Redis, and when
@@ -47,7 +47,7 @@ export class Contender {
   readonly #room = new WaitingRoom()
   readonly #turn = new Turn()
   readonly #health = new Health()
-  readonly #advanceLater = () => this.#advance()
+  readonly #advanceNext = () => this.#advance()
 
   constructor(name: string, rawName: string, context: Context, onIdle: () => void) {
     this.#site = new Site(name, rawName, context)
@@ -105,7 +105,7 @@ export class Contender {
     const waiter = new Waiter(request, this.#site.patience(this.#health), () => {
       this.#room.leave(waiter)
       // Later, for all of them may be about to leave: by one signal, or at close().
-      void AT_ONCE.then(this.#advanceLater)
+      void NOW.then(this.#advanceNext)
     })
     this.#room.enter(waiter)
     const { hold } = this.#tenancy

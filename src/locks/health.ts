@@ -1,14 +1,14 @@
 import { Chain, Linked } from '../lease/chain.ts'
 import type { CallFailure } from '../redis/failure.ts'
 
-class Asking extends Linked<Asking> {
+class Sent extends Linked<Sent> {
   readonly sentAt = performance.now()
 }
 
 /** How Redis does, as far as those who wait for one lock know together. */
 export class Health {
   /** Requests that have no answer yet, earliest first. */
-  readonly #open = new Chain<Asking>()
+  readonly #open = new Chain<Sent>()
   /** The failure since the last proper answer, or undefined. */
   failure: CallFailure | undefined
   /** How many calls have failed since then, when the first of them was sent and the last failed. */
@@ -19,7 +19,7 @@ export class Health {
 
   /** A request is sent; call the result when it is settled in whatever way. */
   asks(): () => void {
-    const request = new Asking()
+    const request = new Sent()
     this.#open.add(request)
     return () => this.#open.remove(request)
   }

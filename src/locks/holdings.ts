@@ -1,5 +1,6 @@
 import type { Holder } from '../owner/holder.ts'
 
+/** How many of them there are: each has a number. */
 let made = 0
 
 /**
@@ -7,6 +8,7 @@ let made = 0
  * outside any frame. Each on its lock, in the order of their acquisition.
  */
 export class Holdings<L extends object> {
+  /** Sets its leases apart: a holder has others in other `Holdings`, maybe under the same name. */
   readonly #prefix: string
 
   constructor() {

@@ -130,6 +130,7 @@ export class Tenancy {
   /** @param waitedMs how long it was waited for */
   tell(hold: Hold, waitedMs: number): void {
     hold.told = true
+    // By hand: a spread that something is added to takes longer than the rest of the acquisition.
     const { lockName: name, seat, token } = hold
     this.#context.tell('acquired', { name, owner: seat.wireOwner, token, waitedMs })
     if (hold.seat.wireOwner === this.#forcedFrom) this.forced(this.#forcedFrom)

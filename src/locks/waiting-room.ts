@@ -2,7 +2,10 @@ import { Chain } from '../lease/chain.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Waiter } from './waiter.ts'
 
-/** Everybody in one client who wants one lock: those who queue for it, and others, who try once. */
+/**
+ * Everybody in one client who wants one lock: those who queue for it here, and others, who try once,
+ * re-enter, or wait in turn in Redis.
+ */
 export class WaitingRoom {
   readonly #queue = new Chain<Waiter>()
   readonly #others = new Chain<Waiter>()
@@ -46,7 +49,6 @@ export class WaitingRoom {
 
   /** Those in the queue who wait for the same owner as this one. */
   queuedWith(waiter: Waiter): Waiter[] {
-    if (this.#queue.size === 0) return []
     const { owner } = waiter.request
     return [...this.#queue].filter((one) => one !== waiter && one.request.owner === owner)
   }

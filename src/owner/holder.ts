@@ -1,8 +1,7 @@
-/**
- * Somebody under whom leases are kept. What they keep is theirs, and goes with them: a `WeakMap` of
- * holders that come and go costs the garbage collector more than all else that a lock does.
- */
+/** Somebody under whom leases are kept, and with whom they go. */
 export abstract class Holder {
+  // Not in a `WeakMap` of holders: most of them come and go, and it costs the garbage collector more
+  // than all else that a lock does.
   #kept: Map<string, object[]> | undefined
 
   /** @internal */
@@ -15,18 +14,17 @@ export abstract class Holder {
 
   /** @internal */
   drop(key: string, thing: object): void {
-    const things = this.#kept?.get(key)
-    if (things === undefined) return
+    const kept = this.#kept
+    const things = kept?.get(key)
+    if (kept === undefined || things === undefined) return
     const i = things.lastIndexOf(thing)
     if (i !== -1) things.splice(i, 1)
     // The last list stays: most holders come back for the same lock.
-    if (things.length === 0 && this.#kept !== undefined && this.#kept.size > 1) {
-      this.#kept.delete(key)
-    }
+    if (things.length === 0 && kept.size > 1) kept.delete(key)
   }
 
   /**
-   * What is kept there, in the order in which it came.
+   * What is kept there, in the order in which it came; empty or undefined for nothing.
    *
    * @internal
    */

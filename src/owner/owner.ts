@@ -17,7 +17,7 @@ export class Owner extends Holder {
   readonly clientId: string
   /** Unique in the client. */
   readonly id: string
-  /** Most have one lock at a time. */
+  /** Those on the lock that last got some; most owners have one lock at a time. */
   #latest: Names | undefined
   #others: Map<string, Names> | undefined
   #gathering: Set<string> | undefined

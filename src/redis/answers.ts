@@ -10,8 +10,7 @@ export type Grant =
   | Yielded
   | Queued
   | { readonly kind: 'gone' }
-  /** A master of several that may not vote before that time; null when it was not told since when. */
-  | { readonly kind: 'forgot'; readonly sinceUs: number | null }
+  | Forgot
 
 /** What the scripts `acquire` and `handOver` answered. */
 export function grantOf([kind, detail, reserved]: readonly unknown[]): Grant {
@@ -23,9 +22,9 @@ export function grantOf([kind, detail, reserved]: readonly unknown[]): Grant {
 }
 
 /** What the script `acquireFair` answered. */
-export function fairGrantOf([kind, ...details]: readonly unknown[]): Grant {
-  if (kind !== 'queued') return grantOf([kind, ...details])
-  const [ticket, last, ttlMs, first] = details
+export function fairGrantOf(answer: readonly unknown[]): Grant {
+  const [kind, ticket, last, ttlMs, first] = answer
+  if (kind !== 'queued') return grantOf(answer)
   return {
     kind,
     ticket: String(ticket),
@@ -33,6 +32,12 @@ export function fairGrantOf([kind, ...details]: readonly unknown[]): Grant {
     ttlMs: Number(ttlMs),
     first: Number(first) === 1,
   }
+}
+
+/** A master of several that may not vote before that time; null when it was not told since when. */
+export interface Forgot {
+  readonly kind: 'forgot'
+  readonly sinceUs: number | null
 }
 
 /** The lock is free, and so many others who listen have been woken. */
@@ -172,4 +177,13 @@ export interface Seat {
   readonly key: string
   /** The owner as Redis knows it: `<clientId>:<owner>`. */
   readonly wireOwner: string
+}
+
+/** What the script `releaseFair` answered this client. */
+export function fairReleasedOf(answer: readonly unknown[], clientId: string): Released {
+  const [kind, follower, token] = answer
+  if (kind !== 'granted') return releasedOf(answer)
+  const owner = String(follower)
+  const own = owner.startsWith(`${clientId}:`)
+  return { kind: 'freed', listeners: 0, following: { owner, token: Number(token), own } }
 }

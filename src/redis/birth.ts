@@ -34,5 +34,5 @@ export async function enrol(
     return /aof_enabled:1/.test(info) && (config as unknown[]).flat().includes('always')
   })
   const args = () => [node.calls.runId, restMs, durable ? 1 : 0, newborn ? 1 : 0]
-  await node.calls.run(scripts.enrol, [BIRTH], args, timeoutMs, String)
+  await node.calls.run(scripts.enrol, [BIRTH], args, timeoutMs, () => {})
 }

@@ -5,7 +5,7 @@ import * as scripts from './scripts.generated.ts'
 /** What a script of a lock answers. */
 export type Answer = [kind: string, ...details: unknown[]]
 /** What `many` says for it: in short, where it is what usually is answered. */
-type Usual = Answer | string | number
+type Reply = Answer | string | number
 type Run = <T>(
   script: Script,
   keys: readonly string[],
@@ -44,7 +44,7 @@ const MOST = 64
 export class Bunch {
   readonly #run: Run
   #calls: Call[] = []
-  /** The locks that they are about. */
+  /** The first key of each: its lock. Its other keys go with that one. */
   readonly #locks = new Set<string>()
 
   constructor(run: Run) {
@@ -112,8 +112,7 @@ export class Bunch {
       return all
     }
     const heard = (replies: unknown) => {
-      for (const [i, call] of calls.entries())
-        hear(call, answerOf((replies as Usual[])[i] as Usual))
+      for (const [i, reply] of (replies as Reply[]).entries()) hear(calls[i] as Call, reply)
     }
     this.#run(scripts.many, keys, args, endsAt, heard).catch((failure: CallFailure) => {
       // None was run. It may be for the sake of one of them, whose key is out of bounds.
@@ -123,26 +122,23 @@ export class Bunch {
   }
 
   #sendEach(calls: readonly Call[]): void {
-    for (const call of calls) {
-      const { script, keys, args, endsAt } = call
-      this.#run(script, keys, args, endsAt, (reply) => hear(call, reply as Answer)).catch(
-        (failure: CallFailure) => call.reject(failure),
-      )
+    for (const { script, keys, args, endsAt, heard, reject } of calls) {
+      this.#run(script, keys, args, endsAt, (reply) => heard(reply as Answer)).catch(reject)
     }
   }
 }
 
-function answerOf(reply: Usual): Answer {
-  if (typeof reply === 'string') return ['granted', reply]
-  if (typeof reply === 'number') return ['freed', reply]
-  return reply
-}
-
-function hear(call: Call, reply: Answer): void {
+function hear(call: Call, reply: Reply): void {
   try {
-    if (reply[0] === 'error') throw new CallFailure('refused', String(reply[1]))
-    call.heard(reply)
+    call.heard(answerOf(reply))
   } catch (failure) {
     call.reject(failure as CallFailure)
   }
+}
+
+function answerOf(reply: Reply): Answer {
+  if (typeof reply === 'string') return ['granted', reply]
+  if (typeof reply === 'number') return ['freed', reply]
+  if (reply[0] === 'error') throw new CallFailure('refused', String(reply[1]))
+  return reply
 }

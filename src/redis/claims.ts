@@ -20,10 +20,7 @@ export class Claims {
   readonly #node: LockNode
   readonly #restMs: number
   readonly #claims = new Map<string, Claim>()
-  readonly #releases = new Tasks(
-    () => {},
-    () => {},
-  )
+  readonly #releases = new Tasks()
   readonly #debts: Debts
   readonly #ignoreUps: () => void
   #sends = 0
@@ -54,7 +51,7 @@ export class Claims {
     const claim: Claim = known ?? { doubtUntilMs: 0, pending: 0, sent: 0, whenAnswered: undefined }
     if (known === undefined) this.#claims.set(owner, claim)
     claim.pending += 1
-    const answered = (mayHaveIt: boolean) => {
+    const settled = (mayHaveIt: boolean) => {
       if (!mayHaveIt && known === undefined) this.#claims.delete(owner)
       claim.pending -= 1
       if (claim.pending > 0 || claim.whenAnswered === undefined) return
@@ -66,13 +63,13 @@ export class Claims {
     }
     return ask(onSend).then(
       (grant) => {
-        answered(grant.kind === 'granted')
+        settled(grant.kind === 'granted')
         return grant
       },
       (failure: CallFailure) => {
         const isUnknown = failure.kind === 'unknown'
         if (isUnknown) claim.doubtUntilMs = Math.max(claim.doubtUntilMs, doubtUntilMs)
-        answered(isUnknown)
+        settled(isUnknown)
         throw failure
       },
     )
@@ -137,8 +134,11 @@ export class Claims {
     try {
       const released = await this.#free(keys, owner, 0, timeoutMs)
       const claim = this.#claims.get(owner)
-      const isBehind = claim !== undefined && (claim.pending > 0 || claim.sent > sends)
-      if (isBehind) await this.#follow(keys, owner, sends, timeoutMs)
+      if (claim !== undefined && claim.pending > 0) await this.answered(owner)
+      // It may have been asked for behind the release.
+      if (claim !== undefined && claim.sent > sends && this.#claims.has(owner)) {
+        await this.#free(keys, owner, 0, timeoutMs)
+      }
       this.over(keys, owner, sentAt)
       return released
     } catch (failure) {
@@ -146,13 +146,6 @@ export class Claims {
       this.over(keys, owner)
       throw failure
     }
-  }
-
-  /** Releases once more where the lock was asked for behind the release. */
-  async #follow(keys: LockKeys, owner: string, sends: number, timeoutMs: number): Promise<void> {
-    await this.answered(owner)
-    const claim = this.#claims.get(owner)
-    if (claim !== undefined && claim.sent > sends) await this.#free(keys, owner, 0, timeoutMs)
   }
 
   #free(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {

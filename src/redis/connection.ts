@@ -124,13 +124,13 @@ export class Connection {
     const { client } = this
     this.#silentSince ??= performance.now()
     return new Promise((resolve, reject) => {
-      // Not unref'ed: it keeps the process alive while an answer is due. After a blocked event loop
-      // the answer may have arrived and not been read yet: that has its turn first.
       const giveUp = () => {
         reject(new CallFailure('unknown', `no answer within ${Math.round(timeoutMs)} ms`))
         // What makes up for the lost answer may still get through where the request did.
         setImmediate(() => this.#leaveIfSilent(client))
       }
+      // Not unref'ed: it keeps the process alive while an answer is due. After a blocked event loop
+      // the answer may have arrived and not been read yet: that has its turn first.
       const timer = setTimeout(setImmediate, timeoutMs, giveUp)
       this.#due += 1
       send(client).then(

@@ -117,7 +117,7 @@ export class Contention {
     const crowd = this.#crowds.get(keys) ?? { losses: 0, before: 0 }
     // It is put right when the lock is had.
     this.#crowds.set(keys, { ...crowd, losses: crowd.losses + 1 })
-    return crowd.losses + crowd.before < FEW ? undefined : askBefore(master, crowd, ask)
+    return crowd.losses + crowd.before < FEW ? undefined : askAlone(master, crowd, ask)
   }
 
   #isFree(keys: LockKeys, master: Master): void {
@@ -142,7 +142,8 @@ export class Contention {
   }
 }
 
-async function askBefore(
+/** Lets others go before for a moment, at random; then asks the one alone, for its head start. */
+async function askAlone(
   master: Master,
   { losses, before }: Crowd,
   ask: (master: Master) => Promise<Grant>,

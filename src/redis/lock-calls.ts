@@ -49,7 +49,11 @@ export class LockCalls {
     return runScript(this.#connection, script, keys, args, timeoutMs, read)
   }
 
-  /** Tells the script until when it may run; where the clocks had come apart, tells it once more. */
+  /**
+   * Tells the script until when it may run; where the clocks had come apart, tells it once more.
+   *
+   * @param read gets every answer but "late"
+   */
   timed<T>(
     script: Script,
     keys: readonly string[],

@@ -81,10 +81,9 @@ export class LockNode {
   ): Promise<Grant> {
     return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) => {
       vote?.onSend()
-      const args = [owner, leaseMs, holds, notAfterUs, this.#counterMs]
-      if (vote !== undefined) args.push(reserve, vote.birth, this.calls.runId)
-      else if (reserve > 0) args.push(reserve)
-      return args
+      const needed = [owner, leaseMs, holds, notAfterUs, this.#counterMs]
+      if (vote !== undefined) return [...needed, reserve, vote.birth, this.calls.runId]
+      return reserve > 0 ? [...needed, reserve] : needed
     })
   }
 

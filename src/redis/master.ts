@@ -1,4 +1,4 @@
-import { type Grant, grantOf, type LockFacts, type Released, type Seat } from './answers.ts'
+import type { Forgot, Grant, LockFacts, Released, Seat } from './answers.ts'
 import { BIRTH, enrol, MAY_HAVE_FORGOTTEN } from './birth.ts'
 import { Claims } from './claims.ts'
 import { CallFailure } from './failure.ts'
@@ -176,21 +176,25 @@ export class Master {
       notAfterUs,
       this.#settings.counterMs,
     ]
-    await this.#claims.claim(wireOwner, timeoutMs, async (onSend) => {
-      const { calls } = this.node
-      await calls.timed(scripts.restore, here.both, args, timeoutMs, grantOf)
-      onSend()
-      return { kind: 'granted', token }
-    })
+    await this.#claims.claim(wireOwner, timeoutMs, (onSend) =>
+      // Whatever it answers: it may have the lock in that name.
+      this.node.calls.timed(scripts.restore, here.both, args, timeoutMs, () => {
+        onSend()
+        return { kind: 'granted', token }
+      }),
+    )
   }
 
-  /** One that may have forgotten is told so where it does not know, and asked once more. */
+  /**
+   * One that may have forgotten: where it was not told since when it votes it is told, and asked
+   * once more. Rejects where it may not vote yet.
+   */
   async #remind(
-    grant: Extract<Grant, { kind: 'forgot' }>,
+    { sinceUs }: Forgot,
     endsAt: number,
     askAgain: (leftMs: number) => Promise<Grant>,
   ): Promise<Grant> {
-    if (grant.sinceUs === null) {
+    if (sinceUs === null) {
       const isNew = await this.#peers.isNewDeployment()
       await enrol(this.node, this.#settings.restMs, isNew, Math.max(1, endsAt - performance.now()))
       const leftMs = endsAt - performance.now()

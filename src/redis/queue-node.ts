@@ -1,4 +1,4 @@
-import { fairGrantOf, type Grant, type Released, releasedOf } from './answers.ts'
+import { fairGrantOf, fairReleasedOf, type Grant, type Released } from './answers.ts'
 import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import type { LockCalls } from './lock-calls.ts'
 import * as scripts from './scripts.generated.ts'
@@ -111,13 +111,7 @@ export class QueueNode {
       keys.channel,
       this.#calls.publish,
     ]
-    const read = (reply: unknown): Released => {
-      const [kind, first, second] = reply as unknown[]
-      if (kind !== 'granted') return releasedOf(reply as unknown[])
-      const owner = String(first)
-      const own = owner.startsWith(`${this.#clientId}:`)
-      return { kind: 'freed', listeners: 0, following: { owner, token: Number(second), own } }
-    }
+    const read = (reply: unknown) => fairReleasedOf(reply as unknown[], this.#clientId)
     return this.#calls.run(scripts.releaseFair, keys.six, args, timeoutMs, read)
   }
 

@@ -19,19 +19,17 @@ export async function renewSeats(
     const group = indices.map((i) => seats[i] as Seat)
     const keys = group.map((seat) => seat.key)
     const args = [leaseMs, ...group.map((seat) => seat.wireOwner)]
-    const reply = await calls
-      .run(
-        scripts.renew,
-        keys,
-        () => args,
-        timeoutMs,
-        (answers) => answers as unknown[],
-      )
+    const answers = await calls
+      .run(scripts.renew, keys, () => args, timeoutMs, numbers)
       .catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
-      left[i] = reply instanceof CallFailure ? reply : Number(reply[n])
+      left[i] = answers instanceof CallFailure ? answers : (answers[n] as number)
     }
   }
   await Promise.all(groups.map(renewGroup))
   return left
+}
+
+function numbers(reply: unknown): number[] {
+  return (reply as unknown[]).map(Number)
 }

@@ -15,7 +15,7 @@ export interface Script {
 /** What a script is given beside its keys. */
 export type Args = readonly (string | number)[]
 
-/** What a script answered, read for whoever asked. */
+/** What to make of an answer as soon as it comes. It may ask again; what it throws rejects the call. */
 export type Read<T> = (reply: unknown) => T | Promise<T>
 
 /**
@@ -23,7 +23,8 @@ export type Read<T> = (reply: unknown) => T | Promise<T>
  * an evicted script) gets the source, once.
  *
  * @param argsNow called each time that it is sent
- * @returns what was read; rejects with a `CallFailure` and nothing else, after `timeoutMs` at most
+ * @returns what was read. Where there is no answer it rejects with a `CallFailure` and nothing else,
+ * after `timeoutMs` at most
  */
 export function runScript<T>(
   connection: Connection,

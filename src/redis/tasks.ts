@@ -13,7 +13,7 @@ export class Tasks {
     this.#done()
   }
 
-  constructor(onError: (error: Error) => void, onQuiet: () => void) {
+  constructor(onError: (error: Error) => void = () => {}, onQuiet: () => void = () => {}) {
     this.#onError = onError
     this.#onQuiet = onQuiet
   }

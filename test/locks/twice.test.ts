@@ -1,5 +1,4 @@
 import { systemClock } from '../../src/lease/clock.ts'
-import type { Hold } from '../../src/lease/hold.ts'
 import type { Lease } from '../../src/lease/lease.ts'
 import { Contender } from '../../src/locks/contender.ts'
 import type { Context } from '../../src/locks/context.ts'
@@ -60,17 +59,17 @@ test('a waiter is not handed the lock by two at once', async () => {
     waitMs,
     signal: undefined,
     once: undefined,
-    leaseOf: (hold) => hold as unknown as Lease,
+    leaseOf: (hold) => ({ hold }) as Lease,
   })
   const first = contender.acquire(request(Infinity))
   await answer('acquire c:1/1', { kind: 'granted', token: 100 })
   const waiting = contender.acquire(request(Infinity))
-  void contender.release((await first) as unknown as Hold, false)
+  void contender.release(((await first) as Lease).hold, false)
   await turn()
   // Most masters have let it go; the last one is still waited for. Another caller is quick.
   const quick = contender.acquire(request(0))
   await answer('acquire c:3/1', { kind: 'granted', token: 200 })
-  void contender.release((await quick) as unknown as Hold, false)
+  void contender.release(((await quick) as Lease).hold, false)
   await turn()
   expect(asked).toEqual([
     'acquire c:1/1',
@@ -79,5 +78,5 @@ test('a waiter is not handed the lock by two at once', async () => {
     'release c:3/1',
   ])
   await answer('hand over c:1/1 to c:2/1', { kind: 'granted', token: 300 })
-  expect(await waiting).toMatchObject({ token: 300, seat: { wireOwner: 'c:2/1' } })
+  expect(await waiting).toMatchObject({ hold: { token: 300, seat: { wireOwner: 'c:2/1' } } })
 })

@@ -35,10 +35,11 @@ const KEYS: Record<string, string> = {
   birth: BIRTH,
 }
 
-/** Runs a script with its arguments by name, as its header declares them. */
+/** Runs a script with its arguments by name, as its header declares them; the last may be left out. */
 export function run(script: Script, args: Arguments): Promise<unknown> {
   const keys = script.keys.map((name) => KEYS[name] as string)
-  const values = script.args.map((name) => {
+  const given = script.args.findLastIndex((name) => args[name] !== undefined) + 1
+  const values = script.args.slice(0, given).map((name) => {
     const value = args[name]
     if (value === undefined) throw new Error(`The script takes ${name}`)
     return value

@@ -32,18 +32,13 @@ const acquire = (args: Arguments) =>
     holds: 1,
     notAfterUs: NEVER,
     counterMs: COUNTER_MS,
-    birth: '',
-    runId: '',
-    reserve: 0,
     ...args,
   }) as Promise<[string, Value, number?]>
 
 const release = (args: Arguments) =>
   run(scripts.release, {
     owner: 'c:1',
-    holds: 0,
     token: '',
-    notAfterUs: NEVER,
     channel: CHANNEL,
     publish: 'PUBLISH',
     ...args,
@@ -658,7 +653,7 @@ describe('of one master of several', () => {
   const REST_MS = 60_000
   const enrol = (args: Arguments = {}) =>
     run(scripts.enrol, { runId: 'a', restMs: REST_MS, durable: 0, newborn: 0, ...args })
-  const vote = (args: Arguments = {}) => acquire({ birth: BIRTH, runId: 'a', ...args })
+  const vote = (args: Arguments = {}) => acquire({ reserve: 0, birth: BIRTH, runId: 'a', ...args })
   const agree = (token: number, owner = 'c:1') =>
     run(scripts.agree, { owner, token, counterMs: COUNTER_MS })
   const restore = (args: Arguments = {}) =>
