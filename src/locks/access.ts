@@ -39,7 +39,7 @@ export class Access {
    * @param how.scoped whether somebody else than `unlock()` releases it
    * @param how.once set where it asks once although it has time: whom it asks
    * @returns the lease; null when it was not to be had in the time given
-   * @throws `ClosedError`
+   * @throws `ClosedError`, or the reason of an abort
    */
   acquire(
     owner: Owner,
@@ -47,6 +47,7 @@ export class Access {
     { holder = owner, scoped, once }: { holder?: Holder; scoped: boolean; once?: Asker },
   ): Promise<Lease | null> {
     this.desk.assertOpen(this.name)
+    signal?.throwIfAborted()
     const watched = leaseMs === undefined
     const contender = this.desk.contender(this.name, this.rawName)
     const { holdings } = this.desk

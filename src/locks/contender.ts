@@ -117,6 +117,8 @@ export class Contender {
       this.#tasks.run(this.#race.run(waiter))
     } else {
       if (this.#room.first !== undefined || this.#occupied) this.#site.announce(waiter)
+      // Whoever hears of it may abort.
+      if (waiter.settled) return waiter.promise
       this.#room.queue(waiter)
       this.#advance()
     }
@@ -204,6 +206,8 @@ export class Contender {
     // Before listeners hear of it: one of them may abort, and its caller has it already.
     waiter.resolve(hold)
     this.#tenancy.tell(hold, waiter.waitedMs)
+    // Whoever hears of it may have released it.
+    if (this.#tenancy.hold !== hold) return
     for (const other of this.#room.queuedWith(waiter)) {
       if (other.contending) other.bell.ring()
       else this.#tasks.run(this.#reenter(hold, other))

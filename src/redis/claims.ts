@@ -9,6 +9,8 @@ import { Tasks } from './tasks.ts'
 interface Claim {
   /** Until when a request that was given up could still take the lock, on `performance.now()`. */
   doubtUntilMs: number
+  /** Whether the lock was granted in that name, or may be. */
+  mayHaveIt: boolean
   /** How many requests in that name are under way, and when the last one was sent, in order. */
   pending: number
   sent: number
@@ -48,13 +50,21 @@ export class Claims {
   ): Promise<Grant> {
     const doubtUntilMs = performance.now() + timeoutMs + this.#node.lateAtMostMs
     const known = this.#claims.get(owner)
-    const claim: Claim = known ?? { doubtUntilMs: 0, pending: 0, sent: 0, whenAnswered: undefined }
+    const claim: Claim = known ?? {
+      doubtUntilMs: 0,
+      mayHaveIt: false,
+      pending: 0,
+      sent: 0,
+      whenAnswered: undefined,
+    }
     if (known === undefined) this.#claims.set(owner, claim)
     claim.pending += 1
     const settled = (mayHaveIt: boolean) => {
-      if (!mayHaveIt && known === undefined) this.#claims.delete(owner)
+      claim.mayHaveIt ||= mayHaveIt
       claim.pending -= 1
-      if (claim.pending > 0 || claim.whenAnswered === undefined) return
+      if (claim.pending > 0) return
+      if (!claim.mayHaveIt && this.#claims.get(owner) === claim) this.#claims.delete(owner)
+      if (claim.whenAnswered === undefined) return
       for (const tell of claim.whenAnswered.splice(0)) tell()
     }
     const onSend = () => {

@@ -65,14 +65,14 @@ export class Master {
     const ask = (ms: number, onSend = () => {}) =>
       this.node.acquire(here, owner, leaseMs, holds, ms, reserve, { birth: BIRTH, onSend })
     if (holds > 1) return this.#vote(() => ask(timeoutMs))
-    const endsAt = performance.now() + timeoutMs
     return this.#vote(() =>
-      this.#claims.claim(owner, timeoutMs, (onSend) =>
-        ask(timeoutMs, onSend).then((grant) => {
+      this.#claims.claim(owner, timeoutMs, (onSend) => {
+        const endsAt = performance.now() + timeoutMs
+        return ask(timeoutMs, onSend).then((grant) => {
           if (grant.kind !== 'forgot') return grant
           return this.#remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
-        }),
-      ),
+        })
+      }),
     )
   }
 

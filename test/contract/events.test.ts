@@ -69,6 +69,38 @@ describeLocks('the events', (stage) => {
     await lease.release()
   })
 
+  test('let a listener abort the wait that it is told of', async () => {
+    const client = stage.world.newClient()
+    const lease = await stage.getLock(client, 'it').lock()
+    const abort = new AbortController()
+    client.once('wait', () => abort.abort(new Error('not that long')))
+    const waiting = stage.getLock(client, 'it').lock({ signal: abort.signal })
+    await expect(waiting).rejects.toThrow('not that long')
+    await lease.release()
+    const next = await stage.getLock(client, 'it').lock()
+    await next.release()
+  })
+
+  test('let a listener release the hold that it is told of', async () => {
+    const [one, two] = [stage.world.newClient(), stage.world.newClient()]
+    const busy = await stage.getLock(one, 'it').lock()
+    const lock = stage.getLock(two, 'it', { owner: two.owner() })
+    const unlocked = new Promise<void>((resolve, reject) => {
+      two.once('acquired', () => void lock.unlock().then(resolve, reject))
+    })
+    let waits = 0
+    two.on('wait', () => {
+      waits += 1
+    })
+    const both = [lock.lock(), lock.lock()]
+    await eventually(() => waits === 2)
+    await busy.release()
+    await unlocked
+    const [first, second] = await Promise.all(both)
+    expect([first?.valid, second?.valid]).toEqual([false, true])
+    await second?.release()
+  })
+
   test('tell the release before the next acquisition when the lock is handed over', async () => {
     const client = stage.world.newClient()
     const events = record(client)

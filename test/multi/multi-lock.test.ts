@@ -427,6 +427,29 @@ test('an abort ends the wait and leaves nothing', async () => {
   await eventually(async () => (await lockedOf(ABC)).length === 0)
 })
 
+test('an abort between two of its questions leaves nobody who waits', async () => {
+  const [mine, theirs] = [newClient(), newClient()]
+  const busy = await theirs.getLock('a').lock()
+  await mine.getLock('c').isLocked()
+  const acquired: string[] = []
+  mine.on('acquired', ({ name }) => acquired.push(name))
+  // Whichever is had first ends the wait for the other: some of these come just in between.
+  for (let turns = 0; turns < 12; turns++) {
+    const abort = new AbortController()
+    const locking = multi(mine, 'a', 'b').lock({ signal: abort.signal })
+    locking.catch(() => {})
+    for (let turn = 0; turn < turns; turn++) await null
+    const lease = await mine.getLock('c').lock()
+    abort.abort(new Error('the other came first'))
+    await expect(locking).rejects.toThrow('the other came first')
+    await lease.release()
+  }
+  acquired.splice(0)
+  await busy.release()
+  await never(() => acquired.length > 0, 200)
+  expect(await lockedOf(['a', 'b'])).toEqual([])
+})
+
 test('close() ends the wait and frees what is held', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const busy = await theirs.getLock('b').lock()

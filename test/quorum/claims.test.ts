@@ -1,0 +1,37 @@
+import type { Grant, Released } from '../../src/redis/answers.ts'
+import { Claims } from '../../src/redis/claims.ts'
+import { CallFailure } from '../../src/redis/failure.ts'
+import { lockKeys } from '../../src/redis/keys.ts'
+import type { LockNode } from '../../src/redis/lock-node.ts'
+import { deferred } from '../support/deferred.ts'
+import { eventually } from '../support/eventually.ts'
+
+/** The claims on a master that answers as it is told to. */
+function claimsOn(release: () => Promise<Released>) {
+  const node = { lateAtMostMs: 0, whyDown: undefined, onUp: () => () => {}, release }
+  return new Claims(node as unknown as LockNode, 100, 10_000)
+}
+
+test('a name that is asked for twice is remembered while one of both may have the lock', async () => {
+  let releases = 0
+  const claims = claimsOn(async () => {
+    releases += 1
+    if (releases === 1) throw new CallFailure('unknown', 'no answer')
+    return { kind: 'freed', listeners: 0 }
+  })
+  const [first, second] = [deferred<Grant>(), deferred<Grant>()]
+  const asked = [first, second].map(({ promise }) =>
+    claims.claim('c:1', 10, (onSend) => {
+      onSend()
+      return promise
+    }),
+  )
+  first.resolve({ kind: 'held', ttlMs: 5 })
+  await asked[0]
+  second.resolve({ kind: 'granted', token: 1 })
+  await asked[1]
+  await expect(claims.release(lockKeys('it'), 'c:1', 0, 50)).rejects.toThrow('no answer')
+  await eventually(() => releases === 2, { message: 'the release to be told again' })
+  await claims.quiet()
+  claims.close()
+})
