@@ -1,0 +1,37 @@
+// The scripts of Holdfast, called by as little as can be: what of its cost is not the client's.
+import { acquire, release } from '../../../dist/esm/redis/scripts.generated.js'
+import { connectAsHoldfast } from './connection.mjs'
+
+const LEASE_MS = 30_000
+const COUNTER_MS = 86_400_000
+const NEVER = 0
+
+export async function open(url) {
+  const client = await connectAsHoldfast(url)
+  await Promise.all([acquire, release].map(({ source }) => client.script('LOAD', source)))
+  const run = ({ sha1 }, name, ...args) =>
+    client.evalsha(sha1, 2, name, `redisson_lock_token:{${name}}`, ...args)
+  const take = (name, owner, holds) => run(acquire, name, owner, LEASE_MS, holds, NEVER, COUNTER_MS)
+  const leave = (name, owner, token, ...left) =>
+    run(release, name, owner, token, `redisson_lock__channel:{${name}}`, 'PUBLISH', ...left)
+  let ids = 0
+  return {
+    async acquire(name) {
+      ids += 1
+      const owner = `floor-of-our-scripts:${process.pid}.${ids}`
+      const [kind, token] = await take(name, owner, 1)
+      if (kind !== 'granted') throw new Error(`${name} is taken, and this does not wait`)
+      return () => leave(name, owner, token)
+    },
+    async nested(name, work) {
+      const owner = `floor-of-our-scripts:${process.pid}`
+      const [, token] = await take(name, owner, 1)
+      await work(async () => {
+        await take(name, owner, 2)
+        return () => leave(name, owner, token, 1, NEVER)
+      })
+      await leave(name, owner, token)
+    },
+    close: () => client.disconnect(),
+  }
+}
