@@ -37,6 +37,7 @@ export class Access {
    *
    * @param how.holder under whom the lease is kept for `unlock()`; the owner when left out
    * @param how.scoped whether somebody else than `unlock()` releases it
+   * @param how.known whether somebody else was found to have it before
    * @param how.once set where it asks once although it has time: whom it asks
    * @returns the lease; null when it was not to be had in the time given
    * @throws `ClosedError`, or the reason of an abort
@@ -44,7 +45,12 @@ export class Access {
   acquire(
     owner: Owner,
     { leaseMs, waitMs, signal }: Acquisition,
-    { holder = owner, scoped, once }: { holder?: Holder; scoped: boolean; once?: Asker },
+    {
+      holder = owner,
+      scoped,
+      known = false,
+      once,
+    }: { holder?: Holder; scoped: boolean; known?: boolean; once?: Asker },
   ): Promise<Lease | null> {
     this.desk.assertOpen(this.name)
     signal?.throwIfAborted()
@@ -72,6 +78,7 @@ export class Access {
       fair: this.fair,
       waitMs,
       signal,
+      known,
       once,
       leaseOf,
     })

@@ -35,6 +35,8 @@ export class Gathering {
   readonly #endsAt: number
   readonly #taken = new Map<Wanted, Lease>()
   #wanted: Wanted[] = []
+  /** Whether somebody was found to have one: then no answer in time is no outage. */
+  #known = false
   /** Leases that were lost since one was last found to be somebody else's. */
   #losses = 0
 
@@ -98,6 +100,7 @@ export class Gathering {
       if (busy === null) continue
       if (!(await this.#hasAlready(busy))) {
         this.#losses = 0
+        this.#known = true
         return busy
       }
       this.#wanted = this.#wanted.filter((one) => one !== busy)
@@ -127,7 +130,8 @@ export class Gathering {
         const once = group.length === 1 ? node : together.as(n)
         let lease: Lease | null = null
         try {
-          lease = await access.acquire(owner, { ...this.#meant, waitMs }, { scoped: true, once })
+          const how = { scoped: true, known: this.#known, once }
+          lease = await access.acquire(owner, { ...this.#meant, waitMs }, how)
         } finally {
           together.done(n, lease !== null)
         }
@@ -157,7 +161,7 @@ export class Gathering {
       const lease = await busy.access.acquire(
         busy.owner,
         { ...this.#meant, waitMs },
-        { scoped: true },
+        { scoped: true, known: true },
       )
       if (lease !== null) this.#taken.set(busy, lease)
       return lease !== null

@@ -18,6 +18,8 @@ export interface Request {
   /** How long to wait in milliseconds: 0 is not at all, Infinity without an end. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
+  /** Whether somebody else was found to have it before. */
+  readonly known: boolean
   /** Set where it asks once although it has time: whom it asks. */
   readonly once: Asker | undefined
   /** What the caller gets for a hold. */
@@ -123,8 +125,8 @@ export class Waiter extends Linked<Waiter> {
   // Null says that somebody else has the lock. Where Redis is silent nobody can know that.
   #timeIsUp(): void {
     if (this.#settled) return
-    if (this.patience.isOutage(this.announced)) {
-      this.reject(this.patience.error(`not acquired within ${this.request.waitMs} ms`))
+    if (this.patience.isOutage(this.announced || this.request.known)) {
+      this.reject(this.patience.error(`not acquired within ${Math.round(this.request.waitMs)} ms`))
     } else {
       this.resolve(null)
     }

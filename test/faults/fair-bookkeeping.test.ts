@@ -80,7 +80,7 @@ test('the inbox and the heartbeat end soon after the last wait', async () => {
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
-  await eventually(async () => (await listenersOf(client)) === 1)
+  await rig.hears(client)
   await held.release()
   const lease = await pending
   await eventually(async () => (await listenersOf(client)) === 0)
@@ -142,7 +142,7 @@ test('a lock that goes from client to client costs one release and one confirmat
     pending.push(client.getFairLock('it').lock())
     await rig.queued('it', i + 1)
   }
-  await Promise.all(clients.map((one) => eventually(async () => (await listenersOf(one)) === 1)))
+  await Promise.all(clients.map((one) => rig.hears(one)))
   // Each asks when it queues, and not again when it listens for releases by others.
   await rig.listening('it', 8)
   expect(rig.proxy.count(SHA.acquireFair)).toBe(8)

@@ -83,12 +83,6 @@ function holdingBack(script: keyof typeof SHA, what: 'hold' | 'holdReply', first
   }
 }
 
-const hears = (client: Holdfast) =>
-  eventually(async () => {
-    const reply = await rig.server.admin.pubsub('NUMSUB', `holdfast_inbox:${client.id}`)
-    return Number(reply[1]) === 1
-  })
-
 const grantedTo = (client: Holdfast) =>
   eventually(async () =>
     Object.keys(await rig.hash('it')).some((owner) => owner.startsWith(`${client.id}:`)),
@@ -102,14 +96,14 @@ const points: readonly Point[] = [
   {
     point: 'it queues',
     async at(start) {
-      await hears(start().client)
+      await rig.hears(start().client)
       return () => undefined
     },
   },
   {
     point: 'both connections break',
     async at(start) {
-      await hears(start().client)
+      await rig.hears(start().client)
       rig.proxy.cut()
       return () => undefined
     },
@@ -118,7 +112,7 @@ const points: readonly Point[] = [
     point: 'the message that grants the lock is on its way',
     async at(start, release) {
       const { client } = start()
-      await hears(client)
+      await rig.hears(client)
       const beat = rig.proxy.onNextRequest(SHA.heartbeat, 'hold')
       const hole = rig.proxy.blackHole({ only: 'subscriber' })
       await release()
@@ -135,7 +129,7 @@ const points: readonly Point[] = [
     async at(start, release) {
       const startedAt = performance.now()
       const { client } = start()
-      await hears(client)
+      await rig.hears(client)
       // What it was told last of the queue gets too old to rely on.
       const beat = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
       await beat.seen

@@ -17,19 +17,12 @@ const patient = () => rig.client({ commandTimeoutMs: 10_000 })
 const say = (client: Holdfast, token: number, owner: string, name: string) =>
   rig.server.admin.publish(`holdfast_inbox:${client.id}`, `${token} ${owner} ${name}`)
 
-/** Waits until the messages for a client are heard. */
-const hears = (client: Holdfast) =>
-  eventually(async () => {
-    const reply = await rig.server.admin.pubsub('NUMSUB', `holdfast_inbox:${client.id}`)
-    return Number(reply[1]) === 1
-  })
-
 test('a grant whose message is lost is found by the heartbeat', async () => {
   const client = patient()
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
-  await hears(client)
+  await rig.hears(client)
   rig.proxy.blackHole({ only: 'subscriber', onHeal: 'drop' })
   await held.release()
   const released = performance.now()
@@ -45,7 +38,7 @@ test('a grant is acted on without asking, and confirmed with one request', async
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
-  await hears(client)
+  await rig.hears(client)
   const asked = rig.proxy.count(SHA.acquireFair)
   await held.release()
   const lease = await pending
@@ -64,7 +57,7 @@ test.each([
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock(options)
   await rig.queued('it', 1)
-  await hears(client)
+  await rig.hears(client)
   // What it was told last is as old as it gets.
   await pause(450)
   await held.release()
@@ -81,7 +74,7 @@ test('a message that comes when the grant is over is not acted on, and the waite
   const held = await rig.witness().getFairLock('it').lock()
   const first = client.getFairLock('it').lock()
   await rig.queued('it', 1)
-  await hears(client)
+  await rig.hears(client)
   const second = rig.witness().getFairLock('it').lock()
   await rig.queued('it', 2)
   const third = rig.witness().getFairLock('it').lock()
@@ -114,7 +107,7 @@ test('a message that comes too late to be sure is confirmed before it is acted o
   const startedAt = performance.now()
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
-  await hears(client)
+  await rig.hears(client)
   // Without heartbeats what it was told last gets too old to rely on.
   const beats = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
   await beats.seen
@@ -135,7 +128,7 @@ test('a message before the reply to the request to queue is acted on', async () 
   const another = await witness.getFairLock('another').lock()
   const elsewhere = client.getFairLock('another').lock()
   await rig.queued('another', 1)
-  await hears(client)
+  await rig.hears(client)
   await rig.proxy.onNextRequest(SHA.heartbeat, 'pass').done
 
   const held = await witness.getFairLock('it').lock()
@@ -160,7 +153,7 @@ test('a message that is repeated later grants nothing, to none of that name', as
   const held = await witness.getFairLock('it').lock()
   const pending = lock.lock()
   await rig.queued('it', 1)
-  await hears(client)
+  await rig.hears(client)
   await held.release()
   const lease = await pending
   await lease.release()
@@ -188,7 +181,7 @@ test('messages that make no sense are overlooked', async () => {
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
-  await hears(client)
+  await rig.hears(client)
   const [place = ''] = await rig.queue('it')
   for (const text of [
     '',
@@ -230,7 +223,7 @@ test('a wait soon after others keeps its turn, though its messages are not heard
   async function waitOnce(held: Lease, next: HoldfastLock): Promise<Lease> {
     const pending = lock.lock()
     await rig.queued('it', 1)
-    await hears(client)
+    await rig.hears(client)
     const after = next.lock()
     await rig.queued('it', 2)
     await held.release()

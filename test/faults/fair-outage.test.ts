@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Holdfast } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from './rig.ts'
@@ -11,13 +10,6 @@ const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE' }
 const CLAIM_MS = 1_500
 /** What a busy machine adds. */
 const NOISE_MS = 1_000
-
-/** Waits until the messages for a client are heard. */
-const hears = (client: Holdfast) =>
-  eventually(async () => {
-    const reply = await rig.server.admin.pubsub('NUMSUB', `holdfast_inbox:${client.id}`)
-    return Number(reply[1]) === 1
-  })
 
 /** Waits until the places of so many clients have had a heartbeat just now. */
 const keptAlive = (name: string, clients: number) =>
@@ -32,7 +24,7 @@ async function scene(client = rig.client()) {
   const held = await rig.witness().getFairLock('it').lock()
   const first = client.getFairLock('it').lock()
   await rig.queued('it', 1)
-  await hears(client)
+  await rig.hears(client)
   const second = rig.witness().getFairLock('it').lock()
   await rig.queued('it', 2)
   return { client, held, first, second }

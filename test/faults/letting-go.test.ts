@@ -35,3 +35,15 @@ test.each([
   expect(await rig.exists(mine)).toBe(false)
   await held.release()
 })
+
+test('a multi-lock that asks again when its time is up says that somebody has a lock', async () => {
+  const client = rig.client({ commandTimeoutMs: 3_000 })
+  const multi = client.getMultiLock(client.getLock('a'), client.getLock('b'))
+  const held = await rig.witness().getLock('b').lock()
+  expect(await multi.tryLock()).toBeNull()
+  rig.proxy.delay(100)
+  // The first answer takes 200 ms; the second one would come too late.
+  expect(await multi.tryLock(300)).toBeNull()
+  expect(await rig.exists('a')).toBe(false)
+  await held.release()
+})

@@ -41,8 +41,10 @@ export interface Rig {
   listening(name: string, clients?: number): Promise<void>
   /** Those who queue for a fair lock, in order. */
   queue(name: string): Promise<string[]>
-  /** Waits until as many as given queue for it. */
+  /** Waits until as many as given queue for it, as Redis has it: the waiter may not know yet. */
   queued(name: string, places: number): Promise<void>
+  /** Waits until the client, which queues and knows it, hears of what it is granted. */
+  hears(client: Holdfast): Promise<void>
 }
 
 /** One server for the file, a fresh proxy for each test. Call it at the top of a file. */
@@ -93,6 +95,15 @@ export function faultRig(): Rig {
       await eventually(
         async () => (await server.admin.zcard(`holdfast_queue:{${name}}`)) === places,
         { message: `${places} place(s) in the queue for ${name}` },
+      )
+    },
+    async hears(client) {
+      await eventually(
+        async () => {
+          const reply = await server.admin.pubsub('NUMSUB', `holdfast_inbox:${client.id}`)
+          return Number(reply[1]) === 1
+        },
+        { message: `${client.id} to hear of grants` },
       )
     },
   }

@@ -58,6 +58,7 @@ test('a waiter is not handed the lock by two at once', async () => {
     fair: false,
     waitMs,
     signal: undefined,
+    known: false,
     once: undefined,
     leaseOf: (hold) => ({ hold }) as Lease,
   })
