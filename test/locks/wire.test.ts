@@ -246,7 +246,7 @@ describe('connections', () => {
   })
 
   test('two thousand held locks are renewed by a few scripts', async () => {
-    const client = newClient({ leaseMs: 6_000, outageMs: 30_000 })
+    const client = newClient({ leaseMs: 15_000, outageMs: 30_000 })
     const names = Array.from({ length: 2_000 }, (_, i) => `it ${i}`)
     const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
     const calls = async () =>
@@ -258,8 +258,8 @@ describe('connections', () => {
       requests += 1
     })
     const before = await calls()
-    await eventually(() => renewed >= 4_000, { timeoutMs: 25_000 })
-    // Also what the tick that is under way may have sent already.
+    await eventually(() => renewed >= 2_000, { timeoutMs: 25_000 })
+    // Also what a tick before all were held may have sent.
     expect((await calls()) - before).toBeLessThanOrEqual(20)
     expect(requests).toBeLessThanOrEqual(20)
     expect(leases.every((lease) => lease.valid)).toBe(true)
