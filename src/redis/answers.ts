@@ -95,6 +95,15 @@ export function releasedOf([kind, listeners]: readonly unknown[]): Released {
   return { kind: kind as 'kept' | 'gone' }
 }
 
+/** What the script `releaseFair` answered this client. */
+export function fairReleasedOf(answer: readonly unknown[], clientId: string): Released {
+  const [kind, follower, token] = answer
+  if (kind !== 'granted') return releasedOf(answer)
+  const owner = String(follower)
+  const own = owner.startsWith(`${clientId}:`)
+  return { kind: 'freed', listeners: 0, following: { owner, token: Number(token), own } }
+}
+
 /** One lock as the server sees it. */
 export interface LockFacts {
   /** `<clientId>:<owner>`, or null when the lock is free. */
@@ -177,13 +186,4 @@ export interface Seat {
   readonly key: string
   /** The owner as Redis knows it: `<clientId>:<owner>`. */
   readonly wireOwner: string
-}
-
-/** What the script `releaseFair` answered this client. */
-export function fairReleasedOf(answer: readonly unknown[], clientId: string): Released {
-  const [kind, follower, token] = answer
-  if (kind !== 'granted') return releasedOf(answer)
-  const owner = String(follower)
-  const own = owner.startsWith(`${clientId}:`)
-  return { kind: 'freed', listeners: 0, following: { owner, token: Number(token), own } }
 }

@@ -22,9 +22,9 @@ export interface FairKeys {
 }
 
 export function fairKeys(rawName: string): FairKeys {
-  const { lock, counter, channel } = lockKeys(rawName)
+  const { lock, channel, both } = lockKeys(rawName)
   const { queue, waiting, javaQueue, javaTimeouts } = queueKeys(rawName)
-  const four = [lock, counter, queue, waiting]
+  const four = [...both, queue, waiting]
   return { lock, channel, four, six: [...four, javaQueue, javaTimeouts] }
 }
 

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Holdfast } from '../../src/index.ts'
 import { Desk } from '../../src/locks/desk.ts'
 import { Heartbeat } from '../../src/locks/heartbeat.ts'
 import { eventually, never } from '../support/eventually.ts'
@@ -41,11 +40,6 @@ function watch() {
 const order = (spy: { mock: { invocationCallOrder: number[] } }, i: number) =>
   spy.mock.invocationCallOrder[i] ?? 0
 
-const listenersOf = async (client: Holdfast) => {
-  const reply = await rig.server.admin.pubsub('NUMSUB', `holdfast_inbox:${client.id}`)
-  return Number(reply[1])
-}
-
 test('nothing is kept of waits that are over, however they ended', async () => {
   const watching = watch()
   const client = rig.client()
@@ -83,7 +77,7 @@ test('the inbox and the heartbeat end soon after the last wait', async () => {
   await rig.hears(client)
   await held.release()
   const lease = await pending
-  await eventually(async () => (await listenersOf(client)) === 0)
+  await rig.hears(client, 'not')
   const beats = rig.proxy.count(SHA.heartbeat)
   await never(() => rig.proxy.count(SHA.heartbeat) > beats, 700)
   expect(lease.valid).toBe(true)

@@ -236,10 +236,7 @@ test('a wait soon after others keeps its turn, though its messages are not heard
   // That its messages are heard is believed for 750 ms, and checked by what comes next.
   await pause(850 - (performance.now() - start))
   held = await waitOnce(held, before)
-  await eventually(async () => {
-    const reply = await rig.server.admin.pubsub('NUMSUB', `holdfast_inbox:${client.id}`)
-    return Number(reply[1]) === 0
-  })
+  await rig.hears(client, 'not')
   rig.proxy.delay(200, { only: 'subscriber', direction: 'toServer' })
   const first = lock.lock()
   await rig.queued('it', 1)

@@ -43,8 +43,8 @@ export interface Rig {
   queue(name: string): Promise<string[]>
   /** Waits until as many as given queue for it, as Redis has it: the waiter may not know yet. */
   queued(name: string, places: number): Promise<void>
-  /** Waits until the client, which queues and knows it, hears of what it is granted. */
-  hears(client: Holdfast): Promise<void>
+  /** Waits until the client, which queues and knows it, hears of what it is granted; or `not` any more. */
+  hears(client: Holdfast, not?: 'not'): Promise<void>
 }
 
 /** One server for the file, a fresh proxy for each test. Call it at the top of a file. */
@@ -97,13 +97,13 @@ export function faultRig(): Rig {
         { message: `${places} place(s) in the queue for ${name}` },
       )
     },
-    async hears(client) {
+    async hears(client, not) {
       await eventually(
         async () => {
           const reply = await server.admin.pubsub('NUMSUB', `holdfast_inbox:${client.id}`)
-          return Number(reply[1]) === 1
+          return Number(reply[1]) === (not ? 0 : 1)
         },
-        { message: `${client.id} to hear of grants` },
+        { message: `${client.id} ${not ? 'not ' : ''}to hear of grants` },
       )
     },
   }
