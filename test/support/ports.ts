@@ -3,9 +3,12 @@ import { createServer, type Server } from 'node:net'
 /**
  * Ports for servers: below every usual ephemeral range, where an outgoing connection could take them,
  * and so low that a cluster's bus port (port + 10 000) is below it too and meets no other server.
+ * Each worker of jest has some to itself: what a test has let go, to have it again, no other test
+ * takes meanwhile, whose server would answer the clients of this one.
  */
-const FIRST = 10_000
-const COUNT = 10_000
+const WORKERS = 8
+const COUNT = 10_000 / WORKERS
+const FIRST = 10_000 + COUNT * (Number(process.env.JEST_WORKER_ID ?? 1) % WORKERS)
 
 const given = new Set<number>()
 
