@@ -5,9 +5,6 @@
   count already there, changes nothing and answers the same. A request that was delayed on its way
   (the caller has given up by now) is refused by server time where it would change a count.
   The token is max(previous + 1, server time in µs): it rises even when the counter was lost.
-  One master of several is asked for its vote: it has none while it may have forgotten a lease, and
-  counts on from the previous token where there is one, so that masters stay in step. A token from
-  before it forgot may not have been the last: then it counts on from when it was to vote again.
   With a reserve, as many tokens below the one that is answered are the owner's too: its client gives
   them to those who have the lock after it, in the same name.
 
@@ -15,13 +12,10 @@
   KEYS[2]  counter     string: the last fencing token issued for this lock
   ARGV[1]  owner       `<clientId>:<owner>`
   ARGV[2]  leaseMs     the key lives at least this long from now, in milliseconds
-  ARGV[3]  holds       the hold count wanted after this call; 1 is a first acquisition
-  ARGV[4]  notAfterUs  server time after which no count is raised, in µs; 0 is never
-  ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds;
-                       0 is for good
+  ARGV[3]  notAfterUs  server time after which no count is raised, in µs; 0 is never
+  ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
+  ARGV[5]  holds       the hold count wanted after this call; 1, a first acquisition, when left out
   ARGV[6]  reserve     how many tokens are wanted beside the one; none when left out
-  ARGV[7]  birth       the key that tells since when a master may vote; left out for a single server
-  ARGV[8]  runId       the id of the server's process, as INFO tells it; left out with `birth`
 
   Returns
     { 'granted', token }     it is the owner's; the token is '' for a re-entry
@@ -29,15 +23,13 @@
     { 'held', ttlMs }        somebody else has it for ttlMs more; -1 means without an expiry
     { 'gone' }               a re-entry, but the owner does not hold it any more
     { 'late', serverTimeUs } refused: it is later than notAfterUs
-    { 'forgot', sinceUs }    it may not vote before that time; '' when it has not been told since when
 ]]
+-- include: parts/server-time.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/read-write.lua
 
 -- include: parts/acquire.lua
 
-return acquire(
-  KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7],
-  ARGV[8]
-)
+return acquire(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])

@@ -1,16 +1,27 @@
 --[[
-  Runs `acquire` and `release` for many locks in one request, one after the other. What becomes of
-  one of them is nothing to the others.
+  Runs `acquire`, `vote` and `release` for many locks in one request, one after the other. What
+  becomes of one of them is nothing to the others.
 
   Safe to run twice, as each of them is.
 
-  KEYS[*]  both   the two keys of each call, one call after the other
-  ARGV[*]  calls  of each call: the name of its script, the number of its arguments, and these
+  KEYS[*]  both        the two keys of each call, one call after the other
+  ARGV[1]  notAfterUs  for all that take it, as are the next four; '' where none does
+  ARGV[2]  counterMs   how long the counters are kept from now, in milliseconds; 0 is for good
+  ARGV[3]  publish     PUBLISH or SPUBLISH
+  ARGV[4]  birth       the key that tells since when this master may vote
+  ARGV[5]  runId       the id of the server's process, as INFO tells it
+  ARGV[6]  kinds       of each call the first letter of its script, and how many arguments follow
+  ARGV[*]  own         these, one call after the other: all but those above, and the channel
 
   Returns
     for each call what its script returns, or { 'error', message }; but the token alone for
     { 'granted', token }, and the number alone for { 'freed', listeners }
 ]]
+local notAfterUs, counterMs, publish, birth, runId = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local kinds = ARGV[6]
+
+-- include: parts/server-time.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/read-write.lua
@@ -19,14 +30,29 @@
 
 -- include: parts/release.lua
 
-local scripts = { acquire = acquire, release = release }
+local scripts = {
+  a = function(lock, counter, owner, leaseMs, holds, reserve)
+    return acquire(lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve)
+  end,
+  v = function(lock, counter, owner, leaseMs, holds, reserve)
+    return acquire(
+      lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, birth, runId
+    )
+  end,
+  r = function(lock, counter, owner, token, holds)
+    -- Both are named after the lock in the same way.
+    local channel = string.gsub(counter, '^redisson_lock_token', 'redisson_lock__channel')
+    return release(lock, counter, owner, token, channel, publish, holds, notAfterUs)
+  end,
+}
+
 local replies = {}
-local at = 1
+local last = 6
 for n = 1, #KEYS / 2 do
-  local lock, counter, name = KEYS[2 * n - 1], KEYS[2 * n], ARGV[at]
-  local last = at + 1 + tonumber(ARGV[at + 1])
-  local done, reply = pcall(scripts[name], lock, counter, unpack(ARGV, at + 2, last))
-  at = last + 1
+  local first = last + 1
+  last = last + tonumber(string.sub(kinds, 2 * n, 2 * n))
+  local run = scripts[string.sub(kinds, 2 * n - 1, 2 * n - 1)]
+  local done, reply = pcall(run, KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))
   if not done or reply.err then
     reply = { 'error', type(reply) == 'table' and reply.err or tostring(reply) }
   end

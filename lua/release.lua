@@ -21,6 +21,8 @@
     { 'gone' }               the owner did not hold it, or not under that token
     { 'late', serverTimeUs } refused: it is later than notAfterUs
 ]]
+-- include: parts/server-time.lua
+
 -- include: parts/release.lua
 
 return release(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])

@@ -1,8 +1,8 @@
--- Takes a lock for an owner, or re-enters it: the script `acquire`.
+-- Takes a lock for an owner, or re-enters it: the script `acquire`; and `vote`, with `birth`.
 local function acquire(
-  lock, counter, owner, leaseMs, holds, notAfterUs, counterMs, reserve, birth, runId
+  lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, birth, runId
 )
-  leaseMs, holds, notAfterUs = tonumber(leaseMs), tonumber(holds), tonumber(notAfterUs)
+  leaseMs, holds, notAfterUs = tonumber(leaseMs), tonumber(holds or 1), tonumber(notAfterUs)
   reserve = tonumber(reserve or 0)
   local reserved = reserve > 0 and reserve or nil
 
@@ -19,11 +19,10 @@ local function acquire(
     return { 'held', ttlMs }
   end
 
-  local time = redis.call('TIME')
-  local nowUs = time[1] * 1000000 + time[2]
+  local nowUs, nowText = serverTimeUs()
   local missing = holds - (held or 0)
   if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
-    return { 'late', string.format('%.0f', nowUs) }
+    return { 'late', nowText }
   end
 
   local sinceUs, bornAs
@@ -38,7 +37,7 @@ local function acquire(
 
   if not held and not birth then
     -- The usual case, in as few commands as can be.
-    local token = string.format('%.0f', nowUs + reserve)
+    local token = reserved and string.format('%.0f', nowUs + reserve) or nowText
     local last = counterMs ~= '0' and redis.call('SET', counter, token, 'PX', counterMs, 'GET')
       or redis.call('SET', counter, token, 'GET')
     if (tonumber(last) or 0) >= nowUs then

@@ -27,10 +27,9 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
   if tonumber(held) <= holds then
     return { 'kept' }
   end
-  local time = redis.call('TIME')
-  local nowUs = time[1] * 1000000 + time[2]
+  local nowUs, nowText = serverTimeUs()
   if notAfterUs > 0 and nowUs > notAfterUs then
-    return { 'late', string.format('%.0f', nowUs) }
+    return { 'late', nowText }
   end
   local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)
   if type(lowered) == 'table' then

@@ -1,4 +1,6 @@
-import type { LockNode } from './lock-node.ts'
+import { type Grant, grantOf } from './answers.ts'
+import type { LockKeys } from './keys.ts'
+import { type LockNode, withCounts } from './lock-node.ts'
 import * as scripts from './scripts.generated.ts'
 
 /** The key that tells since when a master may vote, and as which process of the server. */
@@ -12,6 +14,35 @@ export const MAY_HAVE_FORGOTTEN =
 /** @returns whether it has no mark of ever having voted */
 export async function isUnused(node: LockNode, timeoutMs: number): Promise<boolean> {
   return (await node.calls.raw(timeoutMs, (client) => client.get(BIRTH))) === null
+}
+
+/** What a vote is asked for, in the words of the script `vote`. */
+interface Wanted {
+  readonly owner: string
+  readonly leaseMs: number
+  readonly holds: number
+  readonly reserve: number
+  readonly counterMs: number
+}
+
+/**
+ * Asks a master for its vote on a lock, as `LockNode.acquire` asks a server for the lock.
+ *
+ * @param onSend called each time that a request is sent
+ */
+export function askForVote(
+  { calls }: LockNode,
+  keys: LockKeys,
+  { owner, leaseMs, holds, reserve, counterMs }: Wanted,
+  timeoutMs: number,
+  onSend: () => void,
+): Promise<Grant> {
+  const args = (notAfterUs: number) => {
+    onSend()
+    const needed = [owner, leaseMs, notAfterUs, counterMs, BIRTH, calls.runId]
+    return withCounts(needed, holds, reserve)
+  }
+  return calls.timed(scripts.vote, keys.both, args, timeoutMs, grantOf)
 }
 
 /**

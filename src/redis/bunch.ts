@@ -24,8 +24,19 @@ interface Call {
   reject(failure: CallFailure): void
 }
 
-/** The scripts that `many` can run. */
-const RUN_BY_MANY = new Set<Script>([scripts.acquire, scripts.release])
+/** What `many` is told once for all calls. */
+const COMMON: readonly string[] = scripts.many.args.slice(0, -2)
+
+/** Where an argument goes that is not among those: after them, or nowhere, for `many` knows it. */
+const [OWN, KNOWN] = [-1, -2]
+
+/** The scripts that `many` can run; for each where its arguments go. */
+const RUN_BY_MANY = new Map<Script, readonly number[]>(
+  [scripts.acquire, scripts.vote, scripts.release].map((script) => [
+    script,
+    script.args.map((name) => (name === 'channel' ? KNOWN : COMMON.indexOf(name))),
+  ]),
+)
 
 /**
  * What there is goes in about four requests, so that client and server work at the same time. Of so
@@ -103,14 +114,7 @@ export class Bunch {
     const keys: string[] = []
     for (const call of calls) keys.push(...call.keys)
     const endsAt = Math.min(...calls.map((call) => call.endsAt))
-    const args = (notAfterUs: number) => {
-      const all: (string | number)[] = []
-      for (const call of calls) {
-        const own = call.args(notAfterUs)
-        all.push(call.script.name, own.length, ...own)
-      }
-      return all
-    }
+    const args = (notAfterUs: number) => argsOfAll(calls, notAfterUs)
     const heard = (replies: unknown) => {
       for (const [i, reply] of (replies as Reply[]).entries()) hear(calls[i] as Call, reply)
     }
@@ -126,6 +130,23 @@ export class Bunch {
       this.#run(script, keys, args, endsAt, (reply) => heard(reply as Answer)).catch(reject)
     }
   }
+}
+
+function argsOfAll(calls: readonly Call[], notAfterUs: number): Args {
+  const common: (string | number)[] = COMMON.map(() => '')
+  const own: (string | number)[] = []
+  let kinds = ''
+  for (const { script, args } of calls) {
+    const places = RUN_BY_MANY.get(script) as readonly number[]
+    const before = own.length
+    for (const [i, arg] of args(notAfterUs).entries()) {
+      const place = places[i] as number
+      if (place === OWN) own.push(arg)
+      else if (place !== KNOWN) common[place] = arg
+    }
+    kinds += `${script.name[0]}${own.length - before}`
+  }
+  return [...common, kinds, ...own]
 }
 
 function hear(call: Call, reply: Reply): void {

@@ -15,7 +15,7 @@ import { type LockKeys, queueKeys } from './keys.ts'
 import { LockCalls } from './lock-calls.ts'
 import type { RedisSource } from './open.ts'
 import { renewSeats } from './renew-seats.ts'
-import type { Script } from './run-script.ts'
+import type { Args, Script } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 import { ServerClock } from './server-clock.ts'
 import { groupBySlot } from './slot.ts'
@@ -67,8 +67,6 @@ export class LockNode {
    * Takes the lock, or re-enters it when `holds`, the count wanted afterwards, is above 1.
    *
    * @param reserve how many tokens are wanted beside the one
-   * @param vote for one master of several: the key that tells since when it votes, and what is
-   * called each time that a request is sent
    */
   acquire(
     keys: LockKeys,
@@ -77,14 +75,10 @@ export class LockNode {
     holds: number,
     timeoutMs: number,
     reserve = 0,
-    vote?: { readonly birth: string; onSend(): void },
   ): Promise<Grant> {
-    return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) => {
-      vote?.onSend()
-      const needed = [owner, leaseMs, holds, notAfterUs, this.#counterMs]
-      if (vote !== undefined) return [...needed, reserve, vote.birth, this.calls.runId]
-      return reserve > 0 ? [...needed, reserve] : needed
-    })
+    return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) =>
+      withCounts([owner, leaseMs, notAfterUs, this.#counterMs], holds, reserve),
+    )
   }
 
   /** Takes several locks of one slot at once, or none. */
@@ -238,8 +232,15 @@ export class LockNode {
     script: Script,
     keys: LockKeys,
     timeoutMs: number,
-    args: (notAfterUs: number) => (string | number)[],
+    args: (notAfterUs: number) => Args,
   ): Promise<Grant> {
     return this.calls.timed(script, keys.both, args, timeoutMs, grantOf)
   }
+}
+
+/** The last arguments of `acquire` and `vote`, left out where they are the usual ones. */
+export function withCounts(args: (string | number)[], holds: number, reserve: number): Args {
+  if (holds > 1 || reserve > 0) args.push(holds)
+  if (reserve > 0) args.push(reserve)
+  return args
 }

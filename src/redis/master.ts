@@ -1,5 +1,5 @@
 import type { Forgot, Grant, LockFacts, Released, Seat } from './answers.ts'
-import { BIRTH, enrol, MAY_HAVE_FORGOTTEN } from './birth.ts'
+import { askForVote, enrol, MAY_HAVE_FORGOTTEN } from './birth.ts'
 import { Claims } from './claims.ts'
 import { CallFailure } from './failure.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
@@ -62,8 +62,9 @@ export class Master {
     reserve = 0,
   ): Promise<Grant> {
     const here = this.#here(keys)
-    const ask = (ms: number, onSend = () => {}) =>
-      this.node.acquire(here, owner, leaseMs, holds, ms, reserve, { birth: BIRTH, onSend })
+    const { counterMs } = this.#settings
+    const wanted = { owner, leaseMs, holds, reserve, counterMs }
+    const ask = (ms: number, onSend = () => {}) => askForVote(this.node, here, wanted, ms, onSend)
     if (holds > 1) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
       this.#claims.claim(owner, timeoutMs, (onSend) => {

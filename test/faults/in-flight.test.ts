@@ -1,8 +1,9 @@
 import { Holdfast } from '../../src/index.ts'
+import { lockKeys } from '../../src/redis/keys.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { faultRig } from './rig.ts'
+import { faultRig, within } from './rig.ts'
 
 const rig = faultRig()
 
@@ -25,6 +26,11 @@ describe('calls for many locks in one turn of the event loop', () => {
       keepBusy(client),
       ...NAMES.map((name) => client.getLock(name).lock()),
     ])
+    for (const [i, lease] of leases.entries()) {
+      const keys = lockKeys(NAMES[i] as string)
+      expect(await rig.hash(keys.lock)).toEqual({ [lease.owner]: '1' })
+      expect(await rig.server.admin.get(keys.counter)).toBe(String(lease.token))
+    }
     await Promise.all([keepBusy(client), ...leases.map((lease) => lease.release())])
     expect(requests().slice(before)).toEqual([
       scripts.inspect.sha1,
@@ -32,7 +38,41 @@ describe('calls for many locks in one turn of the event loop', () => {
       scripts.inspect.sha1,
       scripts.many.sha1,
     ])
-    expect(new Set(leases.map(({ token }) => token)).size).toBeGreaterThan(1)
+    expect(await rig.server.admin.exists(...NAMES)).toBe(0)
+  })
+
+  test('wake those who wait for each of them', async () => {
+    const [client, other] = [rig.client(), rig.witness()]
+    const names = [...NAMES, '{tagged} it']
+    const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
+    const waiting = names.map((name) => other.getLock(name).lock())
+    for (const name of names) {
+      await eventually(async () => (await client.getLock(name).inspect()).waiters > 0)
+    }
+    const before = requests().length
+    await Promise.all([keepBusy(client), ...leases.map((lease) => lease.release())])
+    expect(requests().slice(before)).toEqual([scripts.inspect.sha1, scripts.many.sha1])
+    for (const next of waiting) await (await within(2_000, next)).release()
+  })
+
+  test('re-enter and leave as each would alone', async () => {
+    const client = rig.client()
+    const owner = client.owner()
+    const locks = NAMES.map((name) => client.getLock(name, { owner }))
+    await Promise.all(locks.map((lock) => lock.lock()))
+    const inner = await Promise.all([
+      keepBusy(client),
+      ...locks.map((lock) => lock.lock({ leaseMs: 60_000 })),
+    ])
+    for (const name of NAMES) {
+      expect(Object.values(await rig.hash(name))).toEqual(['2'])
+      expect(await rig.server.admin.pttl(name)).toBeGreaterThan(30_000)
+    }
+    expect(inner).toHaveLength(NAMES.length + 1)
+    await Promise.all([keepBusy(client), ...locks.map((lock) => lock.unlock())])
+    for (const name of NAMES) expect(Object.values(await rig.hash(name))).toEqual(['1'])
+    await Promise.all([keepBusy(client), ...locks.map((lock) => lock.unlock())])
+    expect(await rig.server.admin.exists(...NAMES)).toBe(0)
   })
 
   test('are nothing to each other: one whose key is of another type fails alone', async () => {

@@ -25,15 +25,10 @@ import {
   withoutTtl,
 } from './run-script.ts'
 
+const taking = { owner: 'c:1', leaseMs: 10_000, notAfterUs: NEVER, counterMs: COUNTER_MS }
+
 const acquire = (args: Arguments) =>
-  run(scripts.acquire, {
-    owner: 'c:1',
-    leaseMs: 10_000,
-    holds: 1,
-    notAfterUs: NEVER,
-    counterMs: COUNTER_MS,
-    ...args,
-  }) as Promise<[string, Value, number?]>
+  run(scripts.acquire, { ...taking, holds: 1, ...args }) as Promise<[string, Value, number?]>
 
 const release = (args: Arguments) =>
   run(scripts.release, {
@@ -653,7 +648,8 @@ describe('of one master of several', () => {
   const REST_MS = 60_000
   const enrol = (args: Arguments = {}) =>
     run(scripts.enrol, { runId: 'a', restMs: REST_MS, durable: 0, newborn: 0, ...args })
-  const vote = (args: Arguments = {}) => acquire({ reserve: 0, birth: BIRTH, runId: 'a', ...args })
+  const vote = (args: Arguments = {}) =>
+    run(scripts.vote, { ...taking, birth: BIRTH, runId: 'a', ...args }) as Promise<[string, Value]>
   const agree = (token: number, owner = 'c:1') =>
     run(scripts.agree, { owner, token, counterMs: COUNTER_MS })
   const restore = (args: Arguments = {}) =>
@@ -668,7 +664,7 @@ describe('of one master of several', () => {
     })
   const inMs = async (sinceUs: unknown) => (Number(sinceUs) - (await nowUs())) / 1_000
 
-  test('acquire has no vote before it was told since when, nor before that time', async () => {
+  test('vote is refused before it was told since when, nor before that time', async () => {
     expect(await vote()).toEqual(['forgot', ''])
     const sinceUs = await enrol()
     expect(await inMs(sinceUs)).toBeGreaterThan(REST_MS - 5_000)
@@ -680,7 +676,7 @@ describe('of one master of several', () => {
     expect(await vote({ owner: 'c:2', runId: 'b' })).toEqual(['held', expect.any(Number)])
   })
 
-  test('acquire counts on without the clock, save where the counter is missing', async () => {
+  test('vote counts on without the clock, save where the counter is missing', async () => {
     await admin.set(BIRTH, '1 a 0')
     await admin.set(COUNTER, '17', 'PX', 60_000)
     expect(await vote()).toEqual(['granted', '18'])
@@ -688,7 +684,7 @@ describe('of one master of several', () => {
     expect(Number((await vote())[1])).toBeGreaterThan(Date.now() * 1_000 - 60_000_000)
   })
 
-  test('acquire does not count on from a token that may be older than the last one it issued', async () => {
+  test('vote does not count on from a token that may be older than the last one it issued', async () => {
     const sinceUs = (await nowUs()) - 1_000_000
     await admin.set(BIRTH, `${sinceUs} a 0`)
     await admin.set(COUNTER, '17', 'PX', 60_000)

@@ -8,7 +8,7 @@ import { startProxy } from '../support/proxy.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import { Cluster } from './rig.ts'
 
-const { sha1: ACQUIRE } = scripts.acquire
+const { sha1: VOTE } = scripts.vote
 
 /** Contends for the lock some times, each with a short critical section. */
 async function contend(cluster: Cluster, clients: number, times: number): Promise<number[]> {
@@ -44,7 +44,7 @@ describe('one who waits while somebody has the lock', () => {
       return (await Promise.all(listeners)).every(([, count]) => Number(count) === 1)
     })
     await pause(150)
-    let before = proxies.map((proxy) => proxy.count(ACQUIRE))
+    let before = proxies.map((proxy) => proxy.count(VOTE))
     return {
       cluster,
       proxies,
@@ -52,7 +52,7 @@ describe('one who waits while somebody has the lock', () => {
         Promise.all(which.map(({ admin }) => admin.publish(channel, '0'))),
       /** How often each master was asked since it was last looked at. */
       asked: () => {
-        const now = proxies.map((proxy) => proxy.count(ACQUIRE))
+        const now = proxies.map((proxy) => proxy.count(VOTE))
         const since = now.map((count, i) => count - (before[i] ?? 0))
         before = now
         return since
@@ -95,7 +95,7 @@ describe('one who waits while somebody has the lock', () => {
       await pause(80)
     }
     asked()
-    proxies[2]?.onNextRequest(ACQUIRE, 'mute')
+    proxies[2]?.onNextRequest(VOTE, 'mute')
     await tell(cluster.masters.slice(2, 3))
     await pause(70)
     expect(asked()).toEqual([1, 1, 1, 1, 1])

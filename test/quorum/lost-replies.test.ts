@@ -41,7 +41,7 @@ describe.each(lost)('replies that are lost (%s)', (action) => {
     const { cluster, proxies, urls } = await proxied(5)
     const lock = cluster.client({ outageMs: 10_000 }, urls).getLock('it')
     await lock.isLocked()
-    for (const proxy of proxies.slice(0, some)) proxy.onNextRequest(scripts.acquire.sha1, action)
+    for (const proxy of proxies.slice(0, some)) proxy.onNextRequest(scripts.vote.sha1, action)
     const lease = granted(await within(8_000, lock.tryLock(7_000)))
     const counters = (await cluster.counters('it')).map(Number)
     expect(counters.filter((counter) => counter >= lease.token).length).toBeGreaterThanOrEqual(3)

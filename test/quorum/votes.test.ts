@@ -190,7 +190,7 @@ describe('a minority', () => {
     // It knows how to release, and is to be told how to acquire.
     await late?.admin.script('FLUSH')
     await late?.admin.script('LOAD', scripts.release.source)
-    const trap = (proxies[0] as FaultProxy).onNextRequest(scripts.acquire.sha1, 'holdReply')
+    const trap = (proxies[0] as FaultProxy).onNextRequest(scripts.vote.sha1, 'holdReply')
     const lease = granted(await lock.tryLock())
     await trap.seen
     await lease.release()
@@ -288,7 +288,7 @@ test('a vote that is asked for once more is given back before the client is clos
   const { admin } = cluster.masters[2] as RedisServer
   await admin.script('FLUSH')
   await admin.script('LOAD', scripts.release.source)
-  const trap = (proxies[2] as FaultProxy).onNextRequest(scripts.acquire.sha1, 'holdReply')
+  const trap = (proxies[2] as FaultProxy).onNextRequest(scripts.vote.sha1, 'holdReply')
   const lease = await client.getLock('it').lock()
   expect(await lease.release()).toBe(true)
   const closing = client.close()

@@ -11,7 +11,8 @@ export async function open(url) {
   await Promise.all([acquire, release].map(({ source }) => client.script('LOAD', source)))
   const run = ({ sha1 }, name, ...args) =>
     client.evalsha(sha1, 2, name, `redisson_lock_token:{${name}}`, ...args)
-  const take = (name, owner, holds) => run(acquire, name, owner, LEASE_MS, holds, NEVER, COUNTER_MS)
+  const take = (name, owner, ...holds) =>
+    run(acquire, name, owner, LEASE_MS, NEVER, COUNTER_MS, ...holds)
   const leave = (name, owner, token, ...left) =>
     run(release, name, owner, token, `redisson_lock__channel:{${name}}`, 'PUBLISH', ...left)
   let ids = 0
@@ -19,13 +20,13 @@ export async function open(url) {
     async acquire(name) {
       ids += 1
       const owner = `floor-of-our-scripts:${process.pid}.${ids}`
-      const [kind, token] = await take(name, owner, 1)
+      const [kind, token] = await take(name, owner)
       if (kind !== 'granted') throw new Error(`${name} is taken, and this does not wait`)
       return () => leave(name, owner, token)
     },
     async nested(name, work) {
       const owner = `floor-of-our-scripts:${process.pid}`
-      const [, token] = await take(name, owner, 1)
+      const [, token] = await take(name, owner)
       await work(async () => {
         await take(name, owner, 2)
         return () => leave(name, owner, token, 1, NEVER)
