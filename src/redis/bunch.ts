@@ -24,7 +24,7 @@ interface Call {
   reject(failure: CallFailure): void
 }
 
-/** What `many` is told once for all calls. */
+/** What `many` is told once for all calls: those of one connection agree on it. */
 const COMMON: readonly string[] = scripts.many.args.slice(0, -2)
 
 /** Where an argument goes that is not among those: after them, or nowhere, for `many` knows it. */

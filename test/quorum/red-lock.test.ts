@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastLock, type HoldfastOptions } from '../../src/index.ts'
+import { BIRTH } from '../../src/redis/birth.ts'
+import * as scripts from '../../src/redis/scripts.generated.ts'
 import { Diary, granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
@@ -8,6 +10,8 @@ import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import { Cluster } from './rig.ts'
+
+const MANY = new Set<string>([scripts.many.sha1, scripts.many.source])
 
 type Options = Omit<HoldfastOptions, 'redis' | 'masters'>
 
@@ -50,6 +54,32 @@ describe('a RedLock', () => {
     expect(await lock.inspect()).toMatchObject({ holder: lease.owner, holdCount: 1 })
     expect(await lease.release()).toBe(true)
     await cluster.free('it')
+  })
+
+  test('is asked for together with plain locks of its clients, which need no vote', async () => {
+    const cluster = await Cluster.start(3)
+    const [behind, ...others] = cluster.masters as [RedisServer, ...RedisServer[]]
+    const proxy = await startProxy(behind.port)
+    const clients = [proxy, ...others].map((one) => clientOf(one))
+    const [first] = clients as [Holdfast]
+    await redLockOf(clients, 'before').using(() => {})
+    await cluster.free('before')
+    // The first server does not know any more since when it votes.
+    await behind.admin.del(BIRTH)
+    const names = Array.from({ length: 12 }, (_, i) => `plain ${i}`)
+    const [, lease, ...plain] = await Promise.all([
+      first.getLock('busy').inspect(),
+      redLockOf(clients).lock(),
+      ...names.map((name) => first.getLock(name).lock()),
+    ])
+    expect(await cluster.holders('it')).toEqual(['', lease.owner, lease.owner])
+    for (const [i, { owner }] of plain.entries()) {
+      expect(await cluster.holders(names[i] as string)).toEqual([owner, '', ''])
+    }
+    // All were asked for once: in one request, or in two where it did not know that script.
+    expect(proxy.count(({ args }) => MANY.has(args[0] as string))).toBeLessThanOrEqual(2)
+    expect(proxy.count(scripts.acquire.sha1)).toBe(0)
+    await Promise.all([lease, ...plain].map((one) => one.release()))
   })
 
   test('is had with a minority down', async () => {
