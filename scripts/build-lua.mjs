@@ -82,13 +82,10 @@ function readScript(path) {
   checkNames(declarations, report)
 
   const named = (table) => declarations.filter((one) => one.table === table)
-  const variadic = (table) => named(table).some((one) => one.index === '*')
   return {
     name: basename(path, '.lua'),
     keys: named('KEYS').map((one) => one.name),
     args: named('ARGV').map((one) => one.name),
-    ...(variadic('KEYS') && { variadicKeys: true }),
-    ...(variadic('ARGV') && { variadicArgs: true }),
     ...withParts(source, report),
   }
 }
@@ -175,9 +172,10 @@ function render(all) {
     const fields = Object.entries({ name, ...rest }).map(
       ([key, value]) => `  ${key}: ${JSON.stringify(value)},\n`,
     )
-    return `\nexport const ${camelCase(name)} = {\n${fields.join('')}} as const\n`
+    return `\nexport const ${camelCase(name)}: Script = {\n${fields.join('')}}\n`
   })
-  return `// Generated from lua/*.lua by \`npm run lua\`. Do not edit.\n${exported.join('')}`
+  const head = '// Generated from lua/*.lua by `npm run lua`. Do not edit.\n'
+  return `${head}import type { Script } from './run-script.ts'\n${exported.join('')}`
 }
 
 function readIfPresent(path) {
