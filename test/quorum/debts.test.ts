@@ -38,7 +38,7 @@ describe('a release that a minority did not hear', () => {
 
   test('gets there for each of many locks', async () => {
     const { cluster, proxy, urls } = await firstProxied()
-    const client = cluster.client(options, urls)
+    const client = cluster.client({ ...options, commandTimeoutMs: 3_000 }, urls)
     const names = Array.from({ length: 120 }, (_, i) => `it:${i}`)
     const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
     await eventually(async () => (await cluster.masters[0]?.admin.exists(...names)) === 120)

@@ -22,6 +22,8 @@ export async function runFixture(
       join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
       '--testMatch=**/test/support/fixtures/*.fixture.ts',
       '--runInBand',
+      // The usual one runs timers, and here in the same process as the tests.
+      `--reporters=${join(root, 'scripts', 'total-reporter.mjs')}`,
       '--json',
       `--outputFile=${report}`,
       '--',
