@@ -12,7 +12,7 @@ export type Grant =
   | { readonly kind: 'gone' }
   | Forgot
 
-/** What the scripts `acquire` and `handOver` answered. */
+/** What the scripts `acquire`, `vote` and `handOver` answered. */
 export function grantOf([kind, detail, reserved]: readonly unknown[]): Grant {
   if (kind === 'granted') return { kind, token: Number(detail), reserved: Number(reserved ?? 0) }
   if (kind === 'held') return { kind, ttlMs: Number(detail) }

@@ -22,7 +22,6 @@ interface Wanted {
   readonly leaseMs: number
   readonly holds: number
   readonly reserve: number
-  readonly counterMs: number
 }
 
 /**
@@ -31,9 +30,9 @@ interface Wanted {
  * @param onSend called each time that a request is sent
  */
 export function askForVote(
-  { calls }: LockNode,
+  { calls, counterMs }: LockNode,
   keys: LockKeys,
-  { owner, leaseMs, holds, reserve, counterMs }: Wanted,
+  { owner, leaseMs, holds, reserve }: Wanted,
   timeoutMs: number,
   onSend: () => void,
 ): Promise<Grant> {

@@ -29,7 +29,8 @@ export class LockNode {
   readonly #connection: Connection
   readonly #wakeUps: WakeUps
   readonly #clock = new ServerClock()
-  readonly #counterMs: number
+  /** How long a token counter outlives its last use; 0 keeps it for good. All on one connection agree. */
+  readonly counterMs: number
   readonly #identity: Identity
   readonly #onUp = new Set<() => void>()
   readonly source: RedisSource
@@ -47,7 +48,7 @@ export class LockNode {
     onError: (error: Error) => void,
     { counterMs = 0, sharded = true } = {},
   ) {
-    this.#counterMs = counterMs
+    this.counterMs = counterMs
     this.source = source
     const settings = { source, silenceMs: timeoutMs, sharded }
     this.#connection = new Connection(settings, {
@@ -77,13 +78,13 @@ export class LockNode {
     reserve = 0,
   ): Promise<Grant> {
     return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) =>
-      withCounts([owner, leaseMs, notAfterUs, this.#counterMs], holds, reserve),
+      withCounts([owner, leaseMs, notAfterUs, this.counterMs], holds, reserve),
     )
   }
 
   /** Takes several locks of one slot at once, or none. */
   acquireAll(seats: readonly Named[], leaseMs: number, timeoutMs: number): Promise<GrantOfAll> {
-    return acquireAll(this.calls, seats, leaseMs, this.#counterMs, timeoutMs)
+    return acquireAll(this.calls, seats, leaseMs, this.counterMs, timeoutMs)
   }
 
   /**
@@ -109,7 +110,7 @@ export class LockNode {
       to.owner,
       to.leaseMs,
       notAfterUs,
-      this.#counterMs,
+      this.counterMs,
       keys.channel,
       this.calls.publish,
       listening ?? '',

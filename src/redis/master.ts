@@ -12,7 +12,6 @@ import { within } from './within.ts'
 export interface MasterSettings {
   /** How long one master may take, in milliseconds. */
   readonly callMs: number
-  readonly counterMs: number
   /** How long the longest lease may be: a master that may have forgotten rests so long. */
   readonly restMs: number
 }
@@ -62,8 +61,7 @@ export class Master {
     reserve = 0,
   ): Promise<Grant> {
     const here = this.#here(keys)
-    const { counterMs } = this.#settings
-    const wanted = { owner, leaseMs, holds, reserve, counterMs }
+    const wanted = { owner, leaseMs, holds, reserve }
     const ask = (ms: number, onSend = () => {}) => askForVote(this.node, here, wanted, ms, onSend)
     if (holds > 1) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
@@ -160,7 +158,7 @@ export class Master {
   /** @returns whether the owner has the lock there, and the counter is not below the token */
   agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
     const { both } = this.#here(keys)
-    const args = () => [owner, token, this.#settings.counterMs]
+    const args = () => [owner, token, this.node.counterMs]
     const { calls } = this.node
     return calls.run(scripts.agree, both, args, timeoutMs, (reply) => Number(reply) === 1)
   }
@@ -175,7 +173,7 @@ export class Master {
       leaseMs,
       token,
       notAfterUs,
-      this.#settings.counterMs,
+      this.node.counterMs,
     ]
     await this.#claims.claim(wireOwner, timeoutMs, (onSend) =>
       // Whatever it answers: it may have the lock in that name.

@@ -180,12 +180,12 @@ describe('a release that arrives late', () => {
 })
 
 test('a release that goes on in the background does not end the next hold of its owner', async () => {
-  const client = rig.client({ commandTimeoutMs: 150, outageMs: 200 })
+  const client = rig.client({ commandTimeoutMs: 500, outageMs: 1_000 })
   const lock = client.getLock('ghost', ownerOf(client))
   const first = granted(await lock.tryLock())
   // Every release is lost for a while; everything else gets through.
   const isRelease = ({ args }: ProxyRequest) => args[0] === SHA.release
-  const traps = Array.from({ length: 8 }, () => rig.proxy.onNextRequest(isRelease, 'cutBefore'))
+  const traps = Array.from({ length: 100 }, () => rig.proxy.onNextRequest(isRelease, 'cutBefore'))
   expect((await outcome(first.release())).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
   await rig.server.admin.del('ghost') // as its lease would end
   const second = granted(await lock.tryLock(3_000))

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastLock, type HoldfastOptions } from '../../src/index.ts'
 import { BIRTH } from '../../src/redis/birth.ts'
+import { lockKeys } from '../../src/redis/keys.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
 import { Diary, granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
@@ -82,6 +83,33 @@ describe('a RedLock', () => {
     await Promise.all([lease, ...plain].map((one) => one.release()))
   })
 
+  test('leaves it to each of its clients for how long counters are kept', async () => {
+    const cluster = await Cluster.start(3)
+    const [first, second, third] = cluster.masters as [RedisServer, RedisServer, RedisServer]
+    const clients = [
+      clientOf(first),
+      clientOf(second, { keepCounters: true }),
+      clientOf(third, { keepCounters: true }),
+    ]
+    const lock = redLockOf(clients)
+    const plain = (clients[1] as Holdfast).getLock('plain')
+    await lock.using(() => {})
+    const [, lease, other] = await Promise.all([
+      (clients[1] as Holdfast).getLock('busy').inspect(),
+      plain.lock(),
+      lock.lock(),
+    ])
+    await Promise.all([lease.release(), other.release()])
+    await cluster.free('it')
+    const expiries = async (name: string) =>
+      Promise.all(cluster.masters.map(({ admin }) => admin.pttl(lockKeys(name).counter)))
+    expect(await expiries('it')).toEqual([expect.any(Number), -1, -1])
+    expect((await expiries('it'))[0]).toBeGreaterThan(0)
+    expect(await expiries('plain')).toEqual([-2, -1, -2])
+    const counters = ['it', 'plain'].map((name) => lockKeys(name).counter)
+    await Promise.all([second, third].map(({ admin }) => admin.del(...counters)))
+  })
+
   test('is had with a minority down', async () => {
     const cluster = await Cluster.start(5)
     const clients = clientsOf(cluster)
@@ -99,6 +127,9 @@ describe('a RedLock', () => {
     expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
     const others = clientsOf(cluster)
     await lock.using(async () => expect(await redLockOf(others).tryLock()).toBeNull())
+    // What it was asked in its sleep it does now, and is told to undo.
+    cluster.masters[3]?.resume()
+    await cluster.free('it')
   })
 
   test('is not had without a majority, and says why for each server', async () => {
