@@ -2,9 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Owner } from './owner.ts'
 
 interface Frame {
+  readonly of: Frames
   readonly owner: Owner
   readonly outer: Frame | undefined
 }
+
+// One for all clients: on Node 20 each that was ever used costs every promise a little, for good.
+const storage = new AsyncLocalStorage<Frame>()
 
 /**
  * The frames of one client: which owners the running code acts for, innermost first.
@@ -13,23 +17,19 @@ interface Frame {
  * siblings, who would then share the lock.)
  */
 export class Frames {
-  // Made on first use: on Node 20 an active AsyncLocalStorage costs every promise a little.
-  #storage: AsyncLocalStorage<Frame> | undefined
-
   run<T>(owner: Owner, fn: () => T): T {
-    this.#storage ??= new AsyncLocalStorage<Frame>()
-    return this.#storage.run({ owner, outer: this.#storage.getStore() }, fn)
+    return storage.run({ of: this, owner, outer: storage.getStore() }, fn)
   }
 
   /** The owner of the innermost frame, or undefined outside any. */
   current(): Owner | undefined {
-    return this.#storage?.getStore()?.owner
+    return this.find(() => true)
   }
 
   /** The first owner, from the innermost frame outwards, that the test accepts. */
   find(accepts: (owner: Owner) => boolean): Owner | undefined {
-    for (let frame = this.#storage?.getStore(); frame !== undefined; frame = frame.outer) {
-      if (accepts(frame.owner)) return frame.owner
+    for (let frame = storage.getStore(); frame !== undefined; frame = frame.outer) {
+      if (frame.of === this && accepts(frame.owner)) return frame.owner
     }
     return undefined
   }

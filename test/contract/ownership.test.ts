@@ -123,6 +123,18 @@ describeLocks('the owner', (stage) => {
       })
     })
 
+    test('a frame of another client in between does not hide it', async () => {
+      const [one, two] = [stage.world.newClient(), stage.world.newClient()]
+      const [outer, inner] = [stage.getLock(one, 'it'), stage.getLock(two, 'other')]
+      await outer.using(() =>
+        inner.using(async () => {
+          await outer.using(async () => expect(await holds()).toEqual([2]))
+          expect(await inner.isHeld()).toBe(true)
+          await two.run(async () => expect(await outer.isHeld()).toBe(true))
+        }),
+      )
+    })
+
     test('holding one lock does not let into another', async () => {
       const client = stage.world.newClient()
       const other = await stage.getLock(client, 'other').lock()
