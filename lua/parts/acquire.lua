@@ -19,10 +19,10 @@ local function acquire(
     return { 'held', ttlMs }
   end
 
-  local nowUs, nowText = serverTimeUs()
+  local nowUs = serverTimeUs()
   local missing = holds - (held or 0)
   if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
-    return { 'late', nowText }
+    return { 'late', serverTimeText() }
   end
 
   local sinceUs, bornAs
@@ -37,7 +37,7 @@ local function acquire(
 
   if not held and not birth then
     -- The usual case, in as few commands as can be.
-    local token = reserved and string.format('%.0f', nowUs + reserve) or nowText
+    local token = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
     local last = counterMs ~= '0' and redis.call('SET', counter, token, 'PX', counterMs, 'GET')
       or redis.call('SET', counter, token, 'GET')
     if (tonumber(last) or 0) >= nowUs then

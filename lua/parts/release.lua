@@ -27,9 +27,9 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
   if tonumber(held) <= holds then
     return { 'kept' }
   end
-  local nowUs, nowText = serverTimeUs()
+  local nowUs = serverTimeUs()
   if notAfterUs > 0 and nowUs > notAfterUs then
-    return { 'late', nowText }
+    return { 'late', serverTimeText() }
   end
   local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)
   if type(lowered) == 'table' then

@@ -1,11 +1,15 @@
--- The server's time in µs, as a number and as a string: for all that one request does, that of the
--- first who asked. To write it down as a token is most of what an acquisition computes.
-local firstUs, firstText
+-- The server's time in µs: for all that one request does, that of the first who asked.
+local time, firstUs, firstText
 local function serverTimeUs()
   if not firstUs then
-    local time = redis.call('TIME')
+    time = redis.call('TIME')
     firstUs = time[1] * 1000000 + time[2]
-    firstText = time[1] .. string.sub('00000' .. time[2], -6)
   end
-  return firstUs, firstText
+  return firstUs
+end
+
+-- The same as a string, once it was asked for: quicker than to format the number.
+local function serverTimeText()
+  firstText = firstText or time[1] .. string.sub('00000' .. time[2], -6)
+  return firstText
 end
