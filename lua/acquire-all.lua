@@ -20,6 +20,8 @@
 ]]
 local leaseMs, notAfterUs, counterMs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 
+-- include: parts/server-time.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/read-write.lua
@@ -48,10 +50,9 @@ if own > 0 and missing then
   return { 'held', -2, missing }
 end
 
-local time = redis.call('TIME')
-local nowUs = time[1] * 1000000 + time[2]
+local nowUs = serverTimeUs()
 if missing and notAfterUs > 0 and nowUs > notAfterUs then
-  return { 'late', string.format('%.0f', nowUs) }
+  return { 'late', serverTimeText() }
 end
 
 local again = not missing and last > 0

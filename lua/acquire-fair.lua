@@ -39,6 +39,8 @@ local terms = {
   inbox = ARGV[10],
 }
 
+-- include: parts/server-time.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/queue.lua
@@ -54,21 +56,20 @@ if found[2] then
   return redis.error_reply(READ_WRITE)
 end
 local last = redis.call('GET', keys.counter)
-local time = redis.call('TIME')
-local nowUs = time[1] * 1000000 + time[2]
+local nowUs = serverTimeUs()
 
 if held then
   if ttlMs < leaseMs then
     redis.call('PEXPIRE', keys.lock, leaseMs)
   end
   if not last then
-    last = string.format('%.0f', nowUs)
+    last = serverTimeText()
     setCounter(keys.counter, last, terms.counterMs)
   end
   return { 'granted', last }
 end
 if notAfterUs > 0 and nowUs > notAfterUs then
-  return { 'late', string.format('%.0f', nowUs) }
+  return { 'late', serverTimeText() }
 end
 
 if ttlMs == -2 then

@@ -14,6 +14,8 @@
   Returns
     since when it votes, server time in µs
 ]]
+-- include: parts/server-time.lua
+
 local birth, runId, restMs = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local durable, newborn = ARGV[3] == '1', ARGV[4] == '1'
 
@@ -23,10 +25,8 @@ if bornAs == runId then
 end
 -- What was written before the answer is there again, with the mark; else anything may be gone.
 if not (wasDurable == '1' and durable) then
-  local time = redis.call('TIME')
   local rests = bornAs or not newborn
-  local nowUs = time[1] * 1000000 + time[2]
-  sinceUs = string.format('%.0f', nowUs + (rests and restMs * 1000 or 0))
+  sinceUs = string.format('%.0f', serverTimeUs() + (rests and restMs * 1000 or 0))
 end
 redis.call('SET', birth, sinceUs .. ' ' .. runId .. (durable and ' 1' or ' 0'))
 return sinceUs

@@ -31,6 +31,8 @@ local notAfterUs, counterMs = tonumber(ARGV[5]), ARGV[6]
 local channel, publish, listening, vote = ARGV[7], ARGV[8], tonumber(ARGV[9]), ARGV[10]
 local reserve = tonumber(ARGV[11])
 
+-- include: parts/server-time.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/listeners.lua
@@ -50,10 +52,9 @@ if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then
   return { 'gone' }
 end
 
-local time = redis.call('TIME')
-local nowUs = time[1] * 1000000 + time[2]
+local nowUs = serverTimeUs()
 if notAfterUs > 0 and nowUs > notAfterUs then
-  return { 'late', string.format('%.0f', nowUs) }
+  return { 'late', serverTimeText() }
 end
 local others = listening and listenersAt(channel, publish) - listening or 0
 if others > 0 then

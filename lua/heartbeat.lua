@@ -31,16 +31,17 @@ local terms = {
   inbox = ARGV[8],
 }
 
+-- include: parts/server-time.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/queue.lua
 
 -- include: parts/read-write.lua
 
-local time = redis.call('TIME')
-local nowUs = time[1] * 1000000 + time[2]
+local nowUs = serverTimeUs()
 if notAfterUs > 0 and nowUs > notAfterUs then
-  return { 'late', string.format('%.0f', nowUs) }
+  return { 'late', serverTimeText() }
 end
 
 local function beat(keys, places)

@@ -16,6 +16,8 @@
 local lock, counter, queue, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel, publish = ARGV[1], ARGV[2]
 
+-- include: parts/server-time.lua
+
 -- include: parts/listeners.lua
 
 -- include: parts/read-write.lua
@@ -26,14 +28,14 @@ for i = 1, #fields, 2 do
     return redis.error_reply(READ_WRITE)
   end
 end
-local time = redis.call('TIME')
+local nowText = serverTimeText()
 return {
   fields[1] or '',
   fields[2] or '0',
   redis.call('PTTL', lock),
   redis.call('GET', counter) or '',
   listenersAt(channel, publish),
-  string.format('%.0f', time[1] * 1000000 + time[2]),
+  nowText,
   redis.call('ZRANGE', queue, 0, -1, 'WITHSCORES'),
   redis.call('HGETALL', waiting),
 }

@@ -31,6 +31,8 @@ local javaQueue, javaTimeouts = KEYS[5], KEYS[6]
 local owner, token, channel, publish = ARGV[1], ARGV[2], ARGV[6], ARGV[7]
 local terms = { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5] }
 
+-- include: parts/server-time.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/queue.lua
@@ -56,8 +58,7 @@ if not held then
   return { 'gone' }
 end
 
-local time = redis.call('TIME')
-local nowUs = time[1] * 1000000 + time[2]
+local nowUs = serverTimeUs()
 -- Who ends all of an owner's in the background does not look at the reply.
 local client, silent = clientOf(owner), token ~= ''
 local following, newToken = grantNext(keys, last or token, nowUs, terms, client, silent)

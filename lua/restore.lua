@@ -22,12 +22,13 @@ local lock, counter = KEYS[1], KEYS[2]
 local owner, holds, leaseMs, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local notAfterUs, counterMs = tonumber(ARGV[5]), ARGV[6]
 
+-- include: parts/server-time.lua
+
 -- include: parts/counter.lua
 
-local time = redis.call('TIME')
-local nowUs = time[1] * 1000000 + time[2]
+local nowUs = serverTimeUs()
 if notAfterUs > 0 and nowUs > notAfterUs then
-  return { 'late', string.format('%.0f', nowUs) }
+  return { 'late', serverTimeText() }
 end
 if redis.call('HLEN', lock) > 0 then
   return { redis.call('HEXISTS', lock, owner) == 1 and 'held' or 'gone' }

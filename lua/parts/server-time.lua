@@ -8,8 +8,11 @@ local function serverTimeUs()
   return firstUs
 end
 
--- The same as a string, once it was asked for: quicker than to format the number.
+-- The same as a string: quicker than to format the number.
 local function serverTimeText()
-  firstText = firstText or time[1] .. string.sub('00000' .. time[2], -6)
+  if not firstText then
+    serverTimeUs()
+    firstText = time[1] .. string.sub('00000' .. time[2], -6)
+  end
   return firstText
 end
