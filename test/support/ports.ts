@@ -8,7 +8,12 @@ import { createServer, type Server } from 'node:net'
  */
 const WORKERS = 8
 const COUNT = 10_000 / WORKERS
-const FIRST = 10_000 + COUNT * (Number(process.env.JEST_WORKER_ID ?? 1) % WORKERS)
+const FIRST = 10_000 + COUNT * (Number(portsOf()) % WORKERS)
+
+/** Whose ports: a Jest that a test runs has those of the worker which waits for it. */
+export function portsOf(): string {
+  return process.env.HOLDFAST_PORTS_OF ?? process.env.JEST_WORKER_ID ?? '1'
+}
 
 const given = new Set<number>()
 

@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { nanoid } from 'nanoid'
+import { portsOf } from './ports.ts'
 
 export interface FixtureResult {
   status: 'passed' | 'failed' | 'pending'
@@ -29,7 +30,11 @@ export async function runFixture(
       '--',
       `fixtures/${file}`,
     ],
-    { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] },
+    {
+      cwd: root,
+      env: { ...process.env, HOLDFAST_PORTS_OF: portsOf(), ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
   )
   let output = ''
   jest.stderr.setEncoding('utf8').on('data', (text) => {
