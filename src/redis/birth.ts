@@ -17,7 +17,7 @@ export async function isUnused(node: LockNode, timeoutMs: number): Promise<boole
 }
 
 /** What a vote is asked for, in the words of the script `vote`. */
-interface Wanted {
+interface Ballot {
   readonly owner: string
   readonly leaseMs: number
   readonly holds: number
@@ -32,7 +32,7 @@ interface Wanted {
 export function askForVote(
   { calls, counterMs }: LockNode,
   keys: LockKeys,
-  { owner, leaseMs, holds, reserve }: Wanted,
+  { owner, leaseMs, holds, reserve }: Ballot,
   timeoutMs: number,
   onSend: () => void,
 ): Promise<Grant> {

@@ -61,8 +61,8 @@ export class Master {
     reserve = 0,
   ): Promise<Grant> {
     const here = this.#here(keys)
-    const wanted = { owner, leaseMs, holds, reserve }
-    const ask = (ms: number, onSend = () => {}) => askForVote(this.node, here, wanted, ms, onSend)
+    const ballot = { owner, leaseMs, holds, reserve }
+    const ask = (ms: number, onSend = () => {}) => askForVote(this.node, here, ballot, ms, onSend)
     if (holds > 1) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
       this.#claims.claim(owner, timeoutMs, (onSend) => {

@@ -664,7 +664,7 @@ describe('of one master of several', () => {
     })
   const inMs = async (sinceUs: unknown) => (Number(sinceUs) - (await nowUs())) / 1_000
 
-  test('vote is refused before it was told since when, nor before that time', async () => {
+  test('vote is refused before the master was told since when it votes, and until then', async () => {
     expect(await vote()).toEqual(['forgot', ''])
     const sinceUs = await enrol()
     expect(await inMs(sinceUs)).toBeGreaterThan(REST_MS - 5_000)

@@ -187,7 +187,7 @@ describe('a minority', () => {
     const lock = cluster.client({ leaseMs: 60_000 }, urls).getLock('it')
     await lock.using(() => {})
     await cluster.free('it')
-    // It knows how to release, and is to be told how to acquire.
+    // It knows how to release, and is to be told how to vote.
     await late?.admin.script('FLUSH')
     await late?.admin.script('LOAD', scripts.release.source)
     const trap = (proxies[0] as FaultProxy).onNextRequest(scripts.vote.sha1, 'holdReply')
