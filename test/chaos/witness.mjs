@@ -1,0 +1,50 @@
+// A process apart from locks and Redis: it writes down, on its own clock, who asked for a lock, who
+// entered with which token, until when that one believed its lease to be valid, and who left.
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { judge } from './judge.mjs'
+import { now } from './random.mjs'
+
+/** By lock: `{ lock, client, askedAt, enteredAt, token, validUntil, leftAt }` */
+const holds = new Map()
+const forgotten = []
+let entered = 0
+
+const listener = createServer((socket) => {
+  socket.setNoDelay(true)
+  socket.on('error', () => {})
+  const own = new Map()
+  const lines = createInterface({ input: socket })
+  lines.on('error', () => {}) // A killed client.
+  lines.on('line', (line) => {
+    const { kind, id, ...said } = JSON.parse(line)
+    const at = now()
+    if (kind === 'ask') {
+      own.set(id, { ...said, askedAt: at, validUntil: 0 })
+    } else if (kind === 'enter') {
+      const hold = own.get(id)
+      Object.assign(hold, said, { enteredAt: at })
+      const all = holds.get(hold.lock) ?? []
+      holds.set(hold.lock, all)
+      all.push(hold)
+      entered += 1
+    } else {
+      const hold = own.get(id)
+      hold.validUntil = Math.max(hold.validUntil, said.validUntil ?? 0)
+      if (kind === 'leave') {
+        hold.leftAt = at
+        own.delete(id)
+      } else if (kind === 'drop') own.delete(id)
+    }
+    if (kind !== 'valid') socket.write(`${id}\n`)
+  })
+})
+listener.listen(0, '127.0.0.1', () => process.send({ port: listener.address().port }))
+
+process.on('message', ({ kind, lock }) => {
+  // From now on a lock may be given away although somebody has it: force, a flush, a lost key.
+  if (kind === 'forgotten') forgotten.push({ at: now(), lock })
+  if (kind === 'count') process.send({ entered })
+  if (kind === 'judge') process.send({ verdict: judge(holds, forgotten) })
+})
+process.on('disconnect', () => process.exit())
