@@ -3,10 +3,10 @@
 //   node scripts/test-interop.mjs [--redisson <line or version>]… [what Jest takes]…
 //
 // Without --redisson it is the newest release and the last of the 3.x line.
-import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureRedisson, lines } from './redisson.mjs'
+import { runJest } from './run-jest.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const wanted = []
@@ -37,12 +37,11 @@ try {
 
 function passesWith({ version, classPath }) {
   console.log(`\nInterop with Redisson ${version}\n`)
-  const jest = join(root, 'node_modules/jest/bin/jest.js')
   const config = join(root, 'jest.interop.config.mjs')
-  const { status } = spawnSync(process.execPath, [jest, '--config', config, ...forJest], {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, HOLDFAST_REDISSON: version, HOLDFAST_REDISSON_CLASSPATH: classPath },
-  })
-  return status === 0
+  const env = {
+    ...process.env,
+    HOLDFAST_REDISSON: version,
+    HOLDFAST_REDISSON_CLASSPATH: classPath,
+  }
+  return runJest(['--config', config, ...forJest], { env })
 }

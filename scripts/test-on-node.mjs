@@ -10,6 +10,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runJest } from './run-jest.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const platform = process.platform === 'win32' ? 'win' : process.platform
@@ -33,12 +34,10 @@ function passesOn(version) {
   const path = `${dirname(node)}${delimiter}${process.env.PATH}`
   const env = { ...process.env, PATH: path, HOLDFAST_WORLDS: 'few' }
   console.log(`\nNode.js ${spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout}`)
-  const jest = join(root, 'node_modules/jest/bin/jest.js')
   const others = ['package', 'lua', 'architecture', 'bench', 'demo', 'docs'].map(
     (folder) => `<rootDir>/test/${folder}/`,
   )
-  const args = [jest, '--testPathIgnorePatterns', '/node_modules/', ...others]
-  return spawnSync(node, args, { cwd: root, env, stdio: 'inherit' }).status === 0
+  return runJest(['--testPathIgnorePatterns', '/node_modules/', ...others], { node, env })
 }
 
 function binaryOf(version) {

@@ -1,12 +1,28 @@
-/** Closes a test run with one line that people and programs can read alike. */
+import { writeFileSync } from 'node:fs'
+
+/**
+ * Closes a test run with one line that people and programs can read alike; or writes down what came
+ * of each file, where HOLDFAST_RESULTS names a file for that.
+ */
 export default class TotalReporter {
   onRunComplete(_contexts, results) {
-    // A file that does not even load runs no test, and must not look like success.
-    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites
-    const skipped = results.numPendingTests + results.numTodoTests
-    const total = `${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`
-
+    const files = results.testResults.map((one) => ({
+      path: one.testFilePath,
+      passed: one.numPassingTests,
+      // A file that does not even load runs no test, and must not look like success.
+      failed: one.numFailingTests + (one.testExecError ? 1 : 0),
+      skipped: one.numPendingTests + one.numTodoTests,
+    }))
+    const { HOLDFAST_RESULTS: to } = process.env
+    if (to !== undefined) writeFileSync(to, JSON.stringify(files))
     // Jest prints its own summary after all other reporters; only the exit comes later.
-    process.once('exit', () => console.log(`\n${total}`))
+    else process.once('exit', () => console.log(`\n${totalOf(files)}`))
   }
+}
+
+/** @param {{ passed: number, failed: number, skipped: number }[]} files */
+export function totalOf(files) {
+  const sum = (/** @type {'passed' | 'failed' | 'skipped'} */ what) =>
+    files.reduce((total, file) => total + file[what], 0)
+  return `${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`
 }

@@ -32,7 +32,8 @@ export async function runFixture(
     ],
     {
       cwd: root,
-      env: { ...process.env, HOLDFAST_PORTS_OF: portsOf(), ...env },
+      // What came of it is not of the run that this one is part of.
+      env: { ...process.env, HOLDFAST_RESULTS: undefined, HOLDFAST_PORTS_OF: portsOf(), ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   )
