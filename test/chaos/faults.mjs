@@ -75,6 +75,21 @@ const AMNESIA = {
   'key deleted': async (server, _ms, random, names) => server.admin.del(pick(random, names)),
 }
 
+/** Where Sentinels watch: what was told by the old master just before may be forgotten. */
+const FAILOVER = {
+  'planned failover': (watched) => watched.planned(),
+  'master killed': (watched, ms) =>
+    watched.failover(async (master) => {
+      await master.kill()
+      void pause(ms + 2_000).then(() => master.restart())
+    }),
+  'master stopped': (watched, ms) =>
+    watched.failover((master) => {
+      master.signal('SIGSTOP')
+      void pause(ms + 3_000).then(() => master.signal('SIGCONT'))
+    }),
+}
+
 /**
  * One fault at a time, with pauses, until it is enough.
  *
@@ -91,12 +106,22 @@ export async function storm(stage, random, isOver, log) {
       [1, 1_000 + random() * 2_500],
     ])
     const what = pickWeighted(random, [
-      [8, 'network'],
+      [clients[0].ways.length > 0 ? 8 : 0, 'network'],
       [3, 'process'],
       [servers.length > 0 ? 5 : 0, 'server'],
       [stage.forgets ? 1.5 : 0, 'amnesia'],
     ])
-    if (what === 'network') {
+    if (what === 'server' && stage.watched !== undefined) {
+      const name = pick(random, Object.keys(FAILOVER))
+      const work = async () => {
+        stage.forgotten()
+        await FAILOVER[name](stage.watched, ms)
+        stage.forgotten()
+        // Until all have settled: a failover needs replicas that are up to date.
+        await pause(6_000)
+      }
+      await log(name, ms, work())
+    } else if (what === 'network') {
       const hurt = pick(random, clients)
       const name = pick(random, Object.keys(NETWORK))
       const ways = random() < 0.5 ? hurt.ways : [pick(random, hurt.ways)]

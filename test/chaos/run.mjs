@@ -1,6 +1,6 @@
 // Chaos: client processes use locks in every way on real servers, while networks, processes and
 // servers fail in every way; a process apart from all that writes down who was inside when.
-// `npm run build`, then `node test/chaos/run.mjs [--world single|quorum3|quorum5] [--seconds 60]
+// `npm run build`, then `node test/chaos/run.mjs [--world single|quorum3|quorum5|sentinel] [--seconds 60]
 // [--seed n] [--clients 3] [--callers 6] [--forget] [--force]`. It ends with 1 where it finds what must
 // not be, with the seed, the faults and the histories that show it. That it would find it is shown by
 // `--break exclusion`, a lock for each process, and `--break validity`, holders who never look at their
@@ -13,7 +13,7 @@ import { Holdfast } from '../../dist/esm/index.js'
 import { storm } from './faults.mjs'
 import { Way } from './proxy.mjs'
 import { now, randomFrom } from './random.mjs'
-import { Server, WORLDS } from './worlds.mjs'
+import { Server, Watched, WORLDS } from './worlds.mjs'
 
 const { values: args } = parseArgs({
   options: {
@@ -30,8 +30,8 @@ const { values: args } = parseArgs({
 })
 const seed = Number(args.seed)
 const random = randomFrom(seed)
-const { servers: serverCount, isQuorum } = WORLDS[args.world]
-const persistent = !isQuorum && !args.forget
+const { servers: serverCount, isQuorum, isWatched = false } = WORLDS[args.world]
+const persistent = !isQuorum && !isWatched && !args.forget
 const LIMITS = { leaseMs: 1_500, commandTimeoutMs: 300, outageMs: 1_500 }
 const LONGEST_LEASE_MS = 3_000
 const NAMES = isQuorum
@@ -47,9 +47,10 @@ const say = (line) => {
   if (args.verbose) console.log(line)
 }
 
-const servers = await Promise.all(
-  Array.from({ length: serverCount }, () => Server.start(persistent)),
-)
+const watched = isWatched ? await Watched.start() : undefined
+const servers =
+  watched?.servers ??
+  (await Promise.all(Array.from({ length: serverCount }, () => Server.start(persistent))))
 if (isQuorum) {
   const first = new Holdfast({
     masters: servers.map(({ port }) => `redis://127.0.0.1:${port}`),
@@ -84,7 +85,7 @@ class Client {
     const urls = this.ways.map(({ port }) => `redis://127.0.0.1:${port}`)
     const place = isQuorum
       ? { masters: urls, longestLeaseMs: LONGEST_LEASE_MS }
-      : { redis: urls[0] }
+      : { redis: watched?.options ?? urls[0] }
     const settings = {
       label: this.label,
       seed: Math.floor(random() * 2 ** 31),
@@ -137,7 +138,8 @@ class Client {
 
 const clients = await Promise.all(
   Array.from({ length: Number(args.clients) }, async (_, i) => {
-    const ways = await Promise.all(servers.map(({ port }) => new Way(port).open()))
+    // What Sentinels name is not to be had through a way of ours.
+    const ways = isWatched ? [] : await Promise.all(servers.map(({ port }) => new Way(port).open()))
     return new Client(`client ${i + 1}`, ways)
   }),
 )
@@ -160,8 +162,9 @@ const stage = {
   servers,
   isQuorum,
   persistent,
+  watched,
   names: NAMES,
-  forgets: args.forget,
+  forgets: args.forget && !isWatched,
   longestLeaseMs: LONGEST_LEASE_MS,
   // A minority that forgets is nothing to a quorum.
   forgotten: () => isQuorum || witness.send({ kind: 'forgotten' }),
@@ -185,7 +188,7 @@ const verdict = await fromWitness({ kind: 'judge' }, 'verdict')
 const left = new Set()
 for (const wait = now() + 12_000; now() < wait; await pause(200)) {
   left.clear()
-  for (const { admin } of servers) {
+  for (const { admin } of watched === undefined ? servers : [await watched.master()]) {
     for (const key of await admin.keys('*')) {
       const isCounter = key.startsWith('redisson_lock_token:')
       const ttlMs = await admin.pttl(key)
@@ -249,6 +252,7 @@ if (shown.length + violations.length > 0) {
 }
 witness.kill()
 for (const { ways } of clients) for (const way of ways) way.close()
+await watched?.stop()
 await Promise.all(servers.map((server) => server.stop()))
 setTimeout(() => process.exit(), 100).unref()
 
