@@ -41,6 +41,11 @@ export class Address implements Place {
     this.#leadsTo = place
   }
 
+  /** Breaks all connections that lead through it. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
   #pass(socket: Socket): void {
     this.connections += 1
     const { host, port } = this.#leadsTo
