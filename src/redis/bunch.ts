@@ -54,12 +54,15 @@ const MOST = 64
  */
 export class Bunch {
   readonly #run: Run
+  readonly #onRefusal: (failure: CallFailure) => void
   #calls: Call[] = []
   /** The first key of each: its lock. Its other keys go with that one. */
   readonly #locks = new Set<string>()
 
-  constructor(run: Run) {
+  /** @param onRefusal called for a call that was refused among others that may not have been */
+  constructor(run: Run, onRefusal: (failure: CallFailure) => void) {
     this.#run = run
+    this.#onRefusal = onRefusal
   }
 
   takes(script: Script): boolean {
@@ -116,13 +119,22 @@ export class Bunch {
     const endsAt = Math.min(...calls.map((call) => call.endsAt))
     const args = (notAfterUs: number) => argsOfAll(calls, notAfterUs)
     const heard = (replies: unknown) => {
-      for (const [i, reply] of (replies as Reply[]).entries()) hear(calls[i] as Call, reply)
+      for (const [i, reply] of (replies as Reply[]).entries()) this.#hear(calls[i] as Call, reply)
     }
     this.#run(scripts.many, keys, args, endsAt, heard).catch((failure: CallFailure) => {
       // None was run. It may be for the sake of one of them, whose key is out of bounds.
       if (failure.kind === 'refused') this.#sendEach(calls)
       else for (const call of calls) call.reject(failure)
     })
+  }
+
+  #hear(call: Call, reply: Reply): void {
+    try {
+      call.heard(answerOf(reply))
+    } catch (failure) {
+      this.#onRefusal(failure as CallFailure)
+      call.reject(failure as CallFailure)
+    }
   }
 
   #sendEach(calls: readonly Call[]): void {
@@ -147,14 +159,6 @@ function argsOfAll(calls: readonly Call[], notAfterUs: number): Args {
     kinds += `${script.name[0]}${own.length - before}`
   }
   return [...common, kinds, ...own]
-}
-
-function hear(call: Call, reply: Reply): void {
-  try {
-    call.heard(answerOf(reply))
-  } catch (failure) {
-    call.reject(failure as CallFailure)
-  }
 }
 
 function answerOf(reply: Reply): Answer {

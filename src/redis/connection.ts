@@ -1,4 +1,6 @@
-import { CallFailure, connectionFailure, failureOf } from './failure.ts'
+import { Backoff } from './backoff.ts'
+import { DueCalls } from './due-calls.ts'
+import { CallFailure, connectionFailure, isNoNews } from './failure.ts'
 import { askFacts, type ServerFacts } from './greeting.ts'
 import {
   type Client,
@@ -10,7 +12,8 @@ import {
   isCluster,
   openClient,
 } from './open.ts'
-import { tameShards, tameSockets } from './sockets.ts'
+import { tameSentinels, tameShards, tameSockets } from './sockets.ts'
+import { UntilUp } from './until-up.ts'
 
 interface ConnectionEvents {
   up(facts: ServerFacts): void
@@ -26,17 +29,18 @@ export class Connection {
   readonly #settings: ConnectionSettings
   readonly #events: ConnectionEvents
   #client: Client | undefined
+  readonly #backoff = new Backoff()
+  readonly #calls: DueCalls
   #up = false
-  /** Since when answers are due and none has come, on `performance.now()`. */
-  #silentSince: number | undefined
   #everUp = false
+  /** Whether the attempt to connect that is under way, or the last one, came to something or was told of. */
+  #told = false
   #sharded = false
   #runId = ''
   #closed = false
   #lastError: CallFailure | undefined
-  /** How many answers are due. */
-  #due = 0
-  readonly #waiting = new Set<(failure?: CallFailure) => void>()
+  #again: NodeJS.Timeout | undefined
+  readonly #untilUp = new UntilUp()
   /** Resolves when it has connected for the first time, or failed to. */
   readonly known: Promise<void>
   #tellKnown!: () => void
@@ -44,6 +48,10 @@ export class Connection {
   constructor(settings: ConnectionSettings, events: ConnectionEvents) {
     this.#settings = settings
     this.#events = events
+    this.#calls = new DueCalls(
+      (client) => this.#leaveIfSilent(client),
+      (failure) => this.heard(failure),
+    )
     this.known = new Promise((resolve) => {
       this.#tellKnown = resolve
     })
@@ -58,7 +66,7 @@ export class Connection {
     this.#client ??= this.#open()
   }
 
-  /** Why the connection is down; undefined when it is up, or nothing is known. */
+  /** Why it is down; undefined when it is up, or nothing is known. */
   get whyDown(): CallFailure | undefined {
     return this.#up ? undefined : this.#lastError
   }
@@ -88,11 +96,12 @@ export class Connection {
    * @returns the reply; rejects with a {@link CallFailure} and nothing else
    */
   call<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
-    if (this.#up) return this.#send(timeoutMs, send)
+    if (this.#up) return this.#calls.send(this.client, timeoutMs, send)
     const start = performance.now()
-    return this.#whenUp(timeoutMs).then(() =>
-      this.#send(Math.max(1, timeoutMs - (performance.now() - start)), send),
-    )
+    return this.#whenUp(timeoutMs).then(() => {
+      const leftMs = Math.max(1, timeoutMs - (performance.now() - start))
+      return this.#calls.send(this.client, leftMs, send)
+    })
   }
 
   /** Whether anything can have been sent at all. */
@@ -102,7 +111,7 @@ export class Connection {
 
   /** Whether answers are due. */
   get isBusy(): boolean {
-    return this.#up && this.#due > 0
+    return this.#up && this.#calls.any
   }
 
   /** For events of the client itself: messages. */
@@ -114,58 +123,37 @@ export class Connection {
   close(): void {
     this.#closed = true
     this.#up = false
+    clearTimeout(this.#again)
     this.#client?.disconnect()
     this.#lastError = new CallFailure('closed', 'the client was closed')
     this.#tellKnown()
-    this.#fail(this.#lastError)
-  }
-
-  #send<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
-    const { client } = this
-    this.#silentSince ??= performance.now()
-    return new Promise((resolve, reject) => {
-      const giveUp = () => {
-        reject(new CallFailure('unknown', `no answer within ${Math.round(timeoutMs)} ms`))
-        // What makes up for the lost answer may still get through where the request did.
-        setImmediate(() => this.#leaveIfSilent(client))
-      }
-      // Not unref'ed: it keeps the process alive while an answer is due. After a blocked event loop
-      // the answer may have arrived and not been read yet: that has its turn first.
-      const timer = setTimeout(setImmediate, timeoutMs, giveUp)
-      this.#due += 1
-      send(client).then(
-        (reply) => {
-          this.#answered(timer)
-          resolve(reply)
-        },
-        (error: unknown) => {
-          this.#answered(timer)
-          reject(failureOf(error))
-        },
-      )
-    })
-  }
-
-  #answered(timer: NodeJS.Timeout): void {
-    if (this.#due > 0) this.#due -= 1
-    clearTimeout(timer)
-    this.#silentSince = undefined
+    this.#untilUp.over(this.#lastError)
   }
 
   /** A connection that has been silent for too long is dead without saying so. */
   #leaveIfSilent(client: Client): void {
-    if (this.#silentSince === undefined || isCluster(client)) return
-    if (performance.now() - this.#silentSince < this.#settings.silenceMs) return
-    this.#silentSince = undefined // Once, however many calls have waited in vain.
-    this.#leave(
-      client,
-      new CallFailure('unsent', `no answer within ${this.#settings.silenceMs} ms`),
-    )
+    const { silenceMs } = this.#settings
+    // Once, however many calls have waited in vain: leaving it ends the silence.
+    if (isCluster(client) || this.#calls.silentMs < silenceMs) return
+    this.#leave(client, new CallFailure('unsent', `no answer within ${silenceMs} ms`))
+  }
+
+  /** A script was refused by a server that is not, or no more, the one to talk to. */
+  heard(failure: CallFailure): void {
+    if (!failure.isOfServer || !this.#up || this.clustered) return // Once, however many hear it.
+    this.#backoff.refused()
+    this.leave(failure)
+  }
+
+  /** Gives up the connection that is up, for another one. */
+  leave(why: CallFailure): void {
+    if (this.#up) this.#leave(this.client, why)
   }
 
   /** Ends the connection, for another one to be opened; calls that wait for that one hear why. */
   #leave(client: Client, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
+    this.#down() // Nothing is sent any more to what is about to end.
     client.disconnect(true)
   }
 
@@ -173,77 +161,90 @@ export class Connection {
     if (this.#closed) return Promise.reject(new CallFailure('closed', 'the client was closed'))
     if (this.#lastError?.permanent) return Promise.reject(this.#lastError)
     this.#client ??= this.#open()
-    return new Promise((resolve, reject) => {
-      const done = (failure?: CallFailure) => {
-        clearTimeout(timer)
-        this.#waiting.delete(done)
-        if (failure === undefined) resolve()
-        else reject(failure)
-      }
-      const timer = setTimeout(() => {
-        const last = this.#lastError
-        const why = last?.message ?? `not connected within ${Math.round(timeoutMs)} ms`
-        done(last?.kind === 'refused' ? last : new CallFailure('unsent', why, last))
-      }, timeoutMs)
-      this.#waiting.add(done)
-    })
+    return this.#untilUp.wait(timeoutMs, () => this.#lastError)
   }
 
   #open(): Client {
-    const client = openClient(this.#settings)
-    client.on('error', (error: Error) => this.#failed(error))
+    const client = openClient(this.#settings, () => this.#backoff.nextMs())
+    client.on('error', (error: Error) => {
+      if (!isNoNews(error)) this.#failed(error)
+    })
     client.on('ready', () => void this.#greet(client))
-    client.on('close', () => this.#down())
+    client.on('close', () => this.#ended())
+    client.on('end', () => this.#startAgain(client))
     if (isCluster(client)) {
       client.on('+node', tameSockets)
       client.on('+subscriber', () => tameShards(client))
     } else {
       tameSockets(client)
+      tameSentinels(client)
     }
     client.connect().catch(() => {}) // Reported by the 'error' event.
     return client
   }
 
-  /** Learns what must be known before the first command: the server's age and its clock. */
+  /** Where ioredis gives up: when no Sentinel answers, or the address is of no use. */
+  #startAgain(client: Client): void {
+    const connect = () => void client.connect().catch(() => {})
+    if (!this.#closed) this.#again = setTimeout(connect, this.#backoff.nextMs()).unref()
+  }
+
+  /** Makes sure of the database, and learns what must be known before the first command. */
   async #greet(client: Client): Promise<void> {
     try {
-      const facts = await this.#send(this.#settings.silenceMs, () => askFacts(client))
-      const name = connectionNameOf(this.#settings.source)
+      const { silenceMs, source, sharded } = this.#settings
+      const greet = () => askFacts(client, this.clustered ? 0 : this.database)
+      const facts = await this.#calls.send(client, silenceMs, greet)
+      if (this.#closed) return
+      // ioredis 5 is "ready" before its login is answered, which may have been refused.
+      if (this.#hasFailed) throw this.#lastError
+      const name = connectionNameOf(source)
       if (name !== undefined) client.client('SETNAME', name).catch(() => {}) // As ioredis does.
-      this.#sharded = this.#settings.sharded && facts.major >= 7 && hasShards(client)
+      this.#sharded = sharded && facts.major >= 7 && hasShards(client)
       this.#runId = facts.runId
-      this.#up = true
-      this.#everUp = true
+      this.#up = this.#everUp = this.#told = true
+      this.#backoff.up()
       this.#lastError = undefined
       this.#tellKnown()
       this.#events.up(facts)
-      for (const done of [...this.#waiting]) done()
+      this.#untilUp.over()
     } catch (error) {
-      const failure = failureOf(error)
-      if (failure.kind === 'refused' || failure.kind === 'unsupported') this.#failed(failure)
+      // What failed first is the cause.
+      const failure = connectionFailure((this.#hasFailed && this.#lastError) || (error as Error))
+      if (failure.kind !== 'unknown' && !this.#hasFailed) this.#failed(failure)
       if (client.status === 'ready') this.#leave(client, failure)
     }
   }
 
+  /** Whether the attempt that is under way has failed, and that was told. */
+  get #hasFailed(): boolean {
+    return this.#told && !this.#up && !this.clustered
+  }
+
   #failed(error: Error): void {
-    const failure = error instanceof CallFailure ? error : connectionFailure(error)
+    if (this.#closed) return
+    const failure = connectionFailure(error)
+    if (failure.kind === 'refused') this.#backoff.refused()
     this.#lastError = failure
+    this.#told = true
     this.#tellKnown()
-    this.#events.error(error)
-    if (failure.permanent) this.#fail(failure)
+    this.#events.error(failure.message === error.message ? error : failure)
+    if (failure.permanent) this.#untilUp.over(failure)
+  }
+
+  /** Whatever ended an attempt, it is told. */
+  #ended(): void {
+    this.#down()
+    if (!this.#told && !this.#closed) this.#events.error(this.#lastError as CallFailure)
+    this.#told = false
   }
 
   #down(): void {
     const wasUp = this.#up
     this.#up = false
-    this.#due = 0 // Some of them ioredis may never settle.
-    this.#silentSince = undefined
+    this.#calls.forget()
     this.#lastError ??= new CallFailure('unsent', 'the server closed the connection')
     this.#tellKnown()
     if (wasUp) this.#events.down()
-  }
-
-  #fail(failure: CallFailure): void {
-    for (const done of [...this.#waiting]) done(failure)
   }
 }

@@ -20,12 +20,20 @@ const PASSING = new Set([
   'LOADING',
   'MASTERDOWN',
   'MISCONF',
+  'NOAUTH',
   'NOREPLICAS',
   'OOM',
   'READONLY',
   'TRYAGAIN',
   'UNBLOCKED',
 ])
+
+/**
+ * Those of a server that is the wrong one by now: it was a master, or has lost its replicas to
+ * another one, or knows nobody any more. Where the address leads elsewhere since, as that of a proxy
+ * or of a service does, another connection ends there.
+ */
+const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])
 
 /** A call to Redis that brought no answer of use. Internal: callers see it as a `cause`. */
 export class CallFailure extends Error {
@@ -44,6 +52,11 @@ export class CallFailure extends Error {
     this.name = 'CallFailure'
     this.kind = kind
     this.permanent = permanent
+  }
+
+  /** Whether another connection may lead to a server that does not refuse it. */
+  get isOfServer(): boolean {
+    return this.kind === 'refused' && OF_SERVER.has(codeOf(this.message))
   }
 }
 
@@ -75,10 +88,28 @@ export function failureOf(error: unknown): CallFailure {
   return new CallFailure('unknown', `the connection broke before the answer${why}`, error)
 }
 
-/** An error from connecting: the server's own words, or those of the network. */
+/**
+ * An error from connecting: the server's own words, or those of the network. What a server says of a
+ * connection passes: connections end and others are let in, logins are changed, rights are granted.
+ */
 export function connectionFailure(error: Error): CallFailure {
-  if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error)
+  if (error instanceof CallFailure) {
+    if (error.kind !== 'refused' || !error.permanent) return error
+    return new CallFailure('refused', error.message, error.cause, false)
+  }
+  if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error, false)
   const nested = 'lastNodeError' in error && error.lastNodeError
   const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
-  return new CallFailure('unsent', detail || error.name, error)
+  // Ours goes on: see `openClient`.
+  const told = detail.replace(' and retry is disabled', '')
+  return new CallFailure('unsent', told || error.name, error)
+}
+
+/**
+ * Whether ioredis tells of what is nothing by itself: its SELECT was refused, which is sent once more
+ * and told of then; or it left a connection that was being made, because Sentinel named another master.
+ */
+export function isNoNews(error: Error & { command?: { name?: string } }): boolean {
+  if (error.name === 'ReplyError') return error.command?.name === 'select'
+  return error.message === 'Connection is closed.'
 }

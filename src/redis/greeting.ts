@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis'
 import { CallFailure, failureOf } from './failure.ts'
 import type { Client } from './open.ts'
 
@@ -20,15 +21,18 @@ export interface ServerFacts {
 }
 
 /**
- * Asks what must be known before the first command: the server's age and its clock.
+ * Asks what must be known before the first command: the server's age and its clock. And makes sure of
+ * the database: ioredis goes on in database 0 where its own SELECT is refused.
  *
- * @returns rejects when the server is too old
+ * @returns rejects when the server is too old, and when the database is not the right one
  */
-export async function askFacts(client: Client): Promise<ServerFacts> {
+export async function askFacts(client: Client, database: number): Promise<ServerFacts> {
   const sentAt = performance.now()
+  const selected = database === 0 ? undefined : select(client as Redis, database)
   const [info, time] = await Promise.all([
     unlessForbidden(client.info('server')),
     unlessForbidden(client.time()),
+    selected,
   ])
   const clockDoubtMs = performance.now() - sentAt
   const [, major, minor, patch] = /redis_version:(\d+)\.(\d+)(\S*)/.exec(info ?? '') ?? []
@@ -43,6 +47,21 @@ export async function askFacts(client: Client): Promise<ServerFacts> {
     runId: /run_id:(\w+)/.exec(info ?? '')?.[1] ?? '',
     clockOffsetMs: time === undefined ? Number.NaN : serverMs(time) - sentAt,
     clockDoubtMs,
+  }
+}
+
+async function select(client: Redis, database: number): Promise<void> {
+  try {
+    await client.select(database)
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure.kind !== 'refused') throw failure
+    const cure = failure.message.startsWith('NOPERM') ? ': it needs the right to SELECT' : ''
+    throw new CallFailure(
+      'refused',
+      `${failure.message.replace(/\.$/, '')} (the login cannot use database ${database}${cure})`,
+      error,
+    )
   }
 }
 

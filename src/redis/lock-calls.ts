@@ -9,8 +9,9 @@ import type { ServerClock } from './server-clock.ts'
 export class LockCalls {
   readonly #connection: Connection
   readonly #clock: ServerClock
-  readonly #bunch = new Bunch((script, keys, args, endsAt, read) =>
-    this.#run(script, keys, args, endsAt, read),
+  readonly #bunch = new Bunch(
+    (script, keys, args, endsAt, read) => this.#run(script, keys, args, endsAt, read),
+    (failure) => this.#connection.heard(failure),
   )
 
   constructor(connection: Connection, clock: ServerClock) {

@@ -54,6 +54,7 @@ export class LockNode {
     this.#connection = new Connection(settings, {
       up: (facts) => {
         this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
+        this.#wakeUps.follow(facts.runId)
         for (const onUp of [...this.#onUp]) onUp()
       },
       down: () => {},

@@ -56,9 +56,16 @@ export function connectionNameOf(source: RedisSource): string | undefined {
   return optionsOf(source).connectionName ?? undefined
 }
 
-/** Reconnect soon and for ever, at random moments so that many processes do not come at once. */
-function retryDelayMs(attempt: number): number {
-  return Math.min(25 * 2 ** attempt, 250) * (0.5 + Math.random())
+/**
+ * How a master is found by Sentinels. They tell when another one takes over: the old one would go on
+ * granting locks for seconds. Where none of them can be asked `Connection` tries again, for the
+ * timer of ioredis would keep the process alive.
+ */
+const BY_SENTINEL: RedisOptions = {
+  role: 'master',
+  failoverDetector: true,
+  sentinelRetryStrategy: () => null,
+  sentinelReconnectStrategy: () => 1_000 * (0.5 + Math.random()),
 }
 
 /**
@@ -67,8 +74,13 @@ function retryDelayMs(attempt: number): number {
  * The settings make ioredis send a command once or not at all: nothing is queued while the
  * connection is down, nothing is sent again after a reconnect. A socket that is silent for twice
  * `silenceMs` while answers are due, be it those to the greeting, is given up.
+ *
+ * @param retryMs how long to pause before connecting again, in milliseconds
  */
-export function openClient({ source, silenceMs, sharded }: ConnectionSettings): Client {
+export function openClient(
+  { source, silenceMs, sharded }: ConnectionSettings,
+  retryMs: () => number,
+): Client {
   const own: RedisOptions = {
     lazyConnect: true,
     keyPrefix: '',
@@ -77,7 +89,9 @@ export function openClient({ source, silenceMs, sharded }: ConnectionSettings): 
     enableOfflineQueue: false,
     enableAutoPipelining: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: retryDelayMs,
+    retryStrategy: retryMs,
+    // We leave a connection for reasons of our own, and a user's may be to leave it for ever.
+    reconnectOnError: null,
     socketTimeout: 2 * silenceMs,
     disconnectTimeout: 100,
     stringNumbers: false,
@@ -95,7 +109,7 @@ export function openClient({ source, silenceMs, sharded }: ConnectionSettings): 
       keyPrefix: '',
       enableOfflineQueue: false,
       enableAutoPipelining: false,
-      clusterRetryStrategy: retryDelayMs,
+      clusterRetryStrategy: retryMs,
       retryDelayOnFailover: 0,
       shardedSubscribers: sharded,
       redisOptions: { ...(redisOptions && withoutTimeout(redisOptions)), ...own },
@@ -109,6 +123,7 @@ export function openClient({ source, silenceMs, sharded }: ConnectionSettings): 
   return new makeRedis({
     ...withoutTimeout(options),
     ...own,
+    ...(hasSentinels(options) && BY_SENTINEL),
     enableReadyCheck: hasSentinels(options),
   })
 }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { RedisRefusedError, RedisUnavailableError } from '../errors.ts'
 import type { Seat } from './answers.ts'
 import type { RedisSource } from './open.ts'
 import { type PlainSource, plainSource } from './plain-source.ts'
@@ -11,10 +12,12 @@ export type ToWorker =
   | { readonly kind: 'keep'; readonly slot: number; readonly seat: Seat }
   | { readonly kind: 'forget'; readonly slot: number }
 
-/** What the worker tells the main thread: nothing of its own touches the slot any more. */
-export interface FromWorker {
-  readonly freed: number
-}
+/** What the worker tells the main thread. */
+export type FromWorker =
+  /** Nothing of its own touches the slot any more. */
+  | { readonly kind: 'freed'; readonly slot: number }
+  /** It has no connection; once, until it has had one. */
+  | { readonly kind: 'away'; readonly reason: string; readonly refused: boolean }
 
 /** What the worker is started with. */
 export interface WorkerData {
@@ -114,7 +117,10 @@ export class RenewalThread {
 
   #start(): Worker {
     const worker = new Worker(workerUrl, { workerData: this.#data })
-    worker.on('message', ({ freed }: FromWorker) => this.#free.push(freed))
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind === 'freed') this.#free.push(message.slot)
+      else if (this.#worker === worker) this.#onError(awayError(message))
+    })
     worker.on('error', this.#onError)
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined // The next lock starts another.
@@ -124,4 +130,14 @@ export class RenewalThread {
     for (const [slot, seat] of this.#seats) worker.postMessage({ kind: 'keep', slot, seat })
     return worker
   }
+}
+
+function awayError({ reason, refused }: { reason: string; refused: boolean }): Error {
+  const words =
+    `The watchdog thread has no connection to Redis: ${reason.replace(/\.$/, '')}. It goes on trying. Until it has one, ` +
+    'leases are renewed by the main thread alone, and end when that is blocked for too long.'
+  const cause = new Error(reason)
+  return refused
+    ? new RedisRefusedError(words, undefined, cause)
+    : new RedisUnavailableError(words, undefined, cause)
 }

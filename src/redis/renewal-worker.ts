@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { connectionFailure } from './failure.ts'
 import { LockNode } from './lock-node.ts'
 import { sourceOf } from './plain-source.ts'
 import { ProofTable } from './proof-table.ts'
@@ -9,7 +10,17 @@ const LATE_AFTER = 0.45
 
 const { source, leaseMs, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
   workerData as WorkerData
-const node = new LockNode(sourceOf(source), commandTimeoutMs, () => {})
+/** Whether the main thread has been told that there is no connection. */
+let told = false
+const node = new LockNode(sourceOf(source), commandTimeoutMs, (error) => {
+  if (told) return
+  told = true
+  const { message, kind } = connectionFailure(error)
+  say({ kind: 'away', reason: message, refused: kind === 'refused' })
+})
+node.onUp(() => {
+  told = false
+})
 node.connect() // When it is needed there is no time for that.
 const table = new ProofTable()
 const seats = new Map<number, { key: string; wireOwner: string }>()
@@ -21,8 +32,7 @@ parentPort?.on('message', (message: ToWorker) => {
   else if (message.kind === 'keep') seats.set(message.slot, message.seat)
   else {
     seats.delete(message.slot)
-    const freed: FromWorker = { freed: message.slot }
-    void renewing.then(() => parentPort?.postMessage(freed))
+    void renewing.then(() => say({ kind: 'freed', slot: message.slot }))
   }
 })
 
@@ -43,6 +53,10 @@ async function renewWhatIsLate(): Promise<void> {
   for (const [i, [slot, seat]] of late.entries()) {
     if (Number(left[i]) >= leaseMs && seats.get(slot) === seat) table.write(slot, sentAt)
   }
+}
+
+function say(message: FromWorker): void {
+  parentPort?.postMessage(message)
 }
 
 /** The main thread's `performance.now()`. */

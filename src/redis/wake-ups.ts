@@ -1,4 +1,5 @@
 import { Connection } from './connection.ts'
+import { CallFailure } from './failure.ts'
 import type { Client, ConnectionSettings } from './open.ts'
 
 /** Somebody who listens to a channel until `stop()`. */
@@ -30,6 +31,8 @@ export class WakeUps {
   readonly #connection: Connection
   readonly #timeoutMs: number
   readonly #channels = new Map<string, Channel>()
+  /** Where the commands go; '' when it is not known. */
+  #server = ''
   #hears = false
   #closed = false
   #pings: NodeJS.Timeout | undefined
@@ -37,7 +40,9 @@ export class WakeUps {
   constructor(settings: ConnectionSettings, onError: (error: Error) => void) {
     this.#timeoutMs = settings.silenceMs
     this.#connection = new Connection(settings, {
-      up: () => this.#subscribe([...this.#channels.keys()]),
+      up: () => {
+        if (!this.#follows()) this.#subscribe([...this.#channels.keys()])
+      },
       down: () => this.#wakeAll(() => true),
       error: onError,
     })
@@ -66,6 +71,34 @@ export class WakeUps {
         if (listeners.size === 0) this.#forget(name, channel)
       },
     }
+  }
+
+  /**
+   * The commands go to another process of the server, or may: messages must come from there, and
+   * listeners be counted there.
+   *
+   * @param runId its id; '' when it does not tell
+   */
+  follow(runId: string): void {
+    this.#server = runId
+    if (this.#connection.up && (runId === '' || this.#connection.runId === '')) this.#leave()
+    else this.#follows()
+  }
+
+  /** @returns whether it is elsewhere, and leaves */
+  #follows(): boolean {
+    const { up, clustered, runId } = this.#connection
+    if (!up || clustered || this.#server === '' || runId === '' || runId === this.#server)
+      return false
+    // Once: a proxy may lead each connection elsewhere.
+    this.#server = ''
+    this.#leave()
+    return true
+  }
+
+  #leave(): void {
+    if (this.#connection.clustered) return
+    this.#connection.leave(new CallFailure('unsent', 'the commands go to another server'))
   }
 
   close(): void {

@@ -272,7 +272,8 @@ describe('the page about keys', () => {
     async (kind, patterns) => {
       const allowed = commands.map((command) => `+${command}`)
       await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
-      const redis = { host: server.host, port: server.port, username: 'app', password: 'secret' }
+      const login = { username: 'app', password: 'secret', db: 2 }
+      const redis = { host: server.host, port: server.port, ...login }
       const errors: string[] = []
       const newClient = () => {
         const client = new Holdfast({ redis, keyPrefix: 'app:' })

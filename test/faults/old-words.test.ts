@@ -13,6 +13,16 @@ describe('what Redis 6.2 refuses inside a script', () => {
     }
   })
 
+  test('tells also that the server is the wrong one', () => {
+    const bare = `@user_script: 47: ${READONLY}`
+    const wrapped = `ERR Error running script (call to f_3a): @user_script:47: ${bare}`
+    for (const message of [bare, wrapped, READONLY.slice(1)]) {
+      expect(new CallFailure('refused', message).isOfServer).toBe(true)
+    }
+    expect(new CallFailure('refused', OOM.slice(1)).isOfServer).toBe(false)
+    expect(new CallFailure('unsent', READONLY.slice(1)).isOfServer).toBe(false)
+  })
+
   test('is else for somebody to change', () => {
     const wrongType = 'WRONGTYPE Operation against a key holding the wrong kind of value'
     const wrapped = `ERR Error running script (call to f_3a): @user_script:12: ${wrongType}`

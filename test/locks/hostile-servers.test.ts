@@ -125,6 +125,26 @@ describe('a server with a password', () => {
     await allReject(() => newClient({ host, port }), 'HOLDFAST_REFUSED', /NOAUTH/)
   })
 
+  test('for one user only does nothing for who is not that one, though all others are let in', async () => {
+    const open = await startRedis()
+    await open.admin.call('ACL', 'SETUSER', 'app', 'on', '>right', '~*', '&*', '+@all')
+    const login = { host: open.host, port: open.port, username: 'app', password: 'wrong' }
+    await allReject(() => newClient(login), 'HOLDFAST_REFUSED', /WRONGPASS/)
+    expect(await open.admin.info('commandstats')).not.toMatch(/cmdstat_evalsha/)
+  })
+
+  test('that refuses is asked again, and lets in who waits once the login is right', async () => {
+    const { host, port } = server
+    await server.admin.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>old', '~*', '&*', '+@all')
+    const login = { username: 'app', password: 'new' }
+    const client = newClient({ host, port, ...login }, { outageMs: 15_000 })
+    const refused = new Promise((resolve) => client.once('error', resolve))
+    const wait = client.getLock('it').lock()
+    await refused
+    await server.admin.call('ACL', 'SETUSER', 'app', 'resetpass', '>new')
+    await (await wait).release()
+  })
+
   test('that refuses is told as an error event, too, and may be closed', async () => {
     const client = newClient({ host: server.host, port: server.port, password: 'wrong' })
     const errors: Error[] = []
@@ -306,6 +326,32 @@ describe('a server in full use', () => {
     expect(error.message).toMatch(/max number of clients|EPIPE|ECONNRESET|closed the connection/)
     expect(performance.now() - start).toBeLessThan(NO_HANG_MS)
     await server.admin.config('SET', 'maxclients', '100')
+  })
+
+  test('lets a lock() in that waits until there is room', async () => {
+    const server = await startRedis()
+    await server.admin.ping()
+    await server.admin.config('SET', 'maxclients', '1')
+    const client = newClient({ port: server.port }, { outageMs: 15_000 })
+    const errors: Error[] = []
+    client.on('error', (error) => errors.push(error))
+    const wait = client.getLock('it').lock()
+    await eventually(() => errors.length >= 2)
+    await server.admin.config('SET', 'maxclients', '100')
+    await (await wait).release()
+  })
+
+  test('is told of a release again and again until there is room', async () => {
+    const server = await startRedis()
+    const client = newClient({ port: server.port })
+    const lock = client.getLock('it')
+    await lock.lock()
+    await server.admin.config('SET', 'maxclients', '1')
+    await server.admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await expect(lock.unlock()).rejects.toBeInstanceOf(HoldfastError)
+    expect(await server.admin.exists('it')).toBe(1)
+    await server.admin.config('SET', 'maxclients', '100')
+    await eventually(async () => (await server.admin.exists('it')) === 0)
   })
 })
 

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { spawnDyingWithParent } from './die-with-parent.ts'
+import { eventually } from './eventually.ts'
+import { atEnd } from './lifetime.ts'
+import { freePort } from './ports.ts'
+import { RedisServer, startRedis } from './redis-server.ts'
+import { isRunning, newServerFolder } from './server-process.ts'
+
+export interface SentinelOptions {
+  replicas?: number
+  sentinels?: number
+  /** A master that is silent for so long is down, in milliseconds. */
+  downAfterMs?: number
+}
+
+/** What Sentinel waits for by itself, made shorter; not before Redis 7.0. */
+const PERIODS = ['info-period', 500, 'ping-period', 300, 'ask-period', 100, 'publish-period', 200]
+
+/** A master, its replicas, and Sentinels that watch them, on loopback ports of their own. */
+export class WatchedServers {
+  readonly name = 'watched'
+  /** The first one is the master at the start. */
+  readonly servers: readonly RedisServer[]
+  /** Look at them with `admin`. They can be killed, paused and resumed, not restarted. */
+  readonly sentinels: readonly RedisServer[]
+
+  constructor(servers: readonly RedisServer[], sentinels: readonly RedisServer[]) {
+    this.servers = servers
+    this.sentinels = sentinels
+  }
+
+  /** Options of ioredis: where the master is to be asked for. */
+  get options(): { name: string; sentinels: { host: string; port: number }[] } {
+    return { name: this.name, sentinels: this.sentinels.map(({ host, port }) => ({ host, port })) }
+  }
+
+  /** The master that all Sentinels name; they may be of different minds for a moment. */
+  async master(): Promise<RedisServer> {
+    return eventually(async () => {
+      const named = await Promise.all(
+        this.sentinels
+          .filter(({ running, paused }) => running && !paused)
+          .map(({ admin }) => admin.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', this.name)),
+      )
+      const ports = new Set(named.map((address) => Number((address as string[])[1])))
+      return ports.size === 1 && this.servers.find(({ port }) => ports.has(port))
+    })
+  }
+
+  /**
+   * A planned failover. The one that was the master is told so by the Sentinels only some seconds later.
+   *
+   * @returns the new master, as soon as all Sentinels name it
+   */
+  async failover(): Promise<RedisServer> {
+    const before = await this.master()
+    const [first] = this.sentinels as [RedisServer]
+    await eventually(() => first.admin.call('SENTINEL', 'FAILOVER', this.name))
+    return eventually(async () => {
+      const now = await this.master()
+      return now !== before && now
+    })
+  }
+
+  /** Empties the master, and with it the replicas. */
+  async flush(): Promise<void> {
+    await (await this.master()).flush()
+  }
+}
+
+/** Starts all of them; they end with the running test or, when started outside of one, with the file. */
+export async function startWatched({
+  replicas = 2,
+  sentinels = 3,
+  downAfterMs = 1_000,
+}: SentinelOptions = {}): Promise<WatchedServers> {
+  const config = {
+    'repl-diskless-sync': 'yes',
+    'repl-diskless-sync-delay': 0,
+    'repl-ping-replica-period': 1,
+  }
+  const servers = await Promise.all(
+    Array.from({ length: 1 + replicas }, () => startRedis({ config })),
+  )
+  const [master, ...others] = servers as [RedisServer, ...RedisServer[]]
+  await Promise.all(others.map(({ admin }) => admin.replicaof(master.host, master.port)))
+  await eventually(async () => (await master.admin.wait(replicas, 100)) === replicas)
+  const ports = await Promise.all(Array.from({ length: sentinels }, freePort))
+  // They know of one another from the start: to find out takes them 2 s.
+  const all = ports.map((port) => ({ port, id: randomBytes(20).toString('hex') }))
+  const watched = new WatchedServers(
+    servers,
+    await Promise.all(
+      all.map((one) => {
+        const known = all.filter((other) => other !== one)
+        return startSentinel(one, known, master, others, downAfterMs)
+      }),
+    ),
+  )
+  const [first] = watched.sentinels as [RedisServer]
+  await eventually(async () => {
+    await first.admin.call('SENTINEL', 'CKQUORUM', watched.name)
+    const seen = (await first.admin.call('SENTINEL', 'REPLICAS', watched.name)) as string[][]
+    // Until it has heard of a replica it does not take it for a good one.
+    return seen.every((one) => one.includes('slave') && one.includes('ok'))
+  })
+  return watched
+}
+
+interface SentinelId {
+  readonly port: number
+  readonly id: string
+}
+
+async function startSentinel(
+  { port, id }: SentinelId,
+  known: readonly SentinelId[],
+  master: RedisServer,
+  replicas: readonly RedisServer[],
+  downAfterMs: number,
+): Promise<RedisServer> {
+  const dir = newServerFolder()
+  const config = join(dir, 'sentinel.conf')
+  const name = 'watched'
+  const lines = [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `dir ${dir}`,
+    `sentinel myid ${id}`,
+    `sentinel monitor ${name} ${master.host} ${master.port} ${Math.floor(known.length / 2) + 1}`,
+    `sentinel down-after-milliseconds ${name} ${downAfterMs}`,
+    `sentinel failover-timeout ${name} 10000`,
+    ...replicas.map((one) => `sentinel known-replica ${name} ${one.host} ${one.port}`),
+    ...known.map((one) => `sentinel known-sentinel ${name} 127.0.0.1 ${one.port} ${one.id}`),
+  ]
+  writeFileSync(config, `${lines.join('\n')}\n`)
+  const log = openSync(join(dir, 'server.log'), 'w')
+  const server = process.env.HOLDFAST_REDIS_SERVER ?? 'redis-server'
+  const child = spawnDyingWithParent(server, [config, '--sentinel'], {
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  child.on('error', () => undefined) // It is not running then.
+  const sentinel = new RedisServer(child, port, dir, {})
+  atEnd(() => sentinel.stop())
+  await eventually(
+    async () => {
+      if (!isRunning(child)) return true
+      return String(await sentinel.admin.call('SENTINEL', 'MYID')) === id
+    },
+    { message: 'a Sentinel to answer' },
+  )
+  if (!isRunning(child)) throw new Error(`The Sentinel on port ${port} did not start`)
+  await sentinel.admin.call('SENTINEL', 'DEBUG', ...PERIODS).catch(() => undefined)
+  child.unref()
+  return sentinel
+}
