@@ -2,6 +2,7 @@ import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
 import { InvalidArgumentError, show } from './errors.ts'
 import type { HoldfastEvents, Tell } from './events.ts'
+import { outsideFrames } from './frame-storage.ts'
 import { assertFunction } from './input.ts'
 import { HoldfastLock } from './locks/holdfast-lock.ts'
 import { MultiLock } from './locks/multi-lock.ts'
@@ -46,11 +47,13 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const { sources, counterMs, sharded, commandTimeoutMs } = settings
     const [source] = sources as [(typeof sources)[0]]
     this.#keyPrefix = settings.keyPrefix ?? keyPrefixOf(source)
-    // As if the listener had been called by nobody: it fails by itself, and no lock with it.
+    // As if the listener had been called by nobody: it fails by itself, and no lock with it, and acts
+    // for nobody, in whosever frame there was something to tell.
     const emit = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
     const tell: Tell = (event, ...args) => {
+      if (this.listenerCount(event) === 0) return
       try {
-        emit(event, ...args)
+        outsideFrames(() => emit(event, ...args))
       } catch (error) {
         queueMicrotask(() => {
           throw error

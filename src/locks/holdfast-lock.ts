@@ -1,4 +1,3 @@
-import { NotHeldError } from '../errors.ts'
 import { assertFunction } from '../input.ts'
 import type { Lease } from '../lease/lease.ts'
 import {
@@ -16,7 +15,8 @@ import type { LockFacts } from '../redis/answers.ts'
 import { lockKeys } from '../redis/keys.ts'
 import { Access } from './access.ts'
 import type { Desk } from './desk.ts'
-import { warnOfSelfWait } from './self-wait.ts'
+import { alone, ownSelfWait, selfWaitInFrame, warnOfSelfWait } from './self-wait.ts'
+import { lostBefore, notHeld } from './unlock-errors.ts'
 import { whileHeld } from './while-held.ts'
 
 /** A lock as `inspect()` finds it. */
@@ -114,19 +114,11 @@ export class HoldfastLock {
    */
   async unlock(): Promise<void> {
     this.#desk.assertOpen(this.name)
-    const lease = this.access.actor.held((one) => !one.scoped)
-    if (lease === undefined) {
-      const where =
-        this.#desk.frames.current() === undefined
-          ? 'outside any frame, where unlock() undoes what this very lock object acquired'
-          : 'in a frame, where unlock() undoes what lock() acquired in the same frame'
-      throw new NotHeldError(
-        `Lock "${this.name}" was not unlocked: the caller does not hold it. It was called ${where}. ` +
-          'What using() holds it releases itself; any other lease has a release() of its own.',
-        this.name,
-      )
-    }
-    if (!(await lease.release())) throw lease.hold.over()
+    const lease = this.access.actor.undone()
+    if (lease === undefined) throw notHeld(this.access)
+    if (await lease.release()) return
+    const stillHeld = this.access.actor.held()
+    throw stillHeld === undefined ? lease.hold.over() : lostBefore(lease.hold.over(), stillHeld)
   }
 
   /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
@@ -180,25 +172,40 @@ export class HoldfastLock {
 
   async #use<T>(fn: (lease: Lease) => Promise<T> | T, meant: Acquisition): Promise<T | null> {
     assertFunction(fn)
-    const frame = this.access.actor.explicit ?? this.#desk.newOwner()
-    const lease = await this.#acquire(this.access.actor.enclosing() ?? frame, meant, true)
+    this.access.assertPossible(meant)
+    const { actor, rawName: lock } = this.access
+    const owner = actor.enclosing() ?? this.#desk.newOwner()
+    const lease = await this.#acquire(owner, meant, { scoped: true })
     if (lease === null) return null
-    const work = () => this.#desk.frames.run(frame, () => fn(lease))
-    return whileHeld(lease, work, () => lease.hold.over(), this.#desk.tell)
+    const carried = [{ place: this.#desk, lock, owner }]
+    return whileHeld(
+      lease,
+      carried,
+      () => fn(lease),
+      () => lease.hold.over(),
+      this.#desk.tell,
+    )
   }
 
   #bare(meant: Acquisition): Promise<Lease | null> {
-    return this.#acquire(this.access.actor.bare(), meant)
+    this.access.assertPossible(meant)
+    const { actor, rawName } = this.access
+    const owner = actor.bare()
+    if (owner !== undefined) return this.#acquire(owner, meant, { scoped: false })
+    const holder = actor.keeper()
+    const selfWait = ownSelfWait(this, this.#desk.holdings, holder, rawName)
+    const how = { holder, scoped: false, askedAt: performance.now() }
+    return this.#acquire(alone(this.#desk), meant, how, selfWait)
   }
 
-  #acquire(owner: Owner | undefined, meant: Acquisition, scoped = false): Promise<Lease | null> {
-    this.access.assertPossible(meant)
-    const { rawName, actor } = this.access
-    const holder = actor.holderFor(owner)
-    const held = owner === undefined ? this.#desk.holdings.earliest(holder, rawName) : undefined
-    const acquirer = owner ?? this.#desk.newOwner()
-    const acquiring = this.access.acquire(acquirer, meant, { holder, scoped })
-    return held === undefined ? acquiring : warnOfSelfWait(this, held, acquiring)
+  #acquire(
+    owner: Owner,
+    meant: Acquisition,
+    how: Parameters<Access['acquire']>[2],
+    selfWait = selfWaitInFrame([this.access]),
+  ): Promise<Lease | null> {
+    const acquiring = this.access.acquire(owner, meant, how)
+    return selfWait === undefined ? acquiring : warnOfSelfWait(selfWait, acquiring)
   }
 }
 

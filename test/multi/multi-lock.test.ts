@@ -392,6 +392,25 @@ test('unlock() outside any frame leaves alone what using() of another task holds
   await work
 })
 
+test('inside using() the locks are re-entered in any form, together and one by one, and no others', async () => {
+  const client = newClient()
+  await multi(client, 'a', 'b').using(async () => {
+    const again = multi(client, 'a', 'b')
+    await again.lock()
+    expect(await again.isHeld()).toBe(true)
+    await multi(client, 'a', 'b').unlock()
+    await expect(again.unlock()).rejects.toThrow(NotHeldError)
+    const one = await client.getLock('a').lock()
+    await Promise.all(['a', 'b'].map((name) => client.getLock(name).using(() => {})))
+    await one.release()
+    const other = await client.getLock('c').lock()
+    expect(await client.getLock('c').tryLock()).toBeNull()
+    expect(await multi(client, 'a', 'c').tryLock()).toBeNull()
+    await other.release()
+  })
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
 test('inside using() a lock that was given with an owner is re-entered by any lock object', async () => {
   const client = newClient()
   const owned = client.getLock('a', { owner: client.owner() })
