@@ -15,7 +15,7 @@ import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './redis/keys.ts'
 import { LockNode } from './redis/lock-node.ts'
 import { quorumOf, quorumSettings } from './redis/masters.ts'
-import { keyPrefixOf } from './redis/open.ts'
+import { isClient, isCluster, keyPrefixOf } from './redis/open.ts'
 import type { Quorum } from './redis/quorum.ts'
 import { RenewalThread } from './redis/renewal-thread.ts'
 import { resolveOptions, type Settings } from './settings.ts'
@@ -30,6 +30,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   /** Unique among all clients: the first part of every owner in Redis. */
   readonly id: string = nanoid()
   readonly #keyPrefix: string
+  readonly #clustered: boolean
   readonly #nodes: readonly LockNode[]
   /** Undefined where locks live on one server. */
   readonly #quorum: Quorum | undefined
@@ -47,6 +48,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const { sources, counterMs, sharded, commandTimeoutMs } = settings
     const [source] = sources as [(typeof sources)[0]]
     this.#keyPrefix = settings.keyPrefix ?? keyPrefixOf(source)
+    this.#clustered = sources.some((one) => isClient(one) && isCluster(one))
     // As if the listener had been called by nobody: it fails by itself, and no lock with it, and acts
     // for nobody, in whosever frame there was something to tell.
     const emit = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
@@ -81,11 +83,12 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   /**
    * A re-entrant lock.
    *
-   * @param name any non-empty string; a `{tag}` in it decides the cluster slot
+   * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}`
+   * needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    const rawName = rawNameOf(name, this.#keyPrefix)
+    const rawName = rawNameOf(name, this.#keyPrefix, this.#clustered)
     return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#office.desk, false)
   }
 
@@ -97,7 +100,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * A place is kept while the process lives: one that crashed is passed over, one that is frozen
    * when its turn comes holds the queue up for 1.5 s. It then keeps its place.
    *
-   * @param name any non-empty string; a `{tag}` in it decides the cluster slot
+   * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}`
+   * needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
@@ -107,7 +111,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
           'Use getLock() here, or a client with `redis`.',
       )
     }
-    const rawName = rawNameOf(name, this.#keyPrefix)
+    const rawName = rawNameOf(name, this.#keyPrefix, this.#clustered)
     return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#office.desk, true)
   }
 

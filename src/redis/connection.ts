@@ -1,3 +1,4 @@
+import { outsideFrames } from '../frame-storage.ts'
 import { CallFailure, connectionFailure, failureOf } from './failure.ts'
 import { askFacts, type ServerFacts } from './greeting.ts'
 import {
@@ -200,7 +201,7 @@ export class Connection {
     } else {
       tameSockets(client)
     }
-    client.connect().catch(() => {}) // Reported by the 'error' event.
+    outsideFrames(() => client.connect()).catch(() => {}) // Reported by the 'error' event.
     return client
   }
 

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { outsideFrames } from '../frame-storage.ts'
 import type { Seat } from './answers.ts'
 import type { RedisSource } from './open.ts'
 import { type PlainSource, plainSource } from './plain-source.ts'
@@ -113,7 +114,7 @@ export class RenewalThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(workerUrl, { workerData: this.#data })
+    const worker = outsideFrames(() => new Worker(workerUrl, { workerData: this.#data }))
     worker.on('message', ({ freed }: FromWorker) => this.#free.push(freed))
     worker.on('error', this.#onError)
     worker.on('exit', () => {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, Socket } from 'node:net'
 import { frameStorage } from '../../src/frame-storage.ts'
 import { Holdfast, type HoldfastLock, type HoldfastOptions, type Lease } from '../../src/index.ts'
 import { deferred } from '../support/deferred.ts'
@@ -145,5 +145,83 @@ describe('the warning of code that waits for itself', () => {
       await Promise.allSettled(waiting)
       await Promise.all([lease, outside].map((one: Lease) => one.release()))
     })
+  })
+})
+
+describe('listeners run in no frame of ours, and so act for nobody', () => {
+  /** Whether a bare lock would act for the holder. */
+  const frames: Record<string, unknown> = {}
+  const note = (what: string) => () => {
+    frames[what] = frameStorage.getStore() ?? null
+  }
+  beforeEach(() => {
+    for (const name of Object.keys(frames)) delete frames[name]
+  })
+
+  test('those of events, whoever was the first to need a connection or a timer', async () => {
+    const client = newClient({ leaseMs: 300 })
+    for (const event of ['acquired', 'released', 'wait', 'renewed', 'lost'] as const) {
+      client.on(event, note(event))
+    }
+    await client.run(() =>
+      client.getLock('it').using(async () => {
+        const waiting = client.getLock('it', { owner: client.owner() }).tryLock(50)
+        await eventually(() => 'renewed' in frames)
+        await waiting
+        await client.getLock('short').lock(100)
+        await eventually(() => 'lost' in frames)
+      }),
+    )
+    expect(frames).toEqual({
+      acquired: null,
+      released: null,
+      wait: null,
+      renewed: null,
+      lost: null,
+    })
+  })
+
+  test('an error of a connection that was opened in a frame', async () => {
+    const client = new Holdfast({ redis: { port: 1 }, outageMs: 50, commandTimeoutMs: 100 })
+    atEnd(() => client.close(), { beforeCheck: true })
+    client.on('error', note('error'))
+    await client.run(() =>
+      client
+        .getLock('it')
+        .lock()
+        .catch(() => {}),
+    )
+    await eventually(() => 'error' in frames)
+    expect(frames).toEqual({ error: null })
+  })
+
+  test('those of the signal of a lease, aborted by the clock or by a look', async () => {
+    const client = newClient()
+    await client.run(async () => {
+      const lease = await client.getLock('it').lock(100)
+      const group = await client.getMultiLock(client.getLock('b'), client.getLock('c')).lock(100)
+      lease.signal.addEventListener('abort', note('lease'))
+      group.signal.addEventListener('abort', note('group'))
+      await eventually(() => 'lease' in frames && 'group' in frames)
+      const forced = await client.getLock('d').lock()
+      forced.signal.addEventListener('abort', note('forced'))
+      await client.getLock('d').forceUnlock()
+    })
+    expect(frames).toEqual({ lease: null, group: null, forced: null })
+  })
+
+  test('a connection that was opened in a frame keeps none', async () => {
+    const client = newClient()
+    const sockets: unknown[] = []
+    const connect = jest.spyOn(Socket.prototype, 'connect').mockImplementation(function (
+      this: Socket,
+      ...args: unknown[]
+    ) {
+      sockets.push(frameStorage.getStore() ?? null)
+      connect.mockRestore()
+      return Reflect.apply(this.connect, this, args) as Socket
+    })
+    await client.run(async () => (await client.getLock('it').lock()).release())
+    expect(sockets).toEqual([null])
   })
 })

@@ -432,6 +432,39 @@ test('using() rejects when a lock was lost before the work ended', async () => {
   expect(await lockedOf(ABC)).toEqual([])
 })
 
+test('the end of an `await using` block rejects when a lock was lost before, and tells nothing twice', async () => {
+  const client = newClient()
+  const lose = () => client.getLock('b').forceUnlock()
+  const work = async () => {
+    await using _ = await multi(client, 'a', 'b').lock()
+    await lose()
+  }
+  await expect(work()).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', lockName: 'b' })
+  {
+    await using lease = await multi(client, 'a', 'b').lock()
+    await lose()
+    expect(() => lease.assertValid()).toThrow(LeaseLostError)
+  }
+  {
+    await using lease = await multi(client, 'a', 'b').lock()
+    await lose()
+    expect(await lease.release()).toBe(false)
+  }
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
+test('those that ran out are passed over, and forgotten when they are over for as long as they lasted', async () => {
+  const client = newClient()
+  const lock = multi(client, 'a', 'b')
+  const first = await lock.lock(150)
+  await eventually(async () => first.signal.aborted && (await lockedOf(ABC)).length === 0)
+  await new Promise((go) => setTimeout(go, 200))
+  const lease = await lock.lock()
+  expect(await lock.isHeld()).toBe(true)
+  await lock.unlock()
+  expect([lease.valid, await lockedOf(ABC)]).toEqual([false, []])
+})
+
 test('an abort ends the wait and leaves nothing', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const busy = await theirs.getLock('b').lock()
