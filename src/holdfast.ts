@@ -155,9 +155,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
 
   /**
    * Runs `fn` in a frame: bare `lock()` and `unlock()` inside behave as on a thread of its own, at
-   * any depth of calls. What it holds at the end stays held.
+   * any depth of calls. The frame ends when `fn` returns, or when the promise that it returned
+   * settles; what it holds at the end stays held.
    *
-   * @returns what `fn` returns
+   * @returns what `fn` returns; for a promise another one, which settles in the same way
    */
   run<T>(fn: () => T): T {
     assertFunction(fn)

@@ -25,9 +25,9 @@ export type LockInfo = LockFacts
 /**
  * A named lock: exclusive among all clients of one Redis, re-entrant for its owner.
  *
- * Who the owner is: you re-enter a lock exactly when you run inside code that holds it. `using` and
- * `holdfast.run` open frames; outside any frame each acquisition is an owner of its own. A lock
- * object holds nothing by itself and costs nothing; make one wherever it is needed.
+ * Who the owner is: you re-enter a lock exactly when you run inside code that holds it. `using` opens a
+ * frame for its lock, `holdfast.run` one for all; elsewhere each acquisition is an owner of its own.
+ * A lock object holds nothing by itself and costs nothing; make one wherever it is needed.
  */
 export class HoldfastLock {
   /** @internal */
@@ -78,8 +78,8 @@ export class HoldfastLock {
   }
 
   /**
-   * Runs `fn` while holding the lock, in a frame of its own: whatever runs inside acts for the
-   * holder and re-enters, through any lock object of this client.
+   * Runs `fn` while holding the lock, in a frame that carries this lock and no other: whatever runs
+   * inside re-enters it, in any form, through any lock object of this client, until `fn` ends.
    *
    * @param options as for {@link lock}
    * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link lock} does when the
@@ -105,8 +105,12 @@ export class HoldfastLock {
   }
 
   /**
-   * Undoes the latest acquisition of the current owner; outside any frame, the earliest that this
-   * object made.
+   * Undoes the latest acquisition of the frame: of `run`, or of `using` of this lock. Elsewhere, the
+   * earliest that this object made there.
+   *
+   * One that was lost comes first for as long again as its `leaseMs`, and for as long as one is held
+   * whose call began before: then nothing is released, for what is held may be another task's. Where
+   * nothing is held the last lost one is told of for an hour.
    *
    * @returns rejects with `NotHeldError` when there is none, `LeaseLostError` when the lease had
    * been lost before, and `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm

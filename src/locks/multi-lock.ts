@@ -85,8 +85,8 @@ export class MultiLock {
   }
 
   /**
-   * Runs `fn` while holding all of the locks, in a frame of its own in each of their clients:
-   * whatever runs inside acts for the holder and re-enters, each lock by itself as well.
+   * Runs `fn` while holding all of the locks, in a frame that carries them and no others: whatever
+   * runs inside re-enters, each lock by itself as well.
    *
    * @param options as for {@link lock}
    * @returns what `fn` returns. Rejects as `using()` of one lock does.
@@ -109,8 +109,8 @@ export class MultiLock {
   }
 
   /**
-   * Undoes the latest acquisition of these locks together by the current owner; outside any frame,
-   * the earliest that this object made. It goes on past an error: each lock is released, whatever
+   * Undoes the latest acquisition of these locks together by the frame; elsewhere, the earliest that
+   * this object made, as `unlock()` of one lock does. It goes on past an error: each lock is released, whatever
    * becomes of the others.
    *
    * @returns rejects with `NotHeldError` when there is none, and as `unlock()` of one lock does when
