@@ -2,6 +2,7 @@ import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
 import { InvalidArgumentError, show } from './errors.ts'
 import type { HoldfastEvents, Tell } from './events.ts'
+import { outsideFrames } from './frame-storage.ts'
 import { assertFunction } from './input.ts'
 import { HoldfastLock } from './locks/holdfast-lock.ts'
 import { MultiLock } from './locks/multi-lock.ts'
@@ -14,7 +15,7 @@ import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './redis/keys.ts'
 import { LockNode } from './redis/lock-node.ts'
 import { quorumOf, quorumSettings } from './redis/masters.ts'
-import { keyPrefixOf } from './redis/open.ts'
+import { isClient, isCluster, keyPrefixOf } from './redis/open.ts'
 import type { Quorum } from './redis/quorum.ts'
 import { RenewalThread } from './redis/renewal-thread.ts'
 import { resolveOptions, type Settings } from './settings.ts'
@@ -29,6 +30,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   /** Unique among all clients: the first part of every owner in Redis. */
   readonly id: string = nanoid()
   readonly #keyPrefix: string
+  readonly #clustered: boolean
   readonly #nodes: readonly LockNode[]
   /** Undefined where locks live on one server. */
   readonly #quorum: Quorum | undefined
@@ -46,11 +48,14 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const { sources, counterMs, sharded, commandTimeoutMs } = settings
     const [source] = sources as [(typeof sources)[0]]
     this.#keyPrefix = settings.keyPrefix ?? keyPrefixOf(source)
-    // As if the listener had been called by nobody: it fails by itself, and no lock with it.
+    this.#clustered = sources.some((one) => isClient(one) && isCluster(one))
+    // As if the listener had been called by nobody: it fails by itself, and no lock with it, and acts
+    // for nobody, in whosever frame there was something to tell.
     const emit = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
     const tell: Tell = (event, ...args) => {
+      if (this.listenerCount(event) === 0) return
       try {
-        emit(event, ...args)
+        outsideFrames(() => emit(event, ...args))
       } catch (error) {
         queueMicrotask(() => {
           throw error
@@ -78,11 +83,12 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   /**
    * A re-entrant lock.
    *
-   * @param name any non-empty string; a `{tag}` in it decides the cluster slot
+   * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}`
+   * needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    const rawName = rawNameOf(name, this.#keyPrefix)
+    const rawName = rawNameOf(name, this.#keyPrefix, this.#clustered)
     return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#office.desk, false)
   }
 
@@ -94,7 +100,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * A place is kept while the process lives: one that crashed is passed over, one that is frozen
    * when its turn comes holds the queue up for 1.5 s. It then keeps its place.
    *
-   * @param name any non-empty string; a `{tag}` in it decides the cluster slot
+   * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}`
+   * needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
@@ -104,7 +111,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
           'Use getLock() here, or a client with `redis`.',
       )
     }
-    const rawName = rawNameOf(name, this.#keyPrefix)
+    const rawName = rawNameOf(name, this.#keyPrefix, this.#clustered)
     return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#office.desk, true)
   }
 
@@ -148,9 +155,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
 
   /**
    * Runs `fn` in a frame: bare `lock()` and `unlock()` inside behave as on a thread of its own, at
-   * any depth of calls. What it holds at the end stays held.
+   * any depth of calls. The frame ends when `fn` returns, or when the promise that it returned
+   * settles; what it holds at the end stays held.
    *
-   * @returns what `fn` returns
+   * @returns what `fn` returns; for a promise another one, which settles in the same way
    */
   run<T>(fn: () => T): T {
     assertFunction(fn)

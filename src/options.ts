@@ -101,7 +101,7 @@ export interface WatchdogThreadOptions {
 export interface GetLockOptions {
   /**
    * The owner that all acquisitions through this object act for, from `holdfast.owner()`. Without
-   * it the frame of the running code decides, and outside any frame each acquisition is an owner
+   * it the frame of the running code decides, and where none does each acquisition is an owner
    * of its own.
    */
   owner?: Owner

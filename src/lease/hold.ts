@@ -50,6 +50,10 @@ export class Hold extends Linked<Hold> {
   told = false
   /** How many of them the watchdog keeps. */
   watched = 0
+  /** When it was lost, on `performance.now()`. */
+  lostAt: number | undefined
+  /** Called when it is lost: for whoever keeps its leases. */
+  whenLost: (() => void) | undefined
   #doubtUntilMs = 0
   readonly #clock: Clock
   readonly #onLost: (hold: Hold, error: LeaseLostError) => void
@@ -194,7 +198,9 @@ export class Hold extends Linked<Hold> {
     )
     this.#state = 'lost'
     this.#loss = error
+    this.lostAt = performance.now()
     this.#onLost(this, error)
+    this.whenLost?.()
     this.#signal?.abort(error)
   }
 

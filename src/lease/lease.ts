@@ -16,12 +16,21 @@ export class Lease implements AsyncDisposable {
   readonly #actions: LeaseActions
   /** @internal */
   readonly scoped: boolean // `using` acquired it, and so releases it.
+  /** @internal */
+  readonly askedAt: number
   #released: Promise<boolean> | undefined
+  /**
+   * Whether its holder was told that it is lost.
+   *
+   * @internal
+   */
+  told = false
 
   /** @internal */
-  constructor(hold: Hold, scoped: boolean, actions: LeaseActions) {
+  constructor(hold: Hold, scoped: boolean, askedAt: number, actions: LeaseActions) {
     this.#hold = hold
     this.scoped = scoped
+    this.askedAt = askedAt
     this.#actions = actions
   }
 
@@ -81,7 +90,9 @@ export class Lease implements AsyncDisposable {
   assertValid(): void {
     if (this.#released !== undefined) throw releasedError(this.name)
     this.#hold.loseIfExpired()
-    if (!this.#hold.live) throw this.#hold.over()
+    if (this.#hold.live) return
+    this.told = true
+    throw this.#hold.over()
   }
 
   /**
@@ -95,7 +106,12 @@ export class Lease implements AsyncDisposable {
    */
   async extend(leaseMs: number): Promise<void> {
     if (this.#released !== undefined) throw releasedError(this.name)
-    await this.#actions.extend(leaseMs)
+    try {
+      await this.#actions.extend(leaseMs)
+    } catch (error) {
+      this.told ||= error === this.#hold.loss
+      throw error
+    }
   }
 
   /**
@@ -112,9 +128,15 @@ export class Lease implements AsyncDisposable {
     return this.#released
   }
 
-  /** For `await using`: the same as {@link release}. */
+  /**
+   * For `await using`: the same as {@link release}, but rejects when the lease had been lost before,
+   * as `unlock()` does. Nothing is told twice: it does nothing where the lease was released before,
+   * and is silent about a loss that {@link assertValid} or {@link extend} has told. An error of
+   * the block itself is not hidden: JavaScript makes a `SuppressedError` of both.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.release()
+    if (this.#released !== undefined || (await this.release()) || this.told) return
+    throw this.#hold.over()
   }
 
   /** @internal */
@@ -125,5 +147,25 @@ export class Lease implements AsyncDisposable {
   /** @internal */
   get released(): boolean {
     return this.#released !== undefined
+  }
+
+  /** @internal */
+  get live(): boolean {
+    return this.#released === undefined && this.#hold.live
+  }
+
+  /** @internal */
+  get lostAt(): number | undefined {
+    return this.#hold.lostAt
+  }
+
+  /** @internal */
+  get leaseMs(): number {
+    return this.#hold.leaseMs
+  }
+
+  /** @internal */
+  get of(): object {
+    return this.#hold
   }
 }

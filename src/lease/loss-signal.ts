@@ -1,3 +1,5 @@
+import { outsideFrames } from '../frame-storage.ts'
+
 /**
  * An AbortController whose signal looks at the clock when it is read: after a blocked event loop
  * user code runs before any timer, and must not see a stale `aborted: false`.
@@ -30,7 +32,8 @@ export class LossSignal {
     return this.#controller.signal
   }
 
+  /** Listeners run in no frame: whoever finds out about the loss is mostly not the holder. */
   abort(reason: Error): void {
-    this.#controller.abort(reason)
+    outsideFrames(() => this.#controller.abort(reason))
   }
 }

@@ -16,6 +16,8 @@ export class MultiLease implements AsyncDisposable {
   readonly leases: readonly Lease[]
   /** @internal */
   readonly scoped: boolean
+  /** @internal */
+  readonly askedAt: number
   readonly #onRelease: () => void
   #signal: LossSignal | undefined
   #stopListening = () => {}
@@ -23,10 +25,16 @@ export class MultiLease implements AsyncDisposable {
   #unconfirmed: readonly Error[] = []
 
   /** @internal */
-  constructor(name: string, leases: readonly Lease[], scoped: boolean, onRelease: () => void) {
+  constructor(
+    name: string,
+    leases: readonly Lease[],
+    { scoped, askedAt }: { scoped: boolean; askedAt: number },
+    onRelease: () => void,
+  ) {
     this.name = name
     this.leases = leases
     this.scoped = scoped
+    this.askedAt = askedAt
     this.#onRelease = onRelease
   }
 
@@ -101,14 +109,47 @@ export class MultiLease implements AsyncDisposable {
     return this.#released
   }
 
-  /** For `await using`: the same as {@link release}. */
+  /**
+   * For `await using`: the same as {@link release}, but rejects when a lock had been lost before, as
+   * `unlock()` does. Nothing is told twice, as with the lease of one lock.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.release()
+    if (this.#released !== undefined) return
+    const untold = this.leases.filter((lease) => !lease.released)
+    if (await this.release()) return
+    const losses = untold.filter(({ told }) => !told).flatMap(({ hold }) => hold.loss ?? [])
+    if (losses.length > 0) throw oneOf(losses, this.name)
   }
 
   /** @internal */
   get released(): boolean {
     return this.#released !== undefined
+  }
+
+  /**
+   * While it has any of its locks `unlock()` has something to do.
+   *
+   * @internal
+   */
+  get live(): boolean {
+    return this.#released === undefined && this.leases.some(({ live }) => live)
+  }
+
+  /** @internal */
+  get lostAt(): number | undefined {
+    if (this.live) return undefined
+    const lostAt = this.leases.flatMap((lease) => lease.lostAt ?? [])
+    return lostAt.length > 0 ? Math.max(...lostAt) : undefined
+  }
+
+  /** @internal */
+  get leaseMs(): number {
+    return Math.max(...this.leases.map(({ leaseMs }) => leaseMs))
+  }
+
+  /** @internal */
+  get of(): object {
+    return this
   }
 
   /** @internal */

@@ -37,6 +37,7 @@ export class Access {
    *
    * @param how.holder under whom the lease is kept for `unlock()`; the owner when left out
    * @param how.scoped whether somebody else than `unlock()` releases it
+   * @param how.askedAt when its call began, if it is an owner of its own
    * @param how.known whether somebody else was found to have it before
    * @param how.once set where it asks once although it has time: whom it asks
    * @returns the lease; null when it was not to be had in the time given
@@ -48,9 +49,10 @@ export class Access {
     {
       holder = owner,
       scoped,
+      askedAt = Infinity,
       known = false,
       once,
-    }: { holder?: Holder; scoped: boolean; known?: boolean; once?: Asker },
+    }: { holder?: Holder; scoped: boolean; askedAt?: number; known?: boolean; once?: Asker },
   ): Promise<Lease | null> {
     this.desk.assertOpen(this.name)
     signal?.throwIfAborted()
@@ -58,7 +60,7 @@ export class Access {
     const contender = this.desk.contender(this.name, this.rawName)
     const { holdings } = this.desk
     const leaseOf = (hold: Hold) => {
-      const lease = new Lease(hold, scoped, {
+      const lease = new Lease(hold, scoped, askedAt, {
         release: () => {
           holdings.remove(holder, this.rawName, lease)
           return contender.release(hold, watched)
@@ -69,6 +71,7 @@ export class Access {
         },
       })
       holdings.add(holder, this.rawName, lease)
+      hold.whenLost ??= () => holdings.lookAfter(holder, this.rawName)
       return lease
     }
     return contender.acquire({

@@ -2,13 +2,13 @@ import type { Lease } from '../lease/lease.ts'
 import { Holder } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Desk } from './desk.ts'
-import type { Holdings } from './holdings.ts'
+import type { Holdings, Kept } from './holdings.ts'
 
 /**
- * For whom the running code acts when it uses one lock object. What that acquires outside any frame
- * is kept here.
+ * For whom the running code acts when it uses one lock object. What that acquires for nobody else,
+ * each time as an owner of its own, is kept here.
  */
-export class Actor<L extends object = Lease> extends Holder {
+export class Actor<L extends Kept & { readonly scoped: boolean } = Lease> extends Holder {
   /** The owner that the lock object was made with. It goes before all frames. */
   readonly explicit: Owner | undefined
   readonly #rawName: string
@@ -27,37 +27,54 @@ export class Actor<L extends object = Lease> extends Holder {
   enclosing(): Owner | undefined {
     if (this.explicit !== undefined) return this.explicit
     const holder = this.#desk.find(this.#rawName)?.holder ?? undefined
-    return holder && this.#desk.frames.find((owner) => owner === holder)
+    return holder && this.#find((owner) => owner === holder)
   }
 
   /** The owner of a bare acquisition; undefined when it is to be one of its own. */
   bare(): Owner | undefined {
     const holder = this.enclosing()
     if (holder !== undefined) return holder
-    const frame = this.#desk.frames.current()
-    if (frame === undefined) return undefined
+    const thread = this.#desk.frames.thread()
+    if (thread === undefined) return undefined
     // Two at once in one frame cannot be sequential code.
     const isPending =
-      frame.isGathering(this.#rawName) || this.#desk.find(this.#rawName)?.isPending(frame)
-    return isPending ? undefined : frame
-  }
-
-  /** Under whom a lease is kept for `unlock()`: its owner, else the frame, else this. */
-  holderFor(owner: Owner | undefined): Holder {
-    return owner ?? this.#desk.frames.current() ?? this
+      thread.isGathering(this.#rawName) || this.#desk.find(this.#rawName)?.isPending(thread)
+    return isPending ? undefined : thread
   }
 
   /**
-   * The lease that the running code holds: of the explicit owner, or of the innermost frame that
-   * has one; outside any frame, the one that is kept here.
+   * Under whom `unlock()` finds what an owner of its own acquires: the frame that has to do with this
+   * lock, else this.
    */
-  held(accepts: (lease: L) => boolean = () => true): L | undefined {
-    const { frames } = this.#desk
-    const holdings = this.#holdings
-    const latestOf = (owner: Owner) => holdings.latest(owner, this.#rawName, accepts)
-    if (this.explicit !== undefined) return latestOf(this.explicit)
-    if (frames.current() === undefined) return holdings.earliest(this, this.#rawName)
-    const owner = frames.find((one) => latestOf(one) !== undefined)
-    return owner && latestOf(owner)
+  keeper(): Holder {
+    return this.#find() ?? this
+  }
+
+  /** The lease that an `unlock()` by the running code undoes, live or lost. */
+  undone(): L | undefined {
+    const latestOf = (owner: Owner) =>
+      this.#holdings.latest(owner, this.#rawName, ({ scoped }) => !scoped)
+    return this.#of(latestOf, () => this.#holdings.earliest(this, this.#rawName))
+  }
+
+  /** A lease that the running code holds. */
+  held(): L | undefined {
+    const liveOf = (holder: Holder) => this.#holdings.live(holder, this.#rawName)
+    return this.#of(liveOf, () => liveOf(this))
+  }
+
+  /**
+   * What the explicit owner has, or the innermost frame that has any; what is kept here where no
+   * frame has to do with this lock.
+   */
+  #of(leaseOf: (owner: Owner) => L | undefined, own: () => L | undefined): L | undefined {
+    if (this.explicit !== undefined) return leaseOf(this.explicit)
+    const owner = this.#find((one) => leaseOf(one) !== undefined)
+    if (owner !== undefined) return leaseOf(owner)
+    return this.#find() === undefined ? own() : undefined
+  }
+
+  #find(accepts?: (owner: Owner) => boolean): Owner | undefined {
+    return this.#desk.frames.find(this.#desk, this.#rawName, accepts)
   }
 }

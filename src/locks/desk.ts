@@ -126,6 +126,8 @@ export class Desk {
   /** Releases what is held and lets nobody wait any more. */
   async close(): Promise<void> {
     this.#closed = true
+    this.holdings.close()
+    this.groups.close()
     const contenders = [...this.#contenders.values()]
     await Promise.all(contenders.map((one) => one.close(closedError(one.name))))
   }

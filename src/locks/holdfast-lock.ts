@@ -1,4 +1,3 @@
-import { NotHeldError } from '../errors.ts'
 import { assertFunction } from '../input.ts'
 import type { Lease } from '../lease/lease.ts'
 import {
@@ -16,7 +15,8 @@ import type { LockFacts } from '../redis/answers.ts'
 import { lockKeys } from '../redis/keys.ts'
 import { Access } from './access.ts'
 import type { Desk } from './desk.ts'
-import { warnOfSelfWait } from './self-wait.ts'
+import { alone, ownSelfWait, selfWaitInFrame, warnOfSelfWait } from './self-wait.ts'
+import { lostBefore, notHeld } from './unlock-errors.ts'
 import { whileHeld } from './while-held.ts'
 
 /** A lock as `inspect()` finds it. */
@@ -25,9 +25,9 @@ export type LockInfo = LockFacts
 /**
  * A named lock: exclusive among all clients of one Redis, re-entrant for its owner.
  *
- * Who the owner is: you re-enter a lock exactly when you run inside code that holds it. `using` and
- * `holdfast.run` open frames; outside any frame each acquisition is an owner of its own. A lock
- * object holds nothing by itself and costs nothing; make one wherever it is needed.
+ * Who the owner is: you re-enter a lock exactly when you run inside code that holds it. `using` opens a
+ * frame for its lock, `holdfast.run` one for all; elsewhere each acquisition is an owner of its own.
+ * A lock object holds nothing by itself and costs nothing; make one wherever it is needed.
  */
 export class HoldfastLock {
   /** @internal */
@@ -78,8 +78,8 @@ export class HoldfastLock {
   }
 
   /**
-   * Runs `fn` while holding the lock, in a frame of its own: whatever runs inside acts for the
-   * holder and re-enters, through any lock object of this client.
+   * Runs `fn` while holding the lock, in a frame that carries this lock and no other: whatever runs
+   * inside re-enters it, in any form, through any lock object of this client, until `fn` ends.
    *
    * @param options as for {@link lock}
    * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link lock} does when the
@@ -105,8 +105,12 @@ export class HoldfastLock {
   }
 
   /**
-   * Undoes the latest acquisition of the current owner; outside any frame, the earliest that this
-   * object made.
+   * Undoes the latest acquisition of the frame: of `run`, or of `using` of this lock. Elsewhere, the
+   * earliest that this object made there.
+   *
+   * One that was lost comes first for as long again as its `leaseMs`, and for as long as one is held
+   * whose call began before: then nothing is released, for what is held may be another task's. Where
+   * nothing is held the last lost one is told of for an hour.
    *
    * @returns rejects with `NotHeldError` when there is none, `LeaseLostError` when the lease had
    * been lost before, and `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm
@@ -114,19 +118,11 @@ export class HoldfastLock {
    */
   async unlock(): Promise<void> {
     this.#desk.assertOpen(this.name)
-    const lease = this.access.actor.held((one) => !one.scoped)
-    if (lease === undefined) {
-      const where =
-        this.#desk.frames.current() === undefined
-          ? 'outside any frame, where unlock() undoes what this very lock object acquired'
-          : 'in a frame, where unlock() undoes what lock() acquired in the same frame'
-      throw new NotHeldError(
-        `Lock "${this.name}" was not unlocked: the caller does not hold it. It was called ${where}. ` +
-          'What using() holds it releases itself; any other lease has a release() of its own.',
-        this.name,
-      )
-    }
-    if (!(await lease.release())) throw lease.hold.over()
+    const lease = this.access.actor.undone()
+    if (lease === undefined) throw notHeld(this.access)
+    if (await lease.release()) return
+    const stillHeld = this.access.actor.held()
+    throw stillHeld === undefined ? lease.hold.over() : lostBefore(lease.hold.over(), stillHeld)
   }
 
   /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
@@ -180,25 +176,40 @@ export class HoldfastLock {
 
   async #use<T>(fn: (lease: Lease) => Promise<T> | T, meant: Acquisition): Promise<T | null> {
     assertFunction(fn)
-    const frame = this.access.actor.explicit ?? this.#desk.newOwner()
-    const lease = await this.#acquire(this.access.actor.enclosing() ?? frame, meant, true)
+    this.access.assertPossible(meant)
+    const { actor, rawName: lock } = this.access
+    const owner = actor.enclosing() ?? this.#desk.newOwner()
+    const lease = await this.#acquire(owner, meant, { scoped: true })
     if (lease === null) return null
-    const work = () => this.#desk.frames.run(frame, () => fn(lease))
-    return whileHeld(lease, work, () => lease.hold.over(), this.#desk.tell)
+    const carried = [{ place: this.#desk, lock, owner }]
+    return whileHeld(
+      lease,
+      carried,
+      () => fn(lease),
+      () => lease.hold.over(),
+      this.#desk.tell,
+    )
   }
 
   #bare(meant: Acquisition): Promise<Lease | null> {
-    return this.#acquire(this.access.actor.bare(), meant)
+    this.access.assertPossible(meant)
+    const { actor, rawName } = this.access
+    const owner = actor.bare()
+    if (owner !== undefined) return this.#acquire(owner, meant, { scoped: false })
+    const holder = actor.keeper()
+    const selfWait = ownSelfWait(this, this.#desk.holdings, holder, rawName)
+    const how = { holder, scoped: false, askedAt: performance.now() }
+    return this.#acquire(alone(this.#desk), meant, how, selfWait)
   }
 
-  #acquire(owner: Owner | undefined, meant: Acquisition, scoped = false): Promise<Lease | null> {
-    this.access.assertPossible(meant)
-    const { rawName, actor } = this.access
-    const holder = actor.holderFor(owner)
-    const held = owner === undefined ? this.#desk.holdings.earliest(holder, rawName) : undefined
-    const acquirer = owner ?? this.#desk.newOwner()
-    const acquiring = this.access.acquire(acquirer, meant, { holder, scoped })
-    return held === undefined ? acquiring : warnOfSelfWait(this, held, acquiring)
+  #acquire(
+    owner: Owner,
+    meant: Acquisition,
+    how: Parameters<Access['acquire']>[2],
+    selfWait = selfWaitInFrame([this.access]),
+  ): Promise<Lease | null> {
+    const acquiring = this.access.acquire(owner, meant, how)
+    return selfWait === undefined ? acquiring : warnOfSelfWait(selfWait, acquiring)
   }
 }
 

@@ -13,12 +13,13 @@ import {
   tryLockArguments,
 } from '../options.ts'
 import type { Holder } from '../owner/holder.ts'
+import type { Owner } from '../owner/owner.ts'
 import type { Access } from './access.ts'
 import { Actor } from './actor.ts'
 import type { Desk } from './desk.ts'
 import { Gathering } from './gathering.ts'
 import { HoldfastLock, type LockInfo } from './holdfast-lock.ts'
-import { warnOfSelfWait } from './self-wait.ts'
+import { alone, ownSelfWait, selfWaitInFrame, warnOfSelfWait } from './self-wait.ts'
 import type { Wanted } from './wanted.ts'
 import { whileHeld } from './while-held.ts'
 
@@ -84,8 +85,8 @@ export class MultiLock {
   }
 
   /**
-   * Runs `fn` while holding all of the locks, in a frame of its own in each of their clients:
-   * whatever runs inside acts for the holder and re-enters, each lock by itself as well.
+   * Runs `fn` while holding all of the locks, in a frame that carries them and no others: whatever
+   * runs inside re-enters, each lock by itself as well.
    *
    * @param options as for {@link lock}
    * @returns what `fn` returns. Rejects as `using()` of one lock does.
@@ -108,8 +109,8 @@ export class MultiLock {
   }
 
   /**
-   * Undoes the latest acquisition of these locks together by the current owner; outside any frame,
-   * the earliest that this object made. It goes on past an error: each lock is released, whatever
+   * Undoes the latest acquisition of these locks together by the frame; elsewhere, the earliest that
+   * this object made, as `unlock()` of one lock does. It goes on past an error: each lock is released, whatever
    * becomes of the others.
    *
    * @returns rejects with `NotHeldError` when there is none, and as `unlock()` of one lock does when
@@ -118,7 +119,7 @@ export class MultiLock {
    */
   async unlock(): Promise<void> {
     this.#desk.assertOpen(this.name)
-    const lease = this.#actor.held((one) => !one.scoped)
+    const lease = this.#actor.undone()
     if (lease === undefined) {
       throw new NotHeldError(
         `The locks "${this.name}" were not unlocked: the caller does not hold them together. What ` +
@@ -159,33 +160,31 @@ export class MultiLock {
 
   async #use<T>(fn: (lease: MultiLease) => Promise<T> | T, meant: Acquisition): Promise<T | null> {
     assertFunction(fn)
-    const frames = new Map(this.#accesses.map(({ desk }) => [desk, desk.newOwner()]))
+    const owners = new Map(this.#accesses.map(({ desk }) => [desk, desk.newOwner()]))
     const wanted = this.#accesses.map((access) => {
-      const owner = access.actor.enclosing() ?? frames.get(access.desk)
+      const owner = access.actor.enclosing() ?? owners.get(access.desk)
       return { access, owner: owner as NonNullable<typeof owner> }
     })
-    const holder = frames.get(this.#desk) as Holder
+    const holder = owners.get(this.#desk) as Owner
     const lease = await this.#gather(wanted, meant, holder, true)
     if (lease === null) return null
-    const explicit = this.#accesses.flatMap(({ desk, actor }) =>
-      actor.explicit === undefined ? [] : [[desk, actor.explicit] as const],
-    )
-    let work = () => fn(lease)
-    // Innermost first: what is acquired inside is the new frame's.
-    for (const [desk, owner] of [...frames, ...explicit]) {
-      const inside = work
-      work = () => desk.frames.run(owner, inside)
-    }
-    return whileHeld(lease, work, () => oneOf(lease.errors, this.name), this.#desk.tell)
+    const carried = wanted.map(({ access, owner }) => {
+      return { place: access.desk, lock: access.rawName, owner }
+    })
+    carried.push({ place: this.#desk, lock: this.#key, owner: holder })
+    const lost = () => oneOf(lease.errors, this.name)
+    return whileHeld(lease, carried, () => fn(lease), lost, this.#desk.tell)
   }
 
   async #bare(meant: Acquisition): Promise<MultiLease | null> {
     const wanted = this.#accesses.map((access) => {
-      return { access, owner: access.actor.bare() ?? access.desk.newOwner() }
+      return { access, owner: access.actor.bare() ?? alone(access.desk) }
     })
-    const held = this.#desk.groups.earliest(this.#actor, this.#key)
-    const gathering = this.#gather(wanted, meant, this.#actor.holderFor(undefined), false)
-    return held === undefined ? gathering : warnOfSelfWait(this, held, gathering)
+    const keeper = this.#actor.keeper()
+    const selfWait =
+      ownSelfWait(this, this.#desk.groups, keeper, this.#key) ?? selfWaitInFrame(this.#accesses)
+    const gathering = this.#gather(wanted, meant, keeper, false)
+    return selfWait === undefined ? gathering : warnOfSelfWait(selfWait, gathering)
   }
 
   async #gather(
@@ -194,7 +193,8 @@ export class MultiLock {
     holder: Holder,
     scoped: boolean,
   ): Promise<MultiLease | null> {
-    const endsAt = performance.now() + meant.waitMs
+    const askedAt = performance.now()
+    const endsAt = askedAt + meant.waitMs
     for (const { access } of all) access.assertPossible(meant)
     for (const { access, owner } of all) owner.gathers(access.rawName)
     let taken: ReadonlyMap<Wanted, Lease> | null
@@ -206,10 +206,11 @@ export class MultiLock {
     if (taken === null) return null
     const leases = all.flatMap((one) => taken.get(one) ?? [])
     const { groups } = this.#desk
-    const lease: MultiLease = new MultiLease(this.name, leases, scoped, () =>
+    const lease: MultiLease = new MultiLease(this.name, leases, { scoped, askedAt }, () =>
       groups.remove(holder, this.#key, lease),
     )
     groups.add(holder, this.#key, lease)
+    if (!scoped) groups.lookAfter(holder, this.#key)
     return lease
   }
 }

@@ -17,6 +17,12 @@ export class Owner extends Holder {
   readonly clientId: string
   /** Unique in the client. */
   readonly id: string
+  /**
+   * The innermost frame around its one acquisition, if that is nobody else's.
+   *
+   * @internal
+   */
+  madeIn: object | undefined
   /** Those on the lock that last got some; most owners have one lock at a time. */
   #latest: Names | undefined
   #others: Map<string, Names> | undefined

@@ -1,3 +1,4 @@
+import { outsideFrames } from '../frame-storage.ts'
 import { Backoff } from './backoff.ts'
 import { DueCalls } from './due-calls.ts'
 import { CallFailure, connectionFailure, isNoNews } from './failure.ts'
@@ -179,7 +180,7 @@ export class Connection {
       tameSockets(client)
       tameSentinels(client)
     }
-    client.connect().catch(() => {}) // Reported by the 'error' event.
+    outsideFrames(() => client.connect()).catch(() => {}) // Reported by the 'error' event.
     return client
   }
 

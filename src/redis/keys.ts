@@ -1,7 +1,11 @@
 import { InvalidArgumentError, show } from '../errors.ts'
 
-/** The raw name in Redis, which all names of the lock are made from. */
-export function rawNameOf(name: unknown, keyPrefix: string): string {
+/**
+ * The raw name in Redis, which all names of the lock are made from.
+ *
+ * @param clustered whether they have to share a slot
+ */
+export function rawNameOf(name: unknown, keyPrefix: string, clustered: boolean): string {
   if (typeof name !== 'string' || name === '') {
     throw new InvalidArgumentError(
       `The name of a lock must be a non-empty string; got ${show(name)}.`,
@@ -13,6 +17,14 @@ export function rawNameOf(name: unknown, keyPrefix: string): string {
     throw new InvalidArgumentError(
       `The lock name ${show(rawName)} has a broken {tag}: after "{" there must be a tag and "}", ` +
         'or the keys of the lock would not share a cluster slot.',
+      name,
+    )
+  }
+  if (clustered && open === -1 && rawName.includes('}')) {
+    throw new InvalidArgumentError(
+      `The lock name ${show(rawName)} has "}" without "{": in a cluster its keys would be in two slots, ` +
+        'for the others are named "…:{name}", whose tag would end there. Put a {tag} before it, or ' +
+        'take another name.',
       name,
     )
   }

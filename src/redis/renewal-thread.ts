@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { RedisRefusedError, RedisUnavailableError } from '../errors.ts'
+import { outsideFrames } from '../frame-storage.ts'
 import type { Seat } from './answers.ts'
 import type { RedisSource } from './open.ts'
 import { type PlainSource, plainSource } from './plain-source.ts'
@@ -116,7 +117,7 @@ export class RenewalThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(workerUrl, { workerData: this.#data })
+    const worker = outsideFrames(() => new Worker(workerUrl, { workerData: this.#data }))
     worker.on('message', (message: FromWorker) => {
       if (message.kind === 'freed') this.#free.push(message.slot)
       else if (this.#worker === worker) this.#onError(awayError(message))

@@ -10,11 +10,22 @@ describeLocks('for whom unlock() and isHeld() act: the caller', (stage) => {
       expect(await lock.isHeld()).toBe(false)
       expect(await lock.holdCount()).toBe(0)
     })
-    await stage.getLock(client, 'other').using(async () => {
-      await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
-    })
     expect(await lock.isHeld()).toBe(true)
     expect(await lease.release()).toBe(true)
+  })
+
+  test('inside using() of another lock, as outside any frame', async () => {
+    const client = stage.world.newClient()
+    const lock = stage.getLock(client, 'it')
+    await lock.lock()
+    await stage.getLock(client, 'other').using(async () => {
+      expect(await lock.isHeld()).toBe(true)
+      await expect(stage.getLock(client, 'it').unlock()).rejects.toMatchObject({
+        code: 'HOLDFAST_NOT_HELD',
+      })
+      await lock.unlock()
+    })
+    expect(await stage.holds('it')).toEqual([])
   })
 
   test('unlock() inside using() does not end what using() holds', async () => {

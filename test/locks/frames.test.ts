@@ -1,5 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Holdfast } from '../../src/index.ts'
+import { createServer } from 'node:http'
+import { type AddressInfo, Socket } from 'node:net'
+import { frameStorage } from '../../src/frame-storage.ts'
+import { Holdfast, type HoldfastLock, type HoldfastOptions, type Lease } from '../../src/index.ts'
+import { deferred } from '../support/deferred.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+
+function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
+  const client = new Holdfast({ redis: server.url, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
 
 // On Node 20 each one that was ever used makes every promise of the process slower, for good.
 test('any number of clients have one AsyncLocalStorage', async () => {
@@ -11,4 +26,202 @@ test('any number of clients have one AsyncLocalStorage', async () => {
   }
   expect(runs).toHaveBeenCalledTimes(3)
   expect(new Set(runs.mock.contexts).size).toBe(1)
+})
+
+test('three requests to a server that was started by a leader are never in one critical section', async () => {
+  const client = newClient()
+  const answers = await client.getLock('leader').using(async () => {
+    const inside = [0, 0]
+    const http = createServer(async (request, response) => {
+      const lease = await client.getLock(`order:${request.url}`).tryLock()
+      if (lease === null) {
+        response.writeHead(409, { connection: 'close' }).end()
+        return
+      }
+      inside[0] = (inside[0] ?? 0) + 1
+      inside[1] = Math.max(inside[1] ?? 0, inside[0])
+      await new Promise((go) => setTimeout(go, 50))
+      inside[0] -= 1
+      await lease.release()
+      response.writeHead(200, { connection: 'close' }).end()
+    })
+    await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
+    const { port } = http.address() as AddressInfo
+    const ship = async () => (await fetch(`http://127.0.0.1:${port}/1001`)).status
+    const first = ship()
+    await eventually(() => inside[0] === 1)
+    const statuses = await Promise.all([first, ship(), ship()])
+    await new Promise((closed) => http.close(closed))
+    return { statuses, most: inside[1] }
+  })
+  expect(answers).toEqual({ statuses: [200, 409, 409], most: 1 })
+})
+
+describe('run()', () => {
+  test('gives what its function gives, at once where that is no promise', async () => {
+    const client = newClient()
+    const failed = new Error('of the work')
+    expect(client.run(() => 1)).toBe(1)
+    expect(client.run(() => null)).toBeNull()
+    await expect(client.run(async () => 2)).resolves.toBe(2)
+    await expect(client.run(() => Promise.reject(failed))).rejects.toBe(failed)
+  })
+})
+
+test('frames that are opened one from within the other are forgotten when they end', async () => {
+  const client = newClient()
+  let longest = 0
+  // Each begins while the two before it go on.
+  const next = (depth: number, ending: (() => void)[]): Promise<unknown> =>
+    client.run(() => {
+      const { promise, resolve } = deferred<void>()
+      ending.push(resolve)
+      if (ending.length > 2) ending.shift()?.()
+      let length = 0
+      type Outer = { outer?: Outer } | undefined
+      for (let frame = frameStorage.getStore() as Outer; frame; frame = frame.outer) length += 1
+      longest = Math.max(longest, length)
+      if (depth > 0) setTimeout(() => (all[depth] = next(depth - 1, ending)))
+      else for (const end of ending) end()
+      return promise
+    })
+  const all: Promise<unknown>[] = []
+  await next(100, [])
+  await eventually(() => all[1] !== undefined)
+  await Promise.all(all)
+  expect(longest).toBeGreaterThan(1)
+  expect(longest).toBeLessThan(6)
+})
+
+describe('the warning of code that waits for itself', () => {
+  const warnings: { message: string; code: string }[] = []
+  beforeEach(() => {
+    warnings.splice(0)
+    jest.spyOn(process, 'emitWarning').mockImplementation((message, options) => {
+      warnings.push({ message: String(message), code: (options as { code: string }).code })
+    })
+  })
+  afterEach(() => jest.restoreAllMocks())
+
+  /** The outer acquisition, and the nested one that waits for it. */
+  const nests: [
+    string,
+    (lock: HoldfastLock, again: HoldfastLock, signal: AbortSignal) => unknown,
+  ][] = [
+    ['one lock object', (lock, _, signal) => lock.lock({ signal })],
+    ['another lock object', (_, again, signal) => again.lock({ signal })],
+    ['using()', (_, again, signal) => again.using(() => {}, { signal })],
+  ]
+
+  test.each(nests)('comes inside using() of another lock: %s', async (_, nested) => {
+    const client = newClient()
+    const abort = new AbortController()
+    await client.getLock('other').using(async () => {
+      const [lock, again] = [client.getLock('it'), client.getLock('it')]
+      const lease = await lock.lock()
+      const waiting = Promise.allSettled([nested(lock, again, abort.signal)])
+      await eventually(() => warnings.length > 0)
+      abort.abort()
+      await waiting
+      await lease.release()
+    })
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]?.code).toBe('HOLDFAST_SELF_WAIT')
+    expect(warnings[0]?.message).toMatch(/"it".*using\(fn\) of this very lock.*run\(fn\)/)
+  })
+
+  test('comes once for a frame, and not for a lock that another frame has', async () => {
+    const client = newClient()
+    const abort = new AbortController()
+    const { signal } = abort
+    await client.getLock('other').using(async () => {
+      const lease = await client.getLock('it').lock()
+      const waiting = [1, 2, 3].map(() => client.getLock('it').lock({ signal }))
+      await eventually(() => warnings.length > 0)
+      const outside = await client.run(() => client.getLock('third').lock())
+      waiting.push(client.getLock('third').lock({ signal }))
+      await never(() => warnings.length > 1, 700)
+      abort.abort()
+      await Promise.allSettled(waiting)
+      await Promise.all([lease, outside].map((one: Lease) => one.release()))
+    })
+  })
+})
+
+describe('listeners run in no frame of ours, and so act for nobody', () => {
+  /** Whether a bare lock would act for the holder. */
+  const frames: Record<string, unknown> = {}
+  const note = (what: string) => () => {
+    frames[what] = frameStorage.getStore() ?? null
+  }
+  beforeEach(() => {
+    for (const name of Object.keys(frames)) delete frames[name]
+  })
+
+  test('those of events, whoever was the first to need a connection or a timer', async () => {
+    const client = newClient({ leaseMs: 300 })
+    for (const event of ['acquired', 'released', 'wait', 'renewed', 'lost'] as const) {
+      client.on(event, note(event))
+    }
+    await client.run(() =>
+      client.getLock('it').using(async () => {
+        const waiting = client.getLock('it', { owner: client.owner() }).tryLock(50)
+        await eventually(() => 'renewed' in frames)
+        await waiting
+        await client.getLock('short').lock(100)
+        await eventually(() => 'lost' in frames)
+      }),
+    )
+    expect(frames).toEqual({
+      acquired: null,
+      released: null,
+      wait: null,
+      renewed: null,
+      lost: null,
+    })
+  })
+
+  test('an error of a connection that was opened in a frame', async () => {
+    const client = new Holdfast({ redis: { port: 1 }, outageMs: 50, commandTimeoutMs: 100 })
+    atEnd(() => client.close(), { beforeCheck: true })
+    client.on('error', note('error'))
+    await client.run(() =>
+      client
+        .getLock('it')
+        .lock()
+        .catch(() => {}),
+    )
+    await eventually(() => 'error' in frames)
+    expect(frames).toEqual({ error: null })
+  })
+
+  test('those of the signal of a lease, aborted by the clock or by a look', async () => {
+    const client = newClient()
+    await client.run(async () => {
+      const lease = await client.getLock('it').lock(100)
+      const group = await client.getMultiLock(client.getLock('b'), client.getLock('c')).lock(100)
+      lease.signal.addEventListener('abort', note('lease'))
+      group.signal.addEventListener('abort', note('group'))
+      await eventually(() => 'lease' in frames && 'group' in frames)
+      const forced = await client.getLock('d').lock()
+      forced.signal.addEventListener('abort', note('forced'))
+      await client.getLock('d').forceUnlock()
+    })
+    expect(frames).toEqual({ lease: null, group: null, forced: null })
+  })
+
+  test('a connection that was opened in a frame keeps none', async () => {
+    const client = newClient()
+    const sockets: unknown[] = []
+    const connect = jest.spyOn(Socket.prototype, 'connect').mockImplementation(function (
+      this: Socket,
+      ...args: unknown[]
+    ) {
+      sockets.push(frameStorage.getStore() ?? null)
+      connect.mockRestore()
+      return Reflect.apply(this.connect, this, args) as Socket
+    })
+    await client.run(async () => (await client.getLock('it').lock()).release())
+    expect(sockets).toEqual([null])
+  })
 })

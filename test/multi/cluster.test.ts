@@ -1,5 +1,6 @@
 import { Cluster } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type MultiLease } from '../../src/index.ts'
+import { lockKeys, queueKeys } from '../../src/redis/keys.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
 import { slotOf } from '../../src/redis/slot.ts'
 import { eventually } from '../support/eventually.ts'
@@ -146,4 +147,45 @@ test('a node that forgets its scripts is no failure', async () => {
     await (await lock.lock()).release()
   }
   expect(scripts.acquireAll.keys).toEqual(['both'])
+})
+
+test.each(['a{b}c', '{a}b}', 'a}b{c}', '{a}{b}', '{a{b}', 'é☃{ñ}'])(
+  'keys of a name with braces are in one slot: %s',
+  async (name) => {
+    const client = newClient()
+    const slots = [lockKeys(name), queueKeys(name)].flatMap((keys) =>
+      Object.values(keys).flat().map(slotOf),
+    )
+    expect(new Set(slots).size).toBe(1)
+    for (const lock of [client.getLock(name), client.getFairLock(name)]) {
+      const lease = await lock.lock()
+      const waiting = lock.lock()
+      await lease.release()
+      expect(await (await waiting).release()).toBe(true)
+    }
+  },
+)
+
+test.each(['a}b', '}', '}a', 'a}', '{}', 'a{}b{c}', '}{', 'a{b'])(
+  'a name whose keys would be in several slots is refused before anything is sent: %s',
+  async (name) => {
+    const client = newClient()
+    for (const get of [() => client.getLock(name), () => client.getFairLock(name)]) {
+      expect(get).toThrow(
+        expect.objectContaining({ code: 'HOLDFAST_INVALID_ARGUMENT', lockName: name }),
+      )
+    }
+    expect(() => client.getLock('a}b')).toThrow(/"a}b" has "}" without "{".*cluster.*\{tag}/)
+    const prefixed = newClient({ keyPrefix: 'app}' })
+    expect(() => prefixed.getLock('it')).toThrow(/"app}it" has "}" without "{"/)
+  },
+)
+
+test('on one server a closing brace does no harm, and is taken', async () => {
+  const client = new Holdfast({ redis: server.url })
+  atEnd(() => client.close(), { beforeCheck: true })
+  for (const name of ['a}b', '}']) {
+    const lease = await client.getLock(name).lock()
+    expect(await lease.release()).toBe(true)
+  }
 })

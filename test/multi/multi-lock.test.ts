@@ -392,6 +392,25 @@ test('unlock() outside any frame leaves alone what using() of another task holds
   await work
 })
 
+test('inside using() the locks are re-entered in any form, together and one by one, and no others', async () => {
+  const client = newClient()
+  await multi(client, 'a', 'b').using(async () => {
+    const again = multi(client, 'a', 'b')
+    await again.lock()
+    expect(await again.isHeld()).toBe(true)
+    await multi(client, 'a', 'b').unlock()
+    await expect(again.unlock()).rejects.toThrow(NotHeldError)
+    const one = await client.getLock('a').lock()
+    await Promise.all(['a', 'b'].map((name) => client.getLock(name).using(() => {})))
+    await one.release()
+    const other = await client.getLock('c').lock()
+    expect(await client.getLock('c').tryLock()).toBeNull()
+    expect(await multi(client, 'a', 'c').tryLock()).toBeNull()
+    await other.release()
+  })
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
 test('inside using() a lock that was given with an owner is re-entered by any lock object', async () => {
   const client = newClient()
   const owned = client.getLock('a', { owner: client.owner() })
@@ -411,6 +430,39 @@ test('using() rejects when a lock was lost before the work ended', async () => {
   const work = multi(client, 'a', 'b').using(() => client.getLock('b').forceUnlock())
   await expect(work).rejects.toThrow(LeaseLostError)
   expect(await lockedOf(ABC)).toEqual([])
+})
+
+test('the end of an `await using` block rejects when a lock was lost before, and tells nothing twice', async () => {
+  const client = newClient()
+  const lose = () => client.getLock('b').forceUnlock()
+  const work = async () => {
+    await using _ = await multi(client, 'a', 'b').lock()
+    await lose()
+  }
+  await expect(work()).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', lockName: 'b' })
+  {
+    await using lease = await multi(client, 'a', 'b').lock()
+    await lose()
+    expect(() => lease.assertValid()).toThrow(LeaseLostError)
+  }
+  {
+    await using lease = await multi(client, 'a', 'b').lock()
+    await lose()
+    expect(await lease.release()).toBe(false)
+  }
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
+test('those that ran out are passed over, and forgotten when they are over for as long as they lasted', async () => {
+  const client = newClient()
+  const lock = multi(client, 'a', 'b')
+  const first = await lock.lock(150)
+  await eventually(async () => first.signal.aborted && (await lockedOf(ABC)).length === 0)
+  await new Promise((go) => setTimeout(go, 200))
+  const lease = await lock.lock()
+  expect(await lock.isHeld()).toBe(true)
+  await lock.unlock()
+  expect([lease.valid, await lockedOf(ABC)]).toEqual([false, []])
 })
 
 test('an abort ends the wait and leaves nothing', async () => {

@@ -1,0 +1,61 @@
+import { describeLocks } from './lock-kinds.ts'
+
+describeLocks('the end of an `await using` block', (stage) => {
+  const newLock = () => stage.getLock(stage.world.newClient(), 'it')
+  const LOST = { code: 'HOLDFAST_LEASE_LOST', lockName: 'it', reason: 'forced' }
+
+  test('rejects when the lease was lost before, as using() and unlock() do', async () => {
+    const lock = newLock()
+    const work = async () => {
+      await using _ = await lock.lock()
+      await lock.forceUnlock()
+    }
+    await expect(work()).rejects.toMatchObject(LOST)
+    await expect(lock.using(() => lock.forceUnlock())).rejects.toMatchObject(LOST)
+  })
+
+  test('frees the lock when the block throws, and hides nothing that it throws', async () => {
+    const lock = newLock()
+    const own = new Error('of the work')
+    const work = async () => {
+      await using _ = await lock.lock()
+      throw own
+    }
+    await expect(work()).rejects.toBe(own)
+    expect(await stage.holds('it')).toEqual([])
+  })
+
+  test('tells nothing twice', async () => {
+    const lock = newLock()
+    const told: unknown[] = []
+    const released = async () => {
+      await using lease = await lock.lock()
+      await lock.forceUnlock()
+      told.push(await lease.release())
+    }
+    const unlocked = async () => {
+      await using _ = await lock.lock()
+      await lock.forceUnlock()
+      told.push(await lock.unlock().catch(({ code }) => code))
+    }
+    const asserted = async () => {
+      await using lease = await lock.lock()
+      await lock.forceUnlock()
+      expect(() => lease.assertValid()).toThrow(expect.objectContaining(LOST))
+      told.push(await lease.extend(1_000).catch(({ code }) => code))
+    }
+    for (const work of [released, unlocked, asserted]) await work()
+    expect(told).toEqual([false, LOST.code, LOST.code])
+    expect(await stage.holds('it')).toEqual([])
+  })
+
+  test('lets the error of assertValid() through as it is', async () => {
+    const lock = newLock()
+    const work = async () => {
+      await using lease = await lock.lock()
+      await lock.forceUnlock()
+      lease.assertValid()
+    }
+    await expect(work()).rejects.toMatchObject(LOST)
+  })
+})
