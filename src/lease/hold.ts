@@ -222,6 +222,13 @@ export class Hold extends Linked<Hold> {
     if (reason !== undefined) this.#signal?.abort(reason)
   }
 
+  /** It was released by somebody who may not be the one that relies on it. */
+  endedBy(reason: Error): void {
+    if (this.#state !== 'ended' || this.#loss !== undefined) return
+    this.#loss = reason
+    this.#signal?.abort(reason)
+  }
+
   #loseByTime(): void {
     const agoMs = Math.round(elapsedMs(this.#proof.sentAt, this.#clock.now()))
     const kind = this.watched > 0 ? 'the watched lease' : 'the fixed lease'

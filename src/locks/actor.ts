@@ -57,6 +57,11 @@ export class Actor<L extends Kept & { readonly scoped: boolean } = Lease> extend
     return this.#of(latestOf, () => this.#holdings.earliest(this, this.#rawName))
   }
 
+  /** Whether an `unlock()` may be meant for another one, that was lost, than the one that it undoes. */
+  isDoubtful(lease: L): boolean {
+    return lease.live && this.#holdings.hasLost(this.keeper(), this.#rawName)
+  }
+
   /** A lease that the running code holds. */
   held(): L | undefined {
     const liveOf = (holder: Holder) => this.#holdings.live(holder, this.#rawName)

@@ -16,7 +16,7 @@ import { lockKeys } from '../redis/keys.ts'
 import { Access } from './access.ts'
 import type { Desk } from './desk.ts'
 import { alone, ownSelfWait, selfWaitInFrame, warnOfSelfWait } from './self-wait.ts'
-import { lostBefore, notHeld } from './unlock-errors.ts'
+import { endedByUnlock, lostBefore, notHeld } from './unlock-errors.ts'
 import { whileHeld } from './while-held.ts'
 
 /** A lock as `inspect()` finds it. */
@@ -108,9 +108,11 @@ export class HoldfastLock {
    * Undoes the latest acquisition of the frame: of `run`, or of `using` of this lock. Elsewhere, the
    * earliest that this object made there.
    *
-   * One that was lost comes first for as long again as its `leaseMs`, and for as long as one is held
-   * whose call began before: then nothing is released, for what is held may be another task's. Where
-   * nothing is held the last lost one is told of for an hour.
+   * Where one was lost while the call of the one that is held had begun, they are two tasks': then it
+   * rejects with that loss, and releases nothing. Where one was lost before, for as long again as its
+   * `leaseMs` nobody can tell whose call it is: the one that is held is released, and its signal
+   * aborts, should another task rely on it. Where nothing is held the last lost one is told of for an
+   * hour.
    *
    * @returns rejects with `NotHeldError` when there is none, `LeaseLostError` when the lease had
    * been lost before, and `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm
@@ -120,7 +122,10 @@ export class HoldfastLock {
     this.#desk.assertOpen(this.name)
     const lease = this.access.actor.undone()
     if (lease === undefined) throw notHeld(this.access)
-    if (await lease.release()) return
+    const doubtful = this.access.actor.isDoubtful(lease)
+    const released = lease.release()
+    if (doubtful) lease.hold.endedBy(endedByUnlock(lease))
+    if (await released) return
     const stillHeld = this.access.actor.held()
     throw stillHeld === undefined ? lease.hold.over() : lostBefore(lease.hold.over(), stillHeld)
   }

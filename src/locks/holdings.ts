@@ -89,12 +89,21 @@ export class Holdings<L extends Kept> {
   }
 
   /**
-   * Tasks that share a lock object cannot be told apart. The earliest acquisition comes first: a
-   * task that comes late, with its lease lost, then gets its own loss and not another's lock.
+   * Tasks that share a lock object cannot be told apart. Where one that is held was asked for while
+   * another was held that is lost now, they are two tasks: the one who comes late gets its own loss
+   * and not the other's lock. Else the one that is held comes first.
    */
   earliest(holder: Holder, rawName: string): L | undefined {
     this.#forget(holder, this.#prefix + rawName)
-    return this.#leases(holder, rawName)?.at(0)
+    const leases = this.#leases(holder, rawName)
+    const held = leases?.find(({ live }) => live)
+    if (held === undefined) return leases?.at(0)
+    return leases?.find(({ lostAt }) => lostAt !== undefined && lostAt > held.askedAt) ?? held
+  }
+
+  /** Whether one was lost there not long ago, whose holder may yet come. */
+  hasLost(holder: Holder, rawName: string): boolean {
+    return this.#leases(holder, rawName)?.some(({ lostAt }) => lostAt !== undefined) === true
   }
 
   close(): void {

@@ -20,6 +20,7 @@ import type { Desk } from './desk.ts'
 import { Gathering } from './gathering.ts'
 import { HoldfastLock, type LockInfo } from './holdfast-lock.ts'
 import { alone, ownSelfWait, selfWaitInFrame, warnOfSelfWait } from './self-wait.ts'
+import { endedByUnlock } from './unlock-errors.ts'
 import type { Wanted } from './wanted.ts'
 import { whileHeld } from './while-held.ts'
 
@@ -127,7 +128,10 @@ export class MultiLock {
         this.name,
       )
     }
-    if (!(await lease.release().catch(() => false))) throw oneOf(lease.errors, this.name)
+    const doubtful = this.#actor.isDoubtful(lease)
+    const released = lease.release()
+    if (doubtful) for (const one of lease.leases) one.hold.endedBy(endedByUnlock(one))
+    if (!(await released.catch(() => false))) throw oneOf(lease.errors, this.name)
   }
 
   /** Whether the current owner holds all of them, as Redis has it. */

@@ -33,3 +33,16 @@ export function lostBefore(loss: Error, held: { readonly token: number }): Error
     loss.token,
   )
 }
+
+/** `unlock()` undid an acquisition, and may have been called by who had one before that was lost. */
+export function endedByUnlock({ name, token }: { name: string; token: number }): Error {
+  return new LeaseLostError(
+    `The lease of lock "${name}" (token ${token}) was ended by an unlock() of the lock object that ` +
+      'acquired it. That object has lost a lease before, so it may have been the call of another task: ' +
+      'stop the work that it protects, unless the call was yours. A release() of the lease cannot mean ' +
+      "another's.",
+    name,
+    'forced',
+    token,
+  )
+}

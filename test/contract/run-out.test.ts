@@ -73,13 +73,24 @@ describeLocks('leases that ran out', (stage) => {
     expect(await holds()).toEqual([])
   })
 
+  test('unlock() frees what was asked for after the loss, and tells whoever else may rely on it', async () => {
+    const lock = newLock()
+    await outlived(lock.lock(400))
+    const lease = await lock.lock()
+    const { signal } = lease
+    await lock.unlock()
+    expect([lease.valid, signal.aborted, await holds()]).toEqual([false, true, []])
+    expect(signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', token: lease.token })
+    expect(signal.reason.message).toMatch(/ended by an unlock\(\).*another task/)
+  })
+
   test('unlock() frees the one that is held, when they are over for as long as they lasted', async () => {
     const lock = newLock()
     await outlived(lock.lock(200))
     await pause(250)
     const lease = await lock.lock()
     await lock.unlock()
-    expect([lease.valid, await holds()]).toEqual([false, []])
+    expect([lease.valid, lease.signal.aborted, await holds()]).toEqual([false, false, []])
     await expect(lock.unlock()).rejects.toMatchObject(NOT_HELD)
   })
 
