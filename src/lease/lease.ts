@@ -1,4 +1,4 @@
-import { type InvalidArgumentError, type LeaseLostError, releasedError } from '../errors.ts'
+import { type InvalidArgumentError, LeaseLostError, releasedError } from '../errors.ts'
 import type { Hold } from './hold.ts'
 
 /** What a lease asks of the lock it came from. */
@@ -136,7 +136,8 @@ export class Lease implements AsyncDisposable {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#released !== undefined || (await this.release()) || this.told) return
-    throw this.#hold.over()
+    // Whoever closed the client knows that nothing is held any more.
+    if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
   }
 
   /** @internal */

@@ -1,4 +1,4 @@
-import { NotReleasedError, releasedError } from '../errors.ts'
+import { LeaseLostError, NotReleasedError, releasedError } from '../errors.ts'
 import type { Lease } from './lease.ts'
 import { LossSignal } from './loss-signal.ts'
 
@@ -117,7 +117,9 @@ export class MultiLease implements AsyncDisposable {
     if (this.#released !== undefined) return
     const untold = this.leases.filter((lease) => !lease.released)
     if (await this.release()) return
-    const losses = untold.filter(({ told }) => !told).flatMap(({ hold }) => hold.loss ?? [])
+    const losses = untold.flatMap(({ told, hold }) =>
+      !told && hold.loss instanceof LeaseLostError ? [hold.loss] : [],
+    )
     if (losses.length > 0) throw oneOf(losses, this.name)
   }
 
@@ -126,12 +128,9 @@ export class MultiLease implements AsyncDisposable {
     return this.#released !== undefined
   }
 
-  /**
-   * While it has any of its locks `unlock()` has something to do.
-   *
-   * @internal
-   */
+  /** @internal */
   get live(): boolean {
+    // While it has any of its locks `unlock()` has something to do.
     return this.#released === undefined && this.leases.some(({ live }) => live)
   }
 

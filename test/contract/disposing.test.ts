@@ -49,6 +49,13 @@ describeLocks('the end of an `await using` block', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
+  test('is silent where the client was closed inside it', async () => {
+    const client = stage.world.newClient()
+    await using lease = await stage.getLock(client, 'it').lock()
+    await client.close()
+    expect(lease.signal.aborted).toBe(true)
+  })
+
   test('lets the error of assertValid() through as it is', async () => {
     const lock = newLock()
     const work = async () => {

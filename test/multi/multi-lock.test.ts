@@ -450,6 +450,11 @@ test('the end of an `await using` block rejects when a lock was lost before, and
     await lose()
     expect(await lease.release()).toBe(false)
   }
+  {
+    const closing = newClient()
+    await using _ = await multi(closing, 'a', 'b').lock()
+    await closing.close()
+  }
   expect(await lockedOf(ABC)).toEqual([])
 })
 
