@@ -123,7 +123,8 @@ export class Quorum implements Servers {
     if (granted.length === 0 && votes.length === this.#masters.length) {
       if (count(votes, 'gone') > spare) return { kind: 'gone' }
     }
-    throw this.#failure(votes, true)
+    const isOpen = granted.length > 0 || votes.length < this.#masters.length
+    throw this.#failure(votes, isOpen || count(votes, 'yielded') > 0)
   }
 
   async release(
@@ -145,10 +146,11 @@ export class Quorum implements Servers {
     )
     const answers = answersOf(votes)
     this.#contention.released(keys, votes)
-    if (answers.length < majority && count(votes, 'gone') <= spare) {
-      throw this.#failure(votes, answers.length > 0)
+    const gone = count(votes, 'gone')
+    if (answers.length < majority && gone <= spare) {
+      throw this.#failure(votes, answers.length > gone)
     }
-    if (count(votes, 'gone') > spare) return { kind: 'gone' }
+    if (gone > spare) return { kind: 'gone' }
     const listeners = answers.map((one) => (one.kind === 'freed' ? one.listeners : 0))
     return holds > 0 ? { kind: 'kept' } : { kind: 'freed', listeners: Math.max(0, ...listeners) }
   }
