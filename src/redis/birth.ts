@@ -22,6 +22,7 @@ interface Ballot {
   readonly leaseMs: number
   readonly holds: number
   readonly reserve: number
+  readonly token: number | undefined
 }
 
 /**
@@ -32,14 +33,14 @@ interface Ballot {
 export function askForVote(
   { calls, counterMs }: LockNode,
   keys: LockKeys,
-  { owner, leaseMs, holds, reserve }: Ballot,
+  { owner, leaseMs, holds, reserve, token }: Ballot,
   timeoutMs: number,
   onSend: () => void,
 ): Promise<Grant> {
   const args = (notAfterUs: number) => {
     onSend()
     const needed = [owner, leaseMs, notAfterUs, counterMs, BIRTH, calls.runId]
-    return withCounts(needed, holds, reserve)
+    return withCounts(needed, holds, reserve, token)
   }
   return calls.timed(scripts.vote, keys.both, args, timeoutMs, grantOf)
 }

@@ -65,9 +65,11 @@ export class LockNode {
   }
 
   /**
-   * Takes the lock, or re-enters it when `holds`, the count wanted afterwards, is above 1.
+   * Takes the lock, or re-enters it.
    *
+   * @param holds the count wanted afterwards
    * @param reserve how many tokens are wanted beside the one
+   * @param token of the hold that is re-entered; left out for a first acquisition
    */
   acquire(
     keys: LockKeys,
@@ -76,9 +78,10 @@ export class LockNode {
     holds: number,
     timeoutMs: number,
     reserve = 0,
+    token?: number,
   ): Promise<Grant> {
     return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) =>
-      withCounts([owner, leaseMs, notAfterUs, this.counterMs], holds, reserve),
+      withCounts([owner, leaseMs, notAfterUs, this.counterMs], holds, reserve, token),
     )
   }
 
@@ -240,8 +243,13 @@ export class LockNode {
 }
 
 /** The last arguments of `acquire` and `vote`, left out where they are the usual ones. */
-export function withCounts(args: (string | number)[], holds: number, reserve: number): Args {
-  if (holds > 1 || reserve > 0) args.push(holds)
-  if (reserve > 0) args.push(reserve)
+export function withCounts(
+  args: (string | number)[],
+  holds: number,
+  reserve: number,
+  token: number | undefined,
+): Args {
+  if (token !== undefined) args.push(holds, reserve, token)
+  else if (reserve > 0) args.push(holds, reserve)
   return args
 }

@@ -59,11 +59,12 @@ export class Master {
     holds: number,
     timeoutMs: number,
     reserve = 0,
+    token?: number,
   ): Promise<Grant> {
     const here = this.#here(keys)
-    const ballot = { owner, leaseMs, holds, reserve }
+    const ballot = { owner, leaseMs, holds, reserve, token }
     const ask = (ms: number, onSend = () => {}) => askForVote(this.node, here, ballot, ms, onSend)
-    if (holds > 1) return this.#vote(() => ask(timeoutMs))
+    if (token !== undefined) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
       this.#claims.claim(owner, timeoutMs, (onSend) => {
         const endsAt = performance.now() + timeoutMs

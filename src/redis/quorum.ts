@@ -47,11 +47,15 @@ export class Quorum implements Servers {
     holds: number,
     timeoutMs: number,
     reserve = 0,
+    token?: number,
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
-    const ask = (master: Master) => master.acquire(keys, owner, leaseMs, holds, callMs, reserve)
-    const first = holds === 1 ? await this.#contention.askFirst(keys, ask) : undefined
+    const ask = (master: Master) =>
+      master.acquire(keys, owner, leaseMs, holds, callMs, reserve, token)
+    // A re-entry may have a count of 1 by now.
+    const isFirst = token === undefined
+    const first = isFirst ? await this.#contention.askFirst(keys, ask) : undefined
     if (first?.held !== undefined) {
       this.#splits.over(keys)
       return first.held
@@ -65,12 +69,12 @@ export class Quorum implements Servers {
       },
     )
     if (votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'misused')) {
-      if (holds === 1) this.#election.abandon(keys, owner, callMs)
+      if (isFirst) this.#election.abandon(keys, owner, callMs)
       throw this.#failure(votes, false)
     }
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
-      if (holds > 1) return { kind: 'granted', token: Number.NaN }
+      if (!isFirst) return { kind: 'granted', token: Number.NaN }
       const agreed = await this.#election.agree(keys, owner, granted, callMs)
       if (agreed !== null) {
         this.#splits.over(keys)
@@ -78,11 +82,11 @@ export class Quorum implements Servers {
         return agreed
       }
     }
-    if (holds > 1 && count(votes, 'gone') > spare) {
+    if (!isFirst && count(votes, 'gone') > spare) {
       return this.#election.abandon(keys, owner, callMs)
     }
     const failed = failuresOf(votes).length
-    if (holds > 1 || (failed > spare && !this.#size.refuse(votes))) {
+    if (!isFirst || (failed > spare && !this.#size.refuse(votes))) {
       throw this.#failure(votes, granted.length > 0 || votes.length < this.#masters.length)
     }
     this.#election.giveBack(keys, owner, votes, callMs)

@@ -121,6 +121,26 @@ describe('acquire', () => {
     expect(await fields()).toEqual({ 'c:1': '2' })
   })
 
+  test('a re-entry whose count has come down to 1 takes nothing that its owner does not hold', async () => {
+    const token = await tokenOf()
+    await acquire({ holds: 2 })
+    await release({ token, holds: 1 })
+    const then = await state()
+    for (let again = 0; again < 2; again++) {
+      expect(await acquire({ holds: 1, reserve: 0, token })).toEqual(['granted', ''])
+    }
+    expect(await state()).toEqual(then)
+    await release({ token })
+    expect(await acquire({ holds: 1, reserve: 0, token })).toEqual(['gone'])
+    expect(await fields()).toEqual({})
+    // The name is in use again, for a later hold.
+    await acquire({})
+    for (const holds of [1, 2]) {
+      expect(await acquire({ holds, reserve: 0, token })).toEqual(['gone'])
+    }
+    expect(await fields()).toEqual({ 'c:1': '1' })
+  })
+
   test('re-enters, lengthens the lease to what is asked for and never shortens it', async () => {
     await acquire({ leaseMs: 20_000 })
     expect(await acquire({ holds: 2, leaseMs: 1_000 })).toEqual(['granted', ''])
