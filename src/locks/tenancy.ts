@@ -4,6 +4,7 @@ import { elapsedMs, type Moment } from '../lease/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
 import { CallFailure } from '../redis/failure.ts'
+import type { Seen } from '../redis/force.ts'
 import type { Context } from './context.ts'
 import type { Site } from './site.ts'
 import type { Request, Waiter } from './waiter.ts'
@@ -17,7 +18,7 @@ export class Tenancy {
   readonly #context: Context
   readonly #onLost: () => void
   #hold: Hold | null = null
-  #forcedFrom: string | undefined
+  #forcedFrom: Seen | undefined
   readonly #onLoss = (hold: Hold, error: LeaseLostError) => this.#lost(hold, error)
 
   /** @param onLost called when the lock is not in this client's hands any more */
@@ -115,13 +116,13 @@ export class Tenancy {
     this.#context.keeper.keep(hold)
   }
 
-  /** The lock was taken from this owner, whose grant may have been read and not begun yet. */
-  forced(wireOwner: string): void {
-    if (this.hold?.seat.wireOwner === wireOwner) {
+  /** This hold was ended by force; its grant may have been read and not begun yet. */
+  forced(seen: Seen): void {
+    if (this.hold !== null && isOf(this.hold, seen)) {
       this.hold.lose('forced', 'forceUnlock() took it away')
       return
     }
-    this.#forcedFrom = wireOwner
+    this.#forcedFrom = seen
     setImmediate(() => {
       this.#forcedFrom = undefined
     })
@@ -133,7 +134,8 @@ export class Tenancy {
     // By hand: a spread that something is added to takes longer than the rest of the acquisition.
     const { lockName: name, seat, token } = hold
     this.#context.tell('acquired', { name, owner: seat.wireOwner, token, waitedMs })
-    if (hold.seat.wireOwner === this.#forcedFrom) this.forced(this.#forcedFrom)
+    const from = this.#forcedFrom
+    if (from !== undefined && isOf(hold, from)) this.forced(from)
   }
 
   /** One more acquisition that the watchdog keeps, if it does. */
@@ -169,6 +171,11 @@ export class Tenancy {
     this.#hold = null
     this.#onLost()
   }
+}
+
+/** Names come back for later holds, which have newer tokens. */
+function isOf({ seat, lastToken }: Hold, { owner, token }: Seen): boolean {
+  return seat.wireOwner === owner && (token === null || token === lastToken)
 }
 
 function eventOf(hold: Hold): HoldEvent {

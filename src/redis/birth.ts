@@ -1,6 +1,7 @@
+import { withCounts } from './acquire-args.ts'
 import { type Grant, grantOf } from './answers.ts'
 import type { LockKeys } from './keys.ts'
-import { type LockNode, withCounts } from './lock-node.ts'
+import type { LockNode } from './lock-node.ts'
 import * as scripts from './scripts.generated.ts'
 
 /** The key that tells since when a master may vote, and as which process of the server. */

@@ -1,4 +1,5 @@
 import { acquireAll, type GrantOfAll, type Named } from './acquire-all.ts'
+import { withCounts } from './acquire-args.ts'
 import {
   type Grant,
   grantOf,
@@ -10,6 +11,7 @@ import {
 } from './answers.ts'
 import { Connection } from './connection.ts'
 import type { CallFailure } from './failure.ts'
+import { forceRelease, type Seen, seenIn } from './force.ts'
 import { Identity } from './identity.ts'
 import { type LockKeys, queueKeys } from './keys.ts'
 import { LockCalls } from './lock-calls.ts'
@@ -160,10 +162,14 @@ export class LockNode {
     return this.#connection.clustered ? groupBySlot(seats) : [[...seats.keys()]]
   }
 
-  /** @returns whom the lock was taken from; '' when nobody held it */
-  forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
-    const args = () => [keys.channel, this.calls.publish]
-    return this.calls.run(scripts.forceRelease, [keys.lock], args, timeoutMs, String)
+  /** The hold that force would end; null when the lock is free. */
+  seen(keys: LockKeys, timeoutMs: number): Promise<Seen | null> {
+    return this.inspect(keys, timeoutMs).then(seenIn)
+  }
+
+  /** Ends that hold and no other: whether it was there still. */
+  forceRelease(keys: LockKeys, seen: Seen, timeoutMs: number): Promise<boolean> {
+    return forceRelease(this.calls, keys, seen, timeoutMs)
   }
 
   inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
@@ -240,16 +246,4 @@ export class LockNode {
   ): Promise<Grant> {
     return this.calls.timed(script, keys.both, args, timeoutMs, grantOf)
   }
-}
-
-/** The last arguments of `acquire` and `vote`, left out where they are the usual ones. */
-export function withCounts(
-  args: (string | number)[],
-  holds: number,
-  reserve: number,
-  token: number | undefined,
-): Args {
-  if (token !== undefined) args.push(holds, reserve, token)
-  else if (reserve > 0) args.push(holds, reserve)
-  return args
 }

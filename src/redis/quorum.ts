@@ -2,6 +2,7 @@ import type { Grant, LockFacts, Released, Seat } from './answers.ts'
 import { Contention } from './contention.ts'
 import { Election } from './election.ts'
 import { CallFailure } from './failure.ts'
+import { forceReleaseOnMost, type Seen, seenByMost } from './force.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
 import type { Master } from './master.ts'
 import { poll } from './poll.ts'
@@ -51,9 +52,7 @@ export class Quorum implements Servers {
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
-    const ask = (master: Master) =>
-      master.acquire(keys, owner, leaseMs, holds, callMs, reserve, token)
-    // A re-entry may have a count of 1 by now.
+    const ask = (one: Master) => one.acquire(keys, owner, leaseMs, holds, callMs, reserve, token)
     const isFirst = token === undefined
     const first = isFirst ? await this.#contention.askFirst(keys, ask) : undefined
     if (first?.held !== undefined) {
@@ -173,18 +172,14 @@ export class Quorum implements Servers {
     return seats.length === 0 ? [] : [[...seats.keys()]]
   }
 
-  async forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
+  seen(keys: LockKeys, timeoutMs: number): Promise<Seen | null> {
     const callMs = Math.min(timeoutMs, this.#callMs)
-    const votes = await poll(
-      this.#masters,
-      (master) => master.forceRelease(keys, callMs),
-      (some) => answersOf(some).length >= this.#size.majority && 'nearly',
-    )
-    const answers = answersOf(votes)
-    if (answers.length < this.#size.majority) {
-      throw this.#failure(votes, answers.length > 0)
-    }
-    return mostOften(answers)?.value ?? ''
+    return seenByMost(this.#masters, this.#size, keys, callMs, this.#failure)
+  }
+
+  forceRelease(keys: LockKeys, seen: Seen, timeoutMs: number): Promise<boolean> {
+    const callMs = Math.min(timeoutMs, this.#callMs)
+    return forceReleaseOnMost(this.#masters, this.#size, keys, seen, callMs, this.#failure)
   }
 
   async inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
@@ -248,9 +243,8 @@ export class Quorum implements Servers {
     for (const master of this.#masters) master.close()
   }
 
-  #failure(votes: Votes<unknown>, mayBeDone: boolean): CallFailure {
-    return this.#closed
+  readonly #failure = (votes: Votes<unknown>, mayBeDone: boolean): CallFailure =>
+    this.#closed
       ? new CallFailure('closed', 'the client was closed')
       : this.#size.failure(votes, mayBeDone)
-  }
 }

@@ -11,6 +11,7 @@ import {
   CHANNEL,
   COUNTER,
   COUNTER_MS,
+  FORCED,
   fields,
   LOCK,
   messagesOf,
@@ -63,7 +64,22 @@ const renew = (leaseMs: number, seats: [key: string, owner: string][]) =>
     ...seats.map(([, owner]) => owner),
   ) as Promise<number[]>
 
-const forceRelease = () => run(scripts.forceRelease, { channel: CHANNEL, publish: 'PUBLISH' })
+/** Of a server that is alone: what masters note is left out. */
+const forceRelease = (args: Arguments = {}) =>
+  run(
+    { ...scripts.forceRelease, keys: scripts.forceRelease.keys.slice(0, 2) },
+    { owner: 'c:1', token: '', channel: CHANNEL, publish: 'PUBLISH', ...args },
+  )
+/** Of one master of several. */
+const forceAtMaster = (args: Arguments = {}) =>
+  run(scripts.forceRelease, {
+    owner: 'c:1',
+    token: '',
+    channel: CHANNEL,
+    publish: 'PUBLISH',
+    forcedMs: 20_000,
+    ...args,
+  })
 const inspect = () => run(scripts.inspect, { channel: CHANNEL, publish: 'PUBLISH' })
 const tokenOf = async (args: Arguments = {}) => Number((await acquire(args))[1])
 
@@ -480,15 +496,47 @@ describe('renew', () => {
 })
 
 describe('force-release', () => {
-  test('frees the lock whoever has it, says so, and finds nothing the second time', async () => {
-    await acquire({})
+  test('takes the lock however often it is held, says so, and finds nothing the second time', async () => {
+    const token = await tokenOf()
     await acquire({ holds: 2 })
     const messages = await messagesOf(async () => {
-      expect(await forceRelease()).toBe('c:1')
-      expect(await forceRelease()).toBe('')
+      expect(await forceRelease({ token })).toBe(1)
+      expect(await forceRelease({ token })).toBe(0)
     })
     expect(messages).toEqual(['0'])
     expect(await admin.keys('*')).toEqual([COUNTER])
+  })
+
+  test('run again it leaves whoever came next alone, also under the same name', async () => {
+    const token = await tokenOf()
+    for (const owner of ['c:2', 'c:1']) {
+      await release({ owner: 'c:1' })
+      await acquire({ owner })
+      const then = await state()
+      const messages = await messagesOf(async () => {
+        expect(await forceRelease({ token })).toBe(0)
+      })
+      expect(messages).toEqual([])
+      expect(await state()).toEqual(then)
+      await release({ owner })
+    }
+  })
+
+  test('ends a hold whose counter was lost', async () => {
+    const token = await tokenOf()
+    await admin.del(COUNTER)
+    expect(await forceRelease({ token })).toBe(1)
+    await acquire({})
+    expect(await forceRelease({ token: '' })).toBe(1)
+  })
+
+  test('at one master of several the name is noted for a time, whether it has the lock there or not', async () => {
+    await acquire({})
+    expect(await forceAtMaster()).toBe(1)
+    expect(await forceAtMaster({ owner: 'c:2' })).toBe(0)
+    expect(await admin.hkeys(FORCED)).toEqual(['c:1', 'c:2'])
+    expect(await admin.pttl(FORCED)).toBeGreaterThan(15_000)
+    expect(await admin.pttl(FORCED)).toBeLessThanOrEqual(20_000)
   })
 })
 
@@ -517,7 +565,7 @@ describe('on sharded channels, where the server has them,', () => {
     const messages = await shardedOf(async () => {
       expect(await release({ token: await tokenOf(), ...SHARDED })).toEqual(['freed', 1])
       await acquire({})
-      await run(scripts.forceRelease, { channel: CHANNEL, ...SHARDED })
+      await forceRelease(SHARDED)
     })
     expect(messages ?? ['0', '0']).toEqual(['0', '0'])
   })
@@ -570,6 +618,7 @@ describe('a key of another type', () => {
     ['release without a token', () => release({ token: '', holds: 1 })],
     ['hand-over', () => handOver({ token: 17 })],
     ['force-release', () => forceRelease()],
+    ['force-release at a master', () => forceAtMaster()],
     ['inspect', () => inspect()],
   ]
 
@@ -617,7 +666,8 @@ describe('a read-write lock of Redisson that has the name', () => {
     ['acquire of an owner who is in it', () => acquire({ owner: 'c:9' })],
     ['acquire, nested', () => acquire({ owner: 'c:9', holds: 2 })],
     ['hand-over', () => handOver({ from: 'c:9', token: 17 })],
-    ['force-release', () => forceRelease()],
+    ['force-release', () => forceRelease({ owner: 'c:9' })],
+    ['force-release at a master', () => forceAtMaster({ owner: 'c:9' })],
     ['inspect', () => inspect()],
   ] as [string, () => Promise<unknown>][])('stops %s, and stays as it is', async (_, call) => {
     await admin.hset(LOCK, { ...readWrite, 'c:9': 1 })
