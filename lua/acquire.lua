@@ -28,6 +28,8 @@
 ]]
 -- include: parts/server-time.lua
 
+-- include: parts/late.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/read-write.lua

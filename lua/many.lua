@@ -22,6 +22,8 @@ local kinds = ARGV[6]
 
 -- include: parts/server-time.lua
 
+-- include: parts/late.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/read-write.lua

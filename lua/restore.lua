@@ -25,10 +25,11 @@ local notAfterUs, counterMs = tonumber(ARGV[5]), ARGV[6]
 
 -- include: parts/server-time.lua
 
+-- include: parts/late.lua
+
 -- include: parts/counter.lua
 
-local nowUs = serverTimeUs()
-if notAfterUs > 0 and nowUs > notAfterUs then
+if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
 if redis.call('HLEN', lock) > 0 then

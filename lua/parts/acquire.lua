@@ -25,7 +25,7 @@ local function acquire(
 
   local nowUs = serverTimeUs()
   local missing = holds - (held or 0)
-  if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
+  if missing > 0 and isLate(notAfterUs) then
     return { 'late', serverTimeText() }
   end
 

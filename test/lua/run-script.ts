@@ -64,6 +64,10 @@ export const nowUs = async () => {
   return Number(seconds) * 1_000_000 + Number(micros)
 }
 
+/** Server time as requests are told it: `ms` from now, and at most so many tenths of a second ahead. */
+export const notAfter = async (ms: number, tenths: number) =>
+  Math.floor((await nowUs()) / 1_000 + ms) * 1_000 + tenths
+
 /** What was published on the channel while the work ran. */
 export async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
   const messages: string[] = []

@@ -16,6 +16,7 @@ import {
   LOCK,
   messagesOf,
   NEVER,
+  notAfter,
   nowUs,
   QUEUE,
   run,
@@ -38,7 +39,7 @@ const release = (args: Arguments) =>
     channel: CHANNEL,
     publish: 'PUBLISH',
     ...args,
-  })
+  }) as Promise<[string, Value?]>
 
 const handOver = (args: Arguments) =>
   run(scripts.handOver, {
@@ -194,7 +195,7 @@ describe('acquire', () => {
     expect(kind).toBe('late')
     expect(Number(time)).toBeGreaterThan((await nowUs()) - 5_000_000)
     expect(await state()).toEqual([])
-    expect((await acquire({ notAfterUs: (await nowUs()) + 5_000_000 }))[0]).toBe('granted')
+    expect((await acquire({ notAfterUs: await notAfter(5_000, 60) }))[0]).toBe('granted')
     // Who has it already has it, however late the repeat comes; a count is raised no more.
     expect((await acquire({ notAfterUs: 1 }))[0]).toBe('granted')
     expect((await acquire({ holds: 2, notAfterUs: 1 }))[0]).toBe('late')
@@ -607,6 +608,30 @@ describe('inspect', () => {
     expect(waiting).toEqual(['c', '1800000003000 1 shop 7', 'c:7', '100'])
     expect(await state()).toEqual(then)
     leaves({ keys: true, why: 'the hand-made queue is left to its TTL' })
+  })
+})
+
+describe('a time that is further ahead than the request says, for the clock was set back,', () => {
+  test.each([
+    ['acquire', (notAfterUs: number) => acquire({ notAfterUs })],
+    ['acquire, nested', (notAfterUs: number) => acquire({ owner: 'c:9', holds: 2, notAfterUs })],
+    ['release', (notAfterUs: number) => release({ owner: 'c:9', holds: 1, notAfterUs })],
+    ['hand-over', (notAfterUs: number) => handOver({ from: 'c:9', token: 17, notAfterUs })],
+  ])('stops %s', async (kind, call) => {
+    if (kind !== 'acquire') {
+      await admin.hset(LOCK, 'c:9', kind === 'release' ? 2 : 1)
+      await admin.pexpire(LOCK, 60_000)
+    }
+    const then = await state()
+    expect((await call(await notAfter(5_000, 40)))[0]).toBe('late')
+    expect(await state()).toEqual(then)
+    expect((await call(await notAfter(5_000, 60)))[0]).not.toBe('late')
+    await admin.del(LOCK)
+  })
+
+  test('is any where it does not say so', async () => {
+    expect((await acquire({ notAfterUs: await notAfter(500_000, 0) }))[0]).toBe('granted')
+    await admin.del(LOCK)
   })
 })
 
