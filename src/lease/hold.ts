@@ -43,6 +43,8 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly namesake: Owner
   /** Whom it was passed on to under the same name. */
   heir: Hold | undefined
+  /** When its caller asked, on the monotonic clock, where it was passed on; else 0. */
+  askedAt = 0
   /** Whether nothing was asked in its name since it was acquired. */
   untouched = true
   /** Whether it was acquired in turn, and is to be passed on in turn. */

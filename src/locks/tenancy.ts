@@ -6,6 +6,7 @@ import { validityMs } from '../lease/validity.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Seen } from '../redis/force.ts'
 import type { Context } from './context.ts'
+import { LaterCallers } from './later-callers.ts'
 import type { Site } from './site.ts'
 import type { Request, Waiter } from './waiter.ts'
 
@@ -19,6 +20,7 @@ export class Tenancy {
   readonly #onLost: () => void
   #hold: Hold | null = null
   #forcedFrom: Seen | undefined
+  readonly #laterCallers: LaterCallers
   readonly #onLoss = (hold: Hold, error: LeaseLostError) => this.#lost(hold, error)
 
   /** @param onLost called when the lock is not in this client's hands any more */
@@ -26,6 +28,7 @@ export class Tenancy {
     this.#site = site
     this.#context = site.context
     this.#onLost = onLost
+    this.#laterCallers = new LaterCallers(site.context, () => this.hold)
   }
 
   /** The hold that is not released, and not known to be lost. */
@@ -79,7 +82,8 @@ export class Tenancy {
 
   /**
    * Whom the lock passes to without a word to Redis, where it has it in the name of a hold that
-   * ends: the lease is the same and has only just begun, and its tokens are not used up.
+   * ends: the lease is the same and has only just begun, and its tokens are not used up. Where the
+   * waiter asked after Redis last said that the lock is held, Redis is asked again as it has it.
    *
    * @returns the hold of the waiter; null where Redis is to be asked
    */
@@ -105,6 +109,7 @@ export class Tenancy {
       this.#context.clock,
       this.#onLoss,
     )
+    following.askedAt = performance.now() - waiter.waitedMs
     following.inDoubtUntil(hold.doubtUntilMs)
     hold.heir = following
     return following
@@ -114,6 +119,7 @@ export class Tenancy {
     this.hold?.lose('gone', 'Redis gave the lock to another owner')
     this.#hold = hold
     this.#context.keeper.keep(hold)
+    if (hold.askedAt > 0) this.#laterCallers.look()
   }
 
   /** This hold was ended by force; its grant may have been read and not begun yet. */
