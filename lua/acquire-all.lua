@@ -22,6 +22,8 @@ local leaseMs, notAfterUs, counterMs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARG
 
 -- include: parts/server-time.lua
 
+-- include: parts/late.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/read-write.lua
@@ -51,7 +53,7 @@ if own > 0 and missing then
 end
 
 local nowUs = serverTimeUs()
-if missing and notAfterUs > 0 and nowUs > notAfterUs then
+if missing and isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
 

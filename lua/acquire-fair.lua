@@ -41,6 +41,8 @@ local terms = {
 
 -- include: parts/server-time.lua
 
+-- include: parts/late.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/queue.lua
@@ -68,7 +70,7 @@ if held then
   end
   return { 'granted', last }
 end
-if notAfterUs > 0 and nowUs > notAfterUs then
+if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
 

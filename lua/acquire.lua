@@ -16,15 +16,19 @@
   ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[5]  holds       the hold count wanted after this call; 1, a first acquisition, when left out
   ARGV[6]  reserve     how many tokens are wanted beside the one; none when left out
+  ARGV[7]  token       of a re-entry: the token of the hold that is re-entered, which may have a count
+                       of 1 by now; left out for a first acquisition
 
   Returns
     { 'granted', token }     it is the owner's; the token is '' for a re-entry
     { 'granted', token, reserve }  the same, with so many tokens below that one
     { 'held', ttlMs }        somebody else has it for ttlMs more; -1 means without an expiry
-    { 'gone' }               a re-entry, but the owner does not hold it any more
+    { 'gone' }               a re-entry, but the owner does not hold it any more, or not under that token
     { 'late', serverTimeUs } refused: it is later than notAfterUs
 ]]
 -- include: parts/server-time.lua
+
+-- include: parts/late.lua
 
 -- include: parts/counter.lua
 
@@ -32,4 +36,4 @@
 
 -- include: parts/acquire.lua
 
-return acquire(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
+return acquire(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])

@@ -33,6 +33,8 @@ local reserve = tonumber(ARGV[11])
 
 -- include: parts/server-time.lua
 
+-- include: parts/late.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/listeners.lua
@@ -53,7 +55,7 @@ if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then
 end
 
 local nowUs = serverTimeUs()
-if notAfterUs > 0 and nowUs > notAfterUs then
+if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
 local others = listening and listenersAt(channel, publish) - listening or 0

@@ -33,6 +33,8 @@ local terms = {
 
 -- include: parts/server-time.lua
 
+-- include: parts/late.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/queue.lua
@@ -40,7 +42,7 @@ local terms = {
 -- include: parts/read-write.lua
 
 local nowUs = serverTimeUs()
-if notAfterUs > 0 and nowUs > notAfterUs then
+if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
 

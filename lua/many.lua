@@ -22,6 +22,8 @@ local kinds = ARGV[6]
 
 -- include: parts/server-time.lua
 
+-- include: parts/late.lua
+
 -- include: parts/counter.lua
 
 -- include: parts/read-write.lua
@@ -31,12 +33,12 @@ local kinds = ARGV[6]
 -- include: parts/release.lua
 
 local scripts = {
-  a = function(lock, counter, owner, leaseMs, holds, reserve)
-    return acquire(lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve)
+  a = function(lock, counter, owner, leaseMs, holds, reserve, token)
+    return acquire(lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token)
   end,
-  v = function(lock, counter, owner, leaseMs, holds, reserve)
+  v = function(lock, counter, owner, leaseMs, holds, reserve, token)
     return acquire(
-      lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, birth, runId
+      lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, birth, runId
     )
   end,
   r = function(lock, counter, owner, token, holds)

@@ -23,6 +23,8 @@
 ]]
 -- include: parts/server-time.lua
 
+-- include: parts/late.lua
+
 -- include: parts/release.lua
 
 return release(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])

@@ -16,12 +16,16 @@
   ARGV[6]  runId       the id of the server's process, as INFO tells it
   ARGV[7]  holds       the hold count wanted after this call; 1, a first acquisition, when left out
   ARGV[8]  reserve     how many tokens are wanted beside the one; none when left out
+  ARGV[9]  token       of a re-entry: the token of the hold that is re-entered, which is not compared,
+                       for the counter of one master may be anywhere; left out for a first acquisition
 
   Returns
     what `acquire` does, or
     { 'forgot', sinceUs }    it may not vote before that time; '' when it has not been told since when
 ]]
 -- include: parts/server-time.lua
+
+-- include: parts/late.lua
 
 -- include: parts/counter.lua
 
@@ -30,6 +34,6 @@
 -- include: parts/acquire.lua
 
 return acquire(
-  KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[7], ARGV[8], ARGV[5],
-  ARGV[6]
+  KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[7], ARGV[8], ARGV[9],
+  ARGV[5], ARGV[6]
 )

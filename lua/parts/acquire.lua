@@ -1,10 +1,11 @@
 -- Takes a lock for an owner, or re-enters it: the script `acquire`; and `vote`, with `birth`.
 local function acquire(
-  lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, birth, runId
+  lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, birth, runId
 )
   leaseMs, holds, notAfterUs = tonumber(leaseMs), tonumber(holds or 1), tonumber(notAfterUs)
   reserve = tonumber(reserve or 0)
   local reserved = reserve > 0 and reserve or nil
+  local reenters = token or holds > 1
 
   local ttlMs = redis.call('PTTL', lock)
   local found = ttlMs ~= -2 and redis.call('HMGET', lock, owner, 'mode') or {}
@@ -12,7 +13,10 @@ local function acquire(
   if found[2] then
     return redis.error_reply(READ_WRITE)
   end
-  if not held and holds > 1 then
+  if reenters and not held then
+    return { 'gone' }
+  end
+  if token and not birth and tonumber(redis.call('GET', counter) or 0) > tonumber(token) then
     return { 'gone' }
   end
   if ttlMs ~= -2 and not held then
@@ -21,7 +25,7 @@ local function acquire(
 
   local nowUs = serverTimeUs()
   local missing = holds - (held or 0)
-  if missing > 0 and notAfterUs > 0 and nowUs > notAfterUs then
+  if missing > 0 and isLate(notAfterUs) then
     return { 'late', serverTimeText() }
   end
 
@@ -37,19 +41,19 @@ local function acquire(
 
   if not held and not birth then
     -- The usual case, in as few commands as can be.
-    local token = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
-    local last = counterMs ~= '0' and redis.call('SET', counter, token, 'PX', counterMs, 'GET')
-      or redis.call('SET', counter, token, 'GET')
+    local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
+    local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', counterMs, 'GET')
+      or redis.call('SET', counter, newToken, 'GET')
     if (tonumber(last) or 0) >= nowUs then
-      token = string.format('%.0f', last + 1 + reserve)
-      setCounter(counter, token, counterMs)
+      newToken = string.format('%.0f', last + 1 + reserve)
+      setCounter(counter, newToken, counterMs)
     end
     redis.call('HSET', lock, owner, 1)
     redis.call('PEXPIRE', lock, leaseMs)
-    return { 'granted', token, reserved }
+    return { 'granted', newToken, reserved }
   end
 
-  local last = holds == 1 and redis.call('GET', counter)
+  local last = not reenters and redis.call('GET', counter)
 
   if held then
     if missing > 0 then
@@ -58,7 +62,7 @@ local function acquire(
     if ttlMs < leaseMs then
       redis.call('PEXPIRE', lock, leaseMs)
     end
-    if holds > 1 then
+    if reenters then
       return { 'granted', '' }
     end
     if last then
@@ -71,7 +75,7 @@ local function acquire(
     redis.call('PEXPIRE', lock, leaseMs)
   end
   local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs
-  local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs) + reserve)
-  setCounter(counter, token, counterMs)
-  return { 'granted', token, reserved }
+  local newToken = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs) + reserve)
+  setCounter(counter, newToken, counterMs)
+  return { 'granted', newToken, reserved }
 end

@@ -27,8 +27,7 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
   if tonumber(held) <= holds then
     return { 'kept' }
   end
-  local nowUs = serverTimeUs()
-  if notAfterUs > 0 and nowUs > notAfterUs then
+  if isLate(notAfterUs) then
     return { 'late', serverTimeText() }
   end
   local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)

@@ -2,6 +2,7 @@ import { LeaseLostError, type LossReason, releasedError } from '../errors.ts'
 import type { Owner } from '../owner/owner.ts'
 import { Linked } from './chain.ts'
 import { type Clock, elapsedMs, type Moment } from './clock.ts'
+import type { Dated } from './deadlines.ts'
 import { LossSignal } from './loss-signal.ts'
 import { validityMs } from './validity.ts'
 
@@ -27,7 +28,11 @@ interface Proof {
 }
 
 /** A lock in somebody's hands: from the first acquisition to the last release, or to its loss. */
-export class Hold extends Linked<Hold> {
+export class Hold extends Linked<Hold> implements Dated {
+  /** @internal */
+  dueAt = 0
+  /** @internal */
+  place = -1
   readonly lockName: string
   readonly owner: Owner
   readonly seat: Seat
@@ -38,6 +43,8 @@ export class Hold extends Linked<Hold> {
   readonly namesake: Owner
   /** Whom it was passed on to under the same name. */
   heir: Hold | undefined
+  /** When its caller asked, on the monotonic clock, where it was passed on; else 0. */
+  askedAt = 0
   /** Whether nothing was asked in its name since it was acquired. */
   untouched = true
   /** Whether it was acquired in turn, and is to be passed on in turn. */

@@ -1,5 +1,6 @@
 import { Chain } from './chain.ts'
 import { type Clock, disagreementMs, LONGEST_TIMER_MS, type Moment } from './clock.ts'
+import { Deadlines } from './deadlines.ts'
 import type { Backing, Hold, Seat } from './hold.ts'
 
 /** What was heard of one lease. Unknown is not renewed: it does not reset the clock. */
@@ -33,15 +34,18 @@ interface KeeperEvents {
 const CHUNK = 500
 
 /** The clocks are compared this often while anything is held, in milliseconds. */
-const CLOCK_CHECK_MS = 1_000
+const CLOCK_CHECK_MS = 250
 
 /** Clocks that came apart by more than this make the keeper ask the server, in milliseconds. */
 const DISAGREEMENT_MS = 250
 
+/** Where the worse clock says that a lease is over the server has so long to say otherwise. */
+const ANSWER_MS = 250
+
 /**
- * The watchdog of one client: one timer that renews all watched holds at a third of the lease,
- * whatever their number, and one that ends those by arithmetic whose time is up with no renewal
- * confirmed. No timer of its own keeps the process alive.
+ * The watchdog of one client: one timer that renews all watched holds at a third of the lease, and
+ * looks at the fixed ones, whatever their number; and one that ends those by arithmetic whose time is
+ * up with no renewal confirmed. No timer of its own keeps the process alive.
  */
 export class Keeper {
   readonly #renewer: Renewer
@@ -52,12 +56,15 @@ export class Keeper {
   readonly #watched = new Chain<Hold>()
   /** Those that nobody renews unless asked to. */
   readonly #fixed = new Chain<Hold>()
+  /** When the time of each is up at the earliest: renewals that move it are seen when that has come. */
+  readonly #deadlines = new Deadlines<Hold>()
   #ticks: NodeJS.Timeout | undefined
   #clockChecks: NodeJS.Timeout | undefined
   #lastSeen: Moment | undefined
   #alarm: NodeJS.Timeout | undefined
   /** When the alarm goes off, on the monotonic clock; not after the time of any hold is up. */
   #alarmAt = Infinity
+  #distrust: NodeJS.Timeout | undefined
 
   constructor(
     renewer: Renewer,
@@ -81,10 +88,13 @@ export class Keeper {
   /** From now on the hold ends by arithmetic when its time is up. */
   keep(hold: Hold): void {
     this.#fixed.add(hold)
-    this.#setAlarm(hold.remainingMonotonicMs())
+    const dueAt = this.#clock.now().monotonic + hold.remainingMonotonicMs()
+    this.#deadlines.set(hold, dueAt)
+    this.#setAlarm(dueAt)
     if (this.#clockChecks === undefined) {
       this.#lastSeen = this.#clock.now()
       this.#clockChecks = setInterval(() => this.#compareClocks(), CLOCK_CHECK_MS).unref()
+      this.#ticks = setInterval(() => this.#tick(), this.#leaseMs / 3).unref()
     }
   }
 
@@ -92,7 +102,6 @@ export class Keeper {
   watch(hold: Hold): void {
     this.#watched.add(hold)
     if (this.#standIn !== undefined) hold.backBy(this.#standIn, this.#leaseMs)
-    this.#ticks ??= setInterval(() => this.#tick(), this.#leaseMs / 3).unref()
   }
 
   unwatch(hold: Hold): void {
@@ -103,6 +112,7 @@ export class Keeper {
   /** The hold was released or lost: it is never renewed again. */
   forget(hold: Hold): void {
     hold.chain?.remove(hold)
+    this.#deadlines.remove(hold)
     hold.standAlone()
   }
 
@@ -117,9 +127,11 @@ export class Keeper {
     this.#stopIfIdle()
   }
 
+  // A fixed lease may be gone before its time: deleted, evicted, forced, or run out on a server whose
+  // clock was set. One that is shorter than a tick mostly ends before anybody looks.
   #tick(): void {
     this.#stopIfIdle()
-    this.#ask([...this.#watched], this.#leaseMs)
+    this.verifyAll()
   }
 
   get #all(): Hold[] {
@@ -128,37 +140,40 @@ export class Keeper {
 
   // The timers outlive the holds by one turn, so that lock after lock does not remake them.
   #stopIfIdle(): void {
-    if (this.#watched.size === 0) {
-      clearInterval(this.#ticks)
-      this.#ticks = undefined
-    }
-    if (this.#watched.size + this.#fixed.size === 0) {
-      clearInterval(this.#clockChecks)
-      this.#clockChecks = undefined
-      clearTimeout(this.#alarm)
-      this.#alarmAt = Infinity
-    }
+    if (this.#watched.size + this.#fixed.size > 0) return
+    clearInterval(this.#ticks)
+    clearInterval(this.#clockChecks)
+    this.#clockChecks = undefined
+    clearTimeout(this.#distrust)
+    clearTimeout(this.#alarm)
+    this.#alarmAt = Infinity
   }
 
   // Renewals and releases leave it as it is: it looks for the next one when it goes off.
-  #setAlarm(inMs: number): void {
-    const at = this.#clock.now().monotonic + inMs
+  #setAlarm(at: number): void {
     if (at >= this.#alarmAt) return
     clearTimeout(this.#alarm)
     this.#alarmAt = at
-    const ms = Math.min(Math.max(inMs, 1), LONGEST_TIMER_MS)
+    const ms = Math.min(Math.max(at - this.#clock.now().monotonic, 1), LONGEST_TIMER_MS)
     this.#alarm = setTimeout(() => this.#endOverdue(), ms).unref()
   }
 
   #endOverdue(): void {
     this.#alarmAt = Infinity
-    let nextMs = Infinity
-    for (const hold of this.#all) {
+    const now = this.#clock.now().monotonic
+    for (let hold = this.#deadlines.first; hold; hold = this.#deadlines.first) {
+      if (hold.dueAt > now) {
+        this.#setAlarm(hold.dueAt)
+        return
+      }
       const leftMs = hold.remainingMonotonicMs()
-      if (leftMs > 0) nextMs = Math.min(nextMs, leftMs)
-      else hold.loseIfExpired()
+      if (leftMs > 0) {
+        this.#deadlines.set(hold, now + leftMs)
+      } else {
+        this.#deadlines.remove(hold)
+        hold.loseIfExpired()
+      }
     }
-    if (nextMs !== Infinity) this.#setAlarm(nextMs)
   }
 
   #compareClocks(): void {
@@ -166,8 +181,25 @@ export class Keeper {
     const now = this.#clock.now()
     if (this.#lastSeen !== undefined && disagreementMs(this.#lastSeen, now) > DISAGREEMENT_MS) {
       this.verifyAll()
+      this.#endDistrusted(now.monotonic + ANSWER_MS)
     }
     this.#lastSeen = now
+  }
+
+  // The alarm goes by the monotonic clock, which stood still while the machine was suspended.
+  #endDistrusted(notBefore: number): void {
+    clearTimeout(this.#distrust)
+    const waitMs = notBefore - this.#clock.now().monotonic
+    let nextMs = Infinity
+    for (const hold of this.#all) {
+      const leftMs = hold.remainingMs()
+      if (hold.remainingMonotonicMs() - leftMs < DISAGREEMENT_MS / 2) continue
+      if (leftMs === 0 && waitMs <= 0) hold.loseIfExpired()
+      else nextMs = Math.min(nextMs, Math.max(leftMs, waitMs))
+    }
+    if (nextMs === Infinity) return
+    const ms = Math.min(Math.max(nextMs, 1), LONGEST_TIMER_MS)
+    this.#distrust = setTimeout(() => this.#endDistrusted(notBefore), ms).unref()
   }
 
   #ask(holds: readonly Hold[], leaseMs: number): void {

@@ -3,6 +3,7 @@ import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Following } from '../redis/answers.ts'
+import type { Seen } from '../redis/force.ts'
 import { Tasks } from '../redis/tasks.ts'
 import type { Context } from './context.ts'
 import { Conversation } from './conversation.ts'
@@ -148,8 +149,8 @@ export class Contender {
   }
 
   /** Somebody used force: if the hold was this client's it is over at once. */
-  forced(wireOwner: string): void {
-    this.#tenancy.forced(wireOwner)
+  forced(seen: Seen): void {
+    this.#tenancy.forced(seen)
     this.#lookAgain()
   }
 

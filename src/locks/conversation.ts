@@ -124,6 +124,8 @@ export class Conversation {
           leaseMs,
           hold.count,
           callMs,
+          0,
+          hold.lastToken,
         ),
       )
       if (grant === null) {

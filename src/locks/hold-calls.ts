@@ -9,6 +9,13 @@ import type { Site } from './site.ts'
 /** Who heard of the end of a hold. */
 type Freed = Omit<Extract<Released, { kind: 'freed' }>, 'kind'>
 
+/** A release without an answer. */
+interface Failed {
+  readonly kind: 'failed'
+  /** Whether it may have been done all the same. */
+  readonly unknown: boolean
+}
+
 /**
  * What one lock's contender tells Redis of its holds, and how it takes failures: they are tried
  * again while there is patience, and what stays unknown is settled in the background.
@@ -32,9 +39,9 @@ export class HoldCalls {
     const patience = this.#site.patience()
     while (hold.live && hold.count > 0) {
       const answer = await this.#tell(hold, patience, 'one of its acquisitions was not released')
-      if (answer?.kind === 'kept') return true
+      if (answer.kind === 'kept') return true
       // Where the last release came first it tells what there was to end.
-      if (answer?.kind === 'gone' && hold.live) hold.loseGone()
+      if (answer.kind === 'gone' && hold.live) hold.loseGone()
     }
     return hold.loss === undefined
   }
@@ -42,18 +49,22 @@ export class HoldCalls {
   /**
    * Frees the lock.
    *
-   * @param mayBeDone whether an earlier request may have freed it, so that "gone" is no loss
+   * @param mayBeDone whether an earlier request may have freed it, so that "gone" is no loss; one
+   * that was never sent, or was refused, has freed nothing
    * @returns who was told, or who follows; null when the lock was not held any more. Rejects when
    * Redis did not confirm it.
    */
   async free(hold: Hold, mayBeDone: boolean): Promise<Freed | null> {
     const patience = this.#site.patience()
-    for (let again = mayBeDone; ; again = true) {
+    for (let maybe = mayBeDone; ; ) {
       const answer = await this.#tell(hold, patience, 'its release was not confirmed')
-      if (answer === undefined) continue
+      if (answer.kind === 'failed') {
+        maybe ||= answer.unknown
+        continue
+      }
       this.ended(hold)
       if (answer.kind === 'freed') return answer
-      return again ? { listeners: 0 } : null
+      return maybe ? { listeners: 0 } : null
     }
   }
 
@@ -102,11 +113,17 @@ export class HoldCalls {
     this.#site.settle(hold.seat.wireOwner, hold.doubtUntilMs, hold.leaseMs, hold.fair)
   }
 
-  /** @returns the answer to a release; undefined when it is to be told again */
-  #tell(hold: Hold, patience: Patience, failed: string): Promise<Released | undefined> {
+  /** @returns the answer to a release, or that it is to be told again */
+  #tell(hold: Hold, patience: Patience, failed: string): Promise<Released | Failed> {
     const sentAt = performance.now()
     const { seat, count, lastToken, fair } = hold
-    const told = this.#site.release(seat.wireOwner, count, lastToken, fair, patience.callMs)
+    const told: Promise<Released | Failed> = this.#site.release(
+      seat.wireOwner,
+      count,
+      lastToken,
+      fair,
+      patience.callMs,
+    )
     return told.catch(async (failure: CallFailure) => {
       const pauseMs = patience.failed(failure, sentAt)
       if (pauseMs === null) {
@@ -114,7 +131,7 @@ export class HoldCalls {
         throw patience.error(failed)
       }
       await pause(pauseMs)
-      return undefined
+      return { kind: 'failed', unknown: failure.kind === 'unknown' }
     })
   }
 }

@@ -157,18 +157,24 @@ export class HoldfastLock {
   }
 
   /**
-   * Takes the lock away from whoever holds it. A holder in this client is told at once; one
-   * elsewhere finds out at its next renewal, or at the end of a fixed lease, and may go on until
-   * then.
+   * Takes the lock away from the one who holds it when this is called, and from nobody who comes
+   * next, however often the request has to be sent. A holder in this client is told at once; one
+   * elsewhere finds out at its next renewal, or look at a fixed lease, and may go on until then.
    *
-   * @returns whether anybody held it
+   * @returns whether anybody held it: true also where that one let go of it meanwhile. Rejects with
+   * `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the masters, did not
+   * confirm that this holder has it no more
    */
   async forceUnlock(): Promise<boolean> {
-    const from = await this.#desk.ask(this.name, 'not unlocked by force', (callMs) =>
-      this.#desk.node.forceRelease(lockKeys(this.access.rawName), callMs),
-    )
-    if (from === '') return false
-    this.#desk.find(this.access.rawName)?.forced(from)
+    const { node } = this.#desk
+    const { rawName } = this.access
+    const keys = lockKeys(rawName)
+    const ask = <T>(call: (callMs: number) => Promise<T>) =>
+      this.#desk.ask(this.name, 'not confirmed to be unlocked by force', call)
+    const seen = await ask((callMs) => node.seen(keys, callMs))
+    if (seen === null) return false
+    await ask((callMs) => node.forceRelease(keys, seen, callMs))
+    this.#desk.find(rawName)?.forced(seen)
     return true
   }
 

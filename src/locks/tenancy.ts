@@ -4,7 +4,9 @@ import { elapsedMs, type Moment } from '../lease/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
 import { CallFailure } from '../redis/failure.ts'
+import type { Seen } from '../redis/force.ts'
 import type { Context } from './context.ts'
+import { LaterCallers } from './later-callers.ts'
 import type { Site } from './site.ts'
 import type { Request, Waiter } from './waiter.ts'
 
@@ -17,7 +19,8 @@ export class Tenancy {
   readonly #context: Context
   readonly #onLost: () => void
   #hold: Hold | null = null
-  #forcedFrom: string | undefined
+  #forcedFrom: Seen | undefined
+  readonly #laterCallers: LaterCallers
   readonly #onLoss = (hold: Hold, error: LeaseLostError) => this.#lost(hold, error)
 
   /** @param onLost called when the lock is not in this client's hands any more */
@@ -25,6 +28,7 @@ export class Tenancy {
     this.#site = site
     this.#context = site.context
     this.#onLost = onLost
+    this.#laterCallers = new LaterCallers(site.context, () => this.hold)
   }
 
   /** The hold that is not released, and not known to be lost. */
@@ -78,7 +82,8 @@ export class Tenancy {
 
   /**
    * Whom the lock passes to without a word to Redis, where it has it in the name of a hold that
-   * ends: the lease is the same and has only just begun, and its tokens are not used up.
+   * ends: the lease is the same and has only just begun, and its tokens are not used up. Where the
+   * waiter asked after Redis last said that the lock is held, Redis is asked again as it has it.
    *
    * @returns the hold of the waiter; null where Redis is to be asked
    */
@@ -104,6 +109,7 @@ export class Tenancy {
       this.#context.clock,
       this.#onLoss,
     )
+    following.askedAt = performance.now() - waiter.waitedMs
     following.inDoubtUntil(hold.doubtUntilMs)
     hold.heir = following
     return following
@@ -113,15 +119,16 @@ export class Tenancy {
     this.hold?.lose('gone', 'Redis gave the lock to another owner')
     this.#hold = hold
     this.#context.keeper.keep(hold)
+    if (hold.askedAt > 0) this.#laterCallers.look()
   }
 
-  /** The lock was taken from this owner, whose grant may have been read and not begun yet. */
-  forced(wireOwner: string): void {
-    if (this.hold?.seat.wireOwner === wireOwner) {
+  /** This hold was ended by force; its grant may have been read and not begun yet. */
+  forced(seen: Seen): void {
+    if (this.hold !== null && isOf(this.hold, seen)) {
       this.hold.lose('forced', 'forceUnlock() took it away')
       return
     }
-    this.#forcedFrom = wireOwner
+    this.#forcedFrom = seen
     setImmediate(() => {
       this.#forcedFrom = undefined
     })
@@ -133,7 +140,8 @@ export class Tenancy {
     // By hand: a spread that something is added to takes longer than the rest of the acquisition.
     const { lockName: name, seat, token } = hold
     this.#context.tell('acquired', { name, owner: seat.wireOwner, token, waitedMs })
-    if (hold.seat.wireOwner === this.#forcedFrom) this.forced(this.#forcedFrom)
+    const from = this.#forcedFrom
+    if (from !== undefined && isOf(hold, from)) this.forced(from)
   }
 
   /** One more acquisition that the watchdog keeps, if it does. */
@@ -169,6 +177,11 @@ export class Tenancy {
     this.#hold = null
     this.#onLost()
   }
+}
+
+/** Names come back for later holds, which have newer tokens. */
+function isOf({ seat, lastToken }: Hold, { owner, token }: Seen): boolean {
+  return seat.wireOwner === owner && (token === null || token === lastToken)
 }
 
 function eventOf(hold: Hold): HoldEvent {

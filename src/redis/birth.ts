@@ -1,6 +1,7 @@
+import { withCounts } from './acquire-args.ts'
 import { type Grant, grantOf } from './answers.ts'
 import type { LockKeys } from './keys.ts'
-import { type LockNode, withCounts } from './lock-node.ts'
+import type { LockNode } from './lock-node.ts'
 import * as scripts from './scripts.generated.ts'
 
 /** The key that tells since when a master may vote, and as which process of the server. */
@@ -22,6 +23,7 @@ interface Ballot {
   readonly leaseMs: number
   readonly holds: number
   readonly reserve: number
+  readonly token: number | undefined
 }
 
 /**
@@ -32,14 +34,14 @@ interface Ballot {
 export function askForVote(
   { calls, counterMs }: LockNode,
   keys: LockKeys,
-  { owner, leaseMs, holds, reserve }: Ballot,
+  { owner, leaseMs, holds, reserve, token }: Ballot,
   timeoutMs: number,
   onSend: () => void,
 ): Promise<Grant> {
   const args = (notAfterUs: number) => {
     onSend()
     const needed = [owner, leaseMs, notAfterUs, counterMs, BIRTH, calls.runId]
-    return withCounts(needed, holds, reserve)
+    return withCounts(needed, holds, reserve, token)
   }
   return calls.timed(scripts.vote, keys.both, args, timeoutMs, grantOf)
 }

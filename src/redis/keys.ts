@@ -79,6 +79,11 @@ export function queueKeys(rawName: string): QueueKeys {
   }
 }
 
+/** Where one master of several notes from whom the lock was taken by force. */
+export function forcedKey(rawName: string): string {
+  return derived('holdfast_forced', rawName)
+}
+
 /** A client is told here what it was granted, whatever the lock: this and its id. */
 export const INBOX = 'holdfast_inbox:'
 

@@ -62,21 +62,24 @@ export class LockCalls {
     timeoutMs: number,
     read: (answer: Answer) => T,
   ): Promise<T> {
-    return this.#timed(script, keys, args, performance.now() + timeoutMs, read)
+    const now = performance.now()
+    return this.#timed(script, keys, args, now, now + timeoutMs, read)
   }
 
   #timed<T>(
     script: Script,
     keys: readonly string[],
     args: (notAfterUs: number) => Args,
+    startedAt: number,
     endsAt: number,
     read: (answer: Answer) => T,
   ): Promise<T> {
     const heard = (reply: unknown) => {
       const answer = reply as Answer
       if (answer[0] !== 'late') return read(answer)
-      this.#clock.heard(Number(answer[1]))
-      if (performance.now() < endsAt) return this.#timed(script, keys, args, endsAt, read)
+      this.#clock.heard(Number(answer[1]), startedAt)
+      const now = performance.now()
+      if (now < endsAt) return this.#timed(script, keys, args, now, endsAt, read)
       throw new CallFailure('unsent', 'it came too late to be done')
     }
     return this.#connection.isBusy && !this.clustered && this.#bunch.takes(script)

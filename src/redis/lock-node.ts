@@ -1,4 +1,5 @@
 import { acquireAll, type GrantOfAll, type Named } from './acquire-all.ts'
+import { withCounts } from './acquire-args.ts'
 import {
   type Grant,
   grantOf,
@@ -10,6 +11,7 @@ import {
 } from './answers.ts'
 import { Connection } from './connection.ts'
 import type { CallFailure } from './failure.ts'
+import { forceRelease, type Seen, seenIn } from './force.ts'
 import { Identity } from './identity.ts'
 import { type LockKeys, queueKeys } from './keys.ts'
 import { LockCalls } from './lock-calls.ts'
@@ -66,9 +68,11 @@ export class LockNode {
   }
 
   /**
-   * Takes the lock, or re-enters it when `holds`, the count wanted afterwards, is above 1.
+   * Takes the lock, or re-enters it.
    *
+   * @param holds the count wanted afterwards
    * @param reserve how many tokens are wanted beside the one
+   * @param token of the hold that is re-entered; left out for a first acquisition
    */
   acquire(
     keys: LockKeys,
@@ -77,9 +81,10 @@ export class LockNode {
     holds: number,
     timeoutMs: number,
     reserve = 0,
+    token?: number,
   ): Promise<Grant> {
     return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) =>
-      withCounts([owner, leaseMs, notAfterUs, this.counterMs], holds, reserve),
+      withCounts([owner, leaseMs, notAfterUs, this.counterMs], holds, reserve, token),
     )
   }
 
@@ -158,10 +163,14 @@ export class LockNode {
     return this.#connection.clustered ? groupBySlot(seats) : [[...seats.keys()]]
   }
 
-  /** @returns whom the lock was taken from; '' when nobody held it */
-  forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
-    const args = () => [keys.channel, this.calls.publish]
-    return this.calls.run(scripts.forceRelease, [keys.lock], args, timeoutMs, String)
+  /** The hold that force would end; null when the lock is free. */
+  seen(keys: LockKeys, timeoutMs: number): Promise<Seen | null> {
+    return this.inspect(keys, timeoutMs).then(seenIn)
+  }
+
+  /** Ends that hold and no other: whether it was there still. */
+  forceRelease(keys: LockKeys, seen: Seen, timeoutMs: number): Promise<boolean> {
+    return forceRelease(this.calls, keys, seen, timeoutMs)
   }
 
   inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
@@ -238,11 +247,4 @@ export class LockNode {
   ): Promise<Grant> {
     return this.calls.timed(script, keys.both, args, timeoutMs, grantOf)
   }
-}
-
-/** The last arguments of `acquire` and `vote`, left out where they are the usual ones. */
-export function withCounts(args: (string | number)[], holds: number, reserve: number): Args {
-  if (holds > 1 || reserve > 0) args.push(holds)
-  if (reserve > 0) args.push(reserve)
-  return args
 }

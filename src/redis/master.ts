@@ -2,9 +2,11 @@ import type { Forgot, Grant, LockFacts, Released, Seat } from './answers.ts'
 import { askForVote, enrol, MAY_HAVE_FORGOTTEN } from './birth.ts'
 import { Claims } from './claims.ts'
 import { CallFailure } from './failure.ts'
+import { forceRelease, type Seen } from './force.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
 import type { LockNode } from './lock-node.ts'
 import { labelOf } from './open.ts'
+import { restoreAt } from './restore.ts'
 import * as scripts from './scripts.generated.ts'
 import type { Listening } from './wake-ups.ts'
 import { within } from './within.ts'
@@ -59,11 +61,12 @@ export class Master {
     holds: number,
     timeoutMs: number,
     reserve = 0,
+    token?: number,
   ): Promise<Grant> {
     const here = this.#here(keys)
-    const ballot = { owner, leaseMs, holds, reserve }
+    const ballot = { owner, leaseMs, holds, reserve, token }
     const ask = (ms: number, onSend = () => {}) => askForVote(this.node, here, ballot, ms, onSend)
-    if (holds > 1) return this.#vote(() => ask(timeoutMs))
+    if (token !== undefined) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
       this.#claims.claim(owner, timeoutMs, (onSend) => {
         const endsAt = performance.now() + timeoutMs
@@ -120,8 +123,11 @@ export class Master {
     return this.#vote(() => this.node.renew(here, leaseMs, timeoutMs))
   }
 
-  forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
-    return this.#ask(() => this.node.forceRelease(this.#here(keys), timeoutMs))
+  /** Ends what that name has there, which is not given back to it. */
+  forceRelease(keys: LockKeys, seen: Seen, timeoutMs: number): Promise<boolean> {
+    const { calls } = this.node
+    const { restMs } = this.#settings
+    return this.#ask(() => forceRelease(calls, this.#here(keys), seen, timeoutMs, restMs))
   }
 
   inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
@@ -165,22 +171,9 @@ export class Master {
 
   /** Gives it a lock back that a majority has confirmed. */
   async restore(seat: Seat, leaseMs: number, timeoutMs: number): Promise<void> {
-    const { wireOwner, holds = 1, token = 0 } = seat
     const here = this.#here(lockKeys(seat.key))
-    const args = (notAfterUs: number) => [
-      wireOwner,
-      holds,
-      leaseMs,
-      token,
-      notAfterUs,
-      this.node.counterMs,
-    ]
-    await this.#claims.claim(wireOwner, timeoutMs, (onSend) =>
-      // Whatever it answers: it may have the lock in that name.
-      this.node.calls.timed(scripts.restore, here.both, args, timeoutMs, () => {
-        onSend()
-        return { kind: 'granted', token }
-      }),
+    await this.#claims.claim(seat.wireOwner, timeoutMs, (onSend) =>
+      restoreAt(this.node, here, seat, leaseMs, timeoutMs, onSend),
     )
   }
 

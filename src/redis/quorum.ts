@@ -2,6 +2,7 @@ import type { Grant, LockFacts, Released, Seat } from './answers.ts'
 import { Contention } from './contention.ts'
 import { Election } from './election.ts'
 import { CallFailure } from './failure.ts'
+import { forceReleaseOnMost, type Seen, seenByMost } from './force.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
 import type { Master } from './master.ts'
 import { poll } from './poll.ts'
@@ -47,11 +48,13 @@ export class Quorum implements Servers {
     holds: number,
     timeoutMs: number,
     reserve = 0,
+    token?: number,
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
-    const ask = (master: Master) => master.acquire(keys, owner, leaseMs, holds, callMs, reserve)
-    const first = holds === 1 ? await this.#contention.askFirst(keys, ask) : undefined
+    const ask = (one: Master) => one.acquire(keys, owner, leaseMs, holds, callMs, reserve, token)
+    const isFirst = token === undefined
+    const first = isFirst ? await this.#contention.askFirst(keys, ask) : undefined
     if (first?.held !== undefined) {
       this.#splits.over(keys)
       return first.held
@@ -65,12 +68,12 @@ export class Quorum implements Servers {
       },
     )
     if (votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'misused')) {
-      if (holds === 1) this.#election.abandon(keys, owner, callMs)
+      if (isFirst) this.#election.abandon(keys, owner, callMs)
       throw this.#failure(votes, false)
     }
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
-      if (holds > 1) return { kind: 'granted', token: Number.NaN }
+      if (!isFirst) return { kind: 'granted', token: Number.NaN }
       const agreed = await this.#election.agree(keys, owner, granted, callMs)
       if (agreed !== null) {
         this.#splits.over(keys)
@@ -78,11 +81,11 @@ export class Quorum implements Servers {
         return agreed
       }
     }
-    if (holds > 1 && count(votes, 'gone') > spare) {
+    if (!isFirst && count(votes, 'gone') > spare) {
       return this.#election.abandon(keys, owner, callMs)
     }
     const failed = failuresOf(votes).length
-    if (holds > 1 || (failed > spare && !this.#size.refuse(votes))) {
+    if (!isFirst || (failed > spare && !this.#size.refuse(votes))) {
       throw this.#failure(votes, granted.length > 0 || votes.length < this.#masters.length)
     }
     this.#election.giveBack(keys, owner, votes, callMs)
@@ -123,7 +126,8 @@ export class Quorum implements Servers {
     if (granted.length === 0 && votes.length === this.#masters.length) {
       if (count(votes, 'gone') > spare) return { kind: 'gone' }
     }
-    throw this.#failure(votes, true)
+    const isOpen = granted.length > 0 || votes.length < this.#masters.length
+    throw this.#failure(votes, isOpen || count(votes, 'yielded') > 0)
   }
 
   async release(
@@ -145,10 +149,11 @@ export class Quorum implements Servers {
     )
     const answers = answersOf(votes)
     this.#contention.released(keys, votes)
-    if (answers.length < majority && count(votes, 'gone') <= spare) {
-      throw this.#failure(votes, answers.length > 0)
+    const gone = count(votes, 'gone')
+    if (answers.length < majority && gone <= spare) {
+      throw this.#failure(votes, answers.length > gone)
     }
-    if (count(votes, 'gone') > spare) return { kind: 'gone' }
+    if (gone > spare) return { kind: 'gone' }
     const listeners = answers.map((one) => (one.kind === 'freed' ? one.listeners : 0))
     return holds > 0 ? { kind: 'kept' } : { kind: 'freed', listeners: Math.max(0, ...listeners) }
   }
@@ -167,18 +172,14 @@ export class Quorum implements Servers {
     return seats.length === 0 ? [] : [[...seats.keys()]]
   }
 
-  async forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
+  seen(keys: LockKeys, timeoutMs: number): Promise<Seen | null> {
     const callMs = Math.min(timeoutMs, this.#callMs)
-    const votes = await poll(
-      this.#masters,
-      (master) => master.forceRelease(keys, callMs),
-      (some) => answersOf(some).length >= this.#size.majority && 'nearly',
-    )
-    const answers = answersOf(votes)
-    if (answers.length < this.#size.majority) {
-      throw this.#failure(votes, answers.length > 0)
-    }
-    return mostOften(answers)?.value ?? ''
+    return seenByMost(this.#masters, this.#size, keys, callMs, this.#failure)
+  }
+
+  forceRelease(keys: LockKeys, seen: Seen, timeoutMs: number): Promise<boolean> {
+    const callMs = Math.min(timeoutMs, this.#callMs)
+    return forceReleaseOnMost(this.#masters, this.#size, keys, seen, callMs, this.#failure)
   }
 
   async inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
@@ -242,9 +243,8 @@ export class Quorum implements Servers {
     for (const master of this.#masters) master.close()
   }
 
-  #failure(votes: Votes<unknown>, mayBeDone: boolean): CallFailure {
-    return this.#closed
+  readonly #failure = (votes: Votes<unknown>, mayBeDone: boolean): CallFailure =>
+    this.#closed
       ? new CallFailure('closed', 'the client was closed')
       : this.#size.failure(votes, mayBeDone)
-  }
 }

@@ -1,6 +1,9 @@
 /** Two readings of one clock through a network differ by about this much, in milliseconds. */
 const SLACK_MS = 50
 
+/** A request may be on its way for so long at most, in milliseconds; later it is sent anew. */
+const LONGEST_WAY_MS = 90_000
+
 /**
  * The server's clock as the client can tell it, for one purpose: to say in a request until when it
  * may still run. It decides nothing else.
@@ -18,10 +21,15 @@ export class ServerClock {
     this.#doubtMs = doubtMs
   }
 
-  /** The server said that it is this late; believe it where it is ahead of what was known. */
-  heard(serverUs: number): void {
-    const offsetMs = serverUs / 1_000 - performance.now()
-    if (!(this.#offsetMs >= offsetMs)) this.#offsetMs = offsetMs
+  /**
+   * The server said that it is this late, to a request sent at `sentAt` on `performance.now()`. Where
+   * that cannot be by what was known, its clock was set, forward or back.
+   */
+  heard(serverUs: number, sentAt: number): void {
+    const wayMs = performance.now() - sentAt
+    const offsetMs = serverUs / 1_000 - sentAt
+    const isKnown = offsetMs >= this.#offsetMs - this.#doubtMs && offsetMs - wayMs <= this.#offsetMs
+    if (!isKnown) this.set(offsetMs, wayMs)
   }
 
   /** How long after the time that it was given a request may still run, in milliseconds. */
@@ -29,9 +37,16 @@ export class ServerClock {
     return this.#doubtMs + 2 * SLACK_MS
   }
 
-  /** The server's time in µs when `ms` from now have passed; 0, which is never, if unknown. */
+  /**
+   * The server's time in µs when `ms` from now have passed; 0, which is never, if unknown. In the
+   * place of its last three digits it says, in tenths of a second, how far ahead of the server's clock
+   * that is at the most: else that was set back, and the request could run long after its time.
+   */
   inUs(ms: number): number {
     if (Number.isNaN(this.#offsetMs)) return 0
-    return Math.ceil((this.#offsetMs + performance.now() + ms + SLACK_MS) * 1_000)
+    const wayMs = Math.min(ms, LONGEST_WAY_MS) + SLACK_MS
+    const atMs = Math.ceil(this.#offsetMs + performance.now() + wayMs)
+    const tenths = Math.ceil((wayMs + this.#doubtMs + SLACK_MS) / 100)
+    return atMs * 1_000 + Math.min(tenths, 999)
   }
 }

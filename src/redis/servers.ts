@@ -8,6 +8,7 @@ export type Servers = Pick<
   | 'release'
   | 'renew'
   | 'groups'
+  | 'seen'
   | 'forceRelease'
   | 'inspect'
   | 'listen'

@@ -149,6 +149,45 @@ test('a lock that was taken away is passed on under tokens older than those of i
   expect(after.filter(({ token }) => token < (theirs?.token ?? 0)).length).toBeLessThanOrEqual(1)
 })
 
+test.each(['later', 'sooner'])(
+  'a call that was made %s than the lock was taken away has it for no longer than a look takes',
+  async (when) => {
+    const leaseMs = 60_000 // nothing else looks at it for long
+    const client = rig.client({ leaseMs, commandTimeoutMs: 2_000, outageMs: 10_000 })
+    const lock = client.getLock('it')
+    await (await lock.lock()).release()
+    for (let tries = 0; ; tries++) {
+      const held = await lock.lock()
+      const following = lock.lock()
+      await held.release()
+      const lease = await following
+      const sooner = when === 'sooner' ? lock.lock() : undefined
+      void rig.server.admin.del('it')
+      const later = sooner ?? lock.lock()
+      await new Promise(setImmediate)
+      await lease.release().catch(() => false)
+      const passed = await within(5_000, later)
+      // A turn is over after a few milliseconds: on a busy machine the lock may be handed over.
+      const wasPassedOn = passed.owner === lease.owner && passed.token === lease.token + 1
+      if (wasPassedOn) {
+        await eventually(() => passed.signal.aborted, { timeoutMs: 3_000 })
+        expect(passed.signal.reason).toMatchObject({ reason: 'gone' })
+        await passed.release()
+        break
+      }
+      await passed.release()
+      if (tries === 200) throw new Error('It was never passed on')
+    }
+  },
+)
+
+test('those who asked before Redis was are passed the lock without a look at it', async () => {
+  const client = rig.client()
+  const looks = rig.proxy.count(SHA.renew)
+  await serve(client, client.getLock('it'), 20)
+  expect(rig.proxy.count(SHA.renew)).toBe(looks)
+})
+
 test('tokens rise also where the reply to a grant was lost', async () => {
   const client = rig.client()
   const lock = client.getLock('it')

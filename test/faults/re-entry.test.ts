@@ -107,3 +107,52 @@ test('a re-entry that arrives late does not raise the count of the next hold of 
   expect(await lock.holdCount()).toBe(1)
   expect(await next.release()).toBe(true)
 })
+
+describe('a re-entry that is tried again when the acquisition around it was released', () => {
+  /** Loses all requests for the lock until the result is called. */
+  function loseAcquisitions(): () => void {
+    const traps = Array.from({ length: 100 }, () =>
+      rig.proxy.onNextRequest(SHA.acquire, 'cutBefore'),
+    )
+    return () => {
+      for (const trap of traps) trap.cancel()
+    }
+  }
+
+  async function reenterLate(meanwhile: (owner: string) => Promise<unknown>) {
+    const client = rig.client({ commandTimeoutMs: 1_000, outageMs: 10_000 })
+    const lock = ownersLock(client, 'it')
+    const first = granted(await lock.tryLock())
+    const goOn = loseAcquisitions()
+    const again = outcome(lock.lock())
+    await eventually(() => rig.proxy.count(SHA.acquire) >= 2)
+    expect(await within(5_000, first.release())).toBe(true)
+    await eventually(async () => (await rig.hash('it'))[first.owner] === '1')
+    await meanwhile(first.owner)
+    goOn()
+    return { first, ...(await within(8_000, again)) }
+  }
+
+  test('has the hold, under its token', async () => {
+    const { first, value } = await reenterLate(async () => {})
+    expect(value?.token).toBe(first.token)
+    expect(await rig.hash('it')).toEqual({ [first.owner]: '1' })
+    expect(await value?.release()).toBe(true)
+    expect(await rig.exists('it')).toBe(false)
+  })
+
+  test('does not take the lock anew where that is gone', async () => {
+    const { error } = await reenterLate(() => rig.server.admin.del('it'))
+    expect(error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
+    expect(await rig.exists('it')).toBe(false)
+  })
+
+  test('does not join a later hold in the same name', async () => {
+    const { error } = await reenterLate(async (owner) => {
+      await rig.server.admin.incrby('redisson_lock_token:{it}', 5)
+      await rig.server.admin.hset('it', owner, '1')
+    })
+    expect(error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
+    await rig.server.admin.del('it')
+  })
+})

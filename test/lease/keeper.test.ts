@@ -9,6 +9,8 @@ import { TestClock } from './test-clock.ts'
 const LEASE_MS = 9_000
 const VALID_MS = validityMs(LEASE_MS)
 const THIRD_MS = LEASE_MS / 3
+/** So often the clocks are compared, and so long an answer is waited for when one of them says over. */
+const CHECK_MS = 250
 
 interface Asked {
   holds: readonly Hold[]
@@ -176,11 +178,13 @@ describe('a watched hold', () => {
     const hold = newWatched()
     await clock.pass(THIRD_MS)
     keeper.unwatch(hold)
+    renewer.all(UNKNOWN)
     await clock.pass(VALID_MS - 1)
     expect(lost).toEqual([])
     await clock.pass(2)
     expect(lost).toHaveLength(1)
-    expect(renewer.asked).toHaveLength(1)
+    // Only looked at since then.
+    expect(renewer.asked.filter(({ leaseMs }) => leaseMs > 0)).toHaveLength(1)
   })
 })
 
@@ -191,6 +195,49 @@ test('a fixed hold is not renewed and ends by arithmetic, to the millisecond', a
   await clock.pass(2)
   expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
   expect(renewer.asked).toEqual([])
+})
+
+describe('a fixed hold', () => {
+  test('is looked at with every tick, and lost when the server does not have it any more', async () => {
+    const hold = newHold(4 * LEASE_MS)
+    renewer.all({ kind: 'held', leaseMs: 20_000 })
+    await clock.pass(2 * THIRD_MS)
+    expect(renewer.asked).toMatchObject([
+      { holds: [hold], leaseMs: 0 },
+      { holds: [hold], leaseMs: 0 },
+    ])
+    expect([lost, renewed]).toEqual([[], 0])
+    renewer.all({ kind: 'lost' })
+    await clock.pass(THIRD_MS)
+    expect(lost).toMatchObject([{ hold, error: { reason: 'gone' }, at: LEASE_MS }])
+  })
+
+  test('is not ended sooner by a look that is not answered', async () => {
+    const hold = newHold(4 * LEASE_MS)
+    renewer.all(UNKNOWN)
+    await clock.pass(validityMs(4 * LEASE_MS) - 1)
+    expect(lost).toEqual([])
+    await clock.pass(2)
+    expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
+  })
+})
+
+test('many holds end one by one, each at its time, whatever was released or lengthened meanwhile', async () => {
+  const inMs = Array.from({ length: 300 }, (_, i) => 1_000 + ((i * 7_919) % 300) * 5)
+  const holds = inMs.map((ms) => newHold(ms))
+  const lengthened = holds.filter((_, i) => i % 3 === 0)
+  const released = holds.filter((_, i) => i % 3 === 1)
+  for (const hold of released) release(hold)
+  for (const hold of lengthened) hold.proved(2_600, clock.now())
+  await clock.pass(2_590)
+  const expected = holds
+    .filter((hold) => !released.includes(hold))
+    .map((hold) => ({ hold, at: validityMs(lengthened.includes(hold) ? 2_600 : hold.leaseMs) }))
+  expect(lost).toHaveLength(expected.length)
+  for (const { hold, at } of expected) {
+    const end = lost.find((one) => one.hold === hold)
+    expect(Math.abs((end?.at ?? 0) - at)).toBeLessThanOrEqual(2)
+  }
 })
 
 describe('a release', () => {
@@ -297,8 +344,8 @@ describe('when the clocks come apart', () => {
     const hold = newWatched()
     clock.step(4_000)
     expect(hold.remainingMs()).toBeCloseTo(VALID_MS - 4_000)
-    await clock.pass(1_000)
-    expect(hold.remainingMs()).toBeCloseTo(VALID_MS - 5_000)
+    await clock.pass(CHECK_MS)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS - 4_000 - CHECK_MS)
     answers.resolve([RENEWED])
     await clock.pass(0)
     expect(hold.remainingMs()).toBeCloseTo(VALID_MS)
@@ -308,7 +355,7 @@ describe('when the clocks come apart', () => {
     const hold = newHold()
     clock.step(8_000)
     expect(hold.remainingMs()).toBeLessThan(1_000)
-    await clock.pass(1_000)
+    await clock.pass(CHECK_MS)
     expect(hold.remainingMs()).toBeCloseTo(validityMs(8_000))
   })
 
@@ -328,6 +375,49 @@ describe('when the clocks come apart', () => {
     else expect(lost).toMatchObject([{ hold, error: { reason: end } }])
   })
 
+  describe('by a sleep longer than the lease, and Redis cannot be asked', () => {
+    test.each([
+      ['a watched lease', newWatched],
+      ['a fixed one', newHold],
+    ])('the signal of %s aborts soon after the process wakes up', async (_, acquire) => {
+      renewer.answer = () => new Promise(() => {})
+      const { signal } = acquire(LEASE_MS)
+      await clock.pass(1_100)
+      clock.suspend(LEASE_MS)
+      let abortedAfterMs = Number.NaN
+      const wokeAt = performance.now()
+      signal.addEventListener('abort', () => {
+        abortedAfterMs = performance.now() - wokeAt
+      })
+      await clock.pass(LEASE_MS / 3)
+      expect(abortedAfterMs).toBeLessThanOrEqual(2 * CHECK_MS)
+      expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
+    })
+
+    test('one with time left aborts when that is over, by the worse clock', async () => {
+      renewer.answer = () => new Promise(() => {})
+      const hold = newHold()
+      const leftMs = 700
+      clock.suspend(VALID_MS - leftMs)
+      await clock.pass(leftMs - 1)
+      expect(hold.live).toBe(true)
+      await clock.pass(2)
+      expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
+    })
+
+    test('an answer in time keeps what the server still has', async () => {
+      const answers = deferred<Answer[]>()
+      renewer.answer = () => answers.promise
+      const hold = newWatched()
+      clock.step(2 * LEASE_MS)
+      await clock.pass(CHECK_MS + CHECK_MS - 10)
+      answers.resolve([RENEWED])
+      await clock.pass(2 * LEASE_MS)
+      expect(hold.live).toBe(true)
+      expect(lost).toEqual([])
+    })
+  })
+
   test('a look at the signal does not wait for the server', () => {
     const hold = newWatched()
     clock.suspend(LEASE_MS)
@@ -337,9 +427,9 @@ describe('when the clocks come apart', () => {
 
   test('by the small steps of NTP, nobody is asked', async () => {
     newHold()
-    for (let i = 0; i < 6; i++) {
+    for (let i = 0; i < 10; i++) {
       clock.step(i % 2 === 0 ? 100 : -100)
-      await clock.pass(1_000)
+      await clock.pass(CHECK_MS)
     }
     expect(renewer.asked).toEqual([])
   })

@@ -209,6 +209,20 @@ describe('a key that is gone', () => {
     await next.release()
   })
 
+  test.each([
+    ['deleted', () => rig.server.admin.del('gone')],
+    ['taken by force from elsewhere', () => rig.witness().getLock('gone').forceUnlock()],
+  ])('is noticed for a fixed lease that was %s, at the next tick', async (_, takeAway) => {
+    const client = rig.client({ leaseMs: 600 })
+    const diary = new Diary(client)
+    const lease = granted(await client.getLock('gone').tryLock({ leaseMs: 60_000 }))
+    await takeAway()
+    await eventually(() => lease.signal.aborted, { timeoutMs: 5_000 })
+    expect(diary.reasons).toEqual(['gone'])
+    expect(diary.renewed).toBe(0)
+    expect(await lease.release()).toBe(false)
+  })
+
   test('is noticed by an extension and by a re-entry too', async () => {
     const client = rig.client()
     const lock = client.getLock('gone', { owner: client.owner() })

@@ -21,6 +21,7 @@ export const QUEUE = 'holdfast_queue:{it}'
 export const WAITING = 'holdfast_waiting:{it}'
 export const JAVA_QUEUE = 'redisson_lock_queue:{it}'
 export const JAVA_TIMEOUTS = 'redisson_lock_timeout:{it}'
+export const FORCED = 'holdfast_forced:{it}'
 export const BIRTH = 'holdfast_birth'
 export const COUNTER_MS = 60_000
 export const NEVER = 0
@@ -33,6 +34,7 @@ const KEYS: Record<string, string> = {
   javaQueue: JAVA_QUEUE,
   javaTimeouts: JAVA_TIMEOUTS,
   birth: BIRTH,
+  forced: FORCED,
 }
 
 /** Runs a script with its arguments by name, as its header declares them; the last may be left out. */
@@ -61,6 +63,10 @@ export const nowUs = async () => {
   const [seconds, micros] = (await admin.time()) as unknown as [string, string]
   return Number(seconds) * 1_000_000 + Number(micros)
 }
+
+/** Server time as requests are told it: `ms` from now, and at most so many tenths of a second ahead. */
+export const notAfter = async (ms: number, tenths: number) =>
+  Math.floor((await nowUs()) / 1_000 + ms) * 1_000 + tenths
 
 /** What was published on the channel while the work ran. */
 export async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {

@@ -11,10 +11,12 @@ import {
   CHANNEL,
   COUNTER,
   COUNTER_MS,
+  FORCED,
   fields,
   LOCK,
   messagesOf,
   NEVER,
+  notAfter,
   nowUs,
   QUEUE,
   run,
@@ -37,7 +39,7 @@ const release = (args: Arguments) =>
     channel: CHANNEL,
     publish: 'PUBLISH',
     ...args,
-  })
+  }) as Promise<[string, Value?]>
 
 const handOver = (args: Arguments) =>
   run(scripts.handOver, {
@@ -63,7 +65,22 @@ const renew = (leaseMs: number, seats: [key: string, owner: string][]) =>
     ...seats.map(([, owner]) => owner),
   ) as Promise<number[]>
 
-const forceRelease = () => run(scripts.forceRelease, { channel: CHANNEL, publish: 'PUBLISH' })
+/** Of a server that is alone: what masters note is left out. */
+const forceRelease = (args: Arguments = {}) =>
+  run(
+    { ...scripts.forceRelease, keys: scripts.forceRelease.keys.slice(0, 2) },
+    { owner: 'c:1', token: '', channel: CHANNEL, publish: 'PUBLISH', ...args },
+  )
+/** Of one master of several. */
+const forceAtMaster = (args: Arguments = {}) =>
+  run(scripts.forceRelease, {
+    owner: 'c:1',
+    token: '',
+    channel: CHANNEL,
+    publish: 'PUBLISH',
+    forcedMs: 20_000,
+    ...args,
+  })
 const inspect = () => run(scripts.inspect, { channel: CHANNEL, publish: 'PUBLISH' })
 const tokenOf = async (args: Arguments = {}) => Number((await acquire(args))[1])
 
@@ -121,6 +138,26 @@ describe('acquire', () => {
     expect(await fields()).toEqual({ 'c:1': '2' })
   })
 
+  test('a re-entry whose count has come down to 1 takes nothing that its owner does not hold', async () => {
+    const token = await tokenOf()
+    await acquire({ holds: 2 })
+    await release({ token, holds: 1 })
+    const then = await state()
+    for (let again = 0; again < 2; again++) {
+      expect(await acquire({ holds: 1, reserve: 0, token })).toEqual(['granted', ''])
+    }
+    expect(await state()).toEqual(then)
+    await release({ token })
+    expect(await acquire({ holds: 1, reserve: 0, token })).toEqual(['gone'])
+    expect(await fields()).toEqual({})
+    // The name is in use again, for a later hold.
+    await acquire({})
+    for (const holds of [1, 2]) {
+      expect(await acquire({ holds, reserve: 0, token })).toEqual(['gone'])
+    }
+    expect(await fields()).toEqual({ 'c:1': '1' })
+  })
+
   test('re-enters, lengthens the lease to what is asked for and never shortens it', async () => {
     await acquire({ leaseMs: 20_000 })
     expect(await acquire({ holds: 2, leaseMs: 1_000 })).toEqual(['granted', ''])
@@ -158,7 +195,7 @@ describe('acquire', () => {
     expect(kind).toBe('late')
     expect(Number(time)).toBeGreaterThan((await nowUs()) - 5_000_000)
     expect(await state()).toEqual([])
-    expect((await acquire({ notAfterUs: (await nowUs()) + 5_000_000 }))[0]).toBe('granted')
+    expect((await acquire({ notAfterUs: await notAfter(5_000, 60) }))[0]).toBe('granted')
     // Who has it already has it, however late the repeat comes; a count is raised no more.
     expect((await acquire({ notAfterUs: 1 }))[0]).toBe('granted')
     expect((await acquire({ holds: 2, notAfterUs: 1 }))[0]).toBe('late')
@@ -460,15 +497,47 @@ describe('renew', () => {
 })
 
 describe('force-release', () => {
-  test('frees the lock whoever has it, says so, and finds nothing the second time', async () => {
-    await acquire({})
+  test('takes the lock however often it is held, says so, and finds nothing the second time', async () => {
+    const token = await tokenOf()
     await acquire({ holds: 2 })
     const messages = await messagesOf(async () => {
-      expect(await forceRelease()).toBe('c:1')
-      expect(await forceRelease()).toBe('')
+      expect(await forceRelease({ token })).toBe(1)
+      expect(await forceRelease({ token })).toBe(0)
     })
     expect(messages).toEqual(['0'])
     expect(await admin.keys('*')).toEqual([COUNTER])
+  })
+
+  test('run again it leaves whoever came next alone, also under the same name', async () => {
+    const token = await tokenOf()
+    for (const owner of ['c:2', 'c:1']) {
+      await release({ owner: 'c:1' })
+      await acquire({ owner })
+      const then = await state()
+      const messages = await messagesOf(async () => {
+        expect(await forceRelease({ token })).toBe(0)
+      })
+      expect(messages).toEqual([])
+      expect(await state()).toEqual(then)
+      await release({ owner })
+    }
+  })
+
+  test('ends a hold whose counter was lost', async () => {
+    const token = await tokenOf()
+    await admin.del(COUNTER)
+    expect(await forceRelease({ token })).toBe(1)
+    await acquire({})
+    expect(await forceRelease({ token: '' })).toBe(1)
+  })
+
+  test('at one master of several the name is noted for a time, whether it has the lock there or not', async () => {
+    await acquire({})
+    expect(await forceAtMaster()).toBe(1)
+    expect(await forceAtMaster({ owner: 'c:2' })).toBe(0)
+    expect(await admin.hkeys(FORCED)).toEqual(['c:1', 'c:2'])
+    expect(await admin.pttl(FORCED)).toBeGreaterThan(15_000)
+    expect(await admin.pttl(FORCED)).toBeLessThanOrEqual(20_000)
   })
 })
 
@@ -497,7 +566,7 @@ describe('on sharded channels, where the server has them,', () => {
     const messages = await shardedOf(async () => {
       expect(await release({ token: await tokenOf(), ...SHARDED })).toEqual(['freed', 1])
       await acquire({})
-      await run(scripts.forceRelease, { channel: CHANNEL, ...SHARDED })
+      await forceRelease(SHARDED)
     })
     expect(messages ?? ['0', '0']).toEqual(['0', '0'])
   })
@@ -542,6 +611,30 @@ describe('inspect', () => {
   })
 })
 
+describe('a time that is further ahead than the request says, for the clock was set back,', () => {
+  test.each([
+    ['acquire', (notAfterUs: number) => acquire({ notAfterUs })],
+    ['acquire, nested', (notAfterUs: number) => acquire({ owner: 'c:9', holds: 2, notAfterUs })],
+    ['release', (notAfterUs: number) => release({ owner: 'c:9', holds: 1, notAfterUs })],
+    ['hand-over', (notAfterUs: number) => handOver({ from: 'c:9', token: 17, notAfterUs })],
+  ])('stops %s', async (kind, call) => {
+    if (kind !== 'acquire') {
+      await admin.hset(LOCK, 'c:9', kind === 'release' ? 2 : 1)
+      await admin.pexpire(LOCK, 60_000)
+    }
+    const then = await state()
+    expect((await call(await notAfter(5_000, 40)))[0]).toBe('late')
+    expect(await state()).toEqual(then)
+    expect((await call(await notAfter(5_000, 60)))[0]).not.toBe('late')
+    await admin.del(LOCK)
+  })
+
+  test('is any where it does not say so', async () => {
+    expect((await acquire({ notAfterUs: await notAfter(500_000, 0) }))[0]).toBe('granted')
+    await admin.del(LOCK)
+  })
+})
+
 describe('a key of another type', () => {
   const everything: [string, () => Promise<unknown>][] = [
     ['acquire', () => acquire({})],
@@ -550,6 +643,7 @@ describe('a key of another type', () => {
     ['release without a token', () => release({ token: '', holds: 1 })],
     ['hand-over', () => handOver({ token: 17 })],
     ['force-release', () => forceRelease()],
+    ['force-release at a master', () => forceAtMaster()],
     ['inspect', () => inspect()],
   ]
 
@@ -597,7 +691,8 @@ describe('a read-write lock of Redisson that has the name', () => {
     ['acquire of an owner who is in it', () => acquire({ owner: 'c:9' })],
     ['acquire, nested', () => acquire({ owner: 'c:9', holds: 2 })],
     ['hand-over', () => handOver({ from: 'c:9', token: 17 })],
-    ['force-release', () => forceRelease()],
+    ['force-release', () => forceRelease({ owner: 'c:9' })],
+    ['force-release at a master', () => forceAtMaster({ owner: 'c:9' })],
     ['inspect', () => inspect()],
   ] as [string, () => Promise<unknown>][])('stops %s, and stays as it is', async (_, call) => {
     await admin.hset(LOCK, { ...readWrite, 'c:9': 1 })

@@ -25,8 +25,11 @@ export interface Baseline {
   servers: Map<RedisServer, Traces>
 }
 
-/** A counter of fencing tokens, and what Redisson remembers of an unlock, if it has a TTL. */
-const OUTLIVES_ITS_LOCK = /^[^{]*redisson_(lock_token|unlock_latch)\b/
+/**
+ * A counter of fencing tokens, whom a master of several noted as forced, and what Redisson remembers of
+ * an unlock, if it has a TTL.
+ */
+const OUTLIVES_ITS_LOCK = /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_forced)\b/
 /** One master of several remembers for good since when it votes. */
 const STAYS = 'holdfast_birth'
 /** The channel on which Sentinels greet each other. */

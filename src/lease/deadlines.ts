@@ -1,0 +1,74 @@
+/** What can be among deadlines, of one owner only. */
+export interface Dated {
+  dueAt: number
+  /** Where it is among them; -1 when it is not. */
+  place: number
+}
+
+/**
+ * Whose time is up first: a binary heap. Whoever comes last is mostly due last, so that to add and to
+ * remove it takes a step or two; in general it takes log n.
+ */
+export class Deadlines<T extends Dated> {
+  readonly #heap: T[] = []
+
+  /** The one that is due first. */
+  get first(): T | undefined {
+    return this.#heap[0]
+  }
+
+  /** Adds it, or moves it to another time. */
+  set(one: T, dueAt: number): void {
+    one.dueAt = dueAt
+    if (one.place === -1) {
+      one.place = this.#heap.length
+      this.#heap.push(one)
+    }
+    this.#up(one)
+    this.#down(one)
+  }
+
+  remove(one: T): void {
+    const { place } = one
+    if (this.#heap[place] !== one) return
+    one.place = -1
+    const last = this.#heap.pop() as T
+    if (last === one) return
+    this.#put(last, place)
+    this.#up(last)
+    this.#down(last)
+  }
+
+  #put(one: T, place: number): void {
+    this.#heap[place] = one
+    one.place = place
+  }
+
+  #up(one: T): void {
+    let { place } = one
+    while (place > 0) {
+      const before = (place - 1) >> 1
+      const other = this.#heap[before] as T
+      if (other.dueAt <= one.dueAt) break
+      this.#put(other, place)
+      place = before
+    }
+    this.#put(one, place)
+  }
+
+  #down(one: T): void {
+    let { place } = one
+    for (;;) {
+      const left = 2 * place + 1
+      const right = this.#heap[left + 1]
+      let next = this.#heap[left]
+      if (next === undefined) break
+      if (right !== undefined && right.dueAt < next.dueAt) next = right
+      if (next.dueAt >= one.dueAt) break
+      const after = next.place
+      this.#put(next, place)
+      place = after
+    }
+    this.#put(one, place)
+  }
+}

@@ -1,0 +1,26 @@
+import type { Grant, Seat } from './answers.ts'
+import { forcedKey, type LockKeys } from './keys.ts'
+import type { LockNode } from './lock-node.ts'
+import * as scripts from './scripts.generated.ts'
+
+/**
+ * Gives one master of several a lock back that a majority has confirmed.
+ *
+ * @param onAnswer called when it is answered
+ * @returns that it was granted, whatever the answer: it may have the lock in that name
+ */
+export function restoreAt(
+  { calls, counterMs }: LockNode,
+  { both, lock }: LockKeys,
+  { wireOwner, holds = 1, token = 0 }: Seat,
+  leaseMs: number,
+  timeoutMs: number,
+  onAnswer: () => void,
+): Promise<Grant> {
+  const keys = [...both, forcedKey(lock)]
+  const args = (notAfterUs: number) => [wireOwner, holds, leaseMs, token, notAfterUs, counterMs]
+  return calls.timed(scripts.restore, keys, args, timeoutMs, () => {
+    onAnswer()
+    return { kind: 'granted', token }
+  })
+}

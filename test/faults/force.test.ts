@@ -1,0 +1,95 @@
+import { forceRelease, inspect } from '../../src/redis/scripts.generated.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, faultRig, granted, outcome, within } from './rig.ts'
+
+/** Force takes the lock from the holder that it found, and from nobody else. */
+const rig = faultRig()
+
+const lost = ['cutAfter', 'mute'] as const
+
+describe.each(lost)('a forceUnlock() whose answer is lost (%s)', (action) => {
+  test('is told again without harm to the next holder', async () => {
+    const client = rig.client({ outageMs: 10_000 })
+    const witness = rig.witness()
+    const theirs = granted(await rig.witness().getLock('it').tryLock())
+    await client.getLock('it').isLocked()
+    const next = witness.getLock('it').lock()
+    await rig.listening('it')
+    rig.proxy.onNextRequest(forceRelease.sha1, action)
+    const again = rig.proxy.onNextRequest(forceRelease.sha1, 'hold')
+    const forcing = outcome(client.getLock('it').forceUnlock())
+    await within(8_000, again.seen)
+    const lease = await within(8_000, next)
+    again.release()
+    expect(await within(8_000, forcing)).toMatchObject({ value: true })
+    expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+    expect(lease.token).toBeGreaterThan(theirs.token)
+    expect(await lease.release()).toBe(true)
+    expect(await theirs.release()).toBe(false)
+  })
+
+  test('tells the holder in the same client of it', async () => {
+    const client = rig.client({ outageMs: 10_000 })
+    const diary = new Diary(client)
+    const lease = granted(await client.getLock('it').tryLock())
+    rig.proxy.onNextRequest(forceRelease.sha1, action)
+    expect(await within(8_000, client.getLock('it').forceUnlock())).toBe(true)
+    expect(lease.signal.aborted).toBe(true)
+    expect(diary.reasons).toEqual(['forced'])
+    expect(await lease.release()).toBe(false)
+  })
+})
+
+test('forceUnlock() ends no later hold in the name that it saw', async () => {
+  const client = rig.client({ commandTimeoutMs: 3_000 })
+  const owner = client.owner()
+  const holder = rig.client({ commandTimeoutMs: 3_000 })
+  const theirs = holder.getLock('it', { owner: holder.owner() })
+  await client.getLock('it', { owner }).isLocked()
+  const first = granted(await theirs.tryLock())
+  const trap = rig.proxy.onNextRequest(forceRelease.sha1, 'hold')
+  const forcing = client.getLock('it').forceUnlock()
+  await trap.seen
+  expect(await first.release()).toBe(true)
+  const second = granted(await theirs.tryLock())
+  expect(second.owner).toBe(first.owner)
+  trap.release()
+  expect(await within(5_000, forcing)).toBe(true)
+  expect(await rig.hash('it')).toEqual({ [second.owner]: '1' })
+  expect(second.valid).toBe(true)
+  expect(await second.release()).toBe(true)
+})
+
+test('forceUnlock() that comes late, when its caller has given up, ends no later hold', async () => {
+  const client = rig.client()
+  const owner = client.owner()
+  await rig.witness().getLock('it').lock()
+  const trap = rig.proxy.onNextRequest(forceRelease.sha1, 'pass')
+  expect(await client.getLock('it').forceUnlock()).toBe(true)
+  const next = granted(await client.getLock('it', { owner }).tryLock())
+  await rig.proxy.replay(await trap.seen)
+  expect(await rig.hash('it')).toEqual({ [next.owner]: '1' })
+  expect(await next.release()).toBe(true)
+})
+
+test('forceUnlock() takes a lock that was passed on in its client from the one who has it now', async () => {
+  const client = rig.client()
+  const lock = client.getLock('it')
+  const held = await lock.lock()
+  const following = [lock.lock(), lock.lock()]
+  await held.release()
+  const first = await (following[0] as (typeof following)[0])
+  await first.release()
+  const second = await (following[1] as (typeof following)[0])
+  expect(await rig.witness().getLock('it').forceUnlock()).toBe(true)
+  expect(await rig.exists('it')).toBe(false)
+  expect(await second.release()).toBe(false)
+})
+
+test('forceUnlock() of a free lock asks once, and says that nobody had it', async () => {
+  const client = rig.client()
+  expect(await client.getLock('it').forceUnlock()).toBe(false)
+  expect(rig.proxy.count(forceRelease.sha1)).toBe(0)
+  expect(rig.proxy.count(inspect.sha1)).toBe(1)
+  await eventually(async () => !(await rig.exists('it')))
+})

