@@ -5,6 +5,7 @@ import {
   UnsupportedServerError,
   unavailableError,
 } from '../errors.ts'
+import { OddAnswer } from '../redis/decode.ts'
 import { CallFailure } from '../redis/failure.ts'
 import { Health } from './health.ts'
 
@@ -100,7 +101,7 @@ export class Patience {
       // Of several masters some may have answered: each has its reason.
       const said = why.startsWith('no majority')
         ? `for ${forMs} ms ${why}`
-        : `Redis gave no answer for ${forMs} ms (${why})`
+        : `Redis gave no answer${failure instanceof OddAnswer ? ' of use' : ''} for ${forMs} ms (${why})`
       return unavailableError(this.#lockName, what, said, causeOf(failure))
     }
     if (failure.kind === 'unsupported') {

@@ -78,8 +78,11 @@ export class Succession {
     const others = this.#heirs.waitInTurn() ? 1 : 0
     const listening = this.#turn.over ? this.#releases.listeners - others : null
     this.#handingOver = true
-    const { grant, sentAt, unknown } = await this.#talk.handOver(hold, next, listening)
-    this.#handingOver = false
+    const { grant, sentAt, unknown } = await this.#talk
+      .handOver(hold, next, listening)
+      .finally(() => {
+        this.#handingOver = false
+      })
     // Nothing is lost by going on one by one: the release and the acquisition are both safe to
     // repeat, and find out how far the hand-over came.
     if (grant === null) {

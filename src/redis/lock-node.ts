@@ -1,21 +1,23 @@
 import { acquireAll, type GrantOfAll, type Named } from './acquire-all.ts'
-import {
-  type Grant,
-  grantOf,
-  type LockFacts,
-  lockFacts,
-  type Released,
-  releasedOf,
-  type Seat,
-} from './answers.ts'
+import type { Grant, LockFacts, Released, Seat } from './answers.ts'
 import { Connection } from './connection.ts'
+import {
+  forcedOf,
+  freedOf,
+  grantOf,
+  handedOverOf,
+  handedOverOrYieldedOf,
+  keptOf,
+  lockFacts,
+  reentryOf,
+} from './decode.ts'
 import type { CallFailure } from './failure.ts'
 import { Identity } from './identity.ts'
 import { type LockKeys, queueKeys } from './keys.ts'
 import { LockCalls } from './lock-calls.ts'
 import type { RedisSource } from './open.ts'
 import { renewSeats } from './renew-seats.ts'
-import type { Args, Script } from './run-script.ts'
+import type { Args } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 import { ServerClock } from './server-clock.ts'
 import { groupBySlot } from './slot.ts'
@@ -77,9 +79,10 @@ export class LockNode {
     timeoutMs: number,
     reserve = 0,
   ): Promise<Grant> {
-    return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) =>
-      withCounts([owner, leaseMs, notAfterUs, this.counterMs], holds, reserve),
-    )
+    const args = (notAfterUs: number) =>
+      withCounts([owner, leaseMs, notAfterUs, this.counterMs], holds, reserve)
+    const read = holds > 1 ? reentryOf : grantOf
+    return this.calls.timed(scripts.acquire, keys.both, args, timeoutMs, read)
   }
 
   /** Takes several locks of one slot at once, or none. */
@@ -104,7 +107,7 @@ export class LockNode {
     reserve = 0,
     isVote = false,
   ): Promise<Grant> {
-    return this.#grant(scripts.handOver, keys, timeoutMs, (notAfterUs) => [
+    const args = (notAfterUs: number) => [
       from.owner,
       from.token,
       to.owner,
@@ -116,7 +119,9 @@ export class LockNode {
       listening ?? '',
       isVote ? 1 : '',
       reserve,
-    ])
+    ]
+    const read = listening === null ? handedOverOf : handedOverOrYieldedOf
+    return this.calls.timed(scripts.handOver, keys.both, args, timeoutMs, read)
   }
 
   /**
@@ -135,7 +140,8 @@ export class LockNode {
       const needed = [owner, token, channel, this.calls.publish]
       return holds > 0 ? [...needed, holds, notAfterUs] : needed
     }
-    return this.calls.timed(scripts.release, keys.both, args, timeoutMs, releasedOf)
+    const read = holds > 0 ? keptOf : freedOf
+    return this.calls.timed(scripts.release, keys.both, args, timeoutMs, read)
   }
 
   /**
@@ -160,7 +166,7 @@ export class LockNode {
   /** @returns whom the lock was taken from; '' when nobody held it */
   forceRelease(keys: LockKeys, timeoutMs: number): Promise<string> {
     const args = () => [keys.channel, this.calls.publish]
-    return this.calls.run(scripts.forceRelease, [keys.lock], args, timeoutMs, String)
+    return this.calls.run(scripts.forceRelease, [keys.lock], args, timeoutMs, forcedOf)
   }
 
   inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
@@ -227,15 +233,6 @@ export class LockNode {
   close(): void {
     this.#wakeUps.close()
     this.#connection.close()
-  }
-
-  #grant(
-    script: Script,
-    keys: LockKeys,
-    timeoutMs: number,
-    args: (notAfterUs: number) => Args,
-  ): Promise<Grant> {
-    return this.calls.timed(script, keys.both, args, timeoutMs, grantOf)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Seat } from './answers.ts'
+import { leftOf } from './decode.ts'
 import { CallFailure } from './failure.ts'
 import type { LockCalls } from './lock-calls.ts'
 import * as scripts from './scripts.generated.ts'
@@ -20,16 +21,18 @@ export async function renewSeats(
     const keys = group.map((seat) => seat.key)
     const args = [leaseMs, ...group.map((seat) => seat.wireOwner)]
     const answers = await calls
-      .run(scripts.renew, keys, () => args, timeoutMs, numbers)
+      .run(
+        scripts.renew,
+        keys,
+        () => args,
+        timeoutMs,
+        (reply) => leftOf(reply, keys.length),
+      )
       .catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
-      left[i] = answers instanceof CallFailure ? answers : (answers[n] as number)
+      left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
     }
   }
   await Promise.all(groups.map(renewGroup))
   return left
-}
-
-function numbers(reply: unknown): number[] {
-  return (reply as unknown[]).map(Number)
 }
