@@ -208,11 +208,11 @@ export class Contender {
     this.#tenancy.tell(hold, waiter.waitedMs)
     // Whoever hears of it may have released it.
     if (this.#tenancy.hold !== hold) return
+    if (!this.#room.isEmpty && this.#room.has(request.owner)) this.#fairQueue?.ring(request.owner)
     for (const other of this.#room.queuedWith(waiter)) {
       if (other.contending) other.bell.ring()
       else this.#tasks.run(this.#reenter(hold, other))
     }
-    this.#fairQueue?.ring(request.owner)
   }
 
   async #reenter(hold: Hold, waiter: Waiter): Promise<void> {
