@@ -11,6 +11,7 @@ import type { Settings } from '../settings.ts'
 import { Desk } from './desk.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { NodeRenewer } from './node-renewer.ts'
+import { Pace } from './pace.ts'
 import { Settler } from './settler.ts'
 
 /** What all locks of one client share, wherever they live. */
@@ -81,7 +82,7 @@ export class Office {
         keeper: this.#keeper,
         settler: this.#settler,
         clock: systemClock,
-        limits: { commandTimeoutMs, outageMs, whyDown: () => servers.whyDown },
+        limits: { commandTimeoutMs, outageMs, pace: new Pace(), whyDown: () => servers.whyDown },
         tell,
       },
       frames,

@@ -123,7 +123,8 @@ export class Waiter extends Linked<Waiter> {
     )
   }
 
-  // Null says that somebody else has the lock. Where Redis is silent nobody can know that.
+  // Null says that it was not to be had in the time given. Where Redis is silent for longer than usual
+  // nobody can know that.
   #timeIsUp(): void {
     if (this.#settled) return
     if (this.patience.isOutage(this.announced || this.request.known)) {
