@@ -38,11 +38,12 @@ local function acquire(
   if not held and not birth then
     -- The usual case, in as few commands as can be.
     local token = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
-    local last = counterMs ~= '0' and redis.call('SET', counter, token, 'PX', counterMs, 'GET')
+    local keptMs = tonumber(counterMs) < leaseMs and leaseMs or counterMs
+    local last = counterMs ~= '0' and redis.call('SET', counter, token, 'PX', keptMs, 'GET')
       or redis.call('SET', counter, token, 'GET')
     if (tonumber(last) or 0) >= nowUs then
       token = string.format('%.0f', last + 1 + reserve)
-      setCounter(counter, token, counterMs)
+      setCounter(counter, token, counterMs, leaseMs)
     end
     redis.call('HSET', lock, owner, 1)
     redis.call('PEXPIRE', lock, leaseMs)
@@ -57,6 +58,9 @@ local function acquire(
     end
     if ttlMs < leaseMs then
       redis.call('PEXPIRE', lock, leaseMs)
+      if tonumber(counterMs) < leaseMs then
+        keepCounter(counter, counterMs, leaseMs)
+      end
     end
     if holds > 1 then
       return { 'granted', '' }
@@ -72,6 +76,6 @@ local function acquire(
   end
   local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs
   local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs) + reserve)
-  setCounter(counter, token, counterMs)
+  setCounter(counter, token, counterMs, leaseMs)
   return { 'granted', token, reserved }
 end

@@ -155,7 +155,7 @@ export class LockNode {
     leaseMs: number,
     timeoutMs: number,
   ): Promise<(number | CallFailure)[]> {
-    return renewSeats(this.calls, seats, this.groups(seats), leaseMs, timeoutMs)
+    return renewSeats(this.calls, seats, this.groups(seats), leaseMs, this.counterMs, timeoutMs)
   }
 
   /** The indices of the seats, those that one request can carry together. */
