@@ -43,7 +43,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   constructor(options: HoldfastOptions) {
     super()
     const settings = resolveOptions(options)
-    const { sources, counterMs, sharded, commandTimeoutMs } = settings
+    const { sources, counterTtlMs: counterMs, sharded, commandTimeoutMs } = settings
     const [source] = sources as [(typeof sources)[0]]
     this.#keyPrefix = settings.keyPrefix ?? keyPrefixOf(source)
     // As if the listener had been called by nobody: it fails by itself, and no lock with it.

@@ -17,7 +17,7 @@ export interface Settings {
   readonly keyPrefix: string | undefined
   readonly label: string
   /** How long a token counter outlives its last use; 0 keeps it for good. */
-  readonly counterMs: number
+  readonly counterTtlMs: number
   readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
@@ -81,7 +81,7 @@ export function resolveOptions(options: HoldfastOptions): Settings {
     longestLeaseMs: longestLeaseMs(options, ownLeaseMs),
     keyPrefix,
     label,
-    counterMs: counterMs(keepCounters, options.counterTtlMs),
+    counterTtlMs: counterTtlMs(keepCounters, options.counterTtlMs),
     sharded: shardedPubSub,
     leaseMs: ownLeaseMs,
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
@@ -90,7 +90,7 @@ export function resolveOptions(options: HoldfastOptions): Settings {
   }
 }
 
-function counterMs(keepCounters: boolean, ttlMs: number | undefined): number {
+function counterTtlMs(keepCounters: boolean, ttlMs: number | undefined): number {
   if (ttlMs === undefined) return keepCounters ? 0 : COUNTER_MS
   if (!keepCounters) return wholeMs(ttlMs, '`counterTtlMs`')
   throw new InvalidArgumentError('Give either `keepCounters` or `counterTtlMs`; got both.')

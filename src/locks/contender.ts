@@ -112,9 +112,9 @@ export class Contender {
     if (hold?.owner === request.owner) {
       this.#tasks.run(this.#reenter(hold, waiter))
     } else if (request.fair) {
-      this.#tasks.run(this.#queue.stand(waiter))
+      this.#tasks.run(this.#queue.stand(waiter), waiter)
     } else if (waiter.asksOnce) {
-      this.#tasks.run(this.#race.run(waiter))
+      this.#tasks.run(this.#race.run(waiter), waiter)
     } else {
       if (this.#room.first !== undefined || this.#occupied) this.#site.announce(waiter)
       // Whoever hears of it may abort.
@@ -176,7 +176,7 @@ export class Contender {
       this.#releases.close()
       this.#tasks.settle()
     } else if (!first.contending) {
-      this.#tasks.run(this.#race.run(first))
+      this.#tasks.run(this.#race.run(first), first)
     }
   }
 
