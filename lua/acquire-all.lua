@@ -67,6 +67,6 @@ for n = 1, #KEYS / 2 do
   if redis.call('PTTL', lock) < leaseMs then
     redis.call('PEXPIRE', lock, leaseMs)
   end
-  setCounter(KEYS[2 * n], token, counterMs)
+  setCounter(KEYS[2 * n], token, counterMs, leaseMs)
 end
 return { 'granted', token }

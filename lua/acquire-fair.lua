@@ -63,10 +63,11 @@ local nowUs = serverTimeUs()
 if held then
   if ttlMs < leaseMs then
     redis.call('PEXPIRE', keys.lock, leaseMs)
+    keepCounter(keys.counter, terms.counterMs, leaseMs)
   end
   if not last then
     last = serverTimeText()
-    setCounter(keys.counter, last, terms.counterMs)
+    setCounter(keys.counter, last, terms.counterMs, leaseMs)
   end
   return { 'granted', last }
 end

@@ -15,12 +15,14 @@
 ]]
 local lock, counter, owner, token, counterMs = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
 
+-- include: parts/server-time.lua
+
 -- include: parts/counter.lua
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0
 end
 if tonumber(redis.call('GET', counter) or 0) < tonumber(token) then
-  setCounter(counter, token, counterMs)
+  setCounter(counter, token, counterMs, redis.call('PTTL', lock))
 end
 return 1

@@ -71,5 +71,5 @@ local newToken = string.format('%.0f', math.max(highest + 1, floorUs) + reserve)
 redis.call('HSET', lock, to, 1)
 redis.call('HDEL', lock, from)
 redis.call('PEXPIRE', lock, leaseMs)
-setCounter(counter, newToken, counterMs)
+setCounter(counter, newToken, counterMs, leaseMs)
 return { 'granted', newToken, reserve > 0 and reserve or nil }

@@ -1,27 +1,37 @@
 --[[
   Renews the leases of many locks at once. Never shortens one, never revives one.
 
-  KEYS[*]  locks    hashes: owner -> hold count
-  ARGV[1]  leaseMs  every lock still held lives at least this long from now, in milliseconds;
-                    0 only looks
-  ARGV[*]  owners   the owner of each lock, in the order of the keys
+  KEYS[*]  both       of each lock, one after the other: the lock, a hash: owner -> hold count; its
+                      counter, a string: the last fencing token issued for this lock
+  ARGV[1]  leaseMs    every lock still held lives at least this long from now, in milliseconds;
+                      0 only looks
+  ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
+  ARGV[*]  owners     the owner of each lock, in the order of the keys
 
   Returns
     one integer for each lock: what is left of its lease in milliseconds, -1 when it has no
     expiry, -2 when its owner does not hold it any more, or a read-write lock of Redisson, which
     looks at no other lock, is in it as well
 ]]
-local leaseMs = tonumber(ARGV[1])
+local leaseMs, counterMs = tonumber(ARGV[1]), ARGV[2]
+
+-- include: parts/server-time.lua
+
+-- include: parts/counter.lua
 
 local left = {}
-for i = 1, #KEYS do
+for i = 1, #KEYS / 2 do
   -- One key of another type must not cost the others their lease: pcall, and it counts as lost.
-  local found = redis.pcall('HMGET', KEYS[i], ARGV[i + 1], 'mode')
+  local lock = KEYS[2 * i - 1]
+  local found = redis.pcall('HMGET', lock, ARGV[i + 2], 'mode')
   if found[1] and not found[2] then
-    left[i] = redis.call('PTTL', KEYS[i])
+    left[i] = redis.call('PTTL', lock)
     if left[i] < leaseMs and leaseMs > 0 then
-      redis.call('PEXPIRE', KEYS[i], leaseMs)
+      redis.call('PEXPIRE', lock, leaseMs)
       left[i] = leaseMs
+    end
+    if leaseMs > 0 then
+      keepCounter(KEYS[2 * i], counterMs, leaseMs)
     end
   else
     left[i] = -2

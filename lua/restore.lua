@@ -41,6 +41,6 @@ end
 redis.call('HSET', lock, owner, holds)
 redis.call('PEXPIRE', lock, leaseMs)
 if tonumber(redis.call('GET', counter) or 0) < tonumber(token) then
-  setCounter(counter, token, counterMs)
+  setCounter(counter, token, counterMs, leaseMs)
 end
 return { 'held' }

@@ -45,7 +45,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   constructor(options: HoldfastOptions) {
     super()
     const settings = resolveOptions(options)
-    const { sources, counterMs, sharded, commandTimeoutMs } = settings
+    const { sources, counterTtlMs: counterMs, sharded, commandTimeoutMs } = settings
     const [source] = sources as [(typeof sources)[0]]
     this.#keyPrefix = settings.keyPrefix ?? keyPrefixOf(source)
     this.#clustered = sources.some((one) => isClient(one) && isCluster(one))

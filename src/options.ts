@@ -52,11 +52,19 @@ export interface HoldfastOptions {
   /**
    * Whether fencing token counters stay in Redis for good, as Redisson's do. Needed where its
    * `RFencedLock` shares a lock, which counts from 1 again when the counter is gone. Otherwise a
-   * counter ends a day after its last use, and the next token is above it all the same.
+   * counter ends after `counterTtlMs`, and the next token is above it all the same.
    *
    * @default false
    */
   keepCounters?: boolean
+  /**
+   * How long the counter of a lock's tokens outlives its last use, in milliseconds; while the lock
+   * is held it stays at any rate. Tokens rise although it is gone, unless the clock of the server
+   * was set back by more than this.
+   *
+   * @default 3_600_000
+   */
+  counterTtlMs?: number
   /**
    * Whether, in a cluster of Redis 7 or later, releases are told on sharded channels, as Redisson
    * tells them there. All clients that share locks must do the same. It needs ioredis 5.9 or later.

@@ -17,7 +17,7 @@ export interface Settings {
   readonly keyPrefix: string | undefined
   readonly label: string
   /** How long a token counter outlives its last use; 0 keeps it for good. */
-  readonly counterMs: number
+  readonly counterTtlMs: number
   readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
@@ -28,8 +28,8 @@ export interface Settings {
 /** What a timer of Node.js can count. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** A counter outlives its last use by this long: a day. */
-const COUNTER_MS = 86_400_000
+/** A counter outlives its last use by this long: an hour. */
+const COUNTER_MS = 3_600_000
 
 const CLIENT_OPTIONS = [
   'redis',
@@ -40,6 +40,7 @@ const CLIENT_OPTIONS = [
   'keyPrefix',
   'label',
   'keepCounters',
+  'counterTtlMs',
   'shardedPubSub',
   'commandTimeoutMs',
   'outageMs',
@@ -80,13 +81,19 @@ export function resolveOptions(options: HoldfastOptions): Settings {
     longestLeaseMs: longestLeaseMs(options, ownLeaseMs),
     keyPrefix,
     label,
-    counterMs: keepCounters ? 0 : COUNTER_MS,
+    counterTtlMs: counterTtlMs(keepCounters, options.counterTtlMs),
     sharded: shardedPubSub,
     leaseMs: ownLeaseMs,
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
     silenceLimitMs: silenceLimitMs(watchdogThread),
   }
+}
+
+function counterTtlMs(keepCounters: boolean, ttlMs: number | undefined): number {
+  if (ttlMs === undefined) return keepCounters ? 0 : COUNTER_MS
+  if (!keepCounters) return wholeMs(ttlMs, '`counterTtlMs`')
+  throw new InvalidArgumentError('Give either `keepCounters` or `counterTtlMs`; got both.')
 }
 
 function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {

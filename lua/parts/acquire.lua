@@ -42,11 +42,12 @@ local function acquire(
   if not held and not birth then
     -- The usual case, in as few commands as can be.
     local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
-    local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', counterMs, 'GET')
+    local keptMs = tonumber(counterMs) < leaseMs and leaseMs or counterMs
+    local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')
       or redis.call('SET', counter, newToken, 'GET')
     if (tonumber(last) or 0) >= nowUs then
       newToken = string.format('%.0f', last + 1 + reserve)
-      setCounter(counter, newToken, counterMs)
+      setCounter(counter, newToken, counterMs, leaseMs)
     end
     redis.call('HSET', lock, owner, 1)
     redis.call('PEXPIRE', lock, leaseMs)
@@ -61,6 +62,9 @@ local function acquire(
     end
     if ttlMs < leaseMs then
       redis.call('PEXPIRE', lock, leaseMs)
+      if tonumber(counterMs) < leaseMs then
+        keepCounter(counter, counterMs, leaseMs)
+      end
     end
     if reenters then
       return { 'granted', '' }
@@ -76,6 +80,6 @@ local function acquire(
   end
   local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs
   local newToken = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs) + reserve)
-  setCounter(counter, newToken, counterMs)
+  setCounter(counter, newToken, counterMs, leaseMs)
   return { 'granted', newToken, reserved }
 end

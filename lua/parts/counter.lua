@@ -1,8 +1,24 @@
--- Writes a token down; `counterMs` of '0' is for good.
-local function setCounter(counter, token, counterMs)
+-- Writes a token down; `counterMs` of '0' is for good. It is kept for no less than the lease, and until the
+-- server's time has passed it: when it is gone the time takes its place.
+local function setCounter(counter, token, counterMs, leaseMs)
   if counterMs == '0' then
     redis.call('SET', counter, token)
   else
-    redis.call('SET', counter, token, 'PX', counterMs)
+    local aheadMs = math.max(0, math.ceil((token - serverTimeUs()) / 1000))
+    local keptMs = string.format('%.0f', math.max(counterMs, leaseMs) + aheadMs)
+    redis.call('SET', counter, token, 'PX', keptMs)
+  end
+end
+
+-- Keeps it on with a lease that goes on.
+local function keepCounter(counter, counterMs, leaseMs)
+  if counterMs == '0' then
+    return
+  end
+  local keptMs = math.max(counterMs, leaseMs)
+  local leftMs = redis.call('PTTL', counter)
+  -- Not at every renewal, but before it would end sooner than the lease.
+  if leftMs >= 0 and leftMs < math.max(keptMs * 0.9, leaseMs) then
+    redis.call('PEXPIRE', counter, string.format('%.0f', keptMs))
   end
 end

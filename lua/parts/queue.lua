@@ -85,7 +85,7 @@ local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
       if leaseMs < terms.claimMs then
         redis.call('HDEL', keys.waiting, asker)
       end
-      setCounter(keys.counter, token, terms.counterMs)
+      setCounter(keys.counter, token, terms.counterMs, leaseMs)
       return asker, token
     end
 
@@ -99,7 +99,7 @@ local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
     if client == own or isAlive(client, found[1], nowUs, terms) then
       redis.call('HSET', keys.lock, owner, 1)
       redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
-      setCounter(keys.counter, token, terms.counterMs)
+      setCounter(keys.counter, token, terms.counterMs, terms.claimMs)
       if not (silent and client == own) then
         local message = token .. ' ' .. owner .. ' ' .. keys.lock
         redis.call('PUBLISH', terms.inbox .. client, message)

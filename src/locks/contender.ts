@@ -113,9 +113,9 @@ export class Contender {
     if (hold?.owner === request.owner) {
       this.#tasks.run(this.#reenter(hold, waiter))
     } else if (request.fair) {
-      this.#tasks.run(this.#queue.stand(waiter))
+      this.#tasks.run(this.#queue.stand(waiter), waiter)
     } else if (waiter.asksOnce) {
-      this.#tasks.run(this.#race.run(waiter))
+      this.#tasks.run(this.#race.run(waiter), waiter)
     } else {
       if (this.#room.first !== undefined || this.#occupied) this.#site.announce(waiter)
       // Whoever hears of it may abort.
@@ -177,7 +177,7 @@ export class Contender {
       this.#releases.close()
       this.#tasks.settle()
     } else if (!first.contending) {
-      this.#tasks.run(this.#race.run(first))
+      this.#tasks.run(this.#race.run(first), first)
     }
   }
 
@@ -209,11 +209,11 @@ export class Contender {
     this.#tenancy.tell(hold, waiter.waitedMs)
     // Whoever hears of it may have released it.
     if (this.#tenancy.hold !== hold) return
+    if (!this.#room.isEmpty && this.#room.has(request.owner)) this.#fairQueue?.ring(request.owner)
     for (const other of this.#room.queuedWith(waiter)) {
       if (other.contending) other.bell.ring()
       else this.#tasks.run(this.#reenter(hold, other))
     }
-    this.#fairQueue?.ring(request.owner)
   }
 
   async #reenter(hold: Hold, waiter: Waiter): Promise<void> {

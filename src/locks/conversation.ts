@@ -47,7 +47,7 @@ export class Conversation {
       const grant = await send()
       // A grant is a proper answer where it comes in time to be of use.
       const unasked = grant.kind === 'held' && grant.unasked
-      if (grant.kind !== 'granted' && !unasked) waiter.patience.health.answered()
+      if (grant.kind !== 'granted' && !unasked) waiter.patience.answered(sentAt.monotonic)
       if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
         // Some of several masters granted it, or may yet: the name is not used again.
         if (grant.split.unsure) waiter.doubtUntilMs = sentAt.monotonic + callMs + lateMs
@@ -61,7 +61,10 @@ export class Conversation {
       // What is asked together is sent when all have asked.
       const latestMs = waiter.request.once ? performance.now() : sentAt.monotonic
       if (unknown) waiter.doubtUntilMs = latestMs + callMs + lateMs
-      const pauseMs = waiter.patience.failed(error, sentAt.monotonic)
+      // Given up with its waiter, before an answer could be expected: that says nothing of Redis.
+      const silentMs = performance.now() - sentAt.monotonic
+      const saysNothing = unknown && waiter.settled && !waiter.patience.isUnusual(silentMs)
+      const pauseMs = saysNothing ? 0 : waiter.patience.failed(error, sentAt.monotonic)
       if (pauseMs === null) waiter.reject(waiter.patience.error('not acquired'))
       return { grant: null, sentAt, pauseMs: pauseMs ?? 0, unknown }
     } finally {
@@ -133,7 +136,7 @@ export class Conversation {
         if (!waiter.settled) await waiter.bell.wait(pauseMs)
       } else if (grant.kind === 'granted') {
         hold.proved(leaseMs, sentAt)
-        waiter.patience.health.answered()
+        waiter.patience.answered(sentAt.monotonic)
         if (waiter.settled || !hold.live) break
         hold.inDoubtUntil(waiter.doubtUntilMs)
         entered()

@@ -1,4 +1,5 @@
 import { Chain, Linked } from '../lease/chain.ts'
+import { OddAnswer } from '../redis/decode.ts'
 import type { CallFailure } from '../redis/failure.ts'
 
 class Sent extends Linked<Sent> {
@@ -38,7 +39,9 @@ export class Health {
 
   failed(failure: CallFailure, sentAt: number): void {
     if (this.failure === undefined) this.failingSince = sentAt
-    this.failure = failure
+    // What was answered says more than that there was no answer to the last short try.
+    const saysLess = this.failure instanceof OddAnswer && failure.kind === 'unknown'
+    if (!saysLess) this.failure = failure
     this.failures += 1
     this.failedAt = performance.now()
   }

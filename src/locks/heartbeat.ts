@@ -1,13 +1,8 @@
 import type { Clock, Moment } from '../lease/clock.ts'
+import type { Beat } from '../redis/answers.ts'
 import type { CallFailure } from '../redis/failure.ts'
 import type { LockNode } from '../redis/lock-node.ts'
-import {
-  type Beat,
-  CLAIM_MS,
-  type FairKeys,
-  fairKeys,
-  type QueueNode,
-} from '../redis/queue-node.ts'
+import { CLAIM_MS, type FairKeys, fairKeys, type QueueNode } from '../redis/queue-node.ts'
 import type { Listening } from '../redis/wake-ups.ts'
 import type { Place } from './place.ts'
 

@@ -64,8 +64,9 @@ export class HoldfastLock {
    * Acquires the lock if that is possible in the time given: `tryLock()` asks once,
    * `tryLock(waitMs)` waits at most so long, `tryLock(waitMs, leaseMs)` takes a fixed lease.
    *
-   * @returns the lease; null when somebody else has the lock. Never null for an outage: rejects as
-   * {@link lock} does, by `waitMs` where that is given, also when Redis is down.
+   * @returns the lease; null when somebody else has the lock, or when `waitMs` is less than an answer
+   * usually takes and was over before it. Never null for an outage: rejects as {@link lock} does, by
+   * `waitMs` where that is given, also when Redis is down.
    */
   tryLock(waitMs?: number, leaseMs?: number): Promise<Lease | null>
   tryLock(options: TryLockOptions): Promise<Lease | null>

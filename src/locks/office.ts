@@ -11,6 +11,7 @@ import type { Settings } from '../settings.ts'
 import { Desk } from './desk.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { NodeRenewer } from './node-renewer.ts'
+import { Pace } from './pace.ts'
 import { Settler } from './settler.ts'
 
 /** What all locks of one client share, wherever they live. */
@@ -46,7 +47,7 @@ export class Office {
     { owners, frames, settings, tell }: Client,
     { servers, nodes, longestLeaseMs, standIn }: Residence,
   ) {
-    const { leaseMs, commandTimeoutMs, outageMs, label, counterMs } = settings
+    const { leaseMs, commandTimeoutMs, outageMs, label, counterTtlMs } = settings
     const [first] = nodes as [LockNode]
     this.#servers = servers
     this.#closeMs = commandTimeoutMs
@@ -70,7 +71,7 @@ export class Office {
     // After a reconnect it may be another server, or an emptied one.
     this.#ignoreUps = nodes.map((node) => node.onUp(() => this.#keeper.verifyAll()))
     this.#settler = new Settler(commandTimeoutMs)
-    const queues = new QueueNode(first.calls, owners.clientId, label, counterMs)
+    const queues = new QueueNode(first.calls, owners.clientId, label, counterTtlMs)
     this.#heartbeat = new Heartbeat(first, queues, systemClock)
     this.desk = new Desk(
       owners,
@@ -81,7 +82,7 @@ export class Office {
         keeper: this.#keeper,
         settler: this.#settler,
         clock: systemClock,
-        limits: { commandTimeoutMs, outageMs, whyDown: () => servers.whyDown },
+        limits: { commandTimeoutMs, outageMs, pace: new Pace(), whyDown: () => servers.whyDown },
         tell,
       },
       frames,

@@ -5,14 +5,18 @@ import {
   UnsupportedServerError,
   unavailableError,
 } from '../errors.ts'
+import { OddAnswer } from '../redis/decode.ts'
 import { CallFailure } from '../redis/failure.ts'
 import { Health } from './health.ts'
+import type { Pace } from './pace.ts'
 
 export interface Limits {
   /** The longest that one call to Redis may take, in milliseconds. */
   readonly commandTimeoutMs: number
   /** How long a silent or refusing Redis is put up with, in milliseconds. */
   readonly outageMs: number
+  /** How long its answers take. */
+  readonly pace: Pace
   /** Why the connection is down; undefined when it is up, or nothing is known. */
   readonly whyDown: () => CallFailure | undefined
 }
@@ -61,10 +65,22 @@ export class Patience {
   isOutage(known: boolean): boolean {
     if (this.#failure !== undefined) return true
     const { silentMs, answeredAt } = this.health
-    if (known || answeredAt >= this.#startedAt) {
-      return silentMs >= this.#limits.commandTimeoutMs / 2
-    }
-    return silentMs > 0
+    const longMs = this.#limits.commandTimeoutMs / 2
+    if (known || answeredAt >= this.#startedAt) return silentMs >= longMs
+    // Nobody has told who has it. Where the answer is not later than usual nothing is wrong.
+    if (this.#limits.whyDown() !== undefined) return true
+    return this.isUnusual(silentMs)
+  }
+
+  /** Whether answers do not take so long as a rule. */
+  isUnusual(silentMs: number): boolean {
+    return silentMs > Math.min(this.#limits.commandTimeoutMs / 2, this.#limits.pace.usualMs)
+  }
+
+  /** A proper answer came to a request that was sent then. */
+  answered(sentAt: number): void {
+    this.health.answered()
+    this.#limits.pace.heard(this.health.answeredAt - sentAt)
   }
 
   /**
@@ -100,7 +116,7 @@ export class Patience {
       // Of several masters some may have answered: each has its reason.
       const said = why.startsWith('no majority')
         ? `for ${forMs} ms ${why}`
-        : `Redis gave no answer for ${forMs} ms (${why})`
+        : `Redis gave no answer${failure instanceof OddAnswer ? ' of use' : ''} for ${forMs} ms (${why})`
       return unavailableError(this.#lockName, what, said, causeOf(failure))
     }
     if (failure.kind === 'unsupported') {

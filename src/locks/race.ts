@@ -44,6 +44,11 @@ export class Race {
         await bell.wait()
         continue
       }
+      const awayMs = waiter.asksOnce ? 0 : this.#turn.awayMs
+      if (awayMs > 0) {
+        await bell.wait(awayMs)
+        continue
+      }
       if (!waiter.asksOnce && this.#turn.isPolite) {
         await this.#turn.stepBack()
         if (waiter.settled || this.#host.isOccupied()) continue

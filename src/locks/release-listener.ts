@@ -7,11 +7,16 @@ const POLL_MS = { least: 100, spread: 150 }
 /** A lock without an expiry was not made by us; it is looked at this often, in milliseconds. */
 const NO_EXPIRY_POLL_MS = 5_000
 
+/** A lock that was found to be held for no longer than this is looked at later each time. */
+const SHORT_MS = 5
+const LONGEST_SHORT_MS = 128
+
 /** Listens for releases by other clients, while anybody of one contender waits for them. */
 export class ReleaseListener {
   readonly #site: Site
   readonly #onWake: () => void
   #listening: Listening | null = null
+  #shortMs = 1
 
   constructor(site: Site, onWake: () => void) {
     this.#site = site
@@ -36,12 +41,19 @@ export class ReleaseListener {
    */
   listen(ttlMs: number): number {
     this.#listening ??= this.#site.context.node.listen(this.#site.keys, this.#onWake)
-    const freeMs = ttlMs >= 0 ? ttlMs + 1 : NO_EXPIRY_POLL_MS
+    const freeMs = ttlMs >= 0 ? this.#untilFree(ttlMs) : NO_EXPIRY_POLL_MS
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)
   }
 
+  /** A server that says for ever that there is nothing left of a lease is not asked for ever. */
+  #untilFree(ttlMs: number): number {
+    this.#shortMs = ttlMs > SHORT_MS ? 1 : Math.min(this.#shortMs * 2, LONGEST_SHORT_MS)
+    return Math.max(ttlMs + 1, this.#shortMs - 1)
+  }
+
   close(): void {
+    this.#shortMs = 1
     this.#listening?.stop()
     this.#listening = null
   }

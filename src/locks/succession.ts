@@ -65,6 +65,7 @@ export class Succession {
     const next = reason === undefined && !hold.fair ? this.#heirs.next() : undefined
     // Whoever is not waiting just now is about to ask by itself. And nobody is given it twice at once.
     if (!next?.bell.isWaitedFor || this.#handingOver) return this.#free(hold, false)
+    if (this.#turn.isUnbroken) return this.#free(hold, false, true)
     const following = this.#turn.over ? null : this.#tenancy.passedOn(hold, next)
     if (following === null) return this.#handOver(hold, next)
     this.#turn.released(0)
@@ -78,8 +79,11 @@ export class Succession {
     const others = this.#heirs.waitInTurn() ? 1 : 0
     const listening = this.#turn.over ? this.#releases.listeners - others : null
     this.#handingOver = true
-    const { grant, sentAt, unknown } = await this.#talk.handOver(hold, next, listening)
-    this.#handingOver = false
+    const { grant, sentAt, unknown } = await this.#talk
+      .handOver(hold, next, listening)
+      .finally(() => {
+        this.#handingOver = false
+      })
     // Nothing is lost by going on one by one: the release and the acquisition are both safe to
     // repeat, and find out how far the hand-over came.
     if (grant === null) {
@@ -88,6 +92,7 @@ export class Succession {
       return this.#free(hold, unknown)
     }
     this.#turn.released(grant.kind === 'yielded' ? grant.others : 0)
+    if (grant.kind === 'yielded') this.#turn.letGo()
     const wasHeld = this.#tenancy.left(hold, grant.kind !== 'gone')
     if (wasHeld) this.#calls.ended(hold)
     if (grant.kind === 'granted') {
@@ -99,11 +104,14 @@ export class Succession {
     return wasHeld
   }
 
-  async #free(hold: Hold, mayBeDone: boolean): Promise<boolean> {
+  /** @param stayAway whether those who wait here are to leave it to others for a while */
+  async #free(hold: Hold, mayBeDone: boolean, stayAway = false): Promise<boolean> {
     let following: Following | undefined
     try {
       const freed = await this.#calls.free(hold, mayBeDone)
       this.#turn.released((freed?.listeners ?? 0) - this.#releases.listeners)
+      if (stayAway) this.#turn.stayAway()
+      else this.#turn.letGo()
       following = freed?.following
       return this.#tenancy.left(hold, freed !== null)
     } finally {

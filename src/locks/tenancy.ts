@@ -67,7 +67,7 @@ export class Tenancy {
       hold.inDoubtUntil(waiter.doubtUntilMs)
       waiter.doubtUntilMs = 0
       waiter.wireOwner = undefined
-      waiter.patience.health.answered()
+      waiter.patience.answered(sentAt.monotonic)
       return hold
     }
     // Asking again renews it; if that comes to nothing it is in doubt, and will be settled.

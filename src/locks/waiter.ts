@@ -5,6 +5,7 @@ import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Servers } from '../redis/servers.ts'
+import { AbortWatch } from './abort-watch.ts'
 import type { Patience } from './patience.ts'
 
 /** One call to acquire a lock, as its caller meant it. */
@@ -56,7 +57,7 @@ export class Waiter extends Linked<Waiter> {
   #reject!: (reason: unknown) => void
   readonly #startedAt = performance.now()
   #deadline: NodeJS.Timeout | undefined
-  readonly #onAbort = () => this.reject(this.request.signal?.reason)
+  readonly #abort: AbortWatch | undefined
   readonly #onSettled: () => void
 
   constructor(request: Request, patience: Patience, onSettled: () => void) {
@@ -68,8 +69,8 @@ export class Waiter extends Linked<Waiter> {
       this.#resolve = resolve
       this.#reject = reject
     })
-    request.signal?.addEventListener('abort', this.#onAbort, { once: true })
-    const { waitMs } = request
+    const { waitMs, signal } = request
+    this.#abort = signal && new AbortWatch(signal, this)
     if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
   }
 
@@ -104,7 +105,7 @@ export class Waiter extends Linked<Waiter> {
     if (this.#settled) return false
     this.#settled = true
     clearTimeout(this.#deadline)
-    this.request.signal?.removeEventListener('abort', this.#onAbort)
+    this.#abort?.stop()
     this.#onSettled()
     this.bell.ring()
     return true
@@ -122,7 +123,8 @@ export class Waiter extends Linked<Waiter> {
     )
   }
 
-  // Null says that somebody else has the lock. Where Redis is silent nobody can know that.
+  // Null says that it was not to be had in the time given. Where Redis is silent for longer than usual
+  // nobody can know that.
   #timeIsUp(): void {
     if (this.#settled) return
     if (this.patience.isOutage(this.announced || this.request.known)) {

@@ -1,4 +1,5 @@
 import type { Grant } from './answers.ts'
+import { grantedOf, only, text, whole } from './decode.ts'
 import type { LockKeys } from './keys.ts'
 import type { LockCalls } from './lock-calls.ts'
 import * as scripts from './scripts.generated.ts'
@@ -25,8 +26,11 @@ export function acquireAll(
   const both = seats.flatMap(({ keys }) => keys.both)
   const owners = seats.map(({ owner }) => owner)
   const args = (notAfterUs: number) => [leaseMs, notAfterUs, counterMs, ...owners]
-  return calls.timed(scripts.acquireAll, both, args, timeoutMs, ([kind, detail, n]) => {
-    if (kind === 'granted') return { kind, token: Number(detail) }
-    return { kind: 'held', ttlMs: Number(detail), index: Number(n) - 1 }
+  return calls.timed(scripts.acquireAll, both, args, timeoutMs, (answer) => {
+    if (answer[0] !== 'held') return grantedOf(only(answer, 2))
+    const [, ttlMs, n] = only(answer, 3)
+    // It throws where there is no such lock.
+    text(owners[whole(n, 1) - 1])
+    return { kind: 'held', ttlMs: whole(ttlMs, -2), index: Number(n) - 1 }
   })
 }

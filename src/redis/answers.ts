@@ -12,28 +12,6 @@ export type Grant =
   | { readonly kind: 'gone' }
   | Forgot
 
-/** What the scripts `acquire`, `vote` and `handOver` answered. */
-export function grantOf([kind, detail, reserved]: readonly unknown[]): Grant {
-  if (kind === 'granted') return { kind, token: Number(detail), reserved: Number(reserved ?? 0) }
-  if (kind === 'held') return { kind, ttlMs: Number(detail) }
-  if (kind === 'yielded') return { kind, others: Number(detail) }
-  if (kind === 'forgot') return { kind, sinceUs: detail === '' ? null : Number(detail) }
-  return { kind: 'gone' }
-}
-
-/** What the script `acquireFair` answered. */
-export function fairGrantOf(answer: readonly unknown[]): Grant {
-  const [kind, ticket, last, ttlMs, first] = answer
-  if (kind !== 'queued') return grantOf(answer)
-  return {
-    kind,
-    ticket: String(ticket),
-    lastToken: Number(last),
-    ttlMs: Number(ttlMs),
-    first: Number(first) === 1,
-  }
-}
-
 /** A master of several that may not vote before that time; null when it was not told since when. */
 export interface Forgot {
   readonly kind: 'forgot'
@@ -75,6 +53,16 @@ export interface Queued {
   readonly first: boolean
 }
 
+/** What a heartbeat was answered for one lock. */
+export interface Beat {
+  readonly ttlMs: number
+  readonly lastToken: number
+  /** The owner who heads the queue, or ''. */
+  readonly first: string
+  /** The one of the places asked about who has the lock, or ''. */
+  readonly granted: string
+}
+
 /** Who has a fair lock after it was let go. */
 export interface Following {
   readonly owner: string
@@ -88,21 +76,6 @@ export type Released =
   | { readonly kind: 'freed'; readonly listeners: number; readonly following?: Following }
   | { readonly kind: 'kept' }
   | { readonly kind: 'gone' }
-
-/** What the script `release` answered. */
-export function releasedOf([kind, listeners]: readonly unknown[]): Released {
-  if (kind === 'freed') return { kind, listeners: Number(listeners) }
-  return { kind: kind as 'kept' | 'gone' }
-}
-
-/** What the script `releaseFair` answered this client. */
-export function fairReleasedOf(answer: readonly unknown[], clientId: string): Released {
-  const [kind, follower, token] = answer
-  if (kind !== 'granted') return releasedOf(answer)
-  const owner = String(follower)
-  const own = owner.startsWith(`${clientId}:`)
-  return { kind: 'freed', listeners: 0, following: { owner, token: Number(token), own } }
-}
 
 /** One lock as the server sees it. */
 export interface LockFacts {
@@ -130,50 +103,6 @@ export interface QueueEntry {
   readonly process: string | null
   /** Since when it queues, by the clock of the server, in milliseconds. */
   readonly waitedMs: number
-}
-
-type InspectReply = [
-  holder: string,
-  holds: string,
-  ttlMs: number,
-  token: string,
-  listeners: number,
-  nowUs: string,
-  queue: string[],
-  waiting: string[],
-]
-
-/** What the script `inspect` answered. */
-export function lockFacts(reply: unknown): LockFacts {
-  const [holder, holds, ttlMs, token, listeners, nowUs, queue, waiting] = reply as InspectReply
-  const marks = new Map(pairs(waiting))
-  const entries = pairs(queue).map(([owner, ticket]) => {
-    const [, untilMs, process] = /^(\d+) \d (.*)$/s.exec(marks.get(clientOf(owner)) ?? '') ?? []
-    const alive = Number(untilMs) * 1_000 >= Number(nowUs)
-    const waitedMs = Math.max(0, Math.round((Number(nowUs) - Number(ticket)) / 1_000))
-    return { owner, process: alive ? (process ?? '') : null, waitedMs }
-  })
-  return {
-    holder: holder === '' ? null : holder,
-    holdCount: Number(holds),
-    ttlMs: Number(ttlMs) < 0 ? null : Number(ttlMs),
-    token: token === '' ? null : Number(token),
-    waiters: Math.max(Number(listeners), new Set(entries.map(({ owner }) => clientOf(owner))).size),
-    queue: entries,
-  }
-}
-
-function clientOf(wireOwner: string): string {
-  return wireOwner.slice(0, wireOwner.indexOf(':'))
-}
-
-/** RESP2 has a flat list, and RESP3 may have pairs. */
-function pairs(list: readonly (string | readonly string[])[]): [string, string][] {
-  const flat = list.flat()
-  return Array.from({ length: flat.length / 2 }, (_, i) => [
-    String(flat[2 * i]),
-    String(flat[2 * i + 1]),
-  ])
 }
 
 /** Which lock is to be renewed, for whom. */

@@ -1,5 +1,6 @@
 import { withCounts } from './acquire-args.ts'
-import { type Grant, grantOf } from './answers.ts'
+import type { Grant } from './answers.ts'
+import { reentryOf, voteOf, whole } from './decode.ts'
 import type { LockKeys } from './keys.ts'
 import type { LockNode } from './lock-node.ts'
 import * as scripts from './scripts.generated.ts'
@@ -43,7 +44,8 @@ export function askForVote(
     const needed = [owner, leaseMs, notAfterUs, counterMs, BIRTH, calls.runId]
     return withCounts(needed, holds, reserve, token)
   }
-  return calls.timed(scripts.vote, keys.both, args, timeoutMs, grantOf)
+  const read = token === undefined ? voteOf : reentryOf
+  return calls.timed(scripts.vote, keys.both, args, timeoutMs, read)
 }
 
 /**
@@ -66,5 +68,5 @@ export async function enrol(
     return /aof_enabled:1/.test(info) && (config as unknown[]).flat().includes('always')
   })
   const args = () => [node.calls.runId, restMs, durable ? 1 : 0, newborn ? 1 : 0]
-  await node.calls.run(scripts.enrol, [BIRTH], args, timeoutMs, () => {})
+  await node.calls.run(scripts.enrol, [BIRTH], args, timeoutMs, whole)
 }

@@ -1,11 +1,12 @@
-import { CallFailure } from './failure.ts'
+import { only, readOr } from './decode.ts'
+import { CallFailure, failureOf } from './failure.ts'
 import type { Args, Read, Script } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 
 /** What a script of a lock answers. */
 export type Answer = [kind: string, ...details: unknown[]]
 /** What `many` says for it: in short, where it is what usually is answered. */
-type Reply = Answer | string | number
+type Reply = Answer | string | number | Error
 type Run = <T>(
   script: Script,
   keys: readonly string[],
@@ -119,7 +120,9 @@ export class Bunch {
     const endsAt = Math.min(...calls.map((call) => call.endsAt))
     const args = (notAfterUs: number) => argsOfAll(calls, notAfterUs)
     const heard = (replies: unknown) => {
-      for (const [i, reply] of (replies as Reply[]).entries()) this.#hear(calls[i] as Call, reply)
+      for (const [i, reply] of only(replies, calls.length).entries()) {
+        this.#hear(calls[i] as Call, reply)
+      }
     }
     this.#run(scripts.many, keys, args, endsAt, heard).catch((failure: CallFailure) => {
       // None was run. It may be for the sake of one of them, whose key is out of bounds.
@@ -128,9 +131,9 @@ export class Bunch {
     })
   }
 
-  #hear(call: Call, reply: Reply): void {
+  #hear(call: Call, reply: unknown): void {
     try {
-      call.heard(answerOf(reply))
+      readOr(call.script.name, reply, (one) => call.heard(answerOf(one as Reply)))
     } catch (failure) {
       this.#onRefusal(failure as CallFailure)
       call.reject(failure as CallFailure)
@@ -164,6 +167,7 @@ function argsOfAll(calls: readonly Call[], notAfterUs: number): Args {
 function answerOf(reply: Reply): Answer {
   if (typeof reply === 'string') return ['granted', reply]
   if (typeof reply === 'number') return ['freed', reply]
+  if (reply instanceof Error) throw failureOf(reply)
   if (reply[0] === 'error') throw new CallFailure('refused', String(reply[1]))
   return reply
 }

@@ -1,4 +1,5 @@
 import type { LockFacts } from './answers.ts'
+import { yesOrNo } from './decode.ts'
 import type { CallFailure } from './failure.ts'
 import { forcedKey, type LockKeys } from './keys.ts'
 import type { LockCalls } from './lock-calls.ts'
@@ -40,7 +41,7 @@ export function forceRelease(
     const needed = [owner, token ?? '', channel, calls.publish]
     return isOneOfMany ? [...needed, forcedMs] : needed
   }
-  return calls.run(scripts.forceRelease, keys, args, timeoutMs, (reply) => Number(reply) === 1)
+  return calls.run(scripts.forceRelease, keys, args, timeoutMs, yesOrNo)
 }
 
 /**

@@ -1,15 +1,16 @@
 import { acquireAll, type GrantOfAll, type Named } from './acquire-all.ts'
 import { withCounts } from './acquire-args.ts'
-import {
-  type Grant,
-  grantOf,
-  type LockFacts,
-  lockFacts,
-  type Released,
-  releasedOf,
-  type Seat,
-} from './answers.ts'
+import type { Grant, LockFacts, Released, Seat } from './answers.ts'
 import { Connection } from './connection.ts'
+import {
+  freedOf,
+  grantOf,
+  handedOverOf,
+  handedOverOrYieldedOf,
+  keptOf,
+  lockFacts,
+  reentryOf,
+} from './decode.ts'
 import type { CallFailure } from './failure.ts'
 import { forceRelease, type Seen, seenIn } from './force.ts'
 import { Identity } from './identity.ts'
@@ -17,7 +18,7 @@ import { type LockKeys, queueKeys } from './keys.ts'
 import { LockCalls } from './lock-calls.ts'
 import type { RedisSource } from './open.ts'
 import { renewSeats } from './renew-seats.ts'
-import type { Args, Script } from './run-script.ts'
+import type { Args } from './run-script.ts'
 import * as scripts from './scripts.generated.ts'
 import { ServerClock } from './server-clock.ts'
 import { groupBySlot } from './slot.ts'
@@ -83,9 +84,10 @@ export class LockNode {
     reserve = 0,
     token?: number,
   ): Promise<Grant> {
-    return this.#grant(scripts.acquire, keys, timeoutMs, (notAfterUs) =>
-      withCounts([owner, leaseMs, notAfterUs, this.counterMs], holds, reserve, token),
-    )
+    const args = (notAfterUs: number) =>
+      withCounts([owner, leaseMs, notAfterUs, this.counterMs], holds, reserve, token)
+    const read = token === undefined ? grantOf : reentryOf
+    return this.calls.timed(scripts.acquire, keys.both, args, timeoutMs, read)
   }
 
   /** Takes several locks of one slot at once, or none. */
@@ -110,7 +112,7 @@ export class LockNode {
     reserve = 0,
     isVote = false,
   ): Promise<Grant> {
-    return this.#grant(scripts.handOver, keys, timeoutMs, (notAfterUs) => [
+    const args = (notAfterUs: number) => [
       from.owner,
       from.token,
       to.owner,
@@ -122,7 +124,9 @@ export class LockNode {
       listening ?? '',
       isVote ? 1 : '',
       reserve,
-    ])
+    ]
+    const read = listening === null ? handedOverOf : handedOverOrYieldedOf
+    return this.calls.timed(scripts.handOver, keys.both, args, timeoutMs, read)
   }
 
   /**
@@ -141,7 +145,8 @@ export class LockNode {
       const needed = [owner, token, channel, this.calls.publish]
       return holds > 0 ? [...needed, holds, notAfterUs] : needed
     }
-    return this.calls.timed(scripts.release, keys.both, args, timeoutMs, releasedOf)
+    const read = holds > 0 ? keptOf : freedOf
+    return this.calls.timed(scripts.release, keys.both, args, timeoutMs, read)
   }
 
   /**
@@ -155,7 +160,7 @@ export class LockNode {
     leaseMs: number,
     timeoutMs: number,
   ): Promise<(number | CallFailure)[]> {
-    return renewSeats(this.calls, seats, this.groups(seats), leaseMs, timeoutMs)
+    return renewSeats(this.calls, seats, this.groups(seats), leaseMs, this.counterMs, timeoutMs)
   }
 
   /** The indices of the seats, those that one request can carry together. */
@@ -237,14 +242,5 @@ export class LockNode {
   close(): void {
     this.#wakeUps.close()
     this.#connection.close()
-  }
-
-  #grant(
-    script: Script,
-    keys: LockKeys,
-    timeoutMs: number,
-    args: (notAfterUs: number) => Args,
-  ): Promise<Grant> {
-    return this.calls.timed(script, keys.both, args, timeoutMs, grantOf)
   }
 }

@@ -1,6 +1,7 @@
 import type { Forgot, Grant, LockFacts, Released, Seat } from './answers.ts'
 import { askForVote, enrol, MAY_HAVE_FORGOTTEN } from './birth.ts'
 import { Claims } from './claims.ts'
+import { yesOrNo } from './decode.ts'
 import { CallFailure } from './failure.ts'
 import { forceRelease, type Seen } from './force.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
@@ -166,7 +167,7 @@ export class Master {
     const { both } = this.#here(keys)
     const args = () => [owner, token, this.node.counterMs]
     const { calls } = this.node
-    return calls.run(scripts.agree, both, args, timeoutMs, (reply) => Number(reply) === 1)
+    return calls.run(scripts.agree, both, args, timeoutMs, yesOrNo)
   }
 
   /** Gives it a lock back that a majority has confirmed. */

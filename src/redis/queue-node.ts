@@ -1,4 +1,5 @@
-import { fairGrantOf, fairReleasedOf, type Grant, type Released } from './answers.ts'
+import type { Beat, Grant, Released } from './answers.ts'
+import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './decode.ts'
 import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import type { LockCalls } from './lock-calls.ts'
 import * as scripts from './scripts.generated.ts'
@@ -33,16 +34,6 @@ export interface LockPlaces {
   readonly keys: FairKeys
   /** Those who are in line when the request is sent. */
   places(): readonly { wireOwner: string; ticket: string; claimMs: number }[]
-}
-
-/** What a heartbeat was answered for one lock. */
-export interface Beat {
-  readonly ttlMs: number
-  readonly lastToken: number
-  /** The owner who heads the queue, or ''. */
-  readonly first: string
-  /** The one of the places asked about who has the lock, or ''. */
-  readonly granted: string
 }
 
 /** The queues of fair locks on one server, as one client sees them. */
@@ -88,7 +79,8 @@ export class QueueNode {
       this.#label,
       ...this.#terms,
     ]
-    return this.#calls.timed(scripts.acquireFair, keys.four, args, timeoutMs, fairGrantOf)
+    const read = ticket === null ? fairTryOf : fairGrantOf
+    return this.#calls.timed(scripts.acquireFair, keys.four, args, timeoutMs, read)
   }
 
   /**
@@ -111,7 +103,7 @@ export class QueueNode {
       keys.channel,
       this.#calls.publish,
     ]
-    const read = (reply: unknown) => fairReleasedOf(reply as unknown[], this.#clientId)
+    const read = (reply: unknown) => fairReleasedOf(reply, this.#clientId)
     return this.#calls.run(scripts.releaseFair, keys.six, args, timeoutMs, read)
   }
 
@@ -130,17 +122,8 @@ export class QueueNode {
       ...this.#terms,
       ...locks.flatMap((lock) => asArgs(lock.places())),
     ]
-    return this.#calls.timed(scripts.heartbeat, keys, args, timeoutMs, ([, answers]) =>
-      (answers as unknown[][]).map(([ttlMs, last, first, granted]) =>
-        last === undefined
-          ? String(ttlMs)
-          : {
-              ttlMs: Number(ttlMs),
-              lastToken: Number(last),
-              first: String(first),
-              granted: String(granted),
-            },
-      ),
+    return this.#calls.timed(scripts.heartbeat, keys, args, timeoutMs, (reply) =>
+      beatsOf(reply, locks.length),
     )
   }
 

@@ -1,5 +1,7 @@
 import type { Seat } from './answers.ts'
+import { leftOf } from './decode.ts'
 import { CallFailure } from './failure.ts'
+import { lockKeys } from './keys.ts'
 import type { LockCalls } from './lock-calls.ts'
 import * as scripts from './scripts.generated.ts'
 
@@ -12,24 +14,27 @@ export async function renewSeats(
   seats: readonly Seat[],
   groups: readonly number[][],
   leaseMs: number,
+  counterMs: number,
   timeoutMs: number,
 ): Promise<(number | CallFailure)[]> {
   const left: (number | CallFailure)[] = new Array(seats.length)
   const renewGroup = async (indices: number[]) => {
     const group = indices.map((i) => seats[i] as Seat)
-    const keys = group.map((seat) => seat.key)
-    const args = [leaseMs, ...group.map((seat) => seat.wireOwner)]
+    const keys = group.flatMap((seat) => lockKeys(seat.key).both)
+    const args = [leaseMs, counterMs, ...group.map((seat) => seat.wireOwner)]
     const answers = await calls
-      .run(scripts.renew, keys, () => args, timeoutMs, numbers)
+      .run(
+        scripts.renew,
+        keys,
+        () => args,
+        timeoutMs,
+        (reply) => leftOf(reply, group.length),
+      )
       .catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
-      left[i] = answers instanceof CallFailure ? answers : (answers[n] as number)
+      left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
     }
   }
   await Promise.all(groups.map(renewGroup))
   return left
-}
-
-function numbers(reply: unknown): number[] {
-  return (reply as unknown[]).map(Number)
 }

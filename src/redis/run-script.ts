@@ -1,5 +1,6 @@
 import { Command } from 'ioredis'
 import type { Connection } from './connection.ts'
+import { OddAnswer, readOr } from './decode.ts'
 import type { CallFailure } from './failure.ts'
 import { type Client, isCluster } from './open.ts'
 
@@ -23,8 +24,8 @@ export type Read<T> = (reply: unknown) => T | Promise<T>
  * an evicted script) gets the source, once.
  *
  * @param argsNow called each time that it is sent
- * @returns what was read. Where there is no answer it rejects with a `CallFailure` and nothing else,
- * after `timeoutMs` at most
+ * @returns what was read. Where there is no answer of use it rejects with a `CallFailure` and nothing
+ * else, after `timeoutMs` at most
  */
 export function runScript<T>(
   connection: Connection,
@@ -35,14 +36,25 @@ export function runScript<T>(
   read: Read<T>,
 ): Promise<T> {
   const endsAt = performance.now() + timeoutMs
+  const heard = (reply: unknown) => readOr(script.name, reply, read)
+  const failed = (failure: CallFailure): never => {
+    throw isOfServer(failure) ? failure : new OddAnswer(script.name, failure)
+  }
   const bySource = (failure: CallFailure) => {
-    if (failure.kind !== 'refused' || !failure.message.startsWith('NOSCRIPT')) throw failure
+    if (failure.kind !== 'refused' || !failure.message.startsWith('NOSCRIPT')) failed(failure)
     const leftMs = Math.max(1, endsAt - performance.now())
     const send = (client: Client) => sendTo(client, 'eval', script.source, keys, argsNow())
-    return connection.call(leftMs, send).then(read)
+    return connection.call(leftMs, send).then(heard, failed)
   }
   const byHash = (client: Client) => sendTo(client, 'evalsha', script.sha1, keys, argsNow())
-  return connection.call(timeoutMs, byHash).then(read, bySource)
+  return connection.call(timeoutMs, byHash).then(heard, bySource)
+}
+
+/** Errors of Redis begin with a code. Of another it is not known what became of the script. */
+function isOfServer({ kind, message }: CallFailure): boolean {
+  return (
+    kind !== 'refused' || /^-?[A-Z][A-Z0-9_]*\b/.test(message) || message.includes('user_script')
+  )
 }
 
 /** What `client.evalsha()` does, without its ways to pass arguments, which take their time. */

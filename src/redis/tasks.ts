@@ -13,15 +13,25 @@ export class Tasks {
     this.#done()
   }
 
+  #failedFor(whose: { reject(error: Error): void }, error: Error): void {
+    whose.reject(error)
+    this.#failed(error)
+  }
+
   constructor(onError: (error: Error) => void = () => {}, onQuiet: () => void = () => {}) {
     this.#onError = onError
     this.#onQuiet = onQuiet
   }
 
-  /** Nobody else hears of a failure of this one. */
-  run(work: Promise<unknown>): void {
+  /**
+   * Nobody else hears of a failure of this one.
+   *
+   * @param whose who waits for it, if anybody, and must not wait for ever
+   */
+  run(work: Promise<unknown>, whose?: { reject(error: Error): void }): void {
     this.#running += 1
-    work.then(this.#done, this.#failed)
+    if (whose === undefined) work.then(this.#done, this.#failed)
+    else work.then(this.#done, (error: Error) => this.#failedFor(whose, error))
   }
 
   /** Somebody else hears of a failure of this one. */

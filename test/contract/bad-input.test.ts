@@ -124,7 +124,7 @@ describeLocks('bad input', (stage) => {
       await lease.release()
     })
 
-    test.each(['leaseMs', 'commandTimeoutMs', 'outageMs'])(
+    test.each(['leaseMs', 'commandTimeoutMs', 'outageMs', 'counterTtlMs'])(
       'the client refuses it as %s',
       (name) => {
         for (const [value, words] of NO_MILLISECONDS) {
@@ -135,6 +135,12 @@ describeLocks('bad input', (stage) => {
         }
       },
     )
+  })
+
+  test('two ways to keep counters at once are refused', () => {
+    const make = () => new Holdfast({ redis: {}, keepCounters: true, counterTtlMs: 60_000 })
+    expect(make).toThrow(InvalidArgumentError)
+    expect(make).toThrow('either `keepCounters` or `counterTtlMs`')
   })
 
   describe('as options', () => {

@@ -11,7 +11,7 @@ const waiterOf = (id: string, leaseMs: number) =>
     request: { owner: new Owner('c', id), leaseMs, fair: false, watched: false },
     wireOwner: `c:${id}`,
     doubtUntilMs: 0,
-    patience: { health: { answered() {} } },
+    patience: { answered() {} },
   }) as unknown as Waiter
 
 /** A hold that was just granted, and what becomes of it when it is passed on. */

@@ -2,6 +2,7 @@ import { systemClock } from '../../src/lease/clock.ts'
 import type { Lease } from '../../src/lease/lease.ts'
 import { Contender } from '../../src/locks/contender.ts'
 import type { Context } from '../../src/locks/context.ts'
+import { Pace } from '../../src/locks/pace.ts'
 import type { Request } from '../../src/locks/waiter.ts'
 import { Owners } from '../../src/owner/owners.ts'
 import type { Grant } from '../../src/redis/answers.ts'
@@ -38,7 +39,7 @@ function answeredByHand() {
     keeper: { keep: nothing, forget: nothing, watch: nothing, unwatch: nothing },
     clock: systemClock,
     settler: { settle: nothing },
-    limits: { commandTimeoutMs: 2_000, outageMs: 5_000, whyDown: nothing },
+    limits: { commandTimeoutMs: 2_000, outageMs: 5_000, pace: new Pace(), whyDown: nothing },
     tell: nothing,
   } as unknown as Context
   const answer = (what: string, grant: Grant) => {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../src/index.ts'
+import { lockKeys } from '../../src/redis/keys.ts'
 import * as scripts from '../../src/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
@@ -56,12 +57,13 @@ const handOver = (args: Arguments) =>
     ...args,
   }) as Promise<[string, Value, number?]>
 
-const renew = (leaseMs: number, seats: [key: string, owner: string][]) =>
+const renew = (leaseMs: number, seats: [key: string, owner: string][], counterMs = COUNTER_MS) =>
   admin.eval(
     scripts.renew.source,
-    seats.length,
-    ...seats.map(([key]) => key),
+    2 * seats.length,
+    ...seats.flatMap(([key]) => lockKeys(key).both),
     leaseMs,
+    counterMs,
     ...seats.map(([, owner]) => owner),
   ) as Promise<number[]>
 
@@ -723,6 +725,76 @@ describe('a read-write lock of Redisson that has the name', () => {
     expect(await renew(120_000, [[LOCK, 'c:1']])).toEqual([-2])
     expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(60_000)
     leaves({ keys: true, why: "Redisson's lock must still be there" })
+  })
+})
+
+describe('the counter', () => {
+  const WEEK_MS = 7 * 86_400_000
+  /** It is there for so long at the least, and not for much longer. */
+  const lives = async (ms: number) => {
+    const left = await admin.pttl(COUNTER)
+    expect(left).toBeGreaterThan(ms - 5_000)
+    expect(left).toBeLessThanOrEqual(ms + 100)
+  }
+
+  test('outlives the lease of the hold, however short it is to be kept', async () => {
+    const brief = { counterMs: 1 }
+    const token = await tokenOf({ ...brief, leaseMs: WEEK_MS })
+    await lives(WEEK_MS)
+    await admin.pexpire(COUNTER, 1_000)
+    expect((await handOver({ token, leaseMs: 2 * WEEK_MS, ...brief }))[0]).toBe('granted')
+    await lives(2 * WEEK_MS)
+    await admin.del(LOCK)
+    await tokenOf({ ...brief, leaseMs: 30_000, reserve: 63, holds: 1 })
+    await lives(30_000)
+  })
+
+  test('outlives a re-entry that makes the lease longer', async () => {
+    await tokenOf()
+    expect(await acquire({ holds: 2, leaseMs: WEEK_MS })).toEqual(['granted', ''])
+    await lives(WEEK_MS)
+    await acquire({ holds: 3 })
+    await lives(WEEK_MS)
+  })
+
+  test('is kept on by renewals, and only by those', async () => {
+    await tokenOf({ leaseMs: 30_000 })
+    await admin.pexpire(COUNTER, 20_000)
+    await renew(0, [[LOCK, 'c:1']])
+    await renew(30_000, [[LOCK, 'c:2']])
+    await renew(30_000, [[LOCK, 'c:1']], 0)
+    await lives(20_000)
+    await renew(30_000, [[LOCK, 'c:1']])
+    await lives(COUNTER_MS)
+    await renew(WEEK_MS, [[LOCK, 'c:1']])
+    await lives(WEEK_MS)
+    await renew(30_000, [[LOCK, 'c:1']])
+    await lives(WEEK_MS)
+    await admin.persist(COUNTER)
+    await renew(30_000, [[LOCK, 'c:1']])
+    expect(await admin.pttl(COUNTER)).toBe(-1)
+    await admin.del(COUNTER)
+    await renew(30_000, [[LOCK, 'c:1']])
+    expect(await admin.exists(COUNTER)).toBe(0)
+  })
+
+  test('that is ahead of the clock stays until the clock has passed it', async () => {
+    const aheadMs = 5 * 86_400_000
+    await admin.set(COUNTER, (await nowUs()) + aheadMs * 1_000, 'PX', 10_000)
+    const token = await tokenOf()
+    await lives(aheadMs + COUNTER_MS)
+    expect((await handOver({ token }))[0]).toBe('granted')
+    await lives(aheadMs + COUNTER_MS)
+  })
+
+  test('is not needed while the lock is held: what follows has a greater token', async () => {
+    const token = await tokenOf()
+    await admin.del(COUNTER)
+    const [kind, next] = await handOver({ token })
+    expect([kind, Number(next) > token]).toEqual(['granted', true])
+    await admin.del(COUNTER)
+    expect(await release({ owner: 'c:2', token: Number(next) })).toEqual(['freed', 0])
+    expect(await tokenOf()).toBeGreaterThan(Number(next))
   })
 })
 

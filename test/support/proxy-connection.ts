@@ -17,6 +17,8 @@ export interface Plan {
   /** `mute`: this reply and all later ones are swallowed. `cut`: cut both sides in its place. */
   reply?: 'pass' | 'cut' | 'mute' | 'swallow'
   replyGate?: Gate | undefined
+  /** What the client gets in place of the reply. */
+  instead?: string
   onDone?: () => void
 }
 
@@ -129,7 +131,7 @@ export class ProxyConnection {
   #reply(frame: Frame): void {
     const answered = this.#pairing.answered(frame)
     const deliver = () => {
-      if (this.#client.writable) this.#client.write(frame.raw)
+      if (this.#client.writable) this.#client.write(answered?.plan.instead ?? frame.raw)
     }
     if (!answered) {
       this.#lanes.toClient.push(deliver)

@@ -77,6 +77,7 @@ export class FaultProxy {
   #switches: Switch[] = []
   #traps: SetTrap[] = []
   #gates: Gate[] = []
+  #lies: { match: Match; instead: string }[] = []
   #listener: Server | undefined
 
   constructor(port: number, targetPort: number, listener: Server) {
@@ -139,6 +140,17 @@ export class FaultProxy {
    */
   dropReplies(options: { only?: Only } = {}): Fault {
     return this.#switchOn({ direction: 'toClient', only: options.only, dropsReplies: true })
+  }
+
+  /** The server runs the requests that match; the client gets this instead of what it answers. */
+  answer(match: Match, instead: string): Fault {
+    const lie = { match, instead }
+    this.#lies.push(lie)
+    return {
+      heal: () => {
+        this.#lies = this.#lies.filter((one) => one !== lie)
+      },
+    }
   }
 
   /** Breaks the connections that stand now, both sides. New ones are welcome; see `refuse`. */
@@ -204,6 +216,7 @@ export class FaultProxy {
   /** Switches every fault and trap off, and listens again. */
   async heal(): Promise<void> {
     this.#traps = []
+    this.#lies = []
     for (const gate of this.#gates.splice(0)) gate.isOpen = true
     for (const fault of [...this.#switches]) this.#switchOff(fault)
     for (const connection of this.connections) connection.cutIfRepliesAreMissing()
@@ -240,7 +253,10 @@ export class FaultProxy {
   #plan(connection: ProxyConnection, request: ProxyRequest): Plan {
     this.requests.push(request)
     const trap = this.#traps.find((set) => set.matches(request, connection))
-    if (!trap) return {}
+    if (!trap) {
+      const lie = this.#lies.find(({ match }) => matches(match, request))
+      return lie === undefined ? {} : { instead: lie.instead }
+    }
     this.#traps = this.#traps.filter((other) => other !== trap)
     return trap.spring(request)
   }

@@ -1,0 +1,394 @@
+import { Holdfast, HoldfastError } from '../../src/index.ts'
+import * as generated from '../../src/redis/scripts.generated.ts'
+import { bulk } from '../locks/fake-server.ts'
+import { Cluster } from '../quorum/rig.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type ProxyRequest, startProxy } from '../support/proxy.ts'
+import { faultRig, granted, outcome, within } from './rig.ts'
+
+/*
+ * A proxy, or a server that is none, answers what no script of ours does. The script may have run all
+ * the same: the call tries again as where there was no answer, and nothing is left behind.
+ */
+const rig = faultRig()
+const OUTAGE_MS = 600
+/** What a call may take at the most: the outage that is put up with, and a busy machine. */
+const NO_HANG_MS = OUTAGE_MS + 10_000
+
+const list = (...parts: string[]) => `*${parts.length}\r\n${parts.join('')}`
+const integer = (value: number | string) => `:${value}\r\n`
+const NIL = '$-1\r\n'
+
+/** On the wire; none of them is what any of the scripts says. */
+const ODD: Record<string, string> = {
+  nil: NIL,
+  'a nil list': '*-1\r\n',
+  'a number': integer(7),
+  'a string': bulk('what'),
+  OK: '+OK\r\n',
+  'an empty list': list(),
+  'a list of nil': list(NIL),
+  'an unknown word': list(bulk('maybe'), bulk('17')),
+  'a token that is no number': list(bulk('granted'), bulk('many')),
+  'a token that is NaN': list(bulk('granted'), bulk('NaN')),
+  'a token that is a list': list(bulk('granted'), list(bulk('1'), bulk('2'))),
+  'a grant without a token': list(bulk('granted')),
+  'a grant that says too much': list(bulk('granted'), bulk('17'), integer(3), bulk('more')),
+  'a holder without a lease': list(bulk('held')),
+  'a lease that is no number': list(bulk('held'), bulk('long')),
+  'lateness without a time': list(bulk('late')),
+  'lateness by no number': list(bulk('late'), bulk('soon')),
+  'lateness, whatever it is asked': list(bulk('late'), bulk('1')),
+  'a release that was not counted': list(bulk('freed')),
+  'an error without a code': '-\r\n',
+  'an error in small letters': '-upstream failure\r\n',
+  'an error in a list': list('-ERR what\r\n', '-ERR what\r\n'),
+  'what another script says': list(bulk('forgot'), bulk('1')),
+}
+const odd = Object.entries(ODD)
+
+const scripts = { ...generated }
+type Name = keyof typeof scripts
+
+/** One client, one lock and one answer that makes no sense. */
+interface Case {
+  readonly client: Holdfast
+  readonly name: string
+  readonly answer: string
+  /** From now on the script is answered so, where it is about that lock, until the result is called. */
+  lie(script?: Name): () => void
+  /** How often the script was asked for about that lock. */
+  asked(script?: Name): number
+  /** It rejects in time, in words that show the answer, and was not asked without a pause. */
+  rejects(work: Promise<unknown>): Promise<HoldfastError>
+}
+
+/** What is so for each of the answers, all of them at once. */
+async function forEachOdd(
+  script: Name,
+  options: { outageMs?: number; leaseMs?: number },
+  check: (one: Case) => Promise<void>,
+): Promise<void> {
+  const all = odd.map(async ([what, answer], i) => {
+    const name = `it:${i}`
+    const isMeant = (of: Name) => (request: ProxyRequest) =>
+      request.args[0] === scripts[of].sha1 && request.args.includes(name)
+    const asked = (of = script) => rig.proxy.count(isMeant(of))
+    const rejects = async (work: Promise<unknown>) => {
+      const { value, error, ms } = await outcome(within(NO_HANG_MS, work))
+      expect(value).toBeUndefined()
+      expect(error).toBeInstanceOf(HoldfastError)
+      expect((error as HoldfastError).code).toMatch(/HOLDFAST_(UNAVAILABLE|REFUSED)/)
+      expect((error as HoldfastError).message).toMatch(/answered|late/)
+      expect(ms).toBeLessThan(NO_HANG_MS)
+      expect(asked()).toBeLessThan(40)
+      return error as HoldfastError
+    }
+    const lie = (of = script) => {
+      const { heal } = rig.proxy.answer(isMeant(of), answer)
+      return heal
+    }
+    const client = rig.client({ outageMs: OUTAGE_MS, commandTimeoutMs: 1_000, ...options })
+    await check({ client, name, answer, lie, asked, rejects }).catch((error) => {
+      throw new Error(`${what}: ${error?.stack ?? error}`)
+    })
+  })
+  await Promise.all(all)
+}
+
+const PATIENT = { outageMs: 8_000 }
+
+describe('what makes no sense as an answer', () => {
+  test('to an acquisition is an outage, and what was granted is taken back', async () => {
+    await forEachOdd('acquire', {}, async ({ client, name, answer, lie, rejects }) => {
+      const lock = client.getLock(name)
+      const heal = lie()
+      const error = await rejects(lock.lock())
+      // Some of them come from the server, and some from somewhere between.
+      if (answer.startsWith('*') && !answer.includes('late')) {
+        expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+        expect(error.message).toMatch(/no answer of use .*it answered .* to the script "acquire"/)
+      }
+      await rejects(lock.tryLock())
+      heal()
+      await eventually(async () => !(await rig.exists(name)))
+      await granted(await lock.tryLock()).release()
+    })
+  })
+
+  test('to an acquisition once costs a try', async () => {
+    await forEachOdd('acquire', PATIENT, async ({ client, name, lie, asked }) => {
+      const heal = lie()
+      const lease = client.getLock(name).lock()
+      await eventually(() => asked() > 0)
+      heal()
+      await (await within(NO_HANG_MS, lease)).release()
+      expect(await rig.exists(name)).toBe(false)
+    })
+  })
+
+  test('to a re-entry is told, and the count is what it was', async () => {
+    await forEachOdd('acquire', {}, async ({ client, name, lie, rejects }) => {
+      const lock = client.getLock(name, { owner: client.owner() })
+      const outer = await lock.lock()
+      const heal = lie()
+      await rejects(lock.lock())
+      heal()
+      await eventually(async () => (await rig.hash(name))[outer.owner] === '1')
+      expect(await outer.release()).toBe(true)
+      expect(await rig.exists(name)).toBe(false)
+    })
+  })
+
+  test('to a hand-over wedges nobody', async () => {
+    await forEachOdd('handOver', PATIENT, async ({ client, name, lie }) => {
+      const lock = client.getLock(name)
+      const first = await lock.lock()
+      const waiting = [lock.lock(), lock.lock(), lock.lock()]
+      lie()
+      expect(await within(NO_HANG_MS, first.release())).toBe(true)
+      for (const one of waiting) {
+        expect(await (await within(NO_HANG_MS, one)).release()).toBe(true)
+      }
+      expect(await rig.exists(name)).toBe(false)
+    })
+  })
+
+  test('to a release is told, and the release is tried on', async () => {
+    await forEachOdd('release', {}, async ({ client, name, lie, rejects }) => {
+      const lease = await client.getLock(name).lock({ leaseMs: 60_000 })
+      const heal = lie()
+      const other = rig.witness().getLock(name).lock()
+      await rejects(lease.release())
+      heal()
+      await (await within(NO_HANG_MS, other)).release()
+    })
+  })
+
+  test('to a release of one of several acquisitions is told', async () => {
+    await forEachOdd('release', {}, async ({ client, name, lie, rejects }) => {
+      const lock = client.getLock(name, { owner: client.owner() })
+      const outer = await lock.lock()
+      const inner = await lock.lock()
+      const heal = lie()
+      await rejects(inner.release())
+      heal()
+      expect(await outer.release()).toBe(true)
+      expect(await rig.exists(name)).toBe(false)
+    })
+  })
+
+  test('to a renewal is no loss while the lease lasts', async () => {
+    await forEachOdd('renew', { leaseMs: 3_000 }, async ({ client, name, lie, asked }) => {
+      const lease = await client.getLock(name).lock()
+      const late = new Promise((resolve) => client.once('late', resolve))
+      const heal = lie()
+      await late
+      heal()
+      await new Promise((resolve) => client.once('renewed', resolve))
+      expect(lease.valid).toBe(true)
+      expect(await lease.release()).toBe(true)
+      expect(asked()).toBeLessThan(20)
+    })
+  })
+
+  test('to an acquisition in turn is an outage, and leaves no place in the queue', async () => {
+    await forEachOdd('acquireFair', {}, async ({ client, name, lie, rejects }) => {
+      const lock = client.getFairLock(name)
+      const heal = lie()
+      await rejects(lock.lock())
+      await rejects(lock.tryLock())
+      heal()
+      await eventually(async () => !(await rig.exists(name)))
+      await eventually(async () => (await rig.queue(name)).length === 0)
+      await granted(await lock.tryLock()).release()
+    })
+  })
+
+  test('to a release in turn is told, and the release is tried on', async () => {
+    await forEachOdd('releaseFair', {}, async ({ client, name, lie, rejects }) => {
+      const lease = await client.getFairLock(name).lock({ leaseMs: 60_000 })
+      const heal = lie()
+      const other = rig.witness().getFairLock(name).lock()
+      await rig.queued(name, 1)
+      await rejects(lease.release())
+      heal()
+      await (await within(NO_HANG_MS, other)).release()
+    })
+  })
+
+  test('to a heartbeat costs nobody the place', async () => {
+    await forEachOdd('heartbeat', PATIENT, async ({ client, name, lie, asked }) => {
+      const held = await rig.witness().getFairLock(name).lock()
+      lie()
+      const waiting = client.getFairLock(name).lock()
+      await rig.queued(name, 1)
+      await eventually(() => asked('heartbeat') > 1)
+      expect(await held.release()).toBe(true)
+      await (await within(NO_HANG_MS, waiting)).release()
+      expect(asked()).toBeLessThan(20)
+    })
+  })
+
+  test('to several locks at once is an outage, and what was granted is taken back', async () => {
+    await forEachOdd('acquireAll', {}, async ({ client, name, lie, rejects }) => {
+      const both = client.getMultiLock(client.getLock(name), client.getLock(`${name}:b`))
+      const heal = lie()
+      await rejects(both.lock())
+      heal()
+      await eventually(async () => !(await rig.exists(name)) && !(await rig.exists(`${name}:b`)))
+      await granted(await both.tryLock()).release()
+    })
+  })
+
+  test('to calls that go together leaves none of them open', async () => {
+    await forEachOdd('many', {}, async ({ client, name, lie, asked }) => {
+      const first = await client.getLock(`${name}:first`).lock()
+      const heal = lie()
+      // While an answer is due they go together.
+      const names = [`${name}:1`, ...Array.from({ length: 19 }, (_, i) => `${name}:${i + 2}`), name]
+      const work = names.map((one) => client.getLock(one).lock())
+      // Who tries again may be alone with it, and then has it.
+      for (const done of await within(NO_HANG_MS, Promise.allSettled(work))) {
+        if (done.status === 'fulfilled') await done.value.release().catch(() => {})
+      }
+      expect(asked()).toBeGreaterThan(0)
+      expect(asked()).toBeLessThan(40)
+      heal()
+      await eventually(async () => {
+        return (await rig.server.admin.exists(...names)) === 0
+      })
+      await first.release()
+    })
+  })
+
+  test('to those who only look, or use force, is told', async () => {
+    await forEachOdd('inspect', {}, async ({ client, name, answer, lie, rejects, asked }) => {
+      const lock = client.getLock(name)
+      const heals = [lie(), lie('forceRelease')]
+      await rejects(lock.inspect())
+      // An owner is any string.
+      if (/^[$+]\w/.test(answer)) expect(await lock.forceUnlock()).toBe(true)
+      else await rejects(lock.forceUnlock())
+      expect(asked('forceRelease')).toBeLessThan(40)
+      for (const heal of heals) heal()
+    })
+  })
+
+  test('of one master of three is as if that one were down', async () => {
+    const cluster = await Cluster.start(3)
+    const proxy = await startProxy(cluster.masters[0]?.port ?? 0)
+    const urls = [proxy.url, ...cluster.masters.slice(1).map(({ url }) => url)]
+    const asked = ['vote', 'handOver', 'release', 'agree', 'restore', 'renew', 'many'] as const
+    const work = odd.map(async ([what, answer], i) => {
+      const name = `it:${i}`
+      for (const script of asked) {
+        const { sha1 } = scripts[script]
+        proxy.answer(({ args }) => args[0] === sha1 && args.includes(name), answer)
+      }
+      const lock = cluster.client({ leaseMs: 3_000 }, urls).getLock(name)
+      const held = await within(NO_HANG_MS, lock.lock())
+      const waiting = [lock.lock(), lock.lock()]
+      expect([what, await within(NO_HANG_MS, held.release())]).toEqual([what, true])
+      for (const one of waiting) {
+        expect([what, await (await within(NO_HANG_MS, one)).release()]).toEqual([what, true])
+      }
+    })
+    await Promise.all(work)
+    await proxy.heal()
+    for (const [i] of odd.entries()) await cluster.free(`it:${i}`)
+  })
+
+  test('of a majority of masters is an outage that shows it', async () => {
+    const cluster = await Cluster.start(3)
+    const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
+    const lies = proxies.slice(1).map((proxy) => proxy.answer(scripts.vote.sha1, NIL))
+    const urls = proxies.map(({ url }) => url)
+    const client = cluster.client({ outageMs: OUTAGE_MS }, urls)
+    const { error } = await outcome(within(NO_HANG_MS, client.getLock('it').lock()))
+    expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    expect((error as Error).message).toMatch(/answered nil to the script "vote"/)
+    for (const one of lies) one.heal()
+    await cluster.free('it')
+    await (await client.getLock('it').lock()).release()
+  })
+
+  test('of a master that is told since when it votes is asked for again', async () => {
+    const cluster = await Cluster.start(1, false)
+    for (const [, answer] of odd) {
+      const proxy = await startProxy(cluster.masters[0]?.port ?? 0)
+      const lie = proxy.answer(scripts.enrol.sha1, answer)
+      const options = { outageMs: 100, newDeployment: true }
+      const client = cluster.client(options, [proxy.url])
+      // Any number is a time.
+      await client
+        .getLock('it')
+        .tryLock()
+        .then((lease) => lease?.release())
+        .catch(() => {})
+      lie.heal()
+      await (await within(NO_HANG_MS, client.getLock('it').lock())).release()
+      await cluster.masters[0]?.admin.del('holdfast_birth')
+    }
+  })
+
+  test('in one part of what goes together is nothing to the others', async () => {
+    const client = rig.client(PATIENT)
+    const first = await client.getLock('first').lock()
+    const names = Array.from({ length: 16 }, (_, i) => `it:${i}`)
+    const isMeant = (request: ProxyRequest) =>
+      request.args[0] === scripts.many.sha1 && request.args.includes('it:1')
+    const parts = [bulk('17'), NIL, '-ERR what\r\n', '-what\r\n', bulk('18')]
+    const once = rig.proxy.answer(isMeant, list(...parts, ...Array(12).fill(bulk('18'))))
+    const work = names.map((name) => outcome(client.getLock(name).tryLock()))
+    await eventually(() => rig.proxy.count(isMeant) > 0)
+    once.heal()
+    const done = await within(NO_HANG_MS, Promise.all(work))
+    const leases = done.flatMap(({ value }) => (value ? [value] : []))
+    expect(leases.length).toBeGreaterThanOrEqual(15)
+    for (const lease of leases) await lease.release().catch(() => {})
+    await first.release()
+  })
+
+  test('of a server about itself wedges nobody', async () => {
+    const clients = odd.flatMap(([, answer]) =>
+      ['INFO', 'TIME'].map(async (command) => {
+        const proxy = await startProxy(rig.server.port)
+        const lie = proxy.answer((request) => request.command === command, answer)
+        const client = new Holdfast({ redis: proxy.url, outageMs: OUTAGE_MS })
+        atEnd(() => client.close(), { beforeCheck: true })
+        const lock = client.getLock(`it:${proxy.port}`)
+        const { value, error, ms } = await outcome(within(NO_HANG_MS, lock.tryLock()))
+        expect(ms).toBeLessThan(NO_HANG_MS)
+        if (value) await value.release()
+        else expect(error).toBeInstanceOf(HoldfastError)
+        lie.heal()
+        const again = () => lock.tryLock().catch(() => null)
+        await (await eventually(again, { timeoutMs: 10_000 })).release()
+      }),
+    )
+    await Promise.all(clients)
+  })
+
+  // What has no channel as its second part ioredis itself stumbles over.
+  const errors = odd.filter(([, answer]) => /^-[^\d]|^[+]|^[$]\d/.test(answer))
+  test.each(errors)('to a subscription (%s) leaves the waiter looking', async (_, answer) => {
+    const held = await rig.witness().getLock('it').lock()
+    const lie = rig.proxy.answer((request) => request.command === 'SUBSCRIBE', answer)
+    const waiting = rig.client(PATIENT).getLock('it').lock()
+    await eventually(() => rig.proxy.count(scripts.acquire.sha1) > 0)
+    await held.release()
+    await (await within(NO_HANG_MS, waiting)).release()
+    lie.heal()
+  })
+})
+
+test('a lock that is said to be held for no time is not looked at without a pause', async () => {
+  const held = await rig.witness().getLock('it').lock()
+  const lie = rig.proxy.answer(scripts.acquire.sha1, list(bulk('held'), integer(0)))
+  expect(await rig.client().getLock('it').tryLock(600)).toBeNull()
+  expect(rig.proxy.count(scripts.acquire.sha1)).toBeLessThan(40)
+  lie.heal()
+  await held.release()
+})

@@ -1,0 +1,75 @@
+import { Cluster } from '../quorum/rig.ts'
+import { eventually } from '../support/eventually.ts'
+import { startProxy } from '../support/proxy.ts'
+import { faultRig, granted, outcome } from './rig.ts'
+
+/*
+ * A wait that is over before an answer can be there says nothing about Redis. One that is over while
+ * an answer is later than usual does.
+ */
+const rig = faultRig()
+const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' }
+
+describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
+  test('a wait shorter than a round trip is null, and leaves nothing behind', async () => {
+    rig.proxy.delay(30)
+    const client = rig.client({ commandTimeoutMs: 2_000 })
+    await granted(await client[kind]('warm').tryLock()).release()
+    for (const waitMs of [1, 10, 30]) {
+      expect(await client[kind]('it').tryLock(waitMs)).toBeNull()
+    }
+    await eventually(async () => !(await rig.exists('it')) && (await rig.queue('it')).length === 0)
+    await granted(await client[kind]('it').tryLock(5_000)).release()
+  })
+
+  test('a short wait of a client that has just been made is null', async () => {
+    rig.proxy.delay(15)
+    const client = rig.client({ commandTimeoutMs: 2_000 })
+    expect(await client[kind]('it').tryLock(5)).toBeNull()
+    await granted(await client[kind]('it').tryLock(5_000)).release()
+  })
+
+  test('a server that is far away is out only when it is silent for longer than usual', async () => {
+    const delay = rig.proxy.delay(60)
+    const client = rig.client({ commandTimeoutMs: 2_000 })
+    await granted(await client[kind]('warm').tryLock()).release()
+    expect(await client[kind]('it').tryLock(100)).toBeNull()
+    delay.heal()
+    const hole = rig.proxy.blackHole()
+    const { error, ms } = await outcome(client[kind]('it').tryLock(1_100))
+    expect(error).toMatchObject(UNAVAILABLE)
+    expect(ms).toBeLessThan(1_900)
+    hole.heal()
+    await eventually(async () => !(await rig.exists('it')))
+  })
+
+  test('a short wait is an outage where the connection is down', async () => {
+    const client = rig.client()
+    await granted(await client[kind]('warm').tryLock()).release()
+    rig.proxy.refuse()
+    rig.proxy.cut()
+    await eventually(async () => {
+      const { error } = await outcome(client[kind]('it').tryLock(5))
+      return error !== undefined
+    })
+    const { error } = await outcome(client[kind]('it').tryLock(5))
+    expect(error).toMatchObject(UNAVAILABLE)
+    await rig.proxy.heal()
+  })
+})
+
+test('a majority of masters is out only when it is silent for longer than usual', async () => {
+  const cluster = await Cluster.start(3)
+  const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
+  const delays = proxies.map((proxy) => proxy.delay(20))
+  const urls = proxies.map(({ url }) => url)
+  const client = cluster.client({ commandTimeoutMs: 2_000 }, urls)
+  await granted(await client.getLock('warm').tryLock()).release()
+  expect(await client.getLock('it').tryLock(10)).toBeNull()
+  for (const delay of delays) delay.heal()
+  const holes = proxies.slice(1).map((proxy) => proxy.blackHole())
+  const { error } = await outcome(client.getLock('it').tryLock(1_100))
+  expect(error).toMatchObject(UNAVAILABLE)
+  for (const hole of holes) hole.heal()
+  await cluster.free('it')
+})
