@@ -1,6 +1,7 @@
-import type { Forgot, Grant, LockFacts, Released, Seat } from './answers.ts'
-import { askForVote, enrol, MAY_HAVE_FORGOTTEN } from './birth.ts'
+import type { Grant, LockFacts, Released, Seat } from './answers.ts'
+import { askForVote } from './birth.ts'
 import { Claims } from './claims.ts'
+import { Enrolment } from './enrolment.ts'
 import { CallFailure } from './failure.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
 import type { LockNode } from './lock-node.ts'
@@ -32,8 +33,8 @@ export class Master {
   readonly #peers: Peers
   readonly #nameOf: ((lock: string) => string) | undefined
   readonly #claims: Claims
+  readonly #enrolment: Enrolment
   readonly #ignoreUps: () => void
-  #runId = ''
 
   /** @param nameOf the raw name that a lock has there; left out where it is the same everywhere */
   constructor(
@@ -48,7 +49,10 @@ export class Master {
     this.#peers = peers
     this.#nameOf = nameOf
     this.#claims = new Claims(node, settings.callMs, settings.restMs)
-    this.#ignoreUps = node.onUp(() => this.#enrolAnew())
+    const all = () => peers.all().map((master) => master.node)
+    const { restMs, callMs } = settings
+    this.#enrolment = new Enrolment(node, restMs, { all, isNew: () => peers.isNewDeployment() })
+    this.#ignoreUps = node.onUp(() => this.#enrolment.anew(callMs))
   }
 
   /** Asks for its vote; where it does not know since when it has one, it is told. */
@@ -61,7 +65,7 @@ export class Master {
     reserve = 0,
   ): Promise<Grant> {
     const here = this.#here(keys)
-    const ballot = { owner, leaseMs, holds, reserve }
+    const ballot = { owner, leaseMs, holds, reserve, longestMs: this.#settings.restMs }
     const ask = (ms: number, onSend = () => {}) => askForVote(this.node, here, ballot, ms, onSend)
     if (holds > 1) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
@@ -69,7 +73,7 @@ export class Master {
         const endsAt = performance.now() + timeoutMs
         return ask(timeoutMs, onSend).then((grant) => {
           if (grant.kind !== 'forgot') return grant
-          return this.#remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
+          return this.#enrolment.remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
         })
       }),
     )
@@ -182,36 +186,6 @@ export class Master {
         return { kind: 'granted', token }
       }),
     )
-  }
-
-  /**
-   * One that may have forgotten: where it was not told since when it votes it is told, and asked
-   * once more. Rejects where it may not vote yet.
-   */
-  async #remind(
-    { sinceUs }: Forgot,
-    endsAt: number,
-    askAgain: (leftMs: number) => Promise<Grant>,
-  ): Promise<Grant> {
-    if (sinceUs === null) {
-      const isNew = await this.#peers.isNewDeployment()
-      await enrol(this.node, this.#settings.restMs, isNew, Math.max(1, endsAt - performance.now()))
-      const leftMs = endsAt - performance.now()
-      if (leftMs < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
-      const again = await askAgain(leftMs)
-      if (again.kind !== 'forgot') return again
-    }
-    throw new CallFailure('unsent', MAY_HAVE_FORGOTTEN)
-  }
-
-  /** One that was started anew rests from now on, and not from when it is next asked for a vote. */
-  #enrolAnew(): void {
-    const { runId } = this.node.calls
-    const known = this.#runId
-    this.#runId = runId
-    if (known === '' || runId === known) return
-    const { restMs, callMs } = this.#settings
-    enrol(this.node, restMs, false, callMs).catch(() => {})
   }
 
   /** What it would be of no use to wait for: one that cannot be reached fails at once. */
