@@ -6,6 +6,7 @@ import { CallFailure } from './failure.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
 import type { LockNode } from './lock-node.ts'
 import { labelOf } from './open.ts'
+import { RoundTrip } from './round-trip.ts'
 import * as scripts from './scripts.generated.ts'
 import type { Listening } from './wake-ups.ts'
 import { within } from './within.ts'
@@ -29,6 +30,8 @@ export class Master {
   readonly node: LockNode
   /** How it is named in errors. */
   readonly label: string
+  /** Of its votes. */
+  readonly roundTrip = new RoundTrip()
   readonly #settings: MasterSettings
   readonly #peers: Peers
   readonly #nameOf: ((lock: string) => string) | undefined
@@ -70,8 +73,10 @@ export class Master {
     if (holds > 1) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
       this.#claims.claim(owner, timeoutMs, (onSend) => {
-        const endsAt = performance.now() + timeoutMs
+        const sentAt = performance.now()
+        const endsAt = sentAt + timeoutMs
         return ask(timeoutMs, onSend).then((grant) => {
+          this.roundTrip.took(performance.now() - sentAt)
           if (grant.kind !== 'forgot') return grant
           return this.#enrolment.remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
         })

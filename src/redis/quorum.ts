@@ -3,12 +3,23 @@ import { Contention } from './contention.ts'
 import { Election } from './election.ts'
 import { CallFailure } from './failure.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
+import { identifyAll, inspectMost } from './looking.ts'
 import type { Master } from './master.ts'
 import { poll } from './poll.ts'
 import { renewOnMost } from './renewals.ts'
 import type { Servers } from './servers.ts'
 import { Splits } from './splits.ts'
-import { answersOf, count, failuresOf, isGranted, mostOften, Size, type Votes } from './votes.ts'
+import {
+  answersOf,
+  count,
+  failuresOf,
+  isGranted,
+  isMixed,
+  isSplit,
+  mostOften,
+  Size,
+  type Votes,
+} from './votes.ts'
 import type { Listening } from './wake-ups.ts'
 
 /**
@@ -61,8 +72,11 @@ export class Quorum implements Servers {
       (master) => (master === first?.master ? first.vote : ask(master)),
       (some) => {
         const granted = count(some, 'granted')
-        return granted >= majority || (some.length - granted > spare && 'nearly')
+        if (granted >= majority) return true
+        return (some.length - granted > spare || isSplit(some, majority)) && 'nearly'
       },
+      () => {},
+      this.#splits.patience(keys),
     )
     if (votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'misused')) {
       if (holds === 1) this.#election.abandon(keys, owner, callMs)
@@ -105,7 +119,7 @@ export class Quorum implements Servers {
       (master) => master.handOver(keys, from, to, listening, callMs, reserve),
       (some) =>
         count(some, 'granted') >= majority ||
-        ((count(some, 'yielded') >= majority || count(some, 'gone') > spare) && 'nearly'),
+        ((isMixed(some, majority) || count(some, 'gone') > spare) && 'nearly'),
     )
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
@@ -113,10 +127,7 @@ export class Quorum implements Servers {
       if (agreed !== null) return agreed
     }
     // Those who have it now, or may have it, are too few.
-    const failed = failuresOf(votes).length
-    const isMixed =
-      votes.length === this.#masters.length && failed <= spare && count(votes, 'gone') <= spare
-    if (count(votes, 'yielded') >= majority || (isMixed && count(votes, 'yielded') > 0)) {
+    if (isMixed(votes, majority) && count(votes, 'gone') <= spare) {
       this.#election.giveBack(keys, to.owner, votes, callMs)
       return this.#splits.yielded(votes)
     }
@@ -181,19 +192,11 @@ export class Quorum implements Servers {
     return mostOften(answers)?.value ?? ''
   }
 
-  async inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
+  inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
     const callMs = Math.min(timeoutMs, this.#callMs)
-    const votes = await poll(
-      this.#masters,
-      (master) => master.inspect(keys, callMs),
-      (some) => {
-        const most = mostOften(answersOf(some).map(({ holder }) => holder))
-        return (most?.times ?? 0) >= this.#size.majority && 'nearly'
-      },
+    return inspectMost(this.#masters, this.#size, keys, callMs, (votes) =>
+      this.#failure(votes, false),
     )
-    const facts = answersOf(votes)
-    if (facts.length < this.#size.majority) throw this.#failure(votes, false)
-    return this.#size.factsOf(facts)
   }
 
   listen(keys: LockKeys, onWake: () => void): Listening {
@@ -221,15 +224,8 @@ export class Quorum implements Servers {
   }
 
   /** All of them together; null where one does not tell, for others may share the rest. */
-  async identify(timeoutMs: number): Promise<string | null> {
-    const callMs = Math.min(timeoutMs, this.#callMs)
-    const votes = await poll(
-      this.#masters,
-      (master) => master.identify(callMs),
-      (some) => answersOf(some).length >= this.#size.majority && 'nearly',
-    )
-    const ids = answersOf(votes)
-    return ids.length < this.#size.all || ids.includes(null) ? null : ids.sort().join()
+  identify(timeoutMs: number): Promise<string | null> {
+    return identifyAll(this.#masters, this.#size, Math.min(timeoutMs, this.#callMs))
   }
 
   async quiet(): Promise<void> {

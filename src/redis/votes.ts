@@ -28,6 +28,19 @@ export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind
   return times
 }
 
+/**
+ * Whether a majority has answered and does not agree. Who has not answered may never do: to wait for it
+ * would keep the votes that each of those has who ask.
+ */
+export function isSplit(votes: Votes<Grant>, majority: number): boolean {
+  return count(votes, 'held') > 0 && answersOf(votes).length >= majority
+}
+
+/** The same for a hand-over: a majority has answered, and some of them have let others go before. */
+export function isMixed(votes: Votes<Grant>, majority: number): boolean {
+  return count(votes, 'yielded') > 0 && answersOf(votes).length >= majority
+}
+
 export function mostOften<T>(all: readonly T[]): { value: T; times: number } | undefined {
   const counts = new Map<T, number>()
   for (const one of all) counts.set(one, (counts.get(one) ?? 0) + 1)
