@@ -172,8 +172,12 @@ export class Master {
     return calls.run(scripts.agree, both, args, timeoutMs, (reply) => Number(reply) === 1)
   }
 
-  /** Gives it a lock back that a majority has confirmed. */
-  async restore(seat: Seat, leaseMs: number, timeoutMs: number): Promise<void> {
+  /**
+   * Gives it a lock back that a majority has confirmed.
+   *
+   * @returns whether it has the lock in that name now
+   */
+  async restore(seat: Seat, leaseMs: number, timeoutMs: number): Promise<boolean> {
     const { wireOwner, holds = 1, token = 0 } = seat
     const here = this.#here(lockKeys(seat.key))
     const args = (notAfterUs: number) => [
@@ -184,13 +188,16 @@ export class Master {
       notAfterUs,
       this.node.counterMs,
     ]
+    let isThere = false
     await this.#claims.claim(wireOwner, timeoutMs, (onSend) =>
       // Whatever it answers: it may have the lock in that name.
-      this.node.calls.timed(scripts.restore, here.both, args, timeoutMs, () => {
+      this.node.calls.timed(scripts.restore, here.both, args, timeoutMs, ([answer]) => {
         onSend()
+        isThere = answer === 'held'
         return { kind: 'granted', token }
       }),
     )
+    return isThere
   }
 
   /** What it would be of no use to wait for: one that cannot be reached fails at once. */

@@ -5,13 +5,16 @@ import { CallFailure } from './failure.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
 import { identifyAll, inspectMost } from './looking.ts'
 import type { Master } from './master.ts'
+import { Members } from './members.ts'
 import { poll } from './poll.ts'
 import { renewOnMost } from './renewals.ts'
+import { Repairs } from './repairs.ts'
 import type { Servers } from './servers.ts'
 import { Splits } from './splits.ts'
 import {
   answersOf,
   count,
+  downOf,
   failuresOf,
   isGranted,
   isMixed,
@@ -30,7 +33,7 @@ import type { Listening } from './wake-ups.ts'
  *
  * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
  */
-export class Quorum implements Servers {
+export class Quorum extends Members implements Servers {
   readonly namesOnce = true
   readonly countsListeners = true
   readonly #masters: readonly Master[]
@@ -39,16 +42,19 @@ export class Quorum implements Servers {
   readonly #callMs: number
   readonly #splits: Splits
   readonly #contention: Contention
+  readonly #repairs: Repairs
   #closed = false
 
   /** @param callMs how long one master may take, in milliseconds */
   constructor(masters: readonly Master[], callMs: number) {
+    super(masters)
     this.#masters = masters
     this.#size = new Size(masters.length)
     this.#splits = new Splits(this.#size)
     this.#election = new Election(masters, this.#size.majority)
     this.#contention = new Contention(masters, this.#size)
     this.#callMs = callMs
+    this.#repairs = new Repairs((seats) => void this.renew(seats, 0, callMs), callMs)
   }
 
   async acquire(
@@ -67,6 +73,7 @@ export class Quorum implements Servers {
       this.#splits.over(keys)
       return first.held
     }
+    const attempt = this.#repairs.attempt()
     const votes = await poll(
       this.#masters,
       (master) => (master === first?.master ? first.vote : ask(master)),
@@ -75,7 +82,7 @@ export class Quorum implements Servers {
         if (granted >= majority) return true
         return (some.length - granted > spare || isSplit(some, majority)) && 'nearly'
       },
-      () => {},
+      attempt.late,
       this.#splits.patience(keys),
     )
     if (votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'misused')) {
@@ -84,12 +91,12 @@ export class Quorum implements Servers {
     }
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
-      if (holds > 1) return { kind: 'granted', token: Number.NaN }
+      if (holds > 1) return attempt.won({ kind: 'granted', token: Number.NaN }, votes)
       const agreed = await this.#election.agree(keys, owner, granted, callMs)
       if (agreed !== null) {
         this.#splits.over(keys)
         this.#contention.won(keys)
-        return agreed
+        return attempt.won(agreed, votes)
       }
     }
     if (holds > 1 && count(votes, 'gone') > spare) {
@@ -114,17 +121,19 @@ export class Quorum implements Servers {
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
+    const attempt = this.#repairs.attempt()
     const votes = await poll(
       this.#masters,
       (master) => master.handOver(keys, from, to, listening, callMs, reserve),
       (some) =>
         count(some, 'granted') >= majority ||
         ((isMixed(some, majority) || count(some, 'gone') > spare) && 'nearly'),
+      attempt.late,
     )
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
       const agreed = await this.#election.agree(keys, to.owner, granted, callMs)
-      if (agreed !== null) return agreed
+      if (agreed !== null) return attempt.won(agreed, votes)
     }
     // Those who have it now, or may have it, are too few.
     if (isMixed(votes, majority) && count(votes, 'gone') <= spare) {
@@ -154,8 +163,8 @@ export class Quorum implements Servers {
         return answersOf(some).length - gone >= majority || gone > spare
       },
     )
-    const answers = answersOf(votes)
     this.#contention.released(keys, votes)
+    const answers = answersOf(votes)
     if (answers.length < majority && count(votes, 'gone') <= spare) {
       throw this.#failure(votes, answers.length > 0)
     }
@@ -169,9 +178,10 @@ export class Quorum implements Servers {
     leaseMs: number,
     timeoutMs: number,
   ): Promise<(number | CallFailure)[]> {
-    return renewOnMost(this.#masters, this.#size, seats, leaseMs, timeoutMs, (seat) =>
-      this.#election.abandon(lockKeys(seat.key), seat.wireOwner, this.#callMs),
-    )
+    return renewOnMost(this.#masters, this.#size, seats, leaseMs, timeoutMs, {
+      lost: (seat) => this.#election.abandon(lockKeys(seat.key), seat.wireOwner, this.#callMs),
+      missing: (seat) => this.#repairs.add(seat),
+    })
   }
 
   groups(seats: readonly Pick<Seat, 'key'>[]): number[][] {
@@ -203,24 +213,9 @@ export class Quorum implements Servers {
     return this.#contention.listen(keys, onWake)
   }
 
-  get lateAtMostMs(): number {
-    return Math.max(...this.#masters.map(({ node }) => node.lateAtMostMs))
-  }
-
   get whyDown(): CallFailure | undefined {
-    const down = this.#masters.flatMap((member) => {
-      const answer = member.node.whyDown
-      return answer === undefined ? [] : [{ member, answer }]
-    })
+    const down = downOf(this.#masters)
     return down.length > this.#size.spare ? this.#failure(down, false) : undefined
-  }
-
-  get everUp(): boolean {
-    return this.#masters.some(({ node }) => node.everUp)
-  }
-
-  connect(): void {
-    for (const { node } of this.#masters) node.connect()
   }
 
   /** All of them together; null where one does not tell, for others may share the rest. */
@@ -228,13 +223,10 @@ export class Quorum implements Servers {
     return identifyAll(this.#masters, this.#size, Math.min(timeoutMs, this.#callMs))
   }
 
-  async quiet(): Promise<void> {
-    await Promise.all(this.#masters.map((master) => master.quiet()))
-  }
-
   /** The masters stay open. */
   close(): void {
     this.#closed = true
+    this.#repairs.close()
     for (const master of this.#masters) master.close()
   }
 

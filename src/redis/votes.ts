@@ -1,10 +1,9 @@
-import type { Grant, LockFacts } from './answers.ts'
+import type { Grant, Granted, LockFacts } from './answers.ts'
 import { CallFailure } from './failure.ts'
 import type { Master } from './master.ts'
 import type { Vote } from './poll.ts'
 
 export type Votes<A> = readonly Vote<Master, A | CallFailure>[]
-export type Granted = Extract<Grant, { kind: 'granted' }>
 
 /** What one master answered for each seat, or why it did not. */
 export type Renewals = (number | CallFailure)[] | CallFailure
@@ -131,4 +130,12 @@ export function failuresOf(votes: Votes<unknown>): Vote<Master, CallFailure>[] {
   return votes.filter(
     (vote): vote is Vote<Master, CallFailure> => vote.answer instanceof CallFailure,
   )
+}
+
+/** Those that are known to be down, and why. */
+export function downOf(masters: readonly Master[]): Vote<Master, CallFailure>[] {
+  return masters.flatMap((member) => {
+    const answer = member.node.whyDown
+    return answer === undefined ? [] : [{ member, answer }]
+  })
 }
