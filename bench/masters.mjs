@@ -61,7 +61,8 @@ class Master {
   /** Lets it vote as if it had done so for long, whatever it has forgotten. */
   async letVote() {
     const runId = /run_id:(\w+)/.exec(await this.admin.info('server'))?.[1] ?? ''
-    await this.admin.set(BIRTH, `0 ${runId} 0`)
+    const replId = /master_replid:(\w+)/.exec(await this.admin.info('replication'))?.[1] ?? ''
+    await this.admin.set(BIRTH, `0 ${runId} 0 ${replId} 60000`)
   }
 
   stop() {

@@ -9,7 +9,7 @@
   ARGV[2]  counterMs   how long the counters are kept from now, in milliseconds; 0 is for good
   ARGV[3]  publish     PUBLISH or SPUBLISH
   ARGV[4]  birth       the key that tells since when this master may vote
-  ARGV[5]  runId       the id of the server's process, as INFO tells it
+  ARGV[5]  longestMs   the longest lease that this client takes, in milliseconds
   ARGV[6]  kinds       of each call the first letter of its script, and how many arguments follow
   ARGV[*]  own         these, one call after the other: all but those above, and the channel
 
@@ -17,8 +17,8 @@
     for each call what its script returns, or { 'error', message }; but the token alone for
     { 'granted', token }, and the number alone for { 'freed', listeners }
 ]]
-local notAfterUs, counterMs, publish, birth, runId = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local kinds = ARGV[6]
+local notAfterUs, counterMs, publish, birth = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local longestMs, kinds = ARGV[5], ARGV[6]
 
 -- include: parts/server-time.lua
 
@@ -27,6 +27,8 @@ local kinds = ARGV[6]
 -- include: parts/counter.lua
 
 -- include: parts/read-write.lua
+
+-- include: parts/birth.lua
 
 -- include: parts/acquire.lua
 
@@ -38,7 +40,7 @@ local scripts = {
   end,
   v = function(lock, counter, owner, leaseMs, holds, reserve, token)
     return acquire(
-      lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, birth, runId
+      lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, birth, longestMs
     )
   end,
   r = function(lock, counter, owner, token, holds)

@@ -13,7 +13,7 @@
   ARGV[3]  notAfterUs  server time after which no count is raised, in µs; 0 is never
   ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[5]  birth       the key that tells since when it may vote
-  ARGV[6]  runId       the id of the server's process, as INFO tells it
+  ARGV[6]  longestMs   the longest lease that this client takes, in milliseconds
   ARGV[7]  holds       the hold count wanted after this call; 1, a first acquisition, when left out
   ARGV[8]  reserve     how many tokens are wanted beside the one; none when left out
   ARGV[9]  token       of a re-entry: the token of the hold that is re-entered, which is not compared,
@@ -21,7 +21,8 @@
 
   Returns
     what `acquire` does, or
-    { 'forgot', sinceUs }    it may not vote before that time; '' when it has not been told since when
+    { 'forgot', sinceUs }    it may not vote before that time; '' when it has not been told since when,
+                             as this server and for so long leases: that is what `enrol` does
 ]]
 -- include: parts/server-time.lua
 
@@ -30,6 +31,8 @@
 -- include: parts/counter.lua
 
 -- include: parts/read-write.lua
+
+-- include: parts/birth.lua
 
 -- include: parts/acquire.lua
 

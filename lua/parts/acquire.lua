@@ -1,6 +1,6 @@
 -- Takes a lock for an owner, or re-enters it: the script `acquire`; and `vote`, with `birth`.
 local function acquire(
-  lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, birth, runId
+  lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, birth, longestMs
 )
   leaseMs, holds, notAfterUs = tonumber(leaseMs), tonumber(holds or 1), tonumber(notAfterUs)
   reserve = tonumber(reserve or 0)
@@ -29,10 +29,12 @@ local function acquire(
     return { 'late', serverTimeText() }
   end
 
-  local sinceUs, bornAs
+  local sinceUs
   if birth and not held then
-    sinceUs, bornAs = string.match(redis.call('GET', birth) or '', '^(%d+) (%S*)')
-    if bornAs ~= runId then
+    local replId, longest
+    sinceUs, replId, longest =
+      string.match(redis.call('GET', birth) or '', '^(%d+) %S* %d (%x+) (%d+)$')
+    if not replId or replId ~= replicationId() or longest - longestMs < 0 then
       return { 'forgot', '' }
     elseif tonumber(sinceUs) > nowUs then
       return { 'forgot', sinceUs }

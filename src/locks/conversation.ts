@@ -3,6 +3,7 @@ import type { Hold } from '../lease/hold.ts'
 import type { Grant } from '../redis/answers.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Context } from './context.ts'
+import { seatOf } from './node-renewer.ts'
 import type { Site } from './site.ts'
 import { RESERVE } from './turn.ts'
 import type { Waiter } from './waiter.ts'
@@ -139,6 +140,7 @@ export class Conversation {
         waiter.patience.answered(sentAt.monotonic)
         if (waiter.settled || !hold.live) break
         hold.inDoubtUntil(waiter.doubtUntilMs)
+        grant.onHeld?.(() => seatOf(hold))
         entered()
         return true
       } else if (hold.live) {

@@ -3,6 +3,7 @@ import type { Hold } from '../lease/hold.ts'
 import type { Released } from '../redis/answers.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Context } from './context.ts'
+import { seatOf } from './node-renewer.ts'
 import type { Patience } from './patience.ts'
 import type { Site } from './site.ts'
 
@@ -87,7 +88,7 @@ export class HoldCalls {
       // It may reach Redis without an answer.
       hold.untouched = false
       hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
-      const [left] = await this.#context.node.renew([hold.seat], leaseMs, callMs)
+      const [left] = await this.#context.node.renew([seatOf(hold)], leaseMs, callMs)
       if (left instanceof CallFailure) {
         const pauseMs = patience.failed(left, sentAt.monotonic)
         if (pauseMs === null) throw patience.error('its lease was not extended')

@@ -1,6 +1,19 @@
 import type { Hold } from '../lease/hold.ts'
 import type { Answer, Renewer } from '../lease/keeper.ts'
+import type { Seat } from '../redis/answers.ts'
 import type { Servers } from '../redis/servers.ts'
+
+/** A hold as several masters are told of it: one that lost it is given back what is so by then. */
+export function seatOf(hold: Hold): Seat {
+  return {
+    ...hold.seat,
+    get holds() {
+      return hold.current.count
+    },
+    token: hold.lastToken,
+    isHeld: () => hold.current.live,
+  }
+}
 
 /** Asks one server about leases. */
 export class NodeRenewer implements Renewer {
@@ -16,15 +29,7 @@ export class NodeRenewer implements Renewer {
   }
 
   async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
-    const seats = holds.map((hold) => ({
-      ...hold.seat,
-      get holds() {
-        return hold.current.count
-      },
-      token: hold.lastToken,
-      isHeld: () => hold.current.live,
-    }))
-    const left = await this.#node.renew(seats, leaseMs, timeoutMs)
+    const left = await this.#node.renew(holds.map(seatOf), leaseMs, timeoutMs)
     return left.map((ms): Answer => {
       if (typeof ms !== 'number') return { kind: 'unknown', cause: ms }
       if (ms === -2) return { kind: 'lost' }

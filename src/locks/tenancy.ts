@@ -3,10 +3,12 @@ import type { HoldEvent } from '../events.ts'
 import { elapsedMs, type Moment } from '../lease/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
+import type { Granted } from '../redis/answers.ts'
 import { CallFailure } from '../redis/failure.ts'
 import type { Seen } from '../redis/force.ts'
 import type { Context } from './context.ts'
 import { LaterCallers } from './later-callers.ts'
+import { seatOf } from './node-renewer.ts'
 import type { Site } from './site.ts'
 import type { Request, Waiter } from './waiter.ts'
 
@@ -42,7 +44,7 @@ export class Tenancy {
    */
   granted(
     waiter: Waiter,
-    { token: lastToken, reserved = 0 }: { readonly token: number; readonly reserved?: number },
+    { token: lastToken, reserved = 0, onHeld }: Omit<Granted, 'kind'>,
     sentAt: Moment,
     leaseMs = waiter.request.leaseMs,
   ): Hold | null {
@@ -68,6 +70,7 @@ export class Tenancy {
       waiter.doubtUntilMs = 0
       waiter.wireOwner = undefined
       waiter.patience.answered(sentAt.monotonic)
+      onHeld?.(() => seatOf(hold))
       return hold
     }
     // Asking again renews it; if that comes to nothing it is in doubt, and will be settled.

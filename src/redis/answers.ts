@@ -1,16 +1,17 @@
 /** What an acquire or a hand-over was answered. */
-export type Grant =
-  | {
-      readonly kind: 'granted'
-      readonly token: number
-      /** So many tokens below that one are the owner's too. */
-      readonly reserved?: number
-    }
-  | Held
-  | Yielded
-  | Queued
-  | { readonly kind: 'gone' }
-  | Forgot
+export type Grant = Granted | Held | Yielded | Queued | { readonly kind: 'gone' } | Forgot
+
+export interface Granted {
+  readonly kind: 'granted'
+  readonly token: number
+  /** So many tokens below that one are the owner's too. */
+  readonly reserved?: number
+  /**
+   * Set by several masters, of which some may not have granted it: they are asked again as long as the
+   * hold lives which this is to be called with.
+   */
+  readonly onHeld?: (seat: () => Seat) => void
+}
 
 /** A master of several that may not vote before that time; null when it was not told since when. */
 export interface Forgot {

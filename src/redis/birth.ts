@@ -8,14 +8,19 @@ import * as scripts from './scripts.generated.ts'
 /** The key that tells since when a master may vote, and as which process of the server. */
 export const BIRTH = 'holdfast_birth'
 
-/** Why a master does not vote. */
-export const MAY_HAVE_FORGOTTEN =
-  'it was started or emptied not long ago and may have forgotten leases; it votes again when the ' +
-  'longest lease has passed'
-
 /** @returns whether it has no mark of ever having voted */
 export async function isUnused(node: LockNode, timeoutMs: number): Promise<boolean> {
-  return (await node.calls.raw(timeoutMs, (client) => client.get(BIRTH))) === null
+  return (await markOf(node, timeoutMs)) === null
+}
+
+/** @returns the longest lease that it was told of, in milliseconds; 0 where it knows of none */
+export async function longestKnown(node: LockNode, timeoutMs: number): Promise<number> {
+  const [, ms = 0] = / [0-9a-f]+ (\d+)$/.exec((await markOf(node, timeoutMs)) ?? '') ?? []
+  return Number(ms)
+}
+
+function markOf(node: LockNode, timeoutMs: number): Promise<string | null> {
+  return node.calls.raw(timeoutMs, (client) => client.get(BIRTH))
 }
 
 /** What a vote is asked for, in the words of the script `vote`. */
@@ -25,6 +30,8 @@ interface Ballot {
   readonly holds: number
   readonly reserve: number
   readonly token: number | undefined
+  /** The longest lease that this client takes: the master is to know it first. */
+  readonly longestMs: number
 }
 
 /**
@@ -35,13 +42,13 @@ interface Ballot {
 export function askForVote(
   { calls, counterMs }: LockNode,
   keys: LockKeys,
-  { owner, leaseMs, holds, reserve, token }: Ballot,
+  { owner, leaseMs, holds, reserve, token, longestMs }: Ballot,
   timeoutMs: number,
   onSend: () => void,
 ): Promise<Grant> {
   const args = (notAfterUs: number) => {
     onSend()
-    const needed = [owner, leaseMs, notAfterUs, counterMs, BIRTH, calls.runId]
+    const needed = [owner, leaseMs, notAfterUs, counterMs, BIRTH, longestMs]
     return withCounts(needed, holds, reserve, token)
   }
   const read = token === undefined ? voteOf : reentryOf
@@ -62,7 +69,7 @@ export async function enrol(
 ): Promise<void> {
   const durable = await node.calls.raw(timeoutMs, async (client) => {
     const [info, config] = await Promise.all([
-      client.info('persistence'),
+      client.info('persistence').catch(() => ''),
       client.config('GET', 'appendfsync').catch(() => []),
     ])
     return /aof_enabled:1/.test(info) && (config as unknown[]).flat().includes('always')

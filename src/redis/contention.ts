@@ -2,12 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Grant, Held, Released } from './answers.ts'
 import type { LockKeys } from './keys.ts'
 import type { Master } from './master.ts'
+import { Pace } from './pace.ts'
 import { Releases } from './releases.ts'
 import { isAnswer, type Size, type Votes } from './votes.ts'
 import type { Listening } from './wake-ups.ts'
 import { within } from './within.ts'
 
-/** How long the master that is asked first may take until the others are asked, in milliseconds. */
+/**
+ * How long the master that is asked first may take until the others are asked, in milliseconds, at the
+ * least: where masters are further away, as long as they usually take.
+ */
 const HEAD_START_MS = 15
 
 /** Who was refused by the first looks at all of them after this, in milliseconds. */
@@ -28,7 +32,7 @@ interface Freed {
   readonly at: number
 }
 
-/** What was let go is free for no longer, in milliseconds. */
+/** What was let go is free for no longer than this and a few round trips, in milliseconds. */
 const FREE_MS = 50
 
 /** How many others seem to want a lock. */
@@ -56,18 +60,20 @@ interface First {
 export class Contention {
   readonly #masters: readonly Master[]
   readonly #size: Size
+  readonly #pace: Pace
   readonly #freed = new WeakMap<LockKeys, Freed>()
   readonly #crowds = new WeakMap<LockKeys, Crowd>()
 
   constructor(masters: readonly Master[], size: Size) {
     this.#masters = masters
     this.#size = size
+    this.#pace = new Pace(masters, size.majority)
   }
 
   /** A release on a majority of the masters is worth a look, and on fewer a moment later. */
   listen(keys: LockKeys, onWake: () => void): Listening {
     const { majority } = this.#size
-    const releases = new Releases(majority, onWake)
+    const releases = new Releases(majority, () => this.#pace.majorityMs, onWake)
     const confirmed = () => all.filter((one) => one.confirmed).length
     const byRank = [...this.#masters].sort((a, b) => a.rank(keys) - b.rank(keys))
     const all = this.#masters.map((master) =>
@@ -117,7 +123,8 @@ export class Contention {
     const crowd = this.#crowds.get(keys) ?? { losses: 0, before: 0 }
     // It is put right when the lock is had.
     this.#crowds.set(keys, { ...crowd, losses: crowd.losses + 1 })
-    return crowd.losses + crowd.before < FEW ? undefined : askAlone(master, crowd, ask)
+    if (crowd.losses + crowd.before < FEW) return undefined
+    return askAlone(master, crowd, Math.max(HEAD_START_MS, this.#pace.majorityMs), ask)
   }
 
   #isFree(keys: LockKeys, master: Master): void {
@@ -128,17 +135,23 @@ export class Contention {
 
   #freedOf(keys: LockKeys): Set<Master> | undefined {
     const freed = this.#freed.get(keys)
-    return freed !== undefined && performance.now() - freed.at < FREE_MS ? freed.masters : undefined
+    const freeMs = FREE_MS + 2 * this.#pace.majorityMs
+    return freed !== undefined && performance.now() - freed.at < freeMs ? freed.masters : undefined
   }
 
   #firstOf(byRank: readonly Master[]): Master | undefined {
-    return byRank.find(({ node }) => node.whyDown === undefined)
+    return byRank.find((one) => one.node.whyDown === undefined && !this.#isSlow(one))
+  }
+
+  #isSlow(master: Master): boolean {
+    return this.#pace.isSlow(master, HEAD_START_MS)
   }
 
   #takeFirst(keys: LockKeys): Master | undefined {
     const free = this.#freedOf(keys)
     this.#freed.delete(keys)
-    return free && [...free].sort((a, b) => a.rank(keys) - b.rank(keys))[0]
+    const quick = free && [...free].filter((one) => !this.#isSlow(one))
+    return quick?.sort((a, b) => a.rank(keys) - b.rank(keys))[0]
   }
 }
 
@@ -146,6 +159,7 @@ export class Contention {
 async function askAlone(
   master: Master,
   { losses, before }: Crowd,
+  headStartMs: number,
   ask: (master: Master) => Promise<Grant>,
 ): Promise<First> {
   // The longer it has waited, the sooner it asks.
@@ -153,7 +167,7 @@ async function askAlone(
   const courtesyMs = Math.random() * longestMs
   if (courtesyMs >= COURTESY_MS.least / 4) await pause(courtesyMs)
   const vote = ask(master)
-  const answer = await soon(vote)
+  const answer = await soon(vote, headStartMs)
   const held = answer?.kind === 'held' ? { ...answer, ttlMs: lookAfterMs(answer) } : undefined
   return { master, vote, held }
 }
@@ -165,7 +179,7 @@ function lookAfterMs({ ttlMs }: Held): number {
 }
 
 /** What it resolves to, unless that is late, or a failure. */
-async function soon<T>(work: Promise<T>): Promise<T | undefined> {
+async function soon<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let answer: T | undefined
   const coming = work.then(
     (come) => {
@@ -173,6 +187,6 @@ async function soon<T>(work: Promise<T>): Promise<T | undefined> {
     },
     () => {},
   )
-  await within(HEAD_START_MS, coming)
+  await within(ms, coming)
   return answer
 }

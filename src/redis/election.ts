@@ -1,8 +1,8 @@
-import type { Grant } from './answers.ts'
+import type { Grant, Granted } from './answers.ts'
 import type { LockKeys } from './keys.ts'
 import type { Master } from './master.ts'
 import { poll, type Vote } from './poll.ts'
-import { answersOf, type Granted, isGranted, type Votes } from './votes.ts'
+import { answersOf, isGranted, type Votes } from './votes.ts'
 
 /** What a majority of masters is asked about one name. */
 export class Election {

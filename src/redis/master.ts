@@ -1,13 +1,15 @@
-import type { Forgot, Grant, LockFacts, Released, Seat } from './answers.ts'
-import { askForVote, enrol, MAY_HAVE_FORGOTTEN } from './birth.ts'
+import type { Grant, LockFacts, Released, Seat } from './answers.ts'
+import { askForVote } from './birth.ts'
 import { Claims } from './claims.ts'
 import { yesOrNo } from './decode.ts'
+import { Enrolment } from './enrolment.ts'
 import { CallFailure } from './failure.ts'
 import { forceRelease, type Seen } from './force.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
 import type { LockNode } from './lock-node.ts'
 import { labelOf } from './open.ts'
 import { restoreAt } from './restore.ts'
+import { RoundTrip } from './round-trip.ts'
 import * as scripts from './scripts.generated.ts'
 import type { Listening } from './wake-ups.ts'
 import { within } from './within.ts'
@@ -31,12 +33,14 @@ export class Master {
   readonly node: LockNode
   /** How it is named in errors. */
   readonly label: string
+  /** Of its votes. */
+  readonly roundTrip = new RoundTrip()
   readonly #settings: MasterSettings
   readonly #peers: Peers
   readonly #nameOf: ((lock: string) => string) | undefined
   readonly #claims: Claims
+  readonly #enrolment: Enrolment
   readonly #ignoreUps: () => void
-  #runId = ''
 
   /** @param nameOf the raw name that a lock has there; left out where it is the same everywhere */
   constructor(
@@ -51,7 +55,10 @@ export class Master {
     this.#peers = peers
     this.#nameOf = nameOf
     this.#claims = new Claims(node, settings.callMs, settings.restMs)
-    this.#ignoreUps = node.onUp(() => this.#enrolAnew())
+    const all = () => peers.all().map((master) => master.node)
+    const { restMs, callMs } = settings
+    this.#enrolment = new Enrolment(node, restMs, { all, isNew: () => peers.isNewDeployment() })
+    this.#ignoreUps = node.onUp(() => this.#enrolment.anew(callMs))
   }
 
   /** Asks for its vote; where it does not know since when it has one, it is told. */
@@ -65,15 +72,17 @@ export class Master {
     token?: number,
   ): Promise<Grant> {
     const here = this.#here(keys)
-    const ballot = { owner, leaseMs, holds, reserve, token }
+    const ballot = { owner, leaseMs, holds, reserve, token, longestMs: this.#settings.restMs }
     const ask = (ms: number, onSend = () => {}) => askForVote(this.node, here, ballot, ms, onSend)
     if (token !== undefined) return this.#vote(() => ask(timeoutMs))
     return this.#vote(() =>
       this.#claims.claim(owner, timeoutMs, (onSend) => {
-        const endsAt = performance.now() + timeoutMs
+        const sentAt = performance.now()
+        const endsAt = sentAt + timeoutMs
         return ask(timeoutMs, onSend).then((grant) => {
+          this.roundTrip.took(performance.now() - sentAt)
           if (grant.kind !== 'forgot') return grant
-          return this.#remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
+          return this.#enrolment.remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
         })
       }),
     )
@@ -170,42 +179,21 @@ export class Master {
     return calls.run(scripts.agree, both, args, timeoutMs, yesOrNo)
   }
 
-  /** Gives it a lock back that a majority has confirmed. */
-  async restore(seat: Seat, leaseMs: number, timeoutMs: number): Promise<void> {
-    const here = this.#here(lockKeys(seat.key))
-    await this.#claims.claim(seat.wireOwner, timeoutMs, (onSend) =>
-      restoreAt(this.node, here, seat, leaseMs, timeoutMs, onSend),
-    )
-  }
-
   /**
-   * One that may have forgotten: where it was not told since when it votes it is told, and asked
-   * once more. Rejects where it may not vote yet.
+   * Gives it a lock back that a majority has confirmed.
+   *
+   * @returns whether it has the lock in that name now
    */
-  async #remind(
-    { sinceUs }: Forgot,
-    endsAt: number,
-    askAgain: (leftMs: number) => Promise<Grant>,
-  ): Promise<Grant> {
-    if (sinceUs === null) {
-      const isNew = await this.#peers.isNewDeployment()
-      await enrol(this.node, this.#settings.restMs, isNew, Math.max(1, endsAt - performance.now()))
-      const leftMs = endsAt - performance.now()
-      if (leftMs < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
-      const again = await askAgain(leftMs)
-      if (again.kind !== 'forgot') return again
-    }
-    throw new CallFailure('unsent', MAY_HAVE_FORGOTTEN)
-  }
-
-  /** One that was started anew rests from now on, and not from when it is next asked for a vote. */
-  #enrolAnew(): void {
-    const { runId } = this.node.calls
-    const known = this.#runId
-    this.#runId = runId
-    if (known === '' || runId === known) return
-    const { restMs, callMs } = this.#settings
-    enrol(this.node, restMs, false, callMs).catch(() => {})
+  async restore(seat: Seat, leaseMs: number, timeoutMs: number): Promise<boolean> {
+    const here = this.#here(lockKeys(seat.key))
+    let isThere = false
+    await this.#claims.claim(seat.wireOwner, timeoutMs, (onSend) =>
+      restoreAt(this.node, here, seat, leaseMs, timeoutMs, (answer) => {
+        onSend()
+        isThere = answer === 'held'
+      }),
+    )
+    return isThere
   }
 
   /** What it would be of no use to wait for: one that cannot be reached fails at once. */

@@ -9,14 +9,18 @@ export interface Vote<M, A> {
 /** Whether the answers so far decide: at once, or after a short wait for the rest of them. */
 export type Decided = boolean | 'nearly'
 
-/** The rest is waited for as long again as it took so far, within these bounds, in milliseconds. */
-const GRACE_MS = { least: 3, most: 15 }
+/**
+ * The rest is waited for as long again as it took so far, within these bounds, in milliseconds: those
+ * who are as far away as the ones that have answered are about to answer as well.
+ */
+const GRACE_MS = { least: 3, most: 250 }
 
 /**
  * Asks all at once, and goes on as soon as the answers so far decide.
  *
  * @param isDecided looks at the votes so far
  * @param late gets the votes that come after that
+ * @param patience how many times as long as usual the rest is waited for
  * @returns the votes that came before that: all, when nothing was decided
  */
 export function poll<M, T>(
@@ -24,6 +28,7 @@ export function poll<M, T>(
   ask: (member: M) => Promise<T>,
   isDecided: (votes: readonly Vote<M, T | CallFailure>[]) => Decided,
   late: (vote: Vote<M, T | CallFailure>) => void = () => {},
+  patience = 1,
 ): Promise<Vote<M, T | CallFailure>[]> {
   return new Promise((resolve) => {
     const votes: Vote<M, T | CallFailure>[] = []
@@ -47,7 +52,7 @@ export function poll<M, T>(
         else if (decided === 'nearly') {
           const tookMs = performance.now() - startedAt
           const graceMs = Math.min(Math.max(tookMs, GRACE_MS.least), GRACE_MS.most)
-          grace ??= setTimeout(end, graceMs)
+          grace ??= setTimeout(end, graceMs * patience)
         }
       }
       ask(member).then(heard, heard)

@@ -4,12 +4,26 @@ import { Election } from './election.ts'
 import { CallFailure } from './failure.ts'
 import { forceReleaseOnMost, type Seen, seenByMost } from './force.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
+import { identifyAll, inspectMost } from './looking.ts'
 import type { Master } from './master.ts'
+import { Members } from './members.ts'
 import { poll } from './poll.ts'
 import { renewOnMost } from './renewals.ts'
+import { Repairs } from './repairs.ts'
 import type { Servers } from './servers.ts'
 import { Splits } from './splits.ts'
-import { answersOf, count, failuresOf, isGranted, mostOften, Size, type Votes } from './votes.ts'
+import {
+  answersOf,
+  count,
+  downOf,
+  failuresOf,
+  isGranted,
+  isMixed,
+  isSplit,
+  mostOften,
+  Size,
+  type Votes,
+} from './votes.ts'
 import type { Listening } from './wake-ups.ts'
 
 /**
@@ -20,7 +34,7 @@ import type { Listening } from './wake-ups.ts'
  *
  * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
  */
-export class Quorum implements Servers {
+export class Quorum extends Members implements Servers {
   readonly namesOnce = true
   readonly countsListeners = true
   readonly #masters: readonly Master[]
@@ -29,16 +43,19 @@ export class Quorum implements Servers {
   readonly #callMs: number
   readonly #splits: Splits
   readonly #contention: Contention
+  readonly #repairs: Repairs
   #closed = false
 
   /** @param callMs how long one master may take, in milliseconds */
   constructor(masters: readonly Master[], callMs: number) {
+    super(masters)
     this.#masters = masters
     this.#size = new Size(masters.length)
     this.#splits = new Splits(this.#size)
     this.#election = new Election(masters, this.#size.majority)
     this.#contention = new Contention(masters, this.#size)
     this.#callMs = callMs
+    this.#repairs = new Repairs((seats) => void this.renew(seats, 0, callMs), callMs)
   }
 
   async acquire(
@@ -59,13 +76,17 @@ export class Quorum implements Servers {
       this.#splits.over(keys)
       return first.held
     }
+    const attempt = this.#repairs.attempt()
     const votes = await poll(
       this.#masters,
       (master) => (master === first?.master ? first.vote : ask(master)),
       (some) => {
         const granted = count(some, 'granted')
-        return granted >= majority || (some.length - granted > spare && 'nearly')
+        if (granted >= majority) return true
+        return (some.length - granted > spare || isSplit(some, majority)) && 'nearly'
       },
+      attempt.late,
+      this.#splits.patience(keys),
     )
     if (votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'misused')) {
       if (isFirst) this.#election.abandon(keys, owner, callMs)
@@ -73,12 +94,12 @@ export class Quorum implements Servers {
     }
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
-      if (!isFirst) return { kind: 'granted', token: Number.NaN }
+      if (!isFirst) return attempt.won({ kind: 'granted', token: Number.NaN }, votes)
       const agreed = await this.#election.agree(keys, owner, granted, callMs)
       if (agreed !== null) {
         this.#splits.over(keys)
         this.#contention.won(keys)
-        return agreed
+        return attempt.won(agreed, votes)
       }
     }
     if (!isFirst && count(votes, 'gone') > spare) {
@@ -103,23 +124,22 @@ export class Quorum implements Servers {
   ): Promise<Grant> {
     const { majority, spare } = this.#size
     const callMs = Math.min(timeoutMs, this.#callMs)
+    const attempt = this.#repairs.attempt()
     const votes = await poll(
       this.#masters,
       (master) => master.handOver(keys, from, to, listening, callMs, reserve),
       (some) =>
         count(some, 'granted') >= majority ||
-        ((count(some, 'yielded') >= majority || count(some, 'gone') > spare) && 'nearly'),
+        ((isMixed(some, majority) || count(some, 'gone') > spare) && 'nearly'),
+      attempt.late,
     )
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
       const agreed = await this.#election.agree(keys, to.owner, granted, callMs)
-      if (agreed !== null) return agreed
+      if (agreed !== null) return attempt.won(agreed, votes)
     }
     // Those who have it now, or may have it, are too few.
-    const failed = failuresOf(votes).length
-    const isMixed =
-      votes.length === this.#masters.length && failed <= spare && count(votes, 'gone') <= spare
-    if (count(votes, 'yielded') >= majority || (isMixed && count(votes, 'yielded') > 0)) {
+    if (isMixed(votes, majority) && count(votes, 'gone') <= spare) {
       this.#election.giveBack(keys, to.owner, votes, callMs)
       return this.#splits.yielded(votes)
     }
@@ -147,8 +167,8 @@ export class Quorum implements Servers {
         return answersOf(some).length - gone >= majority || gone > spare
       },
     )
-    const answers = answersOf(votes)
     this.#contention.released(keys, votes)
+    const answers = answersOf(votes)
     const gone = count(votes, 'gone')
     if (answers.length < majority && gone <= spare) {
       throw this.#failure(votes, answers.length > gone)
@@ -163,9 +183,10 @@ export class Quorum implements Servers {
     leaseMs: number,
     timeoutMs: number,
   ): Promise<(number | CallFailure)[]> {
-    return renewOnMost(this.#masters, this.#size, seats, leaseMs, timeoutMs, (seat) =>
-      this.#election.abandon(lockKeys(seat.key), seat.wireOwner, this.#callMs),
-    )
+    return renewOnMost(this.#masters, this.#size, seats, leaseMs, timeoutMs, {
+      lost: (seat) => this.#election.abandon(lockKeys(seat.key), seat.wireOwner, this.#callMs),
+      missing: (seat) => this.#repairs.add(seat),
+    })
   }
 
   groups(seats: readonly Pick<Seat, 'key'>[]): number[][] {
@@ -182,64 +203,31 @@ export class Quorum implements Servers {
     return forceReleaseOnMost(this.#masters, this.#size, keys, seen, callMs, this.#failure)
   }
 
-  async inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
+  inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
     const callMs = Math.min(timeoutMs, this.#callMs)
-    const votes = await poll(
-      this.#masters,
-      (master) => master.inspect(keys, callMs),
-      (some) => {
-        const most = mostOften(answersOf(some).map(({ holder }) => holder))
-        return (most?.times ?? 0) >= this.#size.majority && 'nearly'
-      },
+    return inspectMost(this.#masters, this.#size, keys, callMs, (votes) =>
+      this.#failure(votes, false),
     )
-    const facts = answersOf(votes)
-    if (facts.length < this.#size.majority) throw this.#failure(votes, false)
-    return this.#size.factsOf(facts)
   }
 
   listen(keys: LockKeys, onWake: () => void): Listening {
     return this.#contention.listen(keys, onWake)
   }
 
-  get lateAtMostMs(): number {
-    return Math.max(...this.#masters.map(({ node }) => node.lateAtMostMs))
-  }
-
   get whyDown(): CallFailure | undefined {
-    const down = this.#masters.flatMap((member) => {
-      const answer = member.node.whyDown
-      return answer === undefined ? [] : [{ member, answer }]
-    })
+    const down = downOf(this.#masters)
     return down.length > this.#size.spare ? this.#failure(down, false) : undefined
   }
 
-  get everUp(): boolean {
-    return this.#masters.some(({ node }) => node.everUp)
-  }
-
-  connect(): void {
-    for (const { node } of this.#masters) node.connect()
-  }
-
   /** All of them together; null where one does not tell, for others may share the rest. */
-  async identify(timeoutMs: number): Promise<string | null> {
-    const callMs = Math.min(timeoutMs, this.#callMs)
-    const votes = await poll(
-      this.#masters,
-      (master) => master.identify(callMs),
-      (some) => answersOf(some).length >= this.#size.majority && 'nearly',
-    )
-    const ids = answersOf(votes)
-    return ids.length < this.#size.all || ids.includes(null) ? null : ids.sort().join()
-  }
-
-  async quiet(): Promise<void> {
-    await Promise.all(this.#masters.map((master) => master.quiet()))
+  identify(timeoutMs: number): Promise<string | null> {
+    return identifyAll(this.#masters, this.#size, Math.min(timeoutMs, this.#callMs))
   }
 
   /** The masters stay open. */
   close(): void {
     this.#closed = true
+    this.#repairs.close()
     for (const master of this.#masters) master.close()
   }
 

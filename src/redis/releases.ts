@@ -1,9 +1,12 @@
 import type { Master } from './master.ts'
 
-/** How long the first message waits for those of a majority, in milliseconds. */
+/**
+ * How long the first message waits for those of a majority, in milliseconds; longer where masters are
+ * further away: for as long as a majority takes to answer, since a release has the same ways to go.
+ */
 const GATHER_MS = 10
 
-/** Messages of masters that had sent none count as of the same release for so long. */
+/** Messages of masters that had sent none count as of the same release for so long, and two round trips. */
 const ROUND_MS = 100
 
 /**
@@ -12,6 +15,7 @@ const ROUND_MS = 100
  */
 export class Releases {
   readonly #majority: number
+  readonly #roundTripMs: () => number
   readonly #onWake: () => void
   /** Those that have told of the release that is just heard of. */
   readonly #heard = new Set<Master>()
@@ -19,8 +23,10 @@ export class Releases {
   #woken = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(majority: number, onWake: () => void) {
+  /** @param roundTripMs how long a majority takes to answer at the moment */
+  constructor(majority: number, roundTripMs: () => number, onWake: () => void) {
     this.#majority = majority
+    this.#roundTripMs = roundTripMs
     this.#onWake = onWake
   }
 
@@ -28,13 +34,17 @@ export class Releases {
   told(master: Master, isFirst: boolean): void {
     const now = performance.now()
     if (this.#woken) {
-      const isLate = !this.#heard.has(master) && now - this.#startedAt < ROUND_MS
+      const roundMs = ROUND_MS + 2 * this.#roundTripMs()
+      const isLate = !this.#heard.has(master) && now - this.#startedAt < roundMs
       if (!isLate) this.#begin(now)
     }
     this.#heard.add(master)
     if (this.#woken) return
     if (isFirst || this.#heard.size >= this.#majority) this.#wake()
-    else this.#timer ??= setTimeout(() => this.#giveUp(), GATHER_MS).unref()
+    else if (this.#timer === undefined) {
+      const gatherMs = Math.max(GATHER_MS, this.#roundTripMs())
+      this.#timer = setTimeout(() => this.#giveUp(), gatherMs).unref()
+    }
   }
 
   stop(): void {

@@ -6,6 +6,9 @@ import { answersOf, isGranted, type Size, type Votes } from './votes.ts'
 /** How long two who split the votes pause at first and at most, in milliseconds. */
 const SPLIT_MS = { first: 5, most: 200 }
 
+/** How often the patience with those who do not answer is doubled. */
+const MOST_PATIENCE = 10
+
 /** What to make of votes that gave nobody a majority. */
 export class Splits {
   readonly #size: Size
@@ -42,6 +45,15 @@ export class Splits {
     } as const
     const unsure = this.#isUnsure(votes)
     return unsure || votes.some(isGranted) ? { ...yielded, split: { unsure } } : yielded
+  }
+
+  /**
+   * How much longer than usual it is waited for those who have not answered, when the others are split:
+   * not at all at first, for they may never answer, and who waits keeps others out. But where the
+   * majority is not to be had without them they are heard in the end.
+   */
+  patience(keys: LockKeys): number {
+    return 2 ** Math.min(this.#inARow.get(keys) ?? 0, MOST_PATIENCE)
   }
 
   /** Somebody got a majority. */

@@ -1,10 +1,9 @@
-import type { Grant, LockFacts } from './answers.ts'
+import type { Grant, Granted, LockFacts } from './answers.ts'
 import { CallFailure } from './failure.ts'
 import type { Master } from './master.ts'
 import type { Vote } from './poll.ts'
 
 export type Votes<A> = readonly Vote<Master, A | CallFailure>[]
-export type Granted = Extract<Grant, { kind: 'granted' }>
 
 /** What one master answered for each seat, or why it did not. */
 export type Renewals = (number | CallFailure)[] | CallFailure
@@ -26,6 +25,19 @@ export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind
   let times = 0
   for (const { answer } of votes) if (isAnswer(answer) && answer.kind === kind) times += 1
   return times
+}
+
+/**
+ * Whether a majority has answered and does not agree. Who has not answered may never do: to wait for it
+ * would keep the votes that each of those has who ask.
+ */
+export function isSplit(votes: Votes<Grant>, majority: number): boolean {
+  return count(votes, 'held') > 0 && answersOf(votes).length >= majority
+}
+
+/** The same for a hand-over: a majority has answered, and some of them have let others go before. */
+export function isMixed(votes: Votes<Grant>, majority: number): boolean {
+  return count(votes, 'yielded') > 0 && answersOf(votes).length >= majority
 }
 
 export function mostOften<T>(all: readonly T[]): { value: T; times: number } | undefined {
@@ -118,4 +130,12 @@ export function failuresOf(votes: Votes<unknown>): Vote<Master, CallFailure>[] {
   return votes.filter(
     (vote): vote is Vote<Master, CallFailure> => vote.answer instanceof CallFailure,
   )
+}
+
+/** Those that are known to be down, and why. */
+export function downOf(masters: readonly Master[]): Vote<Master, CallFailure>[] {
+  return masters.flatMap((member) => {
+    const answer = member.node.whyDown
+    return answer === undefined ? [] : [{ member, answer }]
+  })
 }

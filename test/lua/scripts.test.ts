@@ -816,7 +816,17 @@ describe('of one master of several', () => {
   const enrol = (args: Arguments = {}) =>
     run(scripts.enrol, { runId: 'a', restMs: REST_MS, durable: 0, newborn: 0, ...args })
   const vote = (args: Arguments = {}) =>
-    run(scripts.vote, { ...taking, birth: BIRTH, runId: 'a', ...args }) as Promise<[string, Value]>
+    run(scripts.vote, { ...taking, birth: BIRTH, longestMs: REST_MS, ...args }) as Promise<
+      [string, Value]
+    >
+  /** The replication id of the server, which tells one start of a master from another. */
+  const replId = async () =>
+    /master_replid:(\w+)/.exec(await admin.info('replication'))?.[1] as string
+  /** A mark as it was written since the server was started, or by another one. */
+  const mark = async ({ since = 1, durable = 0, id = '', longestMs = REST_MS } = {}) => {
+    const by = id === '' ? await replId() : id
+    await admin.set(BIRTH, `${since} a ${durable} ${by} ${longestMs}`)
+  }
   const agree = (token: number, owner = 'c:1') =>
     run(scripts.agree, { owner, token, counterMs: COUNTER_MS })
   const restore = (args: Arguments = {}) =>
@@ -836,15 +846,44 @@ describe('of one master of several', () => {
     const sinceUs = await enrol()
     expect(await inMs(sinceUs)).toBeGreaterThan(REST_MS - 5_000)
     expect(await vote()).toEqual(['forgot', sinceUs])
-    expect(await vote({ runId: 'b' })).toEqual(['forgot', ''])
+    await mark({ id: 'b' })
+    expect(await vote()).toEqual(['forgot', ''])
     expect(await fields()).toEqual({})
-    await admin.set(BIRTH, '1 a 0')
+    await mark()
     expect(await vote()).toEqual(['granted', expect.any(String)])
-    expect(await vote({ owner: 'c:2', runId: 'b' })).toEqual(['held', expect.any(Number)])
+    await mark({ id: 'b' })
+    expect(await vote({ owner: 'c:2' })).toEqual(['held', expect.any(Number)])
+  })
+
+  test('vote is refused to a client with longer leases than the master knows of, until it is told', async () => {
+    await mark()
+    expect(await vote({ longestMs: REST_MS + 1 })).toEqual(['forgot', ''])
+    expect(await enrol({ restMs: REST_MS + 1 })).toBe('1')
+    expect(await vote({ longestMs: REST_MS + 1 })).toEqual(['granted', expect.any(String)])
+    // Nobody makes it shorter again.
+    const then = await admin.get(BIRTH)
+    expect(await enrol({ restMs: 1 })).toBe('1')
+    expect(await admin.get(BIRTH)).toBe(then)
+    // It rests for the longest lease that it has ever been told of.
+    await mark({ id: 'b', longestMs: 3 * REST_MS })
+    expect(await inMs(await enrol())).toBeGreaterThan(3 * REST_MS - 5_000)
+  })
+
+  test('a mark of an older Holdfast counts for the process that it names, and no other', async () => {
+    await admin.set(BIRTH, '17 a 1')
+    expect(await vote()).toEqual(['forgot', ''])
+    expect(await enrol()).toBe('17')
+    expect(await admin.get(BIRTH)).toBe(`17 a 0 ${await replId()} ${REST_MS}`)
+    expect(await vote()).toEqual(['granted', expect.any(String)])
+    for (const old of ['17 b 1', '17  1']) {
+      await admin.set(BIRTH, old)
+      const rests = await inMs(await enrol({ runId: old === '17 b 1' ? 'a' : '', durable: 1 }))
+      expect(rests).toBeGreaterThan(REST_MS - 5_000)
+    }
   })
 
   test('vote counts on without the clock, save where the counter is missing', async () => {
-    await admin.set(BIRTH, '1 a 0')
+    await mark()
     await admin.set(COUNTER, '17', 'PX', 60_000)
     expect(await vote()).toEqual(['granted', '18'])
     await admin.del(COUNTER, LOCK)
@@ -853,33 +892,41 @@ describe('of one master of several', () => {
 
   test('vote does not count on from a token that may be older than the last one it issued', async () => {
     const sinceUs = (await nowUs()) - 1_000_000
-    await admin.set(BIRTH, `${sinceUs} a 0`)
+    await mark({ since: sinceUs })
     await admin.set(COUNTER, '17', 'PX', 60_000)
     expect(await vote()).toEqual(['granted', String(sinceUs)])
     await admin.del(LOCK)
     expect(await vote({ owner: 'c:2' })).toEqual(['granted', String(sinceUs + 1)])
   })
 
-  test('enrol is decided by the first, for each process of the server', async () => {
+  test('enrol is decided by the first, until the server is another one', async () => {
     const first = await enrol({ newborn: 1 })
     expect(await inMs(first)).toBeLessThanOrEqual(0)
     expect(await enrol()).toBe(first)
-    const second = await enrol({ runId: 'b', newborn: 1 })
-    expect(await inMs(second)).toBeGreaterThan(REST_MS - 5_000)
+    expect(await enrol({ runId: 'b', durable: 1 })).toBe(first)
+    await mark({ id: 'b' })
+    expect(await inMs(await enrol({ newborn: 1 }))).toBeGreaterThan(REST_MS - 5_000)
   })
 
   test('enrol lets one vote that wrote everything down, and no sooner than it was told', async () => {
-    const first = await enrol({ durable: 1, newborn: 1 })
-    expect(await enrol({ runId: 'b', durable: 1 })).toBe(first)
+    await mark({ since: 17, durable: 1, id: 'b' })
+    expect(await enrol({ durable: 1 })).toBe('17')
+    expect(await admin.get(BIRTH)).toBe(`17 a 1 ${await replId()} ${REST_MS}`)
+    const soon = (await nowUs()) + 30_000_000
+    await mark({ since: soon, durable: 1, id: 'b' })
+    expect(await enrol({ durable: 1 })).toBe(String(soon))
     await admin.del(BIRTH)
-    const rests = await enrol({ runId: 'c', durable: 1 })
-    expect(await inMs(rests)).toBeGreaterThan(REST_MS - 5_000)
-    expect(await enrol({ runId: 'd', durable: 1 })).toBe(rests)
+    expect(await inMs(await enrol({ durable: 1 }))).toBeGreaterThan(REST_MS - 5_000)
   })
 
   test('enrol does not trust what was written by a process that did not write everything', async () => {
-    await enrol({ newborn: 1 })
-    expect(await inMs(await enrol({ runId: 'b', durable: 1 }))).toBeGreaterThan(REST_MS - 5_000)
+    for (const [was, is] of [
+      [0, 1],
+      [1, 0],
+    ] as const) {
+      await mark({ durable: was, id: 'b' })
+      expect(await inMs(await enrol({ durable: is }))).toBeGreaterThan(REST_MS - 5_000)
+    }
   })
 
   test('agree raises the counter for whoever has the lock, and never lowers it', async () => {

@@ -3,6 +3,7 @@ import { lockKeys } from '../../src/redis/keys.ts'
 import { granted } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
+import { letVote } from '../support/masters.ts'
 import { startProxy } from '../support/proxy.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import { Cluster } from './rig.ts'
@@ -176,6 +177,7 @@ test('a master that came back with old data issues no token that was issued sinc
   const [old, gone, away] = cluster.masters as [RedisServer, RedisServer, RedisServer]
   const proxy = await startProxy(away.port)
   const options = { leaseMs: 500, longestLeaseMs: 800, outageMs: 10_000 }
+  for (const master of cluster.masters) await letVote(master, options.longestLeaseMs)
   const client = cluster.client(options, [old.url, gone.url, proxy.url])
   const token = () => client.getLock('it').using((lease) => lease.token)
   const { counter } = lockKeys('it')

@@ -20,7 +20,7 @@ export class Cluster {
   /** @param votes whether they vote at once, as if they had done so for long */
   static async start(count: number, votes = true, options?: StartOptions): Promise<Cluster> {
     const masters = await startMasters(count, options)
-    if (votes) await Promise.all(masters.map(letVote))
+    if (votes) await Promise.all(masters.map((master) => letVote(master)))
     return new Cluster(masters)
   }
 

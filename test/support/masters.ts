@@ -10,10 +10,15 @@ export function startMasters(count: number, options?: StartOptions): Promise<Red
   return Promise.all(Array.from({ length: count }, () => startRedis(options)))
 }
 
-/** Lets it vote as if it had done so for long, whatever it may have forgotten. */
-export async function letVote({ admin }: RedisServer): Promise<void> {
+/**
+ * Lets it vote as if it had done so for long, whatever it may have forgotten.
+ *
+ * @param longestMs the longest lease that it knows of
+ */
+export async function letVote({ admin }: RedisServer, longestMs = 60_000): Promise<void> {
   const runId = /run_id:(\w+)/.exec(await admin.info('server'))?.[1] ?? ''
-  await admin.set(BIRTH, `0 ${runId} 0`)
+  const replId = /master_replid:(\w+)/.exec(await admin.info('replication'))?.[1] ?? ''
+  await admin.set(BIRTH, `0 ${runId} 0 ${replId} ${longestMs}`)
 }
 
 /** Masters as one server: what is told goes to all of them, the answer is that of most. */
@@ -31,13 +36,13 @@ export class AllMasters implements WorldServer {
   /** Emptied for so long that they vote again. */
   async flush(): Promise<void> {
     await this.#each((master) => master.flush())
-    await this.#each(letVote)
+    await this.#each((master) => letVote(master, 120_000))
   }
 
   /** Started anew for so long that they vote again. */
   async restart(): Promise<void> {
     await this.#each((master) => master.restart())
-    await this.#each(letVote)
+    await this.#each((master) => letVote(master, 120_000))
   }
 
   async kill(): Promise<void> {

@@ -1,0 +1,46 @@
+import type { LockFacts } from './answers.ts'
+import type { CallFailure } from './failure.ts'
+import type { LockKeys } from './keys.ts'
+import type { Master } from './master.ts'
+import { poll } from './poll.ts'
+import { answersOf, mostOften, type Size, type Votes } from './votes.ts'
+
+/**
+ * What a majority of masters knows of a lock.
+ *
+ * @param failure what is thrown when no majority answers
+ */
+export async function inspectMost(
+  masters: readonly Master[],
+  size: Size,
+  keys: LockKeys,
+  callMs: number,
+  failure: (votes: Votes<LockFacts>) => CallFailure,
+): Promise<LockFacts> {
+  const votes = await poll(
+    masters,
+    (master) => master.inspect(keys, callMs),
+    (some) => {
+      const most = mostOften(answersOf(some).map(({ holder }) => holder))
+      return (most?.times ?? 0) >= size.majority && 'nearly'
+    },
+  )
+  const facts = answersOf(votes)
+  if (facts.length < size.majority) throw failure(votes)
+  return size.factsOf(facts)
+}
+
+/** All of them together; null where one does not tell, for others may share the rest. */
+export async function identifyAll(
+  masters: readonly Master[],
+  size: Size,
+  callMs: number,
+): Promise<string | null> {
+  const votes = await poll(
+    masters,
+    (master) => master.identify(callMs),
+    (some) => answersOf(some).length >= size.majority && 'nearly',
+  )
+  const ids = answersOf(votes)
+  return ids.length < size.all || ids.includes(null) ? null : ids.sort().join()
+}

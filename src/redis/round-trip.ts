@@ -1,0 +1,23 @@
+/** What one answer weighs among those before it. */
+const WEIGHT = { mean: 1 / 8, stray: 1 / 4 }
+
+/** How long one server usually takes to answer, reckoned much as TCP does (RFC 6298). */
+export class RoundTrip {
+  #meanMs = Number.NaN
+  #strayMs = 0
+
+  took(ms: number): void {
+    if (Number.isNaN(this.#meanMs)) {
+      this.#meanMs = ms
+      this.#strayMs = ms / 4
+      return
+    }
+    this.#strayMs += WEIGHT.stray * (Math.abs(ms - this.#meanMs) - this.#strayMs)
+    this.#meanMs += WEIGHT.mean * (ms - this.#meanMs)
+  }
+
+  /** Most answers come within this, in milliseconds; Infinity while none has come. */
+  get usualMs(): number {
+    return Number.isNaN(this.#meanMs) ? Infinity : this.#meanMs + 2 * this.#strayMs
+  }
+}

@@ -1,0 +1,184 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Lease } from '../../src/index.ts'
+import * as scripts from '../../src/redis/scripts.generated.ts'
+import { granted, within } from '../faults/rig.ts'
+import { eventually } from '../support/eventually.ts'
+import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+import { Cluster } from './rig.ts'
+
+// No renewal comes before a test is over, and no connection is given up in that time.
+const STILL = { leaseMs: 60_000, longestLeaseMs: 60_000, commandTimeoutMs: 5_000 }
+
+const somebodyElse = async ({ admin }: RedisServer, name: string, ms: number) => {
+  await admin.hset(name, 'somebody:else', 1)
+  await admin.pexpire(name, ms)
+}
+
+/** Masters with a proxy before each of them, which know the scripts by hash already. */
+async function proxied(count: number) {
+  const cluster = await Cluster.start(count)
+  for (const { admin } of cluster.masters) {
+    for (const { source } of Object.values(scripts)) await admin.script('LOAD', source)
+  }
+  const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
+  return { cluster, proxies, urls: proxies.map(({ url }) => url) }
+}
+
+/** Whoever forgets one lock now lets nobody else have it. */
+async function oneKeyLess(cluster: Cluster, { name, owner }: Lease): Promise<void> {
+  const [first] = cluster.masters as [RedisServer]
+  await first.admin.del(name)
+  expect(await cluster.client(STILL).getLock(name).tryLock()).toBeNull()
+  expect((await cluster.holders(name)).filter((one) => one === owner)).toHaveLength(4)
+}
+
+describe.each([
+  ['fixed', 50_000],
+  ['watched', undefined],
+] as const)('a lease (%s) that a bare majority granted', (_, leaseMs) => {
+  test('is given to the others as soon as a split that held them is over', async () => {
+    const cluster = await Cluster.start(5)
+    const lock = cluster.client(STILL).getLock('it')
+    for (const master of cluster.masters.slice(3)) await somebodyElse(master, 'it', 300)
+    const lease = granted(await lock.tryLock(4_000, leaseMs))
+    await cluster.heldEverywhere('it', lease.owner)
+    await oneKeyLess(cluster, lease)
+    expect(await lease.release()).toBe(true)
+    await cluster.free('it')
+  })
+
+  test('is given to the others as soon as they take it again', async () => {
+    const cluster = await Cluster.start(5)
+    const full = cluster.masters.slice(3)
+    for (const { admin } of full) await admin.config('SET', 'maxmemory', '1')
+    const lease = granted(await cluster.client(STILL).getLock('it').tryLock(4_000, leaseMs))
+    await pause(100)
+    expect((await cluster.holders('it')).slice(3)).toEqual(['', ''])
+    for (const { admin } of full) await admin.config('SET', 'maxmemory', '0')
+    await cluster.heldEverywhere('it', lease.owner)
+    await oneKeyLess(cluster, lease)
+    expect(await lease.release()).toBe(true)
+    await cluster.free('it')
+  })
+
+  test('is given to those that were asked in vain, on a connection that stands', async () => {
+    const { cluster, proxies, urls } = await proxied(5)
+    // A master has a tenth of the lease; the connection is given up long after that.
+    const options = { ...STILL, leaseMs: 6_000, commandTimeoutMs: 30_000 }
+    const lock = cluster.client(options, urls).getLock('it')
+    await lock.using(() => {})
+    await cluster.free('it')
+    const traps = proxies.slice(3).map((proxy) => proxy.onNextRequest(scripts.vote.sha1, 'hold'))
+    const lease = granted(await lock.tryLock(4_000, leaseMs))
+    const asked = () => proxies.slice(3).every((proxy) => proxy.count(scripts.renew.sha1) > 0)
+    await eventually(asked, { message: 'a look at what those have that did not answer' })
+    for (const trap of traps) trap.release()
+    await cluster.heldEverywhere('it', lease.owner)
+    expect(await lease.release()).toBe(true)
+    await cluster.free('it')
+  })
+
+  test('is given to the others after a hand-over too', async () => {
+    const cluster = await Cluster.start(5)
+    const lock = cluster.client(STILL).getLock('it')
+    const first = granted(await lock.tryLock(4_000, leaseMs))
+    await cluster.heldEverywhere('it', first.owner)
+    const next = lock.tryLock(4_000, leaseMs)
+    const last = cluster.masters.slice(3)
+    for (const { admin } of last) await admin.del('it')
+    for (const master of last) await somebodyElse(master, 'it', 300)
+    await pause(20)
+    await first.release()
+    const lease = granted(await within(4_000, next))
+    await cluster.heldEverywhere('it', lease.owner)
+    await oneKeyLess(cluster, lease)
+    expect(await lease.release()).toBe(true)
+    await cluster.free('it')
+  })
+})
+
+test('a lease that is extended is given to a master that had lost it', async () => {
+  const cluster = await Cluster.start(3)
+  const lease = await cluster.client(STILL).getLock('it').lock(40_000)
+  await cluster.heldEverywhere('it', lease.owner)
+  await cluster.masters[0]?.admin.del('it')
+  await lease.extend(50_000)
+  await cluster.heldEverywhere('it', lease.owner)
+  await lease.release()
+  await cluster.free('it')
+})
+
+describe('a lock is not given back', () => {
+  test('when it was released meanwhile, however late the request is', async () => {
+    const { cluster, proxies, urls } = await proxied(3)
+    const [, , last] = proxies as [FaultProxy, FaultProxy, FaultProxy]
+    const client = cluster.client(STILL, urls)
+    await client.getLock('warm').using(() => {})
+    await cluster.free('warm')
+    const trap = last.onNextRequest(scripts.restore.sha1, 'hold')
+    await somebodyElse(cluster.masters[2] as RedisServer, 'it', 100)
+    const lease = await client.getLock('it').lock(50_000)
+    await trap.seen
+    expect(await lease.release()).toBe(true)
+    await cluster.free('it')
+    trap.release()
+    await trap.done
+    await eventually(() => last.count(scripts.release.sha1) >= 2)
+    await client.close()
+    expect(await cluster.holders('it')).toEqual(['', '', ''])
+  })
+
+  test('when its answer is lost and it is released then', async () => {
+    const { cluster, proxies, urls } = await proxied(3)
+    const [, , last] = proxies as [FaultProxy, FaultProxy, FaultProxy]
+    const client = cluster.client({ ...STILL, leaseMs: 2_000, commandTimeoutMs: 400 }, urls)
+    await client.getLock('warm').using(() => {})
+    await cluster.free('warm')
+    const trap = last.onNextRequest(scripts.restore.sha1, 'mute')
+    await somebodyElse(cluster.masters[2] as RedisServer, 'it', 100)
+    const lease = await client.getLock('it').lock(50_000)
+    await trap.done
+    expect(await lease.release()).toBe(true)
+    await cluster.free('it')
+  })
+
+  test('when a majority says that it was taken away', async () => {
+    const cluster = await Cluster.start(5)
+    const [full] = cluster.masters.slice(4) as [RedisServer]
+    await full.admin.config('SET', 'maxmemory', '1')
+    const client = cluster.client(STILL)
+    await client.getLock('it').lock(50_000)
+    await cluster.client(STILL).getLock('it').forceUnlock()
+    await cluster.free('it')
+    await full.admin.config('SET', 'maxmemory', '0')
+    await pause(1_500)
+    expect(await cluster.holders('it')).toEqual(['', '', '', '', ''])
+  })
+})
+
+test('many locks that one master does not take cost it a few requests, and none while it is known to be down', async () => {
+  const { cluster, proxies, urls } = await proxied(3)
+  const [first, , last] = proxies as [FaultProxy, FaultProxy, FaultProxy]
+  const client = cluster.client({ ...STILL, commandTimeoutMs: 3_000 }, urls)
+  await client.getLock('warm').using(() => {})
+  await cluster.free('warm')
+  const { admin } = cluster.masters[2] as RedisServer
+  await admin.config('SET', 'maxmemory', '1')
+  const names = Array.from({ length: 300 }, (_, i) => `it:${i}`)
+  const leases = await Promise.all(names.map((name) => client.getLock(name).lock(50_000)))
+  await pause(1_500)
+  // Looks grow apart: 20, 40, 80 ms and so on, and take all locks together.
+  expect(first.count(scripts.renew.sha1)).toBeLessThan(60)
+  last.refuse()
+  last.cut()
+  await pause(300)
+  const before = first.count(scripts.renew.sha1)
+  await pause(1_500)
+  expect(first.count(scripts.renew.sha1) - before).toBeLessThanOrEqual(2)
+  await admin.config('SET', 'maxmemory', '0')
+  await last.heal()
+  await eventually(async () => (await admin.exists(...names)) === 300, { timeoutMs: 10_000 })
+  await Promise.all(leases.map((lease) => lease.release()))
+  await eventually(async () => (await admin.exists(...names)) === 0)
+})
