@@ -57,9 +57,14 @@ export class Actor<L extends Kept & { readonly scoped: boolean } = Lease> extend
     return this.#of(latestOf, () => this.#holdings.earliest(this, this.#rawName))
   }
 
-  /** Whether an `unlock()` may be meant for another one, that was lost, than the one that it undoes. */
-  isDoubtful(lease: L): boolean {
-    return lease.live && this.#holdings.hasLost(this.keeper(), this.#rawName)
+  /**
+   * Forgets what this object has lost beside the lease that an `unlock()` is about to undo.
+   *
+   * @returns whether there was any: then the call may be that of another task
+   */
+  forgetLostBeside(lease: L): boolean {
+    if (!lease.live || this.explicit !== undefined || this.keeper() !== this) return false
+    return this.#holdings.forgetLost(this, this.#rawName)
   }
 
   /** A lease that the running code holds. */

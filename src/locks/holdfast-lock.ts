@@ -110,10 +110,10 @@ export class HoldfastLock {
    * earliest that this object made there.
    *
    * Where one was lost while the call of the one that is held had begun, they are two tasks': then it
-   * rejects with that loss, and releases nothing. Where one was lost before, for as long again as its
-   * `leaseMs` nobody can tell whose call it is: the one that is held is released, and its signal
-   * aborts, should another task rely on it. Where nothing is held the last lost one is told of for an
-   * hour.
+   * rejects with that loss, and releases nothing. Where one was lost before, nobody can tell whose call
+   * it is: the one that is held is released, and its signal aborts, should another task rely on it.
+   * Where nothing is held it rejects with the loss of the last one. A loss is remembered so for an
+   * hour, or its `leaseMs` where that is longer.
    *
    * @returns rejects with `NotHeldError` when there is none, `LeaseLostError` when the lease had
    * been lost before, and `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm
@@ -123,7 +123,7 @@ export class HoldfastLock {
     this.#desk.assertOpen(this.name)
     const lease = this.access.actor.undone()
     if (lease === undefined) throw notHeld(this.access)
-    const doubtful = this.access.actor.isDoubtful(lease)
+    const doubtful = this.access.actor.forgetLostBeside(lease)
     const released = lease.release()
     if (doubtful) lease.hold.endedBy(endedByUnlock(lease))
     if (await released) return

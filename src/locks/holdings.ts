@@ -35,7 +35,7 @@ let made = 0
  *
  * One that was lost stays until an `unlock()` has told of it, but not for good: for as long again as
  * it lasted; for as long as one is held whose call began before, and which is surely another task's;
- * and the last one for an hour.
+ * and the last of them for an hour.
  */
 export class Holdings<L extends Kept> {
   /** Sets its leases apart: a holder has others in other `Holdings`, maybe under the same name. */
@@ -101,9 +101,11 @@ export class Holdings<L extends Kept> {
     return leases?.find(({ lostAt }) => lostAt !== undefined && lostAt > held.askedAt) ?? held
   }
 
-  /** Whether one was lost there not long ago, whose holder may yet come. */
-  hasLost(holder: Holder, rawName: string): boolean {
-    return this.#leases(holder, rawName)?.some(({ lostAt }) => lostAt !== undefined) === true
+  /** Forgets what was lost there. Returns whether there was any, whose holder may yet come. */
+  forgetLost(holder: Holder, rawName: string): boolean {
+    const lost = this.#leases(holder, rawName)?.filter(({ lostAt }) => lostAt !== undefined) ?? []
+    for (const lease of lost) holder.drop(this.#prefix + rawName, lease)
+    return lost.length > 0
   }
 
   close(): void {
@@ -119,8 +121,8 @@ export class Holdings<L extends Kept> {
   /** @returns when to look again, on `performance.now()`; undefined when nothing is left */
   #forget(holder: Holder, key: string): number | undefined {
     const leases = holder.kept(key) as readonly L[] | undefined
-    const last = leases?.at(-1)
-    if (leases === undefined || last === undefined) return undefined
+    if (leases === undefined || leases.length === 0) return undefined
+    const last = leases.findLast(({ lostAt }) => lostAt !== undefined)
     const now = performance.now()
     const live = leases.filter((lease) => lease.live)
     let excess = leases.length - live.length - MOST_LOST
@@ -128,7 +130,7 @@ export class Holdings<L extends Kept> {
     for (const lease of [...leases]) {
       const { lostAt, leaseMs } = lease
       if (lostAt === undefined) continue
-      const keptMs = lease.of === last.of ? Math.max(leaseMs, LAST_KEPT_MS) : leaseMs
+      const keptMs = lease.of === last?.of ? Math.max(leaseMs, LAST_KEPT_MS) : leaseMs
       const isOthers = live.some(({ askedAt }) => askedAt < lostAt)
       excess -= 1
       if (excess >= 0 || (lostAt + keptMs <= now && !isOthers)) holder.drop(key, lease)

@@ -128,7 +128,7 @@ export class MultiLock {
         this.name,
       )
     }
-    const doubtful = this.#actor.isDoubtful(lease)
+    const doubtful = this.#actor.forgetLostBeside(lease)
     const released = lease.release()
     if (doubtful) for (const one of lease.leases) one.hold.endedBy(endedByUnlock(one))
     if (!(await released.catch(() => false))) throw oneOf(lease.errors, this.name)

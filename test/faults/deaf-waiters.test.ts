@@ -28,7 +28,9 @@ function keepBusy(client: Holdfast, name: string): () => Promise<void> {
     await callers
   }
   atEnd(stop, { beforeCheck: true })
-  return () => eventually(() => served > 50)
+  return async () => {
+    await eventually(() => served > 50)
+  }
 }
 
 test('one who tries now and then gets the lock beside a busy client', async () => {

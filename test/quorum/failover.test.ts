@@ -90,7 +90,7 @@ test('a master that was a replica for a moment does not vote, also for a client 
   await sleeper.getLock('awake').using(() => {})
   await cluster.free('awake')
   const lease = await holderOnTwo(cluster, 'it')
-  const clients = () => first.admin.client('LIST', 'TYPE', 'normal').then(String)
+  const clients = () => first.admin.call('CLIENT', 'LIST', 'TYPE', 'normal').then(String)
   const [, id] = /^id=(\d+) .* cmd=evalsha/m.exec(await clients()) ?? []
   const runId = await infoOf(first, 'server', 'run_id')
   await isPromoted(replica)
