@@ -1,3 +1,4 @@
+import { unavailableError } from '../errors.ts'
 import type { CallFailure } from '../redis/failure.ts'
 import { slotOf } from '../redis/slot.ts'
 import type { Wanted } from './wanted.ts'
@@ -8,6 +9,7 @@ import type { Wanted } from './wanted.ts'
  * not say which it is, it stands where it was given, and counts as another.
  *
  * @param longestMs how long all of it may take
+ * @returns rejects where that time was up while a server was silent for longer than it is as a rule
  */
 export async function inOrder(all: readonly Wanted[], longestMs: number): Promise<Wanted[]> {
   const desks = new Map(all.map(({ access: { desk } }) => [desk.node, desk]))
@@ -18,8 +20,17 @@ export async function inOrder(all: readonly Wanted[], longestMs: number): Promis
       [...desks].map(async ([node, { limits }]) => {
         const timeoutMs = Math.min(limits.commandTimeoutMs, longestMs)
         // One that cannot be asked says so when it is asked for the lock.
-        const id = await node.identify(timeoutMs).catch((_: CallFailure) => null)
+        const askedAt = performance.now()
+        const id = await node.identify(timeoutMs).catch((_: CallFailure) => undefined)
         if (typeof id === 'string') ids.set(node, id)
+        if (id !== undefined) return
+        const silentMs = performance.now() - askedAt
+        if (silentMs >= longestMs - 1 && silentMs > limits.pace.usualMs) {
+          const [one] = all.filter(({ access: { desk } }) => desk.node === node) as [Wanted]
+          const what = `not acquired within ${Math.round(longestMs)} ms`
+          throw unavailableError(one.access.name, what, 'Redis gave no answer')
+        }
+        limits.pace.missed()
       }),
     )
   }

@@ -10,14 +10,22 @@ const WEIGHT = 1 / 8
 /** How long one client waits for an answer as a rule. */
 export class Pace {
   #meanMs: number | undefined
+  #isDue = false
 
   /** An answer came after so many milliseconds. */
   heard(ms: number): void {
+    this.#isDue = false
     this.#meanMs = this.#meanMs === undefined ? ms : this.#meanMs + (ms - this.#meanMs) * WEIGHT
+  }
+
+  /** An answer was waited for in vain, by somebody who then asks for something else. */
+  missed(): void {
+    this.#isDue = true
   }
 
   /** A silence that says nothing yet, in milliseconds. */
   get usualMs(): number {
+    if (this.#isDue) return 0
     return Math.max(SHORT_MS, TIMES * (this.#meanMs ?? 0))
   }
 }
