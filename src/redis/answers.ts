@@ -104,6 +104,9 @@ export function fairReleasedOf(answer: readonly unknown[], clientId: string): Re
   return { kind: 'freed', listeners: 0, following: { owner, token: Number(token), own } }
 }
 
+/** So many of those who queue are listed: while it makes a long list the server does nothing else. */
+export const MOST_LISTED = 1_000
+
 /** One lock as the server sees it. */
 export interface LockFacts {
   /** `<clientId>:<owner>`, or null when the lock is free. */
@@ -118,8 +121,10 @@ export interface LockFacts {
   readonly token: number | null
   /** How many clients have somebody who waits, at least: for a release, or in the queue. */
   readonly waiters: number
-  /** Those who wait in turn, with `getFairLock`: the next one first. */
+  /** Those who wait in turn, with `getFairLock`: the next one first, and no more than 1,000. */
   readonly queue: readonly QueueEntry[]
+  /** How many wait in turn. */
+  readonly queueLength: number
 }
 
 /** Somebody who waits for a fair lock. */
@@ -141,11 +146,13 @@ type InspectReply = [
   nowUs: string,
   queue: string[],
   waiting: string[],
+  length: number,
 ]
 
-/** What the script `inspect` answered. */
+/** What the script `inspect` answered; nobody waits where it was not asked who does. */
 export function lockFacts(reply: unknown): LockFacts {
-  const [holder, holds, ttlMs, token, listeners, nowUs, queue, waiting] = reply as InspectReply
+  const [holder, holds, ttlMs, token, ...waiters] = reply as InspectReply
+  const [listeners = 0, nowUs = '0', queue = [], waiting = [], queueLength = 0] = waiters
   const marks = new Map(pairs(waiting))
   const entries = pairs(queue).map(([owner, ticket]) => {
     const [, untilMs, process] = /^(\d+) \d (.*)$/s.exec(marks.get(clientOf(owner)) ?? '') ?? []
@@ -160,6 +167,7 @@ export function lockFacts(reply: unknown): LockFacts {
     token: token === '' ? null : Number(token),
     waiters: Math.max(Number(listeners), new Set(entries.map(({ owner }) => clientOf(owner))).size),
     queue: entries,
+    queueLength: Number(queueLength),
   }
 }
 

@@ -4,6 +4,7 @@ import {
   grantOf,
   type LockFacts,
   lockFacts,
+  MOST_LISTED,
   type Released,
   releasedOf,
   type Seat,
@@ -163,10 +164,11 @@ export class LockNode {
     return this.calls.run(scripts.forceRelease, [keys.lock], args, timeoutMs, String)
   }
 
-  inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
+  /** @param most how many of those who queue are listed; 0 leaves out who waits altogether */
+  inspect(keys: LockKeys, timeoutMs: number, most = MOST_LISTED): Promise<LockFacts> {
     const { queue, waiting } = queueKeys(keys.lock)
     const all = [...keys.both, queue, waiting]
-    const args = () => [keys.channel, this.calls.publish]
+    const args = () => [keys.channel, this.calls.publish, most]
     return this.calls.run(scripts.inspect, all, args, timeoutMs, lockFacts)
   }
 

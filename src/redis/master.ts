@@ -124,8 +124,8 @@ export class Master {
     return this.#ask(() => this.node.forceRelease(this.#here(keys), timeoutMs))
   }
 
-  inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
-    return this.#ask(() => this.node.inspect(this.#here(keys), timeoutMs))
+  inspect(keys: LockKeys, timeoutMs: number, most?: number): Promise<LockFacts> {
+    return this.#ask(() => this.node.inspect(this.#here(keys), timeoutMs, most))
   }
 
   identify(timeoutMs: number): Promise<string | null> {

@@ -41,8 +41,10 @@ export interface Beat {
   readonly lastToken: number
   /** The owner who heads the queue, or ''. */
   readonly first: string
-  /** The one of the places asked about who has the lock, or ''. */
+  /** The owner of this client who has the lock, or ''. */
   readonly granted: string
+  /** How many of the places were not there, and are put back. */
+  readonly missing: number
 }
 
 /** The queues of fair locks on one server, as one client sees them. */
@@ -131,7 +133,7 @@ export class QueueNode {
       ...locks.flatMap((lock) => asArgs(lock.places())),
     ]
     return this.#calls.timed(scripts.heartbeat, keys, args, timeoutMs, ([, answers]) =>
-      (answers as unknown[][]).map(([ttlMs, last, first, granted]) =>
+      (answers as unknown[][]).map(([ttlMs, last, first, granted, missing]) =>
         last === undefined
           ? String(ttlMs)
           : {
@@ -139,6 +141,7 @@ export class QueueNode {
               lastToken: Number(last),
               first: String(first),
               granted: String(granted),
+              missing: Number(missing),
             },
       ),
     )

@@ -181,11 +181,11 @@ export class Quorum implements Servers {
     return mostOften(answers)?.value ?? ''
   }
 
-  async inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
+  async inspect(keys: LockKeys, timeoutMs: number, most?: number): Promise<LockFacts> {
     const callMs = Math.min(timeoutMs, this.#callMs)
     const votes = await poll(
       this.#masters,
-      (master) => master.inspect(keys, callMs),
+      (master) => master.inspect(keys, callMs, most),
       (some) => {
         const most = mostOften(answersOf(some).map(({ holder }) => holder))
         return (most?.times ?? 0) >= this.#size.majority && 'nearly'
