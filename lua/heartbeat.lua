@@ -18,9 +18,10 @@
                        claim window where it wants a shorter one, else ''
 
   Returns
-    { 'done', answers }      for each lock: { ttlMs, last, first, granted }, or { error }
+    { 'done', answers }      for each lock: { ttlMs, last, first, granted, missing }, or { error }
                              last is the token of whoever has the lock, first the owner who heads
-                             the queue, granted the one of these places who has the lock, else ''
+                             the queue, granted the owner of this client who has the lock, else '',
+                             missing how many of these places were not there and are put back
     { 'late', serverTimeUs } refused: it is later than notAfterUs
 ]]
 local client, notAfterUs, listens, label = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1', ARGV[4]
@@ -46,7 +47,33 @@ if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
 
-local function beat(keys, places)
+-- Puts those back who are missing, in as few commands as can be: mostly none is.
+local function putBack(keys, from, count, holder)
+  local missing, args = 0, {}
+  for n = 0, count - 1 do
+    if ARGV[from + 3 * n] ~= holder then
+      args[#args + 1] = ARGV[from + 3 * n + 1]
+      args[#args + 1] = ARGV[from + 3 * n]
+    end
+    if #args == 1000 or n == count - 1 and #args > 0 then
+      missing = missing + redis.call('ZADD', keys.queue, 'NX', unpack(args))
+      args = {}
+    end
+  end
+  if missing == 0 then
+    return 0
+  end
+  redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
+  for n = 0, count - 1 do
+    local owner, claimMs = ARGV[from + 3 * n], ARGV[from + 3 * n + 2]
+    if claimMs ~= '' and owner ~= holder then
+      redis.call('HSET', keys.waiting, owner, claimMs)
+    end
+  end
+  return missing
+end
+
+local function beat(keys, from, count)
   local ttlMs = redis.call('PTTL', keys.lock)
   local last = redis.call('GET', keys.counter)
   -- First: a full server refuses ZADD, but not in a script that has written something already.
@@ -58,48 +85,32 @@ local function beat(keys, places)
       return { READ_WRITE }
     end
   end
-  local granted
-  for _, place in ipairs(places) do
-    if place.owner == holder then
-      granted = holder
-    elseif redis.call('ZADD', keys.queue, 'NX', place.ticket, place.owner) == 1 then
-      redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
-      if place.claimMs ~= '' then
-        redis.call('HSET', keys.waiting, place.owner, place.claimMs)
-      end
-    end
-  end
-  if #places > 0 then
+  local missing = putBack(keys, from, count, holder)
+  if count > 0 then
     stayAlive(keys, client, listens, label, nowUs / 1000, terms)
   end
   if ttlMs == -2 then
     local following, token = grantNext(keys, last, nowUs, terms, client)
     if following then
-      ttlMs, last = redis.call('PTTL', keys.lock), token
-      for _, place in ipairs(places) do
-        granted = granted or place.owner == following and following
-      end
+      ttlMs, last, holder = redis.call('PTTL', keys.lock), token, following
     end
   end
   -- Whoever heads the queue looks when a claim window ends; it must not be one who is gone.
   local isClaim = ttlMs >= 0 and ttlMs <= terms.claimMs
   local first = isClaim and firstAlive(keys, nowUs, terms, client)
     or redis.call('ZRANGE', keys.queue, 0, 0)[1]
-  return { ttlMs, last or '', first or '', granted or '' }
+  local granted = holder and clientOf(holder) == client and holder
+  return { ttlMs, last or '', first or '', granted or '', missing }
 end
 
 local answers, at = {}, 9
 for i = 1, #KEYS, 4 do
   local keys =
     { lock = KEYS[i], counter = KEYS[i + 1], queue = KEYS[i + 2], waiting = KEYS[i + 3] }
-  local places, count = {}, tonumber(ARGV[at])
-  for n = 1, count do
-    local from = at + 3 * n - 2
-    places[n] = { owner = ARGV[from], ticket = ARGV[from + 1], claimMs = ARGV[from + 2] }
-  end
-  at = at + 1 + 3 * count
+  local count = tonumber(ARGV[at])
   -- What is wrong with one lock must not cost the others their places.
-  local ok, answer = pcall(beat, keys, places)
+  local ok, answer = pcall(beat, keys, at + 1, count)
+  at = at + 1 + 3 * count
   answers[#answers + 1] = ok and answer or { tostring(type(answer) == 'table' and answer.err or answer) }
 end
 return { 'done', answers }

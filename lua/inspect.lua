@@ -7,14 +7,16 @@
   KEYS[4]  waiting  hash: client -> until when its places are alive, and its label
   ARGV[1]  channel  where those who do not queue listen
   ARGV[2]  publish  PUBLISH or SPUBLISH, as releases are told there
+  ARGV[3]  most     how many of those who queue are wanted; 0 leaves out who waits altogether
 
   Returns
-    { holder, holds, ttlMs, token, listeners, nowUs, queue, waiting }
+    { holder, holds, ttlMs, token, listeners, nowUs, queue, waiting, length }
     holder is '' when the lock is free, ttlMs as PTTL answers it, token '' when there is none;
-    queue is owners and tickets in order, waiting is fields and values
+    queue is owners and tickets in order, the first ones; waiting is fields and values for their
+    clients; length is how many queue
 ]]
 local lock, counter, queue, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local channel, publish = ARGV[1], ARGV[2]
+local channel, publish, most = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
 -- include: parts/server-time.lua
 
@@ -29,13 +31,32 @@ for i = 1, #fields, 2 do
   end
 end
 local nowText = serverTimeText()
-return {
+local facts = {
   fields[1] or '',
   fields[2] or '0',
   redis.call('PTTL', lock),
   redis.call('GET', counter) or '',
+}
+if most == 0 then
+  return facts
+end
+local entries = redis.call('ZRANGE', queue, 0, most - 1, 'WITHSCORES')
+local marks, isKnown = {}, {}
+for i = 1, #entries, 2 do
+  local client = string.match(entries[i], '^[^:]*')
+  if not isKnown[client] then
+    isKnown[client] = true
+    marks[#marks + 1] = client
+    marks[#marks + 1] = redis.call('HGET', waiting, client) or ''
+  end
+end
+for _, fact in ipairs({
   listenersAt(channel, publish),
   nowText,
-  redis.call('ZRANGE', queue, 0, -1, 'WITHSCORES'),
-  redis.call('HGETALL', waiting),
-}
+  entries,
+  marks,
+  redis.call('ZCARD', queue),
+}) do
+  facts[#facts + 1] = fact
+end
+return facts

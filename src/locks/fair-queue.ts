@@ -8,7 +8,9 @@ import type { Context } from './context.ts'
 import { Conversation } from './conversation.ts'
 import { HoldCalls } from './hold-calls.ts'
 import type { Host } from './host.ts'
+import { InFlight } from './in-flight.ts'
 import { Place } from './place.ts'
+import { MOST_IN_ONE, Places } from './places.ts'
 import type { Site } from './site.ts'
 import type { Tenancy } from './tenancy.ts'
 import type { Waiter } from './waiter.ts'
@@ -28,7 +30,8 @@ export class FairQueue {
   readonly #calls: HoldCalls
   readonly #tenancy: Tenancy
   readonly #host: Host
-  readonly #places = new Map<string, Place>()
+  readonly #inFlight = new InFlight()
+  readonly places = new Places()
   #listening: Listening | null = null
 
   constructor(site: Site, tenancy: Tenancy, host: Host) {
@@ -47,17 +50,13 @@ export class FairQueue {
   }
 
   get isEmpty(): boolean {
-    return this.#places.size === 0
-  }
-
-  get places(): Iterable<Place> {
-    return this.#places.values()
+    return this.places.size === 0
   }
 
   /** Asks, queues and waits until the waiter has the lock or is settled. */
   async stand(waiter: Waiter): Promise<void> {
     const place = new Place(waiter, this.#talk.nameOf(waiter))
-    if (!waiter.asksOnce) this.#enter(place)
+    if (!waiter.asksOnce) this.places.add(place)
     let done = false
     while (!done && !waiter.settled) {
       waiter.bell.still()
@@ -74,47 +73,54 @@ export class FairQueue {
 
   /** A message, a heartbeat or a release says so. */
   granted(owner: string, token: number): void {
-    const place = this.#places.get(owner)
-    if (place !== undefined) place.granted(token)
+    const { heartbeat, clock } = this.#context
+    const place = this.places.get(owner)
+    if (place !== undefined) {
+      place.granted(token)
+      // In a long queue each would ask in its turn.
+      if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) heartbeat.hurry(this)
+    }
     // Whoever it was has left: what came late must not hold everybody up.
-    else if (this.#tenancy.hold?.token !== token)
-      this.#context.heartbeat.refuse(this.keys, owner, token)
+    else if (this.#tenancy.hold?.token !== token) heartbeat.refuse(this.keys, owner, token)
   }
 
-  /** What a heartbeat sent at that moment was answered for one of the places. */
-  beaten(place: Place, beat: Beat, sentAt: Moment): void {
-    if (this.#places.get(place.wireOwner) !== place) return
-    if (beat.granted === place.wireOwner) {
-      place.granted(beat.lastToken)
-    } else {
-      place.queued({ ...beat, first: beat.first === place.wireOwner }, sentAt)
-      // Those who wait for long also hear of releases by others who know nothing of the queue. What
-      // is missed there is found by the next heartbeat.
-      this.#listening ??= this.#context.node.listen(this.keys, (message) => {
-        if (message !== undefined) this.lookAgain()
-      })
+  /** What a heartbeat sent at that moment was answered for some of the places. */
+  beaten(asked: readonly Place[], beat: Beat, sentAt: Moment): void {
+    const { first, granted, lastToken } = beat
+    for (const place of asked) {
+      const { wireOwner } = place
+      if (this.places.get(wireOwner) !== place || wireOwner === granted) continue
+      place.queued({ ...beat, first: wireOwner === first }, sentAt)
     }
+    // They may be others than those asked about.
+    const head = this.places.get(first)
+    if (head?.answered) head.queued({ ...beat, first: true }, sentAt)
+    this.places.get(granted)?.granted(lastToken)
+    if (this.places.size === 0) return
+    // Those who wait for long also hear of releases by others who know nothing of the queue. What
+    // is missed there is found by the next heartbeat.
+    this.#listening ??= this.#context.node.listen(this.keys, (message) => {
+      if (message !== undefined) this.lookAgain()
+    })
   }
 
   /** The lock may be free: the first who asks moves the queue on. */
   lookAgain(): void {
-    const [next] = this.#places.values()
+    const [next] = this.places
     next?.waiter.bell.ring()
   }
 
   /** Somebody's acquisition may make those of the same owner re-entries. */
   ring(owner: Owner): void {
+    if (!this.places.hasOf(owner)) return
     for (const { waiter } of this.places) if (waiter.request.owner === owner) waiter.bell.ring()
   }
 
-  #enter(place: Place): void {
-    this.#places.set(place.wireOwner, place)
-  }
-
   #leave(place: Place): void {
-    if (!this.#places.delete(place.wireOwner)) return
+    if (!this.places.delete(place)) return
+    this.#inFlight.done(place)
     place.leave()
-    if (this.#places.size > 0) return
+    if (this.places.size > 0) return
     this.#listening?.stop()
     this.#listening = null
   }
@@ -148,7 +154,15 @@ export class FairQueue {
       waiter.reject(waiter.patience.error('not acquired'))
       return true
     }
+    if (!waiter.asksOnce && !this.#inFlight.admits(place)) {
+      await waiter.bell.wait()
+      return false
+    }
     const { grant, sentAt, pauseMs } = await this.#talk.queueUp(waiter, place.ticket)
+    if (grant !== null) {
+      place.answered = true
+      this.#inFlight.done(place)
+    }
     if (grant?.kind === 'granted') {
       const hold = this.#hold(place, grant.token, sentAt, waiter.request.leaseMs)
       if (hold === null) return false

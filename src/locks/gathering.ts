@@ -114,7 +114,7 @@ export class Gathering {
     if (twins.length === 0) return false
     const { desk, name, rawName } = access
     const asking = desk.ask(name, 'not acquired', (callMs) =>
-      desk.node.inspect(lockKeys(rawName), callMs),
+      desk.node.inspect(lockKeys(rawName), callMs, 0),
     )
     const facts = await this.#inTime(asking, name)
     return twins.some(([, lease]) => lease.owner === facts.holder)

@@ -4,7 +4,9 @@ import type { CallFailure } from '../redis/failure.ts'
 import type { LockNode } from '../redis/lock-node.ts'
 import { CLAIM_MS, type FairKeys, fairKeys, type QueueNode } from '../redis/queue-node.ts'
 import type { Listening } from '../redis/wake-ups.ts'
+import { inChunks } from './in-chunks.ts'
 import type { Place } from './place.ts'
+import { MOST_IN_ONE, type Places } from './places.ts'
 
 /**
  * Places are kept alive this often, in milliseconds. It is a third of the claim window, so that a
@@ -12,8 +14,11 @@ import type { Place } from './place.ts'
  */
 const BEAT_MS = CLAIM_MS / 3
 
-/** One request carries about this many places at most. */
-const CHUNK = 500
+/** So many requests are under way at a time: between them Redis answers others. */
+const AT_A_TIME = 4
+
+/** What a lock costs in a request beside its places, counted in places. */
+const LOCK_COSTS = 10
 
 /**
  * The inbox is listened to for so many beats after the last wait: waits often follow each other, and
@@ -24,28 +29,32 @@ const LINGER_BEATS = 3
 /** Those of this client who wait for one lock. */
 interface Line {
   readonly keys: FairKeys
-  readonly isEmpty: boolean
-  readonly places: Iterable<Place>
+  readonly places: Places
   /** A message says that one of them has the lock. */
   granted(owner: string, token: number): void
-  /** What a heartbeat sent at that moment was answered for one of them. */
-  beaten(place: Place, beat: Beat, sentAt: Moment): void
+  /** What a heartbeat sent at that moment was answered for some of them. */
+  beaten(asked: readonly Place[], beat: Beat, sentAt: Moment): void
 }
 
 type Due = [Line, Place[]]
 
 /**
- * Keeps all places of one client in the queues of fair locks: one timer, one request for all of
- * them, one channel on which all grants come in.
+ * Keeps all places of one client in the queues of fair locks: one timer, one channel on which all
+ * grants come in, and few requests. What keeps them is that the client is known to be alive. So it
+ * tells of the first places in each queue, and of some of the others in turn; where some were missing,
+ * of all, one request after the other.
  */
 export class Heartbeat {
   readonly #node: LockNode
   readonly #queues: QueueNode
   readonly #clock: Clock
   readonly #lines = new Map<string, Line>()
+  /** Those whose places are being put back. */
+  readonly #beingRestored = new Set<Line>()
   #beats: NodeJS.Timeout | undefined
   #inbox: Listening | null = null
   #idleBeats = 0
+  #ignoreUps: (() => void) | undefined
 
   constructor(node: LockNode, queues: QueueNode, clock: Clock) {
     this.#node = node
@@ -62,6 +71,12 @@ export class Heartbeat {
   start(): void {
     this.#idleBeats = 0
     this.#beats ??= setInterval(() => this.#tick(), BEAT_MS).unref()
+    // It may be another server, or an emptied one.
+    this.#ignoreUps ??= this.#node.onUp(() => {
+      const now = this.#clock.now()
+      for (const { places } of this.#lines.values()) places.wereMissing(now)
+      this.#beat(0)
+    })
     this.#inbox ??= this.#node.listenTo(this.#queues.inbox, (message) => {
       // Without a message some may have been missed.
       if (message === undefined) this.#beat(0)
@@ -81,6 +96,8 @@ export class Heartbeat {
   close(): void {
     clearInterval(this.#beats)
     this.#beats = undefined
+    this.#ignoreUps?.()
+    this.#ignoreUps = undefined
     this.#inbox?.stop()
     this.#inbox = null
   }
@@ -105,9 +122,18 @@ export class Heartbeat {
   }
 
   #tick(): void {
-    if ([...this.#lines.values()].some((line) => !line.isEmpty)) this.#idleBeats = 0
+    let isIdle = true
+    for (const { places } of this.#lines.values()) isIdle &&= places.size === 0
+    if (!isIdle) this.#idleBeats = 0
     else if (++this.#idleBeats >= LINGER_BEATS) this.close()
     this.#beat(BEAT_MS / 2)
+  }
+
+  /** One of them was granted the lock and cannot prove it: those behind it are to be able to. */
+  hurry(line: Line): void {
+    const now = this.#clock.now()
+    const places = line.places.firstDue(now, BEAT_MS / 2)
+    if (places.length > 0) void this.#send([[line, places]], now)
   }
 
   /** @param olderMs places that were heard of since are left out, in milliseconds */
@@ -115,33 +141,73 @@ export class Heartbeat {
     const now = this.#clock.now()
     const due: Due[] = []
     for (const line of this.#lines.values()) {
-      const places = [...line.places].filter((place) => place.isDue(now, olderMs))
-      if (places.length > 0) due.push([line, places])
+      const { places } = line
+      for (const some of [places.firstDue(now, olderMs), places.othersDue(now, olderMs)]) {
+        if (some.length > 0) due.push([line, some])
+        for (const place of some) place.beats()
+      }
+      if (places.mayBeMissing) void this.#restore(line)
     }
     if (due.length === 0) return
     for (const indices of this.#node.groups(
       due.map(([{ keys }]) => ({ key: keys.lock, wireOwner: '' })),
     )) {
-      for (const chunk of chunks(indices.map((i) => due[i] as Due))) void this.#send(chunk, now)
+      const all = inChunks(
+        indices.map((i) => due[i] as Due),
+        ([, places]) => places.length + LOCK_COSTS,
+        MOST_IN_ONE + LOCK_COSTS,
+      )
+      for (let n = 0; n < AT_A_TIME; n++) void this.#sendAll(all)
     }
   }
 
-  async #send(due: readonly Due[], sentAt: Moment): Promise<void> {
+  /** Sends them one after the other, and once there is no answer all at once: it may be an outage. */
+  async #sendAll(chunks: Due[][]): Promise<void> {
+    for (let next = chunks.shift(); next !== undefined; next = chunks.shift()) {
+      if (await this.#send(next, this.#clock.now())) continue
+      for (const rest of chunks.splice(0)) void this.#send(rest, this.#clock.now())
+    }
+  }
+
+  /** Tells of all places that may be missing, one request after the other. */
+  async #restore(line: Line): Promise<void> {
+    if (this.#beingRestored.has(line)) return
+    this.#beingRestored.add(line)
+    for (;;) {
+      const missing = line.places.nextMissing()
+      if (missing.length === 0) break
+      if (await this.#send([[line, missing]], this.#clock.now())) continue
+      // The next beat begins anew.
+      line.places.missingAgain()
+      break
+    }
+    this.#beingRestored.delete(line)
+  }
+
+  /** @returns whether it was answered for all of them */
+  async #send(due: readonly Due[], sentAt: Moment): Promise<boolean> {
     for (const [, places] of due) for (const place of places) place.beats()
     const heard = await this.#ask(due, sentAt)
+    let areAllHeard = true
     for (const [i, [line, places]] of due.entries()) {
       const beat = heard?.[i]
-      for (const place of places) {
-        place.beating = false
-        if (typeof beat === 'object') line.beaten(place, beat, sentAt)
+      for (const place of places) place.beating = false
+      if (typeof beat === 'object') {
+        line.beaten(places, beat, sentAt)
+        if (beat.missing > 0 && !this.#beingRestored.has(line)) {
+          line.places.wereMissing(sentAt)
+          void this.#restore(line)
+        }
+        continue
       }
-      if (typeof beat === 'object') continue
+      areAllHeard = false
       // One who asks by itself hears what is wrong; the others see when it is time to give up.
       const [first] = line.places
       for (const { waiter } of line.places) {
         if (waiter === first?.waiter || waiter.patience.over) waiter.bell.ring()
       }
     }
+    return areAllHeard
   }
 
   /** @returns what is to be known of each lock; null when there was no answer */
@@ -171,18 +237,4 @@ export class Heartbeat {
       for (const done of answeredOrNot) done()
     }
   }
-}
-
-function chunks(due: readonly Due[]): Due[][] {
-  const result: Due[][] = []
-  let size = CHUNK
-  for (const one of due) {
-    if (size >= CHUNK) {
-      result.push([])
-      size = 0
-    }
-    result.at(-1)?.push(one)
-    size += one[1].length
-  }
-  return result
 }

@@ -133,7 +133,7 @@ export class HoldfastLock {
 
   /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
   async isLocked(): Promise<boolean> {
-    return (await this.inspect()).holder !== null
+    return (await this.#look(0)).holder !== null
   }
 
   /** Whether the current owner holds the lock, as Redis has it. */
@@ -144,7 +144,7 @@ export class HoldfastLock {
   /** How many acquisitions of the current owner are not released, as Redis has it; 0 for none. */
   async holdCount(): Promise<number> {
     const lease = this.access.actor.held()
-    const { holder, holdCount } = await this.inspect()
+    const { holder, holdCount } = await this.#look(0)
     return lease !== undefined && holder === lease.owner ? holdCount : 0
   }
 
@@ -153,7 +153,7 @@ export class HoldfastLock {
    * Infinity when it was made without an expiry, which Holdfast never does.
    */
   async remainingMs(): Promise<number> {
-    const { holder, ttlMs } = await this.inspect()
+    const { holder, ttlMs } = await this.#look(0)
     return holder === null ? 0 : (ttlMs ?? Infinity)
   }
 
@@ -179,10 +179,18 @@ export class HoldfastLock {
     return true
   }
 
-  /** Who holds the lock, how often, under which token, for how long, and how many clients wait. */
+  /**
+   * Who holds the lock, how often, under which token, for how long, and how many clients wait; of
+   * those who wait in turn, the first 1,000.
+   */
   inspect(): Promise<LockInfo> {
+    return this.#look()
+  }
+
+  /** @param most how many of those who queue are listed; 0 is the quickest, and leaves out who waits */
+  #look(most?: number): Promise<LockInfo> {
     return this.#desk.ask(this.name, 'not inspected', (callMs) =>
-      this.#desk.node.inspect(lockKeys(this.access.rawName), callMs),
+      this.#desk.node.inspect(lockKeys(this.access.rawName), callMs, most),
     )
   }
 

@@ -14,6 +14,8 @@ export class Place {
   /** How long a grant to it stands before it is confirmed, in milliseconds. */
   readonly claimMs: number
   ticket = ''
+  /** Whether its request to queue was answered. */
+  answered = false
   /** Whether a heartbeat for it is under way. */
   beating = false
   /** Whether it still wants the lock. */
@@ -78,6 +80,11 @@ export class Place {
   isDue(now: Moment, olderMs: number): boolean {
     if (this.beating || this.#queuedAt === undefined) return false
     return !this.#beaten || now.monotonic - this.#queuedAt.monotonic >= olderMs
+  }
+
+  /** Whether it was found in the queue since; undefined before it was found there at all. */
+  isQueuedSince(at: number): boolean | undefined {
+    return this.#queuedAt && this.#queuedAt.monotonic >= at
   }
 
   leave(): void {

@@ -60,8 +60,10 @@ export interface Beat {
   readonly lastToken: number
   /** The owner who heads the queue, or ''. */
   readonly first: string
-  /** The one of the places asked about who has the lock, or ''. */
+  /** The owner of this client who has the lock, or ''. */
   readonly granted: string
+  /** How many of the places were not there, and are put back. */
+  readonly missing: number
 }
 
 /** Who has a fair lock after it was let go. */
@@ -78,6 +80,9 @@ export type Released =
   | { readonly kind: 'kept' }
   | { readonly kind: 'gone' }
 
+/** So many of those who queue are listed: while it makes a long list the server does nothing else. */
+export const MOST_LISTED = 1_000
+
 /** One lock as the server sees it. */
 export interface LockFacts {
   /** `<clientId>:<owner>`, or null when the lock is free. */
@@ -92,8 +97,10 @@ export interface LockFacts {
   readonly token: number | null
   /** How many clients have somebody who waits, at least: for a release, or in the queue. */
   readonly waiters: number
-  /** Those who wait in turn, with `getFairLock`: the next one first. */
+  /** Those who wait in turn, with `getFairLock`: the next one first, and no more than 1,000. */
   readonly queue: readonly QueueEntry[]
+  /** How many wait in turn. */
+  readonly queueLength: number
 }
 
 /** Somebody who waits for a fair lock. */

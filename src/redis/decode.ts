@@ -75,11 +75,16 @@ export function beatsOf(reply: unknown, locks: number): (Beat | string)[] {
   const [kind, answers] = only(reply, 2)
   if (kind !== 'done') throw odd(reply)
   return only(answers, locks).map((answer) => {
-    const [ttlMs, last, first, granted] = answer as unknown[]
+    const [ttlMs, last, first, granted, missing] = answer as unknown[]
     if (last === undefined) return text(only(answer, 1)[0])
-    only(answer, 4)
-    const names = { first: String(first), granted: String(granted) }
-    return { ttlMs: whole(ttlMs, -2), lastToken: last === '' ? 0 : whole(last), ...names }
+    only(answer, 5)
+    return {
+      ttlMs: whole(ttlMs, -2),
+      lastToken: last === '' ? 0 : whole(last),
+      first: String(first),
+      granted: String(granted),
+      missing: whole(missing),
+    }
   })
 }
 
@@ -125,9 +130,11 @@ export function leftOf(reply: unknown, seats: number): (number | CallFailure)[] 
   )
 }
 
-/** What `inspect` answered. */
+/** What `inspect` answered; nobody waits where it was not asked who does. */
 export function lockFacts(reply: unknown): LockFacts {
-  const [holder, holds, ttl, token, listeners, nowUs, queue, waiting] = only(reply, 8)
+  const [holder, holds, ttl, token, ...waiters] = reply as unknown[]
+  only(reply, waiters.length === 0 ? 4 : 9)
+  const [listeners = 0, nowUs = 0, queue = [], waiting = [], length = 0] = waiters
   const marks = new Map(pairs(waiting))
   const entries = pairs(queue).map(([owner, ticket]) => {
     const [, untilMs, process] = /^(\d+) \d (.*)$/s.exec(marks.get(clientOf(owner)) ?? '') ?? []
@@ -143,6 +150,7 @@ export function lockFacts(reply: unknown): LockFacts {
     token: token === '' ? null : whole(token),
     waiters: Math.max(whole(listeners), new Set(entries.map(({ owner }) => clientOf(owner))).size),
     queue: entries,
+    queueLength: whole(length),
   }
 }
 

@@ -25,7 +25,7 @@ export async function seenByMost(
   const holdersOf = (votes: Votes<LockFacts>) => answersOf(votes).map(({ holder }) => holder)
   const votes = await poll(
     masters,
-    (master) => master.inspect(keys, callMs),
+    (master) => master.inspect(keys, callMs, 0),
     (some) => (mostOften(holdersOf(some))?.times ?? 0) >= majority,
   )
   const holders = holdersOf(votes)

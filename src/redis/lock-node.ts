@@ -1,6 +1,6 @@
 import { acquireAll, type GrantOfAll, type Named } from './acquire-all.ts'
 import { withCounts } from './acquire-args.ts'
-import type { Grant, LockFacts, Released, Seat } from './answers.ts'
+import { type Grant, type LockFacts, MOST_LISTED, type Released, type Seat } from './answers.ts'
 import { Connection } from './connection.ts'
 import {
   freedOf,
@@ -170,7 +170,7 @@ export class LockNode {
 
   /** The hold that force would end; null when the lock is free. */
   seen(keys: LockKeys, timeoutMs: number): Promise<Seen | null> {
-    return this.inspect(keys, timeoutMs).then(seenIn)
+    return this.inspect(keys, timeoutMs, 0).then(seenIn)
   }
 
   /** Ends that hold and no other: whether it was there still. */
@@ -178,10 +178,11 @@ export class LockNode {
     return forceRelease(this.calls, keys, seen, timeoutMs)
   }
 
-  inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
+  /** @param most how many of those who queue are listed; 0 leaves out who waits altogether */
+  inspect(keys: LockKeys, timeoutMs: number, most = MOST_LISTED): Promise<LockFacts> {
     const { queue, waiting } = queueKeys(keys.lock)
     const all = [...keys.both, queue, waiting]
-    const args = () => [keys.channel, this.calls.publish]
+    const args = () => [keys.channel, this.calls.publish, most]
     return this.calls.run(scripts.inspect, all, args, timeoutMs, lockFacts)
   }
 

@@ -1,6 +1,5 @@
 import type { LockFacts } from './answers.ts'
 import type { CallFailure } from './failure.ts'
-import type { LockKeys } from './keys.ts'
 import type { Master } from './master.ts'
 import { poll } from './poll.ts'
 import { answersOf, mostOften, type Size, type Votes } from './votes.ts'
@@ -13,18 +12,13 @@ import { answersOf, mostOften, type Size, type Votes } from './votes.ts'
 export async function inspectMost(
   masters: readonly Master[],
   size: Size,
-  keys: LockKeys,
-  callMs: number,
+  ask: (master: Master) => Promise<LockFacts>,
   failure: (votes: Votes<LockFacts>) => CallFailure,
 ): Promise<LockFacts> {
-  const votes = await poll(
-    masters,
-    (master) => master.inspect(keys, callMs),
-    (some) => {
-      const most = mostOften(answersOf(some).map(({ holder }) => holder))
-      return (most?.times ?? 0) >= size.majority && 'nearly'
-    },
-  )
+  const votes = await poll(masters, ask, (some) => {
+    const most = mostOften(answersOf(some).map(({ holder }) => holder))
+    return (most?.times ?? 0) >= size.majority && 'nearly'
+  })
   const facts = answersOf(votes)
   if (facts.length < size.majority) throw failure(votes)
   return size.factsOf(facts)

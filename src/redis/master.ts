@@ -140,8 +140,8 @@ export class Master {
     return this.#ask(() => forceRelease(calls, this.#here(keys), seen, timeoutMs, restMs))
   }
 
-  inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
-    return this.#ask(() => this.node.inspect(this.#here(keys), timeoutMs))
+  inspect(keys: LockKeys, timeoutMs: number, most?: number): Promise<LockFacts> {
+    return this.#ask(() => this.node.inspect(this.#here(keys), timeoutMs, most))
   }
 
   identify(timeoutMs: number): Promise<string | null> {

@@ -203,11 +203,10 @@ export class Quorum extends Members implements Servers {
     return forceReleaseOnMost(this.#masters, this.#size, keys, seen, callMs, this.#failure)
   }
 
-  inspect(keys: LockKeys, timeoutMs: number): Promise<LockFacts> {
+  inspect(keys: LockKeys, timeoutMs: number, most?: number): Promise<LockFacts> {
     const callMs = Math.min(timeoutMs, this.#callMs)
-    return inspectMost(this.#masters, this.#size, keys, callMs, (votes) =>
-      this.#failure(votes, false),
-    )
+    const ask = (master: Master) => master.inspect(keys, callMs, most)
+    return inspectMost(this.#masters, this.#size, ask, (votes) => this.#failure(votes, false))
   }
 
   listen(keys: LockKeys, onWake: () => void): Listening {

@@ -121,6 +121,7 @@ export class Size {
       token: tokens[facts.length - this.spare - 1] || null,
       waiters: Math.max(...facts.map(({ waiters }) => waiters)),
       queue: [],
+      queueLength: 0,
     }
   }
 }

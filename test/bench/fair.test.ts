@@ -17,6 +17,7 @@ describe('the measurements of the fair lock, in short', () => {
     ['fair-cut-inbox', /^the inbox was/],
     ['fair-abort-race', /^races/],
     ['fair-hand-over', /^waiting processes/],
+    ['fair-long-queue', /^waiters/],
   ])(
     '%s runs to its end and finds nothing that must not be',
     async (name, heading) => {

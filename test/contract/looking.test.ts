@@ -14,6 +14,7 @@ describeLocks('looking at the state', (stage) => {
       token: null,
       waiters: 0,
       queue: [],
+      queueLength: 0,
     })
     expect(await lock.isLocked()).toBe(false)
     expect(await lock.isHeld()).toBe(false)

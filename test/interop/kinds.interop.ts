@@ -1,6 +1,8 @@
 import { RedisRefusedError } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
+import { startProxy } from '../support/proxy.ts'
+import type { ProxyRequest } from '../support/proxy-pairing.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { JavaLock } from './support/java.ts'
 import { staysPending } from './support/pending.ts'
@@ -94,15 +96,49 @@ describe.each(ours)('RFairLock and %s', (kind) => {
   })
 
   test('have queues of their own: ours goes before the threads in that of Java', async () => {
-    const first = await stage.nodeLock(kind).lock(LEASE_MS)
+    const first = await stage.nodeLock(kind).lock()
     const waiting = fair().lock()
     await stage.javaPlaces(1)
     const second = stage.nodeLock('getFairLock').lock()
     await stage.fairPlaces(1)
+    const start = performance.now()
     await first.release()
+    const lease = await second
+    expect(await stage.hash()).toEqual({ [lease.owner]: '1' })
+    await lease.release()
+    await waiting
+    // By our release: both leases that the thread saw are of 30 s.
+    expect(since(start)).toBeLessThan(SOON_MS)
+    await fair().unlock()
+  })
+
+  test('a thread of Java that asks just after a release gets what it finds free', async () => {
+    const proxy = await startProxy(stage.server.port)
+    const client = await stage.java.client({ port: proxy.port })
+    const java = stage.javaLock({ kind: 'RFairLock', client })
+    await java.lock() // From now on the script is known there.
+    await java.unlock()
+    const first = await stage.nodeLock(kind).lock()
+    // It asks, listens, and asks again.
+    const asks = ({ command, args }: ProxyRequest) =>
+      command === 'EVALSHA' && args.includes(`redisson_lock_timeout:{${stage.name}}`)
+    const again = proxy.onNextRequest(asks, 'hold', { nth: 2 })
+    const waiting = java.lock()
+    await again.seen
+    const second = stage.nodeLock('getFairLock').lock()
+    await stage.fairPlaces(1)
+    await first.release()
+    again.release()
+    // Ours passes the lock on where it was taken in turn, and else leaves it free until it is looked at.
+    const isFair = kind === 'getFairLock'
+    const isFirst = await Promise.race([waiting.then(() => 'Java'), second.then(() => 'we')])
+    expect(isFirst).toBe(isFair ? 'we' : 'Java')
+    const start = performance.now()
+    if (!isFair) await java.unlock()
     await (await second).release()
     await waiting
-    await fair().unlock()
+    if (isFair) await java.unlock()
+    expect(since(start)).toBeLessThan(SOON_MS)
   })
 
   test('keep the order of the threads of Java, whatever we do in between', async () => {
@@ -120,7 +156,8 @@ describe.each(ours)('RFairLock and %s', (kind) => {
       await stage.javaPlaces(threads.length)
     }
     await lease.release()
-    await stage.nodeLock(kind).using(() => undefined)
+    // Whoever sees this lease may sleep to its end.
+    await stage.nodeLock(kind).using(() => undefined, { leaseMs: LEASE_MS })
     await Promise.all(threads)
     expect(order).toEqual(['a', 'b', 'c'])
   })

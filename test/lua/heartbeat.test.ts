@@ -14,6 +14,7 @@ import {
   LEASE_MS,
   listen,
   mark,
+  missingOf,
   NOW,
   pass,
   queued,
@@ -120,6 +121,31 @@ describe('a heartbeat', () => {
     await beat([place('a:1', 9, 20_000)])
     expect(await admin.zscore(QUEUE, 'a:1')).toBe(String(ticketOf(0)))
     expect(await waiting()).toEqual({ a: mark(0) })
+  })
+
+  test('tells how many places were missing: not those that are there, nor the one that has the lock', async () => {
+    await given({ holder: 'a:1', queue: { 'a:2': ticketOf(1) }, waiting: { a: mark(0) } })
+    const places = [place('a:1', 0), place('a:2', 1), place('a:3', 2), place('a:4', 3)]
+    expect(await missingOf(places)).toBe(2)
+    expect(await missingOf(places)).toBe(0)
+    expect(await queued()).toEqual(['a:2', 'a:3', 'a:4'])
+  })
+
+  test('puts back more places than one command takes', async () => {
+    await given({ holder: 'h:1', waiting: { a: mark(0) } })
+    const places = Array.from({ length: 1_234 }, (_, i) => place(`a:${i}`, i, 20_000))
+    expect(await missingOf(places)).toBe(1_234)
+    expect(await queued()).toEqual(places.map(([owner]) => owner))
+    expect(Object.keys(await waiting())).toHaveLength(1_235)
+    expect(await missingOf(places)).toBe(0)
+  })
+
+  test('finds a grant to one of its client whom it does not speak for, and who heads the queue', async () => {
+    await given({ holder: 'a:7', queue: ['a:8', 'a:1'], waiting: { a: mark(0) } })
+    expect((await beat([place('a:1', 1)])).slice(1)).toEqual([String(TOKEN), 'a:8', 'a:7'])
+    await admin.del(LOCK)
+    expect((await beat([place('a:1', 1)])).slice(1)).toEqual([String(NOW), 'a:1', 'a:8'])
+    expect(await fields()).toEqual({ 'a:8': '1' })
   })
 
   test('makes up a queue again, in its order, on a server that was emptied', async () => {
@@ -298,9 +324,9 @@ describe('one heartbeat for many locks', () => {
     })
     expect(kind).toBe('done')
     expect((answers as unknown[][]).map((answer) => answer.slice(1))).toEqual([
-      [String(NOW), '', 'a:1'],
-      [String(TOKEN), 'a:2', ''],
-      [String(NOW), '', 'a:3'],
+      [String(NOW), '', 'a:1', 1],
+      [String(TOKEN), 'a:2', '', 2],
+      [String(NOW), '', 'a:3', 1],
     ])
     expect(await admin.hgetall('one')).toEqual({ 'a:1': '1' })
     expect(await admin.hgetall('two')).toEqual({ 'a:3': '1' })
@@ -314,7 +340,7 @@ describe('one heartbeat for many locks', () => {
     const [, answers] = await beatAll(Object.fromEntries(names.map((name) => [name, places])))
     expect(answers).toHaveLength(100)
     for (const answer of answers as unknown[][]) {
-      expect(answer.slice(1)).toEqual([String(NOW), 'a:1', 'a:0'])
+      expect(answer.slice(1)).toEqual([String(NOW), 'a:1', 'a:0', 5])
     }
   })
 

@@ -85,6 +85,7 @@ export const release = (args: Arguments = {}) =>
 /** The owner of a place, its ticket, and its claim window if that is shorter. */
 export type BeatPlace = [owner: string, ticket: Value, claimMs?: number]
 export type BeatAnswer = [ttlMs: number, last: string, first: string, granted: string]
+type WithMissing = [...BeatAnswer, missing: number]
 
 /** A heartbeat for places on many locks, by the names of the locks. */
 export function beatAll(locks: Record<string, BeatPlace[]>, args: Arguments = {}) {
@@ -108,16 +109,25 @@ export function beatAll(locks: Record<string, BeatPlace[]>, args: Arguments = {}
   }
   const { args: names, source } = timed(scripts.heartbeat)
   const values = names.slice(0, -1).map((name) => all[name] as Value)
-  return checked<['done', (BeatAnswer | [string])[]] | ['late', string]>(() =>
+  return checked<['done', (WithMissing | [string])[]] | ['late', string]>(() =>
     admin.eval(source, keys.length, ...keys, ...values, ...places),
   )
 }
 
-/** A heartbeat for the one lock. */
+/** A heartbeat for the one lock, and how things stand with it. */
 export async function beat(places: BeatPlace[], args: Arguments = {}): Promise<BeatAnswer> {
+  return (await beatOne(places, args)).slice(0, 4) as BeatAnswer
+}
+
+/** A heartbeat for the one lock, and how many of the places were missing. */
+export async function missingOf(places: BeatPlace[], args: Arguments = {}): Promise<number> {
+  return (await beatOne(places, args))[4]
+}
+
+async function beatOne(places: BeatPlace[], args: Arguments): Promise<WithMissing> {
   const [kind, answers] = await beatAll({ [LOCK]: places }, args)
   expect([kind, answers]).toEqual(['done', [expect.any(Array)]])
-  return answers[0] as BeatAnswer
+  return answers[0] as WithMissing
 }
 
 /** What is in Redis when a test begins. */

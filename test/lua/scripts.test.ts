@@ -83,7 +83,8 @@ const forceAtMaster = (args: Arguments = {}) =>
     forcedMs: 20_000,
     ...args,
   })
-const inspect = () => run(scripts.inspect, { channel: CHANNEL, publish: 'PUBLISH' })
+const inspect = (most = 1_000) =>
+  run(scripts.inspect, { channel: CHANNEL, publish: 'PUBLISH', most })
 const tokenOf = async (args: Arguments = {}) => Number((await acquire(args))[1])
 
 afterEach(async () => {
@@ -576,7 +577,11 @@ describe('on sharded channels, where the server has them,', () => {
   test('listeners are counted there, by inspect and by a hand-over that yields', async () => {
     const messages = await shardedOf(async () => {
       const token = await tokenOf()
-      const answer = (await run(scripts.inspect, { channel: CHANNEL, ...SHARDED })) as Value[]
+      const answer = (await run(scripts.inspect, {
+        channel: CHANNEL,
+        most: 1_000,
+        ...SHARDED,
+      })) as Value[]
       expect(answer[4]).toBe(1)
       expect(await handOver({ token, listening: 0, ...SHARDED })).toEqual(['yielded', 1])
     })
@@ -587,13 +592,13 @@ describe('on sharded channels, where the server has them,', () => {
 describe('inspect', () => {
   test('tells a free lock from a held one, and changes nothing', async () => {
     const time = expect.stringMatching(/^\d{16}$/)
-    expect(await inspect()).toEqual(['', '0', -2, '', 0, time, [], []])
+    expect(await inspect()).toEqual(['', '0', -2, '', 0, time, [], [], 0])
     const token = await tokenOf()
     await acquire({ holds: 2 })
     const then = await state()
     const before = await nowUs()
     const answer = (await inspect()) as Value[]
-    expect(answer).toEqual(['c:1', '2', expect.any(Number), String(token), 0, time, [], []])
+    expect(answer).toEqual(['c:1', '2', expect.any(Number), String(token), 0, time, [], [], 0])
     expect(answer[2]).toBeGreaterThan(5_000)
     expect(Number(answer[5])).toBeGreaterThanOrEqual(before)
     expect(Number(answer[5])).toBeLessThanOrEqual(await nowUs())
@@ -605,9 +610,17 @@ describe('inspect', () => {
     await admin.hset(WAITING, 'c', '1800000003000 1 shop 7', 'c:7', '100')
     for (const key of [QUEUE, WAITING]) await admin.pexpire(key, 10_000)
     const then = await state()
-    const [queue, waiting] = ((await inspect()) as unknown[]).slice(6)
+    const [queue, waiting, length] = ((await inspect()) as unknown[]).slice(6)
     expect(queue).toEqual(['c:7', '1800000000000001', 'd:1', '1800000000000002'])
-    expect(waiting).toEqual(['c', '1800000003000 1 shop 7', 'c:7', '100'])
+    expect(waiting).toEqual(['c', '1800000003000 1 shop 7', 'd', ''])
+    expect(length).toBe(2)
+    expect(((await inspect(1)) as unknown[]).slice(6)).toEqual([
+      ['c:7', '1800000000000001'],
+      ['c', '1800000003000 1 shop 7'],
+      2,
+    ])
+    // Whoever asks for none is told of none.
+    expect(await inspect(0)).toEqual(['', '0', -2, ''])
     expect(await state()).toEqual(then)
     leaves({ keys: true, why: 'the hand-made queue is left to its TTL' })
   })

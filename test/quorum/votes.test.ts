@@ -311,6 +311,7 @@ test.each([
     token: token || null,
     waiters: 0,
     queue: [],
+    queueLength: 0,
   }))
   expect(new Size(5).factsOf(facts).token).toBe(expected)
 })

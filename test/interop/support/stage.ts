@@ -128,13 +128,18 @@ export class Stage {
     })
   }
 
-  /** Resolves when so many threads queue for an RFairLock, and listen, on a channel each. */
+  /**
+   * Resolves when so many threads queue for an RFairLock, listen, on a channel each, and have asked
+   * again since: each asks twice, with HEXISTS, before it sleeps. One that had not would take what it
+   * finds free, or sleep to the end of whatever lease it sees.
+   */
   async javaPlaces(count: number): Promise<void> {
     await eventually(async () => {
       const { admin, name } = { admin: this.server.admin, name: tagged(this.name) }
       const channels = await admin.pubsub('CHANNELS', `redisson_lock__channel:${name}:*`)
       const places = await admin.llen(`redisson_lock_queue:${name}`)
-      return places === count && (channels as string[]).length === count
+      const asked = await this.calls('hexists')
+      return places === count && (channels as string[]).length === count && asked >= 2 * count
     })
   }
 

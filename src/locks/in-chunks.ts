@@ -1,0 +1,15 @@
+/** The items in their order, those together whose sizes come to no more than `most`. */
+export function inChunks<T>(items: readonly T[], sizeOf: (item: T) => number, most: number): T[][] {
+  const chunks: T[][] = []
+  let left = 0
+  for (const item of items) {
+    const size = sizeOf(item)
+    if (chunks.length === 0 || size > left) {
+      chunks.push([])
+      left = most
+    }
+    chunks.at(-1)?.push(item)
+    left -= size
+  }
+  return chunks
+}
