@@ -16,6 +16,7 @@ import type { LockFacts } from '../redis/answers.ts'
 import { lockKeys } from '../redis/keys.ts'
 import { Access } from './access.ts'
 import type { Desk } from './desk.ts'
+import { heldTogether } from './own-holds.ts'
 import { warnOfSelfWait } from './self-wait.ts'
 import { whileHeld } from './while-held.ts'
 
@@ -195,7 +196,10 @@ export class HoldfastLock {
     this.access.assertPossible(meant)
     const { rawName, actor } = this.access
     const holder = actor.holderFor(owner)
-    const held = owner === undefined ? this.#desk.holdings.earliest(holder, rawName) : undefined
+    const held =
+      owner === undefined
+        ? (this.#desk.holdings.earliest(holder, rawName) ?? heldTogether(this.access))
+        : undefined
     const acquirer = owner ?? this.#desk.newOwner()
     const acquiring = this.access.acquire(acquirer, meant, { holder, scoped })
     return held === undefined ? acquiring : warnOfSelfWait(this, held, acquiring)

@@ -18,6 +18,7 @@ import { Actor } from './actor.ts'
 import type { Desk } from './desk.ts'
 import { Gathering } from './gathering.ts'
 import { HoldfastLock, type LockInfo } from './holdfast-lock.ts'
+import { heldByAny, newOwnerTogether } from './own-holds.ts'
 import { warnOfSelfWait } from './self-wait.ts'
 import type { Wanted } from './wanted.ts'
 import { whileHeld } from './while-held.ts'
@@ -25,11 +26,11 @@ import { whileHeld } from './while-held.ts'
 /**
  * Several locks as one: all of them or none. They may be of any kind, of any client and server.
  *
- * Locks of one server and slot are taken in one step. While one is waited for, only locks are held
- * that come before it in an order which all clients keep, and those for a second at most: two that
- * want the same locks never wait for each other for ever, in whatever order they were given them.
- * Nobody's turn is kept while others are missing: whoever wants many busy locks may wait for longer
- * than who wants one of them.
+ * Locks of one server and slot are taken in one step. While one is waited for, the others are held
+ * for a moment only; where that never does, those that come before it in an order which all clients
+ * keep are held for longer each time. Two that want the same locks never wait for each other for
+ * ever, in whatever order they were given them, and everybody gets them one day. Whoever wants many
+ * busy locks may wait for longer than who wants one of them.
  */
 export class MultiLock {
   /** The names of its locks, with ` + ` between them. */
@@ -181,9 +182,9 @@ export class MultiLock {
 
   async #bare(meant: Acquisition): Promise<MultiLease | null> {
     const wanted = this.#accesses.map((access) => {
-      return { access, owner: access.actor.bare() ?? access.desk.newOwner() }
+      return { access, owner: access.actor.bare() ?? newOwnerTogether(access) }
     })
-    const held = this.#desk.groups.earliest(this.#actor, this.#key)
+    const held = heldByAny(this.#accesses)
     const gathering = this.#gather(wanted, meant, this.#actor.holderFor(undefined), false)
     return held === undefined ? gathering : warnOfSelfWait(this, held, gathering)
   }
