@@ -11,7 +11,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Holdfast } from '../dist/esm/index.js'
-import { measureWaits } from './multi-lock-waits.mjs'
 import { callsOf, now, serve, spread, startServer, startWorker, table } from './support.mjs'
 import { Journal, keysLeft } from './witness.mjs'
 
@@ -171,6 +170,8 @@ async function measure(args) {
 }
 
 async function waits(args) {
+  // Not by those who are started for the rest.
+  const { measureWaits } = await import('./multi-lock-waits.mjs')
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
