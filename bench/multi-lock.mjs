@@ -3,7 +3,13 @@
 // from outside by a journal in Redis, which the holders write for each name.
 // `npm run build`, then `node bench/multi-lock.mjs [rounds] [processes] [tasks]`; `--quick` for a short
 // look. It ends with 1 where it finds what must not be.
+// `node bench/multi-lock.mjs waits [seconds] [rounds]` measures instead how long who wants several locks
+// waits among others, and what is left for those. `--against <folder>` compares with another checkout
+// that has been built, both in turn; `--only <words>` does one of the scenarios.
+import { resolve, sep } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
 import { Holdfast } from '../dist/esm/index.js'
 import { callsOf, now, serve, spread, startServer, startWorker, table } from './support.mjs'
 import { Journal, keysLeft } from './witness.mjs'
@@ -29,6 +35,7 @@ const ways = {
 }
 
 if (process.argv[2] === 'worker') work(...process.argv.slice(3))
+else if (process.argv[2] === 'waits') await waits(process.argv.slice(3))
 else await measure(process.argv.slice(2))
 
 function reversed(names) {
@@ -160,6 +167,20 @@ async function measure(args) {
   for (const worker of workers) worker.kill()
   journal.close()
   await Promise.all(servers.map((server) => server.stop()))
+}
+
+async function waits(args) {
+  // Not by those who are started for the rest.
+  const { measureWaits } = await import('./multi-lock-waits.mjs')
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { against: { type: 'string' }, only: { type: 'string' }, quick: { type: 'boolean' } },
+  })
+  const [seconds = values.quick ? 3 : 20, rounds = values.quick ? 1 : 2] = positionals.map(Number)
+  const builds = { here: new URL('../dist/', import.meta.url).href }
+  if (values.against) builds.there = pathToFileURL(resolve(values.against, 'dist/') + sep).href
+  await measureWaits(builds, seconds, rounds, values.only)
 }
 
 /** Scripts where nobody else wants the locks. */

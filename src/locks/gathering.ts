@@ -1,18 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { LeaseLostError, RedisUnavailableError, unavailableError } from '../errors.ts'
+import { LeaseLostError, unavailableError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Acquisition } from '../options.ts'
 import { lockKeys } from '../redis/keys.ts'
 import { within } from '../redis/within.ts'
 import { inOrder } from './order.ts'
-import { Together } from './together.ts'
+import { Reach } from './reach.ts'
+import { groupsOf, Together } from './together.ts'
 import type { Wanted } from './wanted.ts'
-
-/** Some are held for so long at most while another is waited for, in milliseconds. */
-const LONGEST_REACH_MS = 1_000
-
-/** Then nothing is held for a moment, so that two who stand in each other's way get apart. */
-const APART_MS = 50
 
 /** Leases that are lost so often in a row while the others are taken are too short for that. */
 const MOST_LOSSES = 5
@@ -24,16 +18,17 @@ const FRESH = 0.85
  * Takes all of several locks, or none, within one time for the whole.
  *
  * All are asked for without waiting: those of one server and slot in one question. When somebody
- * has one of them, that one is waited for as any lock is, by those who hold only locks that come
- * before it in the order that all clients keep. Where the order is not the same for all, and for
- * locks that are taken outside any group, that wait is short: then everything is let go and begun
- * anew. So nobody waits for ever for somebody who waits for them.
+ * has one of them, that one is waited for as any lock is, and its place among those who wait is kept
+ * whatever becomes of the others: those are held meanwhile for as long as {@link Reach} says, and are
+ * asked for once more when it is had. So nobody waits for ever for somebody who waits for them, and
+ * what is held by who cannot go on yet is left to those who could.
  */
 export class Gathering {
   readonly #all: readonly Wanted[]
   readonly #meant: Acquisition
   readonly #endsAt: number
   readonly #taken = new Map<Wanted, Lease>()
+  readonly #reach = new Reach()
   #wanted: Wanted[] = []
   /** Whether somebody was found to have one: then no answer in time is no outage. */
   #known = false
@@ -79,8 +74,7 @@ export class Gathering {
           if (complete) return this.#taken
         } else if (this.#leftMs <= 0 || !(await this.#waitFor(busy))) {
           await this.#letGo()
-          if (this.#leftMs <= 0) return null
-          await pause(Math.min(Math.random() * APART_MS, this.#leftMs))
+          return null
         }
       }
     } catch (error) {
@@ -150,26 +144,47 @@ export class Gathering {
     return missing.find((one) => one === group[together.busy ?? -1]) ?? missing[0] ?? null
   }
 
-  /** @returns whether it was to be had while the others could be kept */
+  /** @returns whether it was to be had in the time that is left; its place is never given up */
   async #waitFor(busy: Wanted): Promise<boolean> {
-    const behind = this.#wanted.slice(this.#wanted.indexOf(busy) + 1)
-    await this.#letGo(behind)
-    const { leaseMs = busy.access.desk.leaseMs } = this.#meant
-    const reachMs = this.#taken.size === 0 ? Infinity : Math.min(LONGEST_REACH_MS, leaseMs / 3)
-    const waitMs = Math.max(1, Math.min(this.#leftMs, reachMs))
+    const waiting = busy.access.acquire(
+      busy.owner,
+      { ...this.#meant, waitMs: Math.max(1, this.#leftMs) },
+      { scoped: true, known: true },
+    )
+    const keeping = this.#keepWhile(waiting, busy)
     try {
-      const lease = await busy.access.acquire(
-        busy.owner,
-        { ...this.#meant, waitMs },
-        { scoped: true, known: true },
-      )
+      const lease = await waiting
       if (lease !== null) this.#taken.set(busy, lease)
       return lease !== null
-    } catch (error) {
-      // The short wait says nothing of the time that the whole has.
-      if (waitMs === reachMs && error instanceof RedisUnavailableError) return false
-      throw error
+    } finally {
+      await keeping
     }
+  }
+
+  /** Keeps what is held while another is waited for, and lets it go where that takes too long. */
+  async #keepWhile(waiting: Promise<unknown>, busy: Wanted): Promise<void> {
+    const kept = [...this.#taken.keys()]
+    if (kept.length === 0) return
+    const at = this.#wanted.indexOf(busy)
+    const inOrder = kept.every((one) => this.#wanted.indexOf(one) < at)
+    const endsAt = performance.now() + this.#reach.next(inOrder, busy.access.fair)
+    let over = false
+    const end = () => {
+      over = true
+    }
+    const ended = waiting.then(end, end)
+    const { leaseMs = Infinity } = this.#meant
+    let leftMs = endsAt - performance.now()
+    for (; leftMs > leaseMs / 3; leftMs = endsAt - performance.now()) {
+      await within(leaseMs / 3, ended)
+      if (over) return
+      // What comes of it is seen when the other is had.
+      for (const one of kept) void this.#taken.get(one)?.extend(leaseMs).catch(ignore)
+    }
+    await within(Math.max(0, leftMs), ended)
+    if (over) return
+    this.#reach.wasTooShort(inOrder)
+    await this.#letGo(kept)
   }
 
   /** @returns whether all of them are held, and fixed leases last about as long as they are to */
@@ -216,19 +231,4 @@ export class Gathering {
   }
 }
 
-/** Plain locks of one server and slot go together; those that are waited for in turn go alone. */
-function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
-  const groups: Wanted[][] = []
-  for (const one of wanted) {
-    const last = groups.at(-1)
-    if (last !== undefined && belongTogether(last[0] as Wanted, one)) last.push(one)
-    else groups.push([one])
-  }
-  return groups
-}
-
-function belongTogether({ access: a }: Wanted, { access: b }: Wanted): boolean {
-  const { node } = a.desk
-  if (a.desk !== b.desk || a.fair || b.fair || node.acquireAll === undefined) return false
-  return node.groups([{ key: a.rawName }, { key: b.rawName }]).length === 1
-}
+const ignore = () => {}

@@ -213,13 +213,12 @@ export class HoldfastLock {
 
   #bare(meant: Acquisition): Promise<Lease | null> {
     this.access.assertPossible(meant)
-    const { actor, rawName } = this.access
+    const { actor } = this.access
     const owner = actor.bare()
     if (owner !== undefined) return this.#acquire(owner, meant, { scoped: false })
-    const holder = actor.keeper()
-    const selfWait = ownSelfWait(this, this.#desk.holdings, holder, rawName)
-    const how = { holder, scoped: false, askedAt: performance.now() }
-    return this.#acquire(alone(this.#desk), meant, how, selfWait)
+    const how = { holder: actor.keeper(), scoped: false, askedAt: performance.now() }
+    const selfWait = ownSelfWait(this, [this.access])
+    return this.#acquire(alone(this.access), meant, how, selfWait)
   }
 
   #acquire(

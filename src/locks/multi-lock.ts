@@ -27,11 +27,11 @@ import { whileHeld } from './while-held.ts'
 /**
  * Several locks as one: all of them or none. They may be of any kind, of any client and server.
  *
- * Locks of one server and slot are taken in one step. While one is waited for, only locks are held
- * that come before it in an order which all clients keep, and those for a second at most: two that
- * want the same locks never wait for each other for ever, in whatever order they were given them.
- * Nobody's turn is kept while others are missing: whoever wants many busy locks may wait for longer
- * than who wants one of them.
+ * Locks of one server and slot are taken in one step. While one is waited for, the others are held
+ * for a moment only; where that never does, those that come before it in an order which all clients
+ * keep are held for longer each time. Two that want the same locks never wait for each other for
+ * ever, in whatever order they were given them, and everybody gets them one day. Whoever wants many
+ * busy locks may wait for longer than who wants one of them.
  */
 export class MultiLock {
   /** The names of its locks, with ` + ` between them. */
@@ -182,12 +182,11 @@ export class MultiLock {
 
   async #bare(meant: Acquisition): Promise<MultiLease | null> {
     const wanted = this.#accesses.map((access) => {
-      return { access, owner: access.actor.bare() ?? alone(access.desk) }
+      return { access, owner: access.actor.bare() ?? alone(access) }
     })
-    const keeper = this.#actor.keeper()
-    const selfWait =
-      ownSelfWait(this, this.#desk.groups, keeper, this.#key) ?? selfWaitInFrame(this.#accesses)
-    const gathering = this.#gather(wanted, meant, keeper, false)
+    const ofItsOwn = wanted.flatMap(({ access, owner }) => (owner.madeBy ? [access] : []))
+    const selfWait = ownSelfWait(this, ofItsOwn) ?? selfWaitInFrame(this.#accesses)
+    const gathering = this.#gather(wanted, meant, this.#actor.keeper(), false)
     return selfWait === undefined ? gathering : warnOfSelfWait(selfWait, gathering)
   }
 

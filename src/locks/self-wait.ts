@@ -1,9 +1,6 @@
 import { innermostFrame, isInside } from '../owner/frames.ts'
-import type { Holder } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Access } from './access.ts'
-import type { Desk } from './desk.ts'
-import type { Holdings, Kept } from './holdings.ts'
 
 const AFTER_MS = 500
 
@@ -19,29 +16,32 @@ export interface SelfWait {
   isHeld(): boolean
 }
 
-/** Whether the lock object that is about to wait for a lock holds it. */
-export function ownSelfWait<L extends Kept>(
-  lock: { readonly name: string },
-  holdings: Holdings<L>,
-  holder: Holder,
-  rawName: string,
-): SelfWait | undefined {
-  const held = holdings.live(holder, rawName)
-  return (
-    held && {
-      lockName: lock.name,
-      about: lock,
-      who: 'the lock object that holds it. Tasks that share the object',
-      isHeld: () => held.live,
-    }
-  )
-}
-
-/** An owner for one acquisition, which is nobody else's. */
-export function alone(desk: Desk): Owner {
-  const owner = desk.newOwner()
+/** An owner for one acquisition by that lock object, which is nobody else's. */
+export function alone(access: Access): Owner {
+  const owner = access.desk.newOwner()
+  owner.madeBy = access
   owner.madeIn = innermostFrame()
   return owner
+}
+
+/** Whether one of the lock objects that are about to wait, each for such an owner, has its lock. */
+export function ownSelfWait(
+  lock: { readonly name: string },
+  wanted: readonly Access[],
+): SelfWait | undefined {
+  for (const access of wanted) {
+    const { name, rawName, desk } = access
+    const holder = desk.find(rawName)?.holder
+    // One that is taken together with others may yet be let go for want of them.
+    if (holder?.madeBy !== access || holder.isGathering(rawName)) continue
+    return {
+      lockName: name,
+      about: lock,
+      who: 'the lock object that holds it. Tasks that share the object',
+      isHeld: () => desk.find(rawName)?.holder === holder,
+    }
+  }
+  return undefined
 }
 
 /** Whether such an owner, made in a frame that is around here too, has one of these locks. */

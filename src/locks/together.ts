@@ -1,6 +1,7 @@
 import type { CallFailure } from '../redis/failure.ts'
 import type { LockNode } from '../redis/lock-node.ts'
 import type { Asker } from './waiter.ts'
+import type { Wanted } from './wanted.ts'
 
 type Question = Parameters<Asker['acquire']>
 type Answer = Awaited<ReturnType<Asker['acquire']>>
@@ -75,3 +76,20 @@ export class Together {
 
 /** Another one of them is not to be had. */
 const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true } as const
+
+/** Plain locks of one server and slot go together; those that are waited for in turn go alone. */
+export function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
+  const groups: Wanted[][] = []
+  for (const one of wanted) {
+    const last = groups.at(-1)
+    if (last !== undefined && belongTogether(last[0] as Wanted, one)) last.push(one)
+    else groups.push([one])
+  }
+  return groups
+}
+
+function belongTogether({ access: a }: Wanted, { access: b }: Wanted): boolean {
+  const { node } = a.desk
+  if (a.desk !== b.desk || a.fair || b.fair || node.acquireAll === undefined) return false
+  return node.groups([{ key: a.rawName }, { key: b.rawName }]).length === 1
+}

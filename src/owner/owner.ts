@@ -23,6 +23,12 @@ export class Owner extends Holder {
    * @internal
    */
   madeIn: object | undefined
+  /**
+   * The lock object that made it for one acquisition, if that is nobody else's.
+   *
+   * @internal
+   */
+  madeBy: object | undefined
   /** Those on the lock that last got some; most owners have one lock at a time. */
   #latest: Names | undefined
   #others: Map<string, Names> | undefined

@@ -20,7 +20,6 @@ import {
   isGranted,
   isMixed,
   isSplit,
-  mostOften,
   Size,
   type Votes,
 } from './votes.ts'

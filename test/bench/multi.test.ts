@@ -17,3 +17,12 @@ test('the measurement of several locks, in short, runs to its end and finds noth
   expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
   expect(bench.all).toContainEqual(expect.stringMatching(/^two servers, random orders +40 /))
 }, 60_000)
+
+test('the measurement of those who wait for several locks, in short, runs to its end', async () => {
+  const args = ['waits', '--quick', '--only', 'each wanted']
+  const bench = startChild('bench/multi-lock.mjs', { args })
+  const { code } = await bench.exited
+  const said = bench.all.join('\n')
+  expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
+  expect(bench.all).toContainEqual(expect.stringMatching(/^here 1: b\+c\+d +1 +[1-9]/))
+}, 60_000)

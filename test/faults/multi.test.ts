@@ -282,6 +282,39 @@ test('a client that is being closed takes no more of them', async () => {
   await eventually(() => isFree(second))
 })
 
+describe('while it waits', () => {
+  const isQueueing = (args: readonly string[]) =>
+    args.includes('holdfast_queue:{c}') && !args.includes('try')
+  const queued = async () => (await rig.queue('c')).length
+
+  // Of two fair locks the first is let go while the second is waited for.
+  test.each(
+    (['acquireFair', 'releaseFair'] as const).flatMap((script) =>
+      faults.map((cell) => ({ script, ...cell })),
+    ),
+  )('nothing is lost or left behind when $fault of $script', async ({ script, ...cell }) => {
+    const client = rig.client({ commandTimeoutMs: 300 })
+    const busy = granted(await rig.witness().getFairLock('c').tryLock())
+    const lock = client.getMultiLock(client.getFairLock('b'), client.getFairLock('c'))
+    await client.getFairLock('warm').using(() => {})
+    // When it queues for the second, and when it lets the first go.
+    const isIt = ({ args }: ProxyRequest) =>
+      args[0] === SHA[script] && (script === 'releaseFair' || isQueueing(args))
+    const trap = rig.proxy.onNextRequest(isIt, cell.action)
+    const locking = lock.lock()
+    await trap.seen
+    await eventually(async () => (await queued()) === 1 && !(await rig.exists('b')))
+    if (cell.releases === 'while held') trap.release()
+    await busy.release()
+    const lease = await within(6_000, locking)
+    await checkHeld(lease)
+    expect(await queued()).toBe(0)
+    expect(await lease.release()).toBe(true)
+    trap.release()
+    await eventually(async () => (await queued()) === 0 && (await held()).length === 0)
+  })
+})
+
 describe('one time for the whole', () => {
   test('a server that never told which it is ends the wait in time, and an abort at once', async () => {
     const other = await startRedis()
@@ -317,17 +350,15 @@ describe('one time for the whole', () => {
 
   test('giving a fixed lease its time back ends with it', async () => {
     const [first, second] = await sides()
-    const busy = await second.witness.getLock('b').lock()
     const lock = first.client.getMultiLock(first.client.getLock('a'), second.client.getLock('b'))
-    const trying = outcome(lock.tryLock(2_400, 3_000))
-    await eventually(async () => (await first.server.admin.pttl('a')) > 0)
-    await pause(550) // so that the first has lost more of its lease than is let pass
+    // So that the first has lost more of its lease than is let pass.
+    const slow = second.proxy.delay(300)
     const trap = first.proxy.onNextRequest(SHA.renew, 'holdReply')
-    await busy.release()
+    const { error, ms } = await outcome(lock.tryLock(2_400, 3_000))
     await trap.seen
-    const { error, ms } = await trying
     expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE', lockName: 'a' })
     expect(ms).toBeLessThan(3_300)
+    slow.heal()
     trap.release()
     await eventually(async () => (await isFree(first)) && (await isFree(second)))
   })

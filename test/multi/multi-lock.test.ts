@@ -550,16 +550,79 @@ test('the watchdog keeps all, and extend() lengthens all', async () => {
   await lease.release()
 })
 
-test('warns when it waits for itself', async () => {
-  const lock = multi(newClient(), 'a', 'b')
-  const lease = await lock.lock()
-  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
-  const nested = lock.lock()
-  await eventually(() => warn.mock.calls.length > 0)
-  expect(warn.mock.calls[0]?.[1]).toMatchObject({ code: 'HOLDFAST_SELF_WAIT' })
-  warn.mockRestore()
-  await lease.release()
-  await (await nested).release()
+describe('an object that waits for itself', () => {
+  const selfWaits = (warn: jest.SpyInstance): string[] =>
+    warn.mock.calls.flatMap(([text, { code } = { code: '' }]) =>
+      code === 'HOLDFAST_SELF_WAIT' ? [String(text)] : [],
+    )
+  afterEach(() => jest.restoreAllMocks())
+
+  type Lockable = Pick<HoldfastLock | MultiLock, 'lock'>
+
+  test.each<[string, (client: Holdfast, a: HoldfastLock, b: HoldfastLock) => [Lockable, Lockable]]>(
+    [
+      [
+        'a MultiLock that holds them',
+        (client, a, b) => {
+          const lock = client.getMultiLock(a, b)
+          return [lock, lock]
+        },
+      ],
+      [
+        'a MultiLock, one of whose lock objects is held alone',
+        (client, a, b) => [a, client.getMultiLock(b, a)],
+      ],
+      [
+        'a MultiLock, one of whose lock objects another one holds',
+        (client, a, b) => [client.getMultiLock(client.getLock('c'), a), client.getMultiLock(a, b)],
+      ],
+      ['a lock object that a MultiLock holds', (client, a, b) => [client.getMultiLock(a, b), a]],
+    ],
+  )('%s: warns of it once, and names the lock and the cure', async (_, locksOf) => {
+    const warn = jest.spyOn(process, 'emitWarning').mockReturnValue()
+    const client = newClient()
+    const [outer, inner] = locksOf(client, client.getLock('a'), client.getLock('b'))
+    const lease = await outer.lock()
+    const abort = new AbortController()
+    const nested = [1, 2].map(() => inner.lock({ signal: abort.signal }))
+    await eventually(() => selfWaits(warn).length > 0)
+    await never(() => selfWaits(warn).length > 1, 100)
+    expect(selfWaits(warn)[0]).toMatch(/"a( \+ b)?".*using\(fn\).*run\(fn\).*owner/)
+    abort.abort(new Error('enough'))
+    for (const each of nested) await expect(each).rejects.toThrow('enough')
+    await lease.release()
+  })
+
+  test('does not warn where others hold the locks, where it re-enters, or where the wait is short', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockReturnValue()
+    const [client, others] = [newClient(), newClient()]
+    const [a, b] = [client.getLock('a'), client.getLock('b')]
+    const lock = client.getMultiLock(a, b)
+    const theirs = await others.getLock('a').lock()
+    const alone = client.getLock('a').lock()
+    const waits = [lock.lock(), a.lock(), client.getMultiLock(b, a).lock()]
+    await never(() => selfWaits(warn).length > 0, 800)
+    await theirs.release()
+    await (await alone).release()
+    await Promise.all(waits.map(async (wait) => (await wait).release()))
+    await client.run(async () => {
+      await lock.lock()
+      await a.lock()
+      const third = lock.lock()
+      await (await third).release()
+      await a.unlock()
+      await lock.unlock()
+    })
+    const lease = await lock.lock()
+    const next = a.lock()
+    await lease.release()
+    await (await next).release()
+    const last = await a.lock()
+    const whole = lock.lock()
+    await last.release()
+    await (await whole).release()
+    await never(() => selfWaits(warn).length > 0, 600)
+  })
 })
 
 test('a server that forgets its scripts is no failure', async () => {
