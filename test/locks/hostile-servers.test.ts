@@ -347,7 +347,7 @@ describe('a server in full use', () => {
     const lock = client.getLock('it')
     await lock.lock()
     await server.admin.config('SET', 'maxclients', '1')
-    await server.admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await server.admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     await expect(lock.unlock()).rejects.toBeInstanceOf(HoldfastError)
     expect(await server.admin.exists('it')).toBe(1)
     await server.admin.config('SET', 'maxclients', '100')
