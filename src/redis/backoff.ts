@@ -1,20 +1,19 @@
-/** What grows with each attempt that fails, in milliseconds. */
-const FIRST_MS = 50
-/** The longest pause where nobody answers, and where somebody does and refuses, in milliseconds. */
-const LONGEST_MS = { unreached: 250, refused: 500 }
+/** The first pause, and the longest one, in milliseconds, before chance has its say. */
+const [FIRST_MS, LONGEST_MS] = [50, 250]
+
 /** A connection that lasts this long was a success, in milliseconds. */
 const LASTING_MS = 1_000
 
 /**
  * When a connection is made again: soon and for ever, at random moments so that many processes do
- * not come at once, and less often where a server answers that it does not want to.
+ * not come at once. One that was up and was refused at once is no better than one that never was.
  */
 export class Backoff {
   #failed = 0
   #refused = 0
   #upAt = Infinity
 
-  /** The server refused the connection, or what was sent over it by the wrong server. */
+  /** The server refused the connection, or what was sent over it because it is the wrong server. */
   refused(): void {
     this.#refused += 1
   }
@@ -26,12 +25,10 @@ export class Backoff {
 
   /** How long to pause before the next attempt, in milliseconds. */
   nextMs(): number {
-    // One that was up and was refused at once is no better than one that never was.
     if (performance.now() - this.#upAt >= LASTING_MS) this.#refused = 0
     this.#upAt = Infinity
-    const longestMs = this.#refused > 0 ? LONGEST_MS.refused : LONGEST_MS.unreached
     const doublings = Math.min(Math.max(this.#failed, this.#refused - 1), 10)
     this.#failed += 1
-    return Math.min(FIRST_MS * 2 ** doublings, longestMs) * (0.5 + Math.random())
+    return Math.min(FIRST_MS * 2 ** doublings, LONGEST_MS) * (0.5 + Math.random())
   }
 }

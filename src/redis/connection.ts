@@ -34,7 +34,7 @@ export class Connection {
   readonly #calls: DueCalls
   #up = false
   #everUp = false
-  /** Whether the attempt to connect that is under way, or the last one, came to something or was told of. */
+  /** Whether the attempt to connect came to something, or was told of. */
   #told = false
   #sharded = false
   #runId = ''
@@ -72,7 +72,7 @@ export class Connection {
     return this.#up ? undefined : this.#lastError
   }
 
-  /** Whether channels are sharded; known once it has been up. */
+  /** Whether channels are sharded, once it has been up. */
   get sharded(): boolean {
     return this.#sharded
   }
@@ -194,8 +194,7 @@ export class Connection {
   async #greet(client: Client): Promise<void> {
     try {
       const { silenceMs, source, sharded } = this.#settings
-      const greet = () => askFacts(client, this.clustered ? 0 : this.database)
-      const facts = await this.#calls.send(client, silenceMs, greet)
+      const facts = await this.#calls.send(client, silenceMs, () => askFacts(client, this.database))
       if (this.#closed) return
       // ioredis 5 is "ready" before its login is answered, which may have been refused.
       if (this.#hasFailed) throw this.#lastError
@@ -233,11 +232,12 @@ export class Connection {
     if (failure.permanent) this.#untilUp.over(failure)
   }
 
-  /** Whatever ended an attempt, it is told. */
+  /** Whatever ended an attempt, it is told; a cluster tells by itself when there is no node left. */
   #ended(): void {
     this.#down()
-    if (!this.#told && !this.#closed) this.#events.error(this.#lastError as CallFailure)
+    const told = this.#told || this.#closed || this.clustered
     this.#told = false
+    if (!told) this.#events.error(this.#lastError as CallFailure)
   }
 
   #down(): void {

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { CallFailure, failureOf } from './failure.ts'
-import type { Client } from './open.ts'
+import { type Client, isCluster } from './open.ts'
 
 /** The oldest server that the scripts run on. */
 const OLDEST = [6, 2] as const
@@ -28,7 +28,8 @@ export interface ServerFacts {
  */
 export async function askFacts(client: Client, database: number): Promise<ServerFacts> {
   const sentAt = performance.now()
-  const selected = database === 0 ? undefined : select(client as Redis, database)
+  const selected =
+    database === 0 || isCluster(client) ? undefined : select(client as Redis, database)
   const [info, time] = await Promise.all([
     unlessForbidden(client.info('server')),
     unlessForbidden(client.time()),
