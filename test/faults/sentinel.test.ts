@@ -12,6 +12,9 @@ import { Diary, granted, outcome, within } from './rig.ts'
 
 let watched: WatchedServers
 
+// A failover takes seconds on a busy machine.
+jest.setTimeout(60_000)
+
 beforeAll(async () => {
   watched = await startWatched()
 })
@@ -70,6 +73,7 @@ test('a lock that the new master knows is kept, and those who wait are woken by 
   const diary = new Diary(client)
   const held = await client.getLock('it').lock()
   const waiting = other.getLock('it').tryLock(30_000)
+  await watched.replicated()
   const next = await watched.failover()
   const channel = 'redisson_lock__channel:{it}'
   await eventually(async () => Number((await next.admin.pubsub('NUMSUB', channel))[1]) === 1)
@@ -91,6 +95,7 @@ test('the thread goes along, and keeps a lock while the event loop is blocked', 
   child.send({ command: 'lock', name: 'it' })
   await child.next<{ locked?: number }>((said) => said.locked !== undefined)
   await eventually(async () => (await detectors()) === 6)
+  await watched.replicated()
   child.send({ command: 'block', ms: 9_000 })
   const next = await watched.failover()
   const after = await child.next<{ blocked?: number }>((said) => said.blocked !== undefined, {

@@ -39,13 +39,10 @@ export class WatchedServers {
   /** The master that all Sentinels name; they may be of different minds for a moment. */
   async master(): Promise<RedisServer> {
     return eventually(async () => {
-      const named = await Promise.all(
-        this.sentinels
-          .filter(({ running, paused }) => running && !paused)
-          .map(({ admin }) => admin.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', this.name)),
-      )
-      const ports = new Set(named.map((address) => Number((address as string[])[1])))
-      return ports.size === 1 && this.servers.find(({ port }) => ports.has(port))
+      const all = this.sentinels.filter(({ running, paused }) => running && !paused)
+      const named = new Set(await Promise.all(all.map((one) => this.#namedBy(one))))
+      const [first] = named
+      return named.size === 1 && first
     })
   }
 
@@ -57,10 +54,29 @@ export class WatchedServers {
   async failover(): Promise<RedisServer> {
     const before = await this.master()
     const [first] = this.sentinels as [RedisServer]
-    await eventually(() => first.admin.call('SENTINEL', 'FAILOVER', this.name))
-    return eventually(async () => {
-      const now = await this.master()
-      return now !== before && now
+    await eventually(
+      async () => {
+        if ((await this.#namedBy(first)) !== before) return true
+        // Refused while one is under way, which may come to nothing on a busy machine.
+        await first.admin.call('SENTINEL', 'FAILOVER', this.name).catch(() => undefined)
+        return false
+      },
+      { timeoutMs: 25_000, everyMs: 5 },
+    )
+    return this.master()
+  }
+
+  async #namedBy({ admin }: RedisServer): Promise<RedisServer | undefined> {
+    const address = await admin.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', this.name)
+    return this.servers.find(({ port }) => port === Number((address as string[])[1]))
+  }
+
+  /** Waits until every replica has what the master has. A new one gets nothing for up to a second. */
+  async replicated(): Promise<void> {
+    const { admin } = await this.master()
+    await eventually(async () => {
+      await admin.ping() // WAIT is for what was done before the last command of its own client.
+      return (await admin.wait(this.servers.length - 1, 1_000)) === this.servers.length - 1
     })
   }
 
