@@ -13,7 +13,7 @@ import {
   isCluster,
   openClient,
 } from './open.ts'
-import { tameSentinels, tameShards, tameSockets } from './sockets.ts'
+import { tameClient, tameShards, tameSockets } from './sockets.ts'
 import { UntilUp } from './until-up.ts'
 
 interface ConnectionEvents {
@@ -177,8 +177,7 @@ export class Connection {
       client.on('+node', tameSockets)
       client.on('+subscriber', () => tameShards(client))
     } else {
-      tameSockets(client)
-      tameSentinels(client)
+      tameClient(client)
     }
     outsideFrames(() => client.connect()).catch(() => {}) // Reported by the 'error' event.
     return client
@@ -235,9 +234,9 @@ export class Connection {
   /** Whatever ended an attempt, it is told; a cluster tells by itself when there is no node left. */
   #ended(): void {
     this.#down()
-    const told = this.#told || this.#closed || this.clustered
+    const tells = !this.#told && !this.#closed && !this.clustered
+    if (tells) this.#events.error(this.#lastError as CallFailure)
     this.#told = false
-    if (!told) this.#events.error(this.#lastError as CallFailure)
   }
 
   #down(): void {

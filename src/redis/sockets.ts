@@ -18,6 +18,12 @@ export function tameSockets(client: object): void {
   inner.on('reconnecting', () => setImmediate(() => inner.reconnectTimeout?.unref?.()).unref())
 }
 
+/** The same for a client of one server, and for those that it asks where the server is. */
+export function tameClient(client: object): void {
+  tameSockets(client)
+  tameSentinels(client)
+}
+
 interface SentinelConnector {
   failoverDetector?: { cleanup(): void } | null
   connectToSentinel?(endpoint: object, options?: object): Sentinel
@@ -34,7 +40,7 @@ interface Sentinel {
  * makes those that listen anew with each connection, and otherwise ends them neither with one that
  * broke, which is then ended once more by what they tell, nor with one that is closed before it is made.
  */
-export function tameSentinels(client: object): void {
+function tameSentinels(client: object): void {
   const { connector } = client as { connector?: SentinelConnector }
   const connect = connector?.connectToSentinel
   if (connector === undefined || connect === undefined) return
