@@ -63,10 +63,11 @@ export function askForVote(
  */
 export async function enrol(
   node: LockNode,
-  restMs: number,
+  restMs: number | Promise<number>,
   newborn: boolean,
   timeoutMs: number,
 ): Promise<void> {
+  const endsAt = performance.now() + timeoutMs
   const durable = await node.calls.raw(timeoutMs, async (client) => {
     const [info, config] = await Promise.all([
       client.info('persistence').catch(() => ''),
@@ -74,6 +75,8 @@ export async function enrol(
     ])
     return /aof_enabled:1/.test(info) && (config as unknown[]).flat().includes('always')
   })
-  const args = () => [node.calls.runId, restMs, durable ? 1 : 0, newborn ? 1 : 0]
-  await node.calls.run(scripts.enrol, [BIRTH], args, timeoutMs, whole)
+  const longestMs = await restMs
+  const args = () => [node.calls.runId, longestMs, durable ? 1 : 0, newborn ? 1 : 0]
+  const leftMs = Math.max(1, endsAt - performance.now())
+  await node.calls.run(scripts.enrol, [BIRTH], args, leftMs, whole)
 }

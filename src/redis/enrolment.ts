@@ -64,7 +64,6 @@ export class Enrolment {
    * not answer in half of the time are left out.
    */
   async #tell(isNew: boolean, timeoutMs: number): Promise<void> {
-    const endsAt = performance.now() + timeoutMs
     let longestMs = this.#longestMs
     const others = this.#peers
       .all()
@@ -73,7 +72,12 @@ export class Enrolment {
       const known = await longestKnown(node, timeoutMs)
       longestMs = Math.max(longestMs, known)
     })
-    await within(timeoutMs / 2, Promise.allSettled(asked))
-    await enrol(this.#node, longestMs, isNew, Math.max(1, endsAt - performance.now()))
+    const told = within(timeoutMs / 2, Promise.allSettled(asked))
+    await enrol(
+      this.#node,
+      told.then(() => longestMs),
+      isNew,
+      timeoutMs,
+    )
   }
 }

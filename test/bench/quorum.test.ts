@@ -20,6 +20,7 @@ describe('the measurements of the quorum, in short', () => {
     ['quorum-storm', /^acquisitions +overlaps/m],
     ['quorum-latency', /^5, one stopped/m],
     ['quorum-contention', /^8, 5 masters/m],
+    ['quorum-slow-master', /^one stopped, this/m],
   ])(
     '%s runs to its end and finds nothing that must not be',
     async (name, heading) => {

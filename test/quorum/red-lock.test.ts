@@ -223,7 +223,7 @@ describe('a RedLock', () => {
   test('rests with servers that never voted, unless it is a new deployment', async () => {
     const cluster = await Cluster.start(3, false)
     const old = redLockOf(
-      clientsOf(cluster, { leaseMs: 500, longestLeaseMs: 1_000, outageMs: 300 }),
+      clientsOf(cluster, { leaseMs: 500, longestLeaseMs: 1_500, outageMs: 800 }),
     )
     const error = await errorOf(old.lock())
     expect(error.message).toContain('may have forgotten leases')

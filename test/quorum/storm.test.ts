@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast } from '../../src/index.ts'
 import { leaves } from '../support/leaks.ts'
+import { letVote } from '../support/masters.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import { Witness } from '../support/witness.ts'
 import { Cluster } from './rig.ts'
@@ -43,6 +44,7 @@ describe.each([
     const witness = new Witness()
     let over = false
     const options = { leaseMs: 600, longestLeaseMs: 600, outageMs: 2_000 }
+    for (const master of cluster.masters) await letVote(master, options.longestLeaseMs)
     const clients = Array.from({ length: 4 }, () => cluster.client(options))
     const work = clients.map((client) => contend(client, witness, () => over))
     let seen = 0
