@@ -224,12 +224,13 @@ async function call() {
     await once()
     if (force && random() < 0.002) {
       const name = pick(random, names)
-      process.send({ forgotten: name })
+      const id = `${label}.${process.pid}.${now()}`
+      process.send({ forces: { id, lock: name } })
       await client
         .getLock(name)
         .forceUnlock()
         .catch((error) => heard(error, {}))
-      process.send({ forgotten: name })
+      process.send({ forced: id })
     }
     if (random() < 0.001) await reopen()
     if (random() < 0.3) await pause(random() * 5)

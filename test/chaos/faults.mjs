@@ -109,14 +109,14 @@ export async function storm(stage, random, isOver, log) {
       [clients[0].ways.length > 0 ? 8 : 0, 'network'],
       [3, 'process'],
       [servers.length > 0 ? 5 : 0, 'server'],
-      [stage.forgets ? 1.5 : 0, 'amnesia'],
+      [stage.withAmnesia ? 1.5 : 0, 'amnesia'],
     ])
     if (what === 'server' && stage.watched !== undefined) {
       const name = pick(random, Object.keys(FAILOVER))
       const work = async () => {
-        stage.forgotten()
+        const over = stage.forgets()
         await FAILOVER[name](stage.watched, ms)
-        stage.forgotten()
+        over()
         // Until all have settled: a failover needs replicas that are up to date.
         await pause(6_000)
       }
@@ -148,9 +148,9 @@ export async function storm(stage, random, isOver, log) {
       const name = pick(random, Object.keys(AMNESIA))
       const server = pick(random, servers)
       const work = async () => {
-        stage.forgotten()
+        const over = stage.forgets()
         await AMNESIA[name](server, ms, random, names)
-        stage.forgotten()
+        over()
         // A quorum forgives one of them at a time.
         if (isQuorum) await pause(stage.longestLeaseMs + 500)
       }

@@ -2,7 +2,7 @@
 
 /**
  * @param holds by lock: what each holder told, on one clock
- * @param forgotten when a lock was taken from whoever had it, by force or by a server that forgot
+ * @param forgotten from when to when a lock was taken from whoever had it, by force or by a server that forgot
  */
 export function judge(holds, forgotten) {
   const verdict = {
@@ -38,8 +38,8 @@ function findOverlaps(lock, all, forgotten, verdict) {
       const excuse = forgotten.find(
         (one) =>
           (one.lock === undefined || one.lock === lock) &&
-          one.at >= first.askedAt - 50 &&
-          one.at <= hold.enteredAt + 50,
+          one.to >= first.askedAt - 50 &&
+          one.from <= hold.enteredAt + 50,
       )
       if (excuse === undefined) verdict.overlaps.push({ lock, ms, first, second: hold })
       else {

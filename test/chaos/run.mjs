@@ -71,9 +71,19 @@ const fromWitness = async (message, key) => {
   }
 }
 
+let windows = 0
+/** From now on, until the result is called, a lock may be given away although somebody has it. */
+function forgets(lock) {
+  windows += 1
+  const id = windows
+  witness.send({ kind: 'forgets', id, lock })
+  return () => witness.send({ kind: 'forgot', id })
+}
+
 class Client {
   tallies = []
-  #generation = 0
+  #forced = new Map()
+  #dead = false
 
   constructor(label, ways) {
     this.label = label
@@ -81,7 +91,7 @@ class Client {
   }
 
   start() {
-    this.#generation += 1
+    this.#dead = false
     const urls = this.ways.map(({ port }) => `redis://127.0.0.1:${port}`)
     const place = isQuorum
       ? { masters: urls, longestLeaseMs: LONGEST_LEASE_MS }
@@ -98,17 +108,20 @@ class Client {
       broken: args.break,
     }
     this.process = fork(new URL('client.mjs', import.meta.url), [JSON.stringify(settings)])
-    this.process.on('message', ({ violation, forgotten, tally, failures }) => {
+    this.process.on('message', ({ violation, forces, forced, tally, failures }) => {
       if (violation !== undefined) {
         violations.push(`${clock()} ${violation}`)
         console.log(`${clock()} VIOLATION ${violation}`)
       }
-      if (forgotten !== undefined) witness.send({ kind: 'forgotten', lock: forgotten })
+      if (forces !== undefined) this.#forced.set(forces.id, forgets(forces.lock))
+      if (forced !== undefined) this.#forced.get(forced)?.()
       if (tally !== undefined) this.tallies.push({ tally, failures })
     })
   }
 
   async killed(ms) {
+    if (this.#dead) return
+    this.#dead = true
     this.process.kill('SIGKILL')
     await pause(ms)
     this.start()
@@ -121,7 +134,7 @@ class Client {
   }
 
   async stalled(ms) {
-    this.process.send({ kind: 'stall', ms })
+    if (!this.#dead) this.process.send({ kind: 'stall', ms }, () => {})
     await pause(ms)
   }
 
@@ -164,15 +177,15 @@ const stage = {
   persistent,
   watched,
   names: NAMES,
-  forgets: args.forget && !isWatched,
+  withAmnesia: args.forget && !isWatched,
   longestLeaseMs: LONGEST_LEASE_MS,
   // A minority that forgets is nothing to a quorum.
-  forgotten: () => isQuorum || witness.send({ kind: 'forgotten' }),
+  forgets: () => (isQuorum ? () => {} : forgets()),
 }
 const isOver = () => now() > end
 await Promise.all([
   storm(stage, random, isOver, log),
-  storm({ ...stage, forgets: false, servers: [] }, random, isOver, log),
+  storm({ ...stage, withAmnesia: false, servers: [] }, random, isOver, log),
 ])
 say(`${clock()} all faults are over`)
 await pause(LIMITS.leaseMs + LIMITS.outageMs + 1_000)

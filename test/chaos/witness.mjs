@@ -41,9 +41,10 @@ const listener = createServer((socket) => {
 })
 listener.listen(0, '127.0.0.1', () => process.send({ port: listener.address().port }))
 
-process.on('message', ({ kind, lock }) => {
-  // From now on a lock may be given away although somebody has it: force, a flush, a lost key.
-  if (kind === 'forgotten') forgotten.push({ at: now(), lock })
+process.on('message', ({ kind, lock, id }) => {
+  // For so long a lock may be given away although somebody has it: force, a flush, a failover.
+  if (kind === 'forgets') forgotten.push({ id, lock, from: now(), to: Infinity })
+  if (kind === 'forgot') forgotten.find((one) => one.id === id).to = now()
   if (kind === 'count') process.send({ entered })
   if (kind === 'judge') process.send({ verdict: judge(holds, forgotten) })
 })
