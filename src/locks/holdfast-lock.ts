@@ -96,7 +96,7 @@ export class HoldfastLock {
   /**
    * As {@link using}, if the lock is to be had in the time given: without `waitMs` it is tried once.
    *
-   * @returns what `fn` returns; null, without running `fn`, when somebody else has the lock
+   * @returns what `fn` returns; null, without running `fn`, when {@link tryLock} gives null
    */
   async tryUsing<T>(
     fn: (lease: Lease) => Promise<T> | T,
