@@ -68,7 +68,10 @@ export type LossReason =
   | 'expired'
   /** The server answered that the owner does not hold the lock any more. */
   | 'gone'
-  /** `forceUnlock()` of this client took it away. */
+  /**
+   * `forceUnlock()` of this client took it away, or an `unlock()` that may have been another task's
+   * ended it.
+   */
   | 'forced'
 
 /** The lease ended before its holder released it. What was done since may have overlapped. */

@@ -21,8 +21,8 @@ export interface HoldfastEvents {
   /** A renewal was confirmed for this many holds in one request. */
   renewed: (event: { readonly holds: number }) => void
   /**
-   * A renewal was not confirmed: the lease goes on for `remainingMs` and is asked for again. It is
-   * a warning; the loss would be told by `lost` and by the signal of the lease.
+   * A renewal, or a look at a fixed lease, was not confirmed: the lease goes on for `remainingMs` and
+   * is asked for again. It is a warning; the loss would be told by `lost` and by the signal of the lease.
    */
   late: (event: HoldEvent & { readonly remainingMs: number; readonly cause: Error }) => void
   /** A hold was lost before it was released. The signal of its leases aborts at the same moment. */

@@ -11,13 +11,14 @@ export interface HoldfastOptions {
   redis?: string | RedisOptions | Redis | Cluster
   /**
    * Independent masters instead of one server: every lock is then held by a majority of them, and
-   * outlives any minority. Each is given as `redis` is; take 3 or 5 that fail independently.
+   * outlives any minority. Each is given as `redis` is, but not as a `Cluster`; take 3 or 5 that fail
+   * independently, the same for all clients.
    */
   masters?: readonly (string | RedisOptions | Redis)[]
   /**
    * The longest lease that any client takes, in milliseconds, with `masters` and of a RedLock: so
-   * long a master that was started anew does not vote, since it may have forgotten. Longer leases
-   * are refused there.
+   * long a master that was started anew, emptied, or was a replica does not vote, since it may have
+   * forgotten. Longer leases are refused there. Best the same for all clients.
    *
    * @default twice `leaseMs`
    */
@@ -60,7 +61,7 @@ export interface HoldfastOptions {
   /**
    * How long the counter of a lock's tokens outlives its last use, in milliseconds; while the lock
    * is held it stays at any rate. Tokens rise although it is gone, unless the clock of the server
-   * was set back by more than this.
+   * was set back by more than this. Not together with `keepCounters`.
    *
    * @default 3_600_000
    */
@@ -74,6 +75,7 @@ export interface HoldfastOptions {
   shardedPubSub?: boolean
   /**
    * The longest that one command may take before its outcome counts as unknown, in milliseconds.
+   * With `masters` one of them has no longer than a tenth of `leaseMs`, but 100 ms at least.
    *
    * @default 2_000
    */
@@ -126,7 +128,7 @@ export interface LockOptions {
 }
 
 export interface TryLockOptions extends LockOptions {
-  /** The longest wait in milliseconds. Without it the lock is tried once. */
+  /** The longest wait in milliseconds. Without it the lock is tried once. 0 is refused. */
   waitMs?: number
 }
 

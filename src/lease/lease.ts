@@ -48,7 +48,7 @@ export class Lease implements AsyncDisposable {
   }
 
   /**
-   * The fencing token: greater than every token issued for this lock before. The same for all
+   * The fencing token: greater than that of every hold of this lock before. The same for all
    * acquisitions of one hold. A safe integer until the year 2255.
    */
   get token(): number {
@@ -58,7 +58,8 @@ export class Lease implements AsyncDisposable {
   /**
    * Aborts when the lease is lost or no longer safe, a margin before the server can give the lock
    * away, with a {@link LeaseLostError} as its reason; or when the client is closed, with a
-   * `ClosedError`. It does not abort at an ordinary release.
+   * `ClosedError`. It does not abort at an ordinary release, but does at an `unlock()` that may have
+   * been another task's.
    * `aborted` looks at the clocks each time it is read, so it is right also after a blocked event
    * loop, a stopped process or a suspended machine.
    */

@@ -96,7 +96,7 @@ export class HoldfastLock {
   /**
    * As {@link using}, if the lock is to be had in the time given: without `waitMs` it is tried once.
    *
-   * @returns what `fn` returns; null, without running `fn`, when somebody else has the lock
+   * @returns what `fn` returns; null, without running `fn`, when {@link tryLock} gives null
    */
   async tryUsing<T>(
     fn: (lease: Lease) => Promise<T> | T,
@@ -112,8 +112,8 @@ export class HoldfastLock {
    * Where one was lost while the call of the one that is held had begun, they are two tasks': then it
    * rejects with that loss, and releases nothing. Where one was lost before, nobody can tell whose call
    * it is: the one that is held is released, and its signal aborts, should another task rely on it.
-   * Where nothing is held it rejects with the loss of the last one. A loss is remembered so for an
-   * hour, or its `leaseMs` where that is longer.
+   * Where nothing is held it rejects with the earliest loss that is remembered: each for as long again
+   * as its `leaseMs`, the last one for an hour at least.
    *
    * @returns rejects with `NotHeldError` when there is none, `LeaseLostError` when the lease had
    * been lost before, and `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm

@@ -90,7 +90,8 @@ export class MultiLock {
    * runs inside re-enters, each lock by itself as well.
    *
    * @param options as for {@link lock}
-   * @returns what `fn` returns. Rejects as `using()` of one lock does.
+   * @returns what `fn` returns. Rejects as `using()` of one lock does, and with `NotReleasedError`
+   * when several locks were lost before `fn` ended.
    */
   async using<T>(fn: (lease: MultiLease) => Promise<T> | T, options: LockOptions = {}): Promise<T> {
     return (await this.#use(fn, resolveAcquisition(options, LOCK_OPTIONS, Infinity))) as T

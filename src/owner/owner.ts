@@ -10,8 +10,8 @@ interface Names {
 }
 
 /**
- * Somebody who can hold locks: a frame, one bare acquisition, or an owner made with
- * `holdfast.owner()`. Locks made with the same owner re-enter one another.
+ * Somebody who can hold locks: a frame of `run`, one `using`, one bare acquisition, or an owner made
+ * with `holdfast.owner()`. Locks made with the same owner re-enter one another.
  */
 export class Owner extends Holder {
   readonly clientId: string

@@ -116,9 +116,10 @@ export async function storm(stage, random, isOver, log) {
       const work = async () => {
         const over = stage.forgets()
         await FAILOVER[name](stage.watched, ms)
+        // Until all have been told of the new master; a failover needs replicas that are up to date.
+        await pause(1_000)
         over()
-        // Until all have settled: a failover needs replicas that are up to date.
-        await pause(6_000)
+        await pause(5_000)
       }
       await log(name, ms, work())
     } else if (what === 'network') {
