@@ -64,9 +64,7 @@ local function acquire(
     end
     if ttlMs < leaseMs then
       redis.call('PEXPIRE', lock, leaseMs)
-      if tonumber(counterMs) < leaseMs then
-        keepCounter(counter, counterMs, leaseMs)
-      end
+      keepCounter(counter, counterMs, leaseMs)
     end
     if reenters then
       return { 'granted', '' }

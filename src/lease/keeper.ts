@@ -2,6 +2,7 @@ import { Chain } from './chain.ts'
 import { type Clock, disagreementMs, LONGEST_TIMER_MS, type Moment } from './clock.ts'
 import { Deadlines } from './deadlines.ts'
 import type { Backing, Hold, Seat } from './hold.ts'
+import { OnceMore } from './once-more.ts'
 
 /** What was heard of one lease. Unknown is not renewed: it does not reset the clock. */
 export type Answer =
@@ -65,6 +66,7 @@ export class Keeper {
   /** When the alarm goes off, on the monotonic clock; not after the time of any hold is up. */
   #alarmAt = Infinity
   #distrust: NodeJS.Timeout | undefined
+  readonly #unheard: OnceMore<Hold>
 
   constructor(
     renewer: Renewer,
@@ -78,6 +80,7 @@ export class Keeper {
     this.#clock = clock
     this.#events = events
     this.#standIn = standIn
+    this.#unheard = new OnceMore(Math.min(leaseMs / 10, 1_000), (holds) => this.#verify(holds))
   }
 
   /** Whether somebody renews while this thread cannot. */
@@ -118,8 +121,15 @@ export class Keeper {
 
   /** Asks the server about everything held, now: it may be another server, or an emptied one. */
   verifyAll(): void {
-    this.#ask([...this.#watched], this.#leaseMs)
-    this.#ask([...this.#fixed], 0)
+    this.#verify(this.#all)
+  }
+
+  /** One that is in no chain was forgotten. */
+  #verify(holds: readonly Hold[]): void {
+    const isWatched = (hold: Hold) => this.#watched.has(hold)
+    const isFixed = (hold: Hold) => this.#fixed.has(hold)
+    this.#ask(holds.filter(isWatched), this.#leaseMs)
+    this.#ask(holds.filter(isFixed), 0)
   }
 
   close(): void {
@@ -232,17 +242,6 @@ export class Keeper {
       }
     }
     if (renewed > 0) this.#events.renewed(renewed)
-    if (unknown.length > 0) this.#askAgainSoon(unknown, leaseMs)
-  }
-
-  #askAgainSoon(holds: readonly Hold[], leaseMs: number): void {
-    const soonMs = Math.min(this.#leaseMs / 10, 1_000)
-    setTimeout(() => {
-      // One that is in no chain was forgotten.
-      const still = holds.filter((hold) =>
-        leaseMs > 0 ? this.#watched.has(hold) : hold.chain !== undefined,
-      )
-      this.#ask(still, leaseMs)
-    }, soonMs).unref()
+    if (unknown.length > 0) this.#unheard.add(unknown)
   }
 }

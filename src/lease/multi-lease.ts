@@ -22,6 +22,8 @@ export class MultiLease implements AsyncDisposable {
   #signal: LossSignal | undefined
   #stopListening = () => {}
   #released: Promise<boolean> | undefined
+  /** What is to be told of its release: of locks that were lost, and where it was not confirmed. */
+  #losses: readonly Error[] = []
   #unconfirmed: readonly Error[] = []
 
   /** @internal */
@@ -153,15 +155,19 @@ export class MultiLease implements AsyncDisposable {
 
   /** @internal */
   get errors(): Error[] {
-    // Locks that were lost, and releases that were not confirmed.
-    const losses = this.leases.flatMap(({ hold }) => hold.loss ?? [])
-    return [...losses, ...this.#unconfirmed]
+    return [...this.#losses, ...this.#unconfirmed]
   }
 
   async #release(): Promise<boolean> {
     this.#onRelease()
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
     this.#stopListening()
+    // One that was held to the end may have been told that another task's unlock() ended it.
+    this.#losses = this.leases.flatMap(({ hold }, n) => {
+      const one = done[n]
+      const held = one?.status === 'fulfilled' ? one.value : hold.lostAt === undefined
+      return held ? [] : (hold.loss ?? [])
+    })
     this.#unconfirmed = done.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
     if (this.#unconfirmed.length > 0) throw oneOf(this.#unconfirmed, this.name)
     return done.every((one) => one.status === 'fulfilled' && one.value)

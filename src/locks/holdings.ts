@@ -42,7 +42,8 @@ export class Holdings<L extends Kept> {
   readonly #prefix: string
   /** Where something was lost: holders that nobody knows any more go with all that they keep. */
   #places: { readonly holder: WeakRef<Holder>; readonly key: string }[] = []
-  readonly #known = new WeakSet<object>()
+  /** Of each holder the keys that are among them: its lists come and go. */
+  readonly #known = new WeakMap<Holder, Set<string>>()
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
@@ -65,9 +66,9 @@ export class Holdings<L extends Kept> {
   /** Something of it was lost, or may be: it will be forgotten in time, used or not. */
   lookAfter(holder: Holder, rawName: string): void {
     const key = this.#prefix + rawName
-    const leases = holder.kept(key)
-    if (leases === undefined || leases.length === 0 || this.#known.has(leases)) return
-    this.#known.add(leases)
+    if (this.#known.get(holder)?.has(key) || !holder.kept(key)?.length) return
+    const keys = this.#known.get(holder) ?? new Set()
+    this.#known.set(holder, keys.add(key))
     this.#places.push({ holder: new WeakRef(holder), key })
     this.#arm(LEAST_PAUSE_MS)
   }
@@ -149,11 +150,10 @@ export class Holdings<L extends Kept> {
     let next = Infinity
     this.#places = this.#places.filter(({ holder, key }) => {
       const known = holder.deref()
-      const leases = known?.kept(key)
-      if (known === undefined || leases === undefined) return false
+      if (known === undefined) return false
       const at = this.#forget(known, key)
-      if (at === undefined || leases.length === 0) {
-        this.#known.delete(leases)
+      if (at === undefined || !known.kept(key)?.length) {
+        this.#known.get(known)?.delete(key)
         return false
       }
       next = Math.min(next, at)

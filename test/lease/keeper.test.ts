@@ -220,6 +220,20 @@ describe('a fixed hold', () => {
     await clock.pass(2)
     expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
   })
+
+  test('is asked about no more often in the twentieth minute of an outage than in the first', async () => {
+    newHold(1_000 * LEASE_MS)
+    renewer.all(UNKNOWN)
+    const askedInAMinute = async () => {
+      const before = renewer.asked.length
+      await clock.pass(60_000)
+      return renewer.asked.length - before
+    }
+    const atFirst = await askedInAMinute()
+    await clock.pass(18 * 60_000)
+    expect(await askedInAMinute()).toBeLessThanOrEqual(atFirst * 1.5)
+    expect(late).toHaveLength(renewer.asked.length)
+  })
 })
 
 test('many holds end one by one, each at its time, whatever was released or lengthened meanwhile', async () => {

@@ -770,7 +770,17 @@ describe('the counter', () => {
     await lives(WEEK_MS)
   })
 
-  test('is kept on by renewals, and only by those', async () => {
+  test('outlives re-entries that go on for longer than it is kept, each with a lease shorter than that', async () => {
+    const counterMs = 60_000
+    await tokenOf({ counterMs, leaseMs: 30_000 })
+    // As it is after 50 s, in which the lock was entered again now and then.
+    await admin.pexpire(COUNTER, 10_000)
+    await admin.pexpire(LOCK, 5_000)
+    expect(await acquire({ holds: 2, counterMs, leaseMs: 30_000 })).toEqual(['granted', ''])
+    await lives(counterMs)
+  })
+
+  test('is kept on by renewals, and not by looks', async () => {
     await tokenOf({ leaseMs: 30_000 })
     await admin.pexpire(COUNTER, 20_000)
     await renew(0, [[LOCK, 'c:1']])

@@ -1,0 +1,20 @@
+import { LeaseLostError } from '../../src/index.ts'
+import { faultRig } from '../faults/rig.ts'
+import { eventually } from '../support/eventually.ts'
+
+const rig = faultRig()
+
+test('unlock() of what is in doubt, of which one lock was lost, tells of that one and of no other', async () => {
+  const client = rig.client({ leaseMs: 900 })
+  const both = client.getMultiLock(client.getLock('a'), client.getLock('b'))
+  const first = await both.lock()
+  await rig.server.admin.del('a', 'b')
+  await eventually(() => first.leases.every(({ signal }) => signal.aborted), { timeoutMs: 5_000 })
+  const second = await both.lock(60_000)
+  await rig.server.admin.del('a')
+  const error = await both.unlock().catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(LeaseLostError)
+  expect(error).toMatchObject({ lockName: 'a', reason: 'gone' })
+  expect(second.leases[1]?.signal.reason).toMatchObject({ lockName: 'b', reason: 'forced' })
+  expect(await rig.exists('b')).toBe(false)
+})
