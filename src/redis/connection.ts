@@ -1,7 +1,7 @@
 import { outsideFrames } from '../frame-storage.ts'
 import { Backoff } from './backoff.ts'
 import { DueCalls } from './due-calls.ts'
-import { CallFailure, connectionFailure, isNoNews } from './failure.ts'
+import { CallFailure, connectionFailure, isNoNews, unsent } from './failure.ts'
 import { askFacts, type ServerFacts } from './greeting.ts'
 import {
   type Client,
@@ -211,7 +211,7 @@ export class Connection {
       // What failed first is the cause.
       const failure = connectionFailure((this.#hasFailed && this.#lastError) || (error as Error))
       if (failure.kind !== 'unknown' && !this.#hasFailed) this.#failed(failure)
-      if (client.status === 'ready') this.#leave(client, failure)
+      if (client.status === 'ready') this.#leave(client, unsent(failure))
     }
   }
 
