@@ -116,6 +116,11 @@ export class Claims {
   over(keys: LockKeys, owner: string, releasedAtMs = -1): void {
     const claim = this.#claims.get(owner)
     if (claim === undefined) return
+    if (claim.pending > 0) {
+      // It may be granted, or be lost and granted later: until when is known then.
+      this.#releases.count(this.answered(owner).then(() => this.over(keys, owner, releasedAtMs)))
+      return
+    }
     this.#claims.delete(owner)
     const { doubtUntilMs } = claim
     if (releasedAtMs >= doubtUntilMs) return

@@ -1,7 +1,7 @@
 import { outsideFrames } from '../frame-storage.ts'
 import { Backoff } from './backoff.ts'
 import { DueCalls } from './due-calls.ts'
-import { CallFailure, connectionFailure, isNoNews } from './failure.ts'
+import { CallFailure, connectionFailure, isNoNews, unsent } from './failure.ts'
 import { askFacts, type ServerFacts } from './greeting.ts'
 import {
   type Client,
@@ -31,7 +31,10 @@ export class Connection {
   readonly #events: ConnectionEvents
   #client: Client | undefined
   readonly #backoff = new Backoff()
-  readonly #calls: DueCalls
+  readonly #calls = new DueCalls(
+    (client) => this.#leaveIfSilent(client),
+    (failure) => this.heard(failure),
+  )
   #up = false
   #everUp = false
   /** Whether the attempt to connect came to something, or was told of. */
@@ -49,10 +52,6 @@ export class Connection {
   constructor(settings: ConnectionSettings, events: ConnectionEvents) {
     this.#settings = settings
     this.#events = events
-    this.#calls = new DueCalls(
-      (client) => this.#leaveIfSilent(client),
-      (failure) => this.heard(failure),
-    )
     this.known = new Promise((resolve) => {
       this.#tellKnown = resolve
     })
@@ -186,6 +185,7 @@ export class Connection {
   /** Where ioredis gives up: when no Sentinel answers, or the address is of no use. */
   #startAgain(client: Client): void {
     const connect = () => void client.connect().catch(() => {})
+    this.#told = false
     if (!this.#closed) this.#again = setTimeout(connect, this.#backoff.nextMs()).unref()
   }
 
@@ -211,7 +211,7 @@ export class Connection {
       // What failed first is the cause.
       const failure = connectionFailure((this.#hasFailed && this.#lastError) || (error as Error))
       if (failure.kind !== 'unknown' && !this.#hasFailed) this.#failed(failure)
-      if (client.status === 'ready') this.#leave(client, failure)
+      if (client.status === 'ready') this.#leave(client, unsent(failure))
     }
   }
 

@@ -105,6 +105,11 @@ export function connectionFailure(error: Error): CallFailure {
   return new CallFailure('unsent', told || error.name, error)
 }
 
+/** Why nothing is sent: where a greeting had no answer that is known of all that would have followed it. */
+export function unsent(failure: CallFailure): CallFailure {
+  return failure.kind === 'unknown' ? new CallFailure('unsent', failure.message, failure) : failure
+}
+
 /**
  * Whether ioredis tells of what is nothing by itself: its SELECT was refused, which is sent once more
  * and told of then; or it left a connection that was being made, because Sentinel named another master.

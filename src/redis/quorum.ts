@@ -108,8 +108,12 @@ export class Quorum extends Members implements Servers {
     if (!isFirst || (failed > spare && !this.#size.refuse(votes))) {
       throw this.#failure(votes, granted.length > 0 || votes.length < this.#masters.length)
     }
+    if (failed > spare) {
+      // Nobody asks again: also what was not heard is given back.
+      this.#election.abandon(keys, owner, callMs)
+      throw this.#failure(votes, false)
+    }
     this.#election.giveBack(keys, owner, votes, callMs)
-    if (failed > spare) throw this.#failure(votes, false)
     return this.#splits.held(keys, votes)
   }
 

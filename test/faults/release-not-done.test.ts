@@ -83,7 +83,12 @@ test('a hand-over that was never sent frees nothing', async () => {
 })
 
 describe('on masters of which a majority cannot be reached', () => {
-  test.each(['a release', 'a hand-over'])('%s that did nothing is no release', async (what) => {
+  test.each([
+    ['a release', 'refuse'],
+    ['a hand-over', 'refuse'],
+    ['a release', 'say nothing to'],
+    ['a hand-over', 'say nothing to'],
+  ])('%s that did nothing is no release: they %s new connections', async (what, how) => {
     const cluster = await Cluster.start(3)
     const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
     const client = cluster.client(
@@ -99,10 +104,12 @@ describe('on masters of which a majority cannot be reached', () => {
     // One is reached and has it no more, two are not reached: then all of them have lost it.
     await Promise.all(cluster.masters.map(({ admin }) => admin.del(lockKeys('it').lock)))
     for (const proxy of proxies.slice(1)) {
-      proxy.refuse()
+      if (how === 'refuse') proxy.refuse()
+      else proxy.blackHole({ onHeal: 'drop' })
       proxy.cut()
     }
-    await pause(50)
+    // Until a greeting was in vain.
+    await pause(how === 'refuse' ? 50 : 700)
     const releasing = lease.release()
     await pause(900)
     aborting.abort()

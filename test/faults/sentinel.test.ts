@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { Connection } from '../../src/redis/connection.ts'
 import { startAddress } from '../support/address.ts'
 import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
@@ -178,6 +179,21 @@ describe('Sentinels that cannot be reached', () => {
       await eventually(async () => granted(await client.getLock('it').tryLock()).release())
     },
   )
+
+  test('are found with the first connection that is made once they are there', async () => {
+    const { options, reach } = await unreachable()
+    const failed = jest.fn()
+    const events = { up: jest.fn(), down: jest.fn(), error: failed }
+    const settings = { source: options, silenceMs: 1_000, sharded: false }
+    const connection = new Connection(settings, events)
+    atEnd(() => connection.close(), { beforeCheck: true })
+    const ready = jest.fn()
+    connection.client.on('ready', ready)
+    await eventually(() => failed.mock.calls.length > 0)
+    reach()
+    await eventually(() => events.up.mock.calls.length > 0)
+    expect(ready).toHaveBeenCalledTimes(1)
+  })
 
   test('cost a client that is connected nothing, and are listened to again', async () => {
     const { options, reach, addresses } = await unreachable()

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Grant, Released } from '../../src/redis/answers.ts'
 import { Claims } from '../../src/redis/claims.ts'
 import { CallFailure } from '../../src/redis/failure.ts'
@@ -32,6 +33,30 @@ test('a name that is asked for twice is remembered while one of both may have th
   await asked[1]
   await expect(claims.release(lockKeys('it'), 'c:1', 0, 50)).rejects.toThrow('no answer')
   await eventually(() => releases === 2, { message: 'the release to be told again' })
+  await claims.quiet()
+  claims.close()
+})
+
+test('a name that is over while it is asked for is released once more when that request is too late', async () => {
+  let releasedAt = 0
+  const claims = claimsOn(async () => {
+    releasedAt = performance.now()
+    return { kind: 'freed', listeners: 0 }
+  })
+  const breaks = deferred<void>()
+  const broken = breaks.promise.then((): Grant => {
+    throw new CallFailure('unknown', 'the connection broke before the answer')
+  })
+  const lateAt = performance.now() + 400
+  const asked = claims.claim('c:1', 400, (onSend) => {
+    onSend()
+    return broken
+  })
+  claims.over(lockKeys('it'), 'c:1')
+  await pause(150)
+  breaks.resolve()
+  await expect(asked).rejects.toThrow('the connection broke')
+  await eventually(() => releasedAt >= lateAt, { message: 'a release after it' })
   await claims.quiet()
   claims.close()
 })

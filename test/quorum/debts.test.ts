@@ -130,3 +130,17 @@ describe('a release that a minority did not hear', () => {
     expect(proxy.count(scripts.release.sha1)).toBe(before)
   })
 })
+
+test('a vote that was not heard is given back where a majority refuses for good', async () => {
+  const { cluster, proxy, urls } = await firstProxied()
+  const lock = cluster.client(options, urls).getLock('it')
+  await lock.isLocked()
+  for (const { admin } of cluster.masters.slice(1)) {
+    await admin.call('ACL', 'SETUSER', 'default', '-eval', '-evalsha')
+  }
+  proxy.onNextRequest(scripts.vote.sha1, 'cutAfter')
+  // It is known to be lost before the others have answered.
+  for (const { admin } of cluster.masters.slice(1)) await admin.client('PAUSE', 150)
+  await expect(lock.tryLock()).rejects.toMatchObject({ code: 'HOLDFAST_REFUSED' })
+  await cluster.free('it')
+})
