@@ -55,6 +55,7 @@ export class LockCalls {
    * Tells the script until when it may run; where the clocks had come apart, tells it once more.
    *
    * @param read gets every answer but "late"
+   * @param asksAgain false where what is asked for may be another thing by then
    */
   timed<T>(
     script: Script,
@@ -62,9 +63,10 @@ export class LockCalls {
     args: (notAfterUs: number) => Args,
     timeoutMs: number,
     read: (answer: Answer) => T,
+    asksAgain = true,
   ): Promise<T> {
     const now = performance.now()
-    return this.#timed(script, keys, args, now, now + timeoutMs, read)
+    return this.#timed(script, keys, args, now, now + timeoutMs, read, asksAgain)
   }
 
   #timed<T>(
@@ -74,6 +76,7 @@ export class LockCalls {
     startedAt: number,
     endsAt: number,
     read: (answer: Answer) => T,
+    asksAgain: boolean,
     again = false,
   ): Promise<T> {
     const heard = (reply: unknown) => {
@@ -81,8 +84,9 @@ export class LockCalls {
       if (answer[0] !== 'late') return read(answer)
       const now = performance.now()
       this.#clock.heard(whole(answer[1], 1), startedAt)
-      if (now >= endsAt) throw new CallFailure('unsent', 'it came too late to be done')
-      if (!again) return this.#timed(script, keys, args, now, endsAt, read, true)
+      if (now >= endsAt || !asksAgain)
+        throw new CallFailure('unsent', 'it came too late to be done')
+      if (!again) return this.#timed(script, keys, args, now, endsAt, read, asksAgain, true)
       // One that is late for ever may do what it says that it does not.
       throw new OddAnswer(script.name, reply)
     }

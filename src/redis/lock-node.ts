@@ -145,7 +145,8 @@ export class LockNode {
       return holds > 0 ? [...needed, holds, notAfterUs] : needed
     }
     const read = holds > 0 ? keptOf : freedOf
-    return this.calls.timed(scripts.release, keys.both, args, timeoutMs, read)
+    // Meanwhile the count may have been raised again.
+    return this.calls.timed(scripts.release, keys.both, args, timeoutMs, read, holds === 0)
   }
 
   /**

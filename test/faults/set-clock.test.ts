@@ -88,3 +88,15 @@ test('tokens rise though the clock was set back', async () => {
   expect(second.token).toBeGreaterThan(first.token)
   await second.release()
 })
+
+test('a lowered count that came too late does not undo a re-entry made meanwhile', async () => {
+  const one = client(server.url)
+  const lock = one.getLock('it', { owner: one.owner() })
+  await lock.lock()
+  const second = await lock.lock()
+  await server.step(-600_000)
+  const [, third] = await Promise.all([second.release(), lock.lock()])
+  expect(await lock.holdCount()).toBe(2)
+  await third.release()
+  await lock.unlock()
+})
