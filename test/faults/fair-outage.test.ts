@@ -246,6 +246,8 @@ describe('in an outage', () => {
     expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
     expect(String(error)).toContain('NOREPLICAS')
     await rig.server.admin.config('SET', 'min-replicas-to-write', '0')
+    // Its place goes as soon as that can be written.
+    await rig.queued('it', 0)
     await held.release()
   })
 
