@@ -198,8 +198,8 @@ describe('listeners run in no frame of ours, and so act for nobody', () => {
   test('those of the signal of a lease, aborted by the clock or by a look', async () => {
     const client = newClient()
     await client.run(async () => {
-      const lease = await client.getLock('it').lock(100)
-      const group = await client.getMultiLock(client.getLock('b'), client.getLock('c')).lock(100)
+      const lease = await client.getLock('it').lock(2_000)
+      const group = await client.getMultiLock(client.getLock('b'), client.getLock('c')).lock(2_000)
       lease.signal.addEventListener('abort', note('lease'))
       group.signal.addEventListener('abort', note('group'))
       await eventually(() => 'lease' in frames && 'group' in frames)
