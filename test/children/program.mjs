@@ -28,7 +28,7 @@ const scenarios = {
     await lock.lock()
     await holdfast.close()
   },
-  'refused the lock': async () => say({ got: await holdfast.getLock('taken').tryLock(100) }),
+  'refused the lock': async () => say({ got: await holdfast.getLock('taken').tryLock(1_000) }),
   'aborted its wait': () =>
     holdfast
       .getLock('taken')
