@@ -50,20 +50,21 @@ export class HoldCalls {
   /**
    * Frees the lock.
    *
-   * @param mayBeDone whether an earlier request may have freed it, so that "gone" is no loss; one
-   * that was never sent, or was refused, has freed nothing
+   * @param mayBeDoneAt when an earlier request was sent that may have freed it, so that "gone" is no
+   * loss; one that was never sent, or was refused, has freed nothing
    * @returns who was told, or who follows; null when the lock was not held any more. Rejects when
    * Redis did not confirm it.
    */
-  async free(hold: Hold, mayBeDone: boolean): Promise<Freed | null> {
+  async free(hold: Hold, mayBeDoneAt?: number): Promise<Freed | null> {
     const patience = this.#site.patience()
-    for (let maybe = mayBeDone; ; ) {
+    const sentAt = mayBeDoneAt ?? performance.now()
+    for (let maybe = mayBeDoneAt !== undefined; ; ) {
       const answer = await this.#tell(hold, patience, 'its release was not confirmed')
       if (answer.kind === 'failed') {
         maybe ||= answer.unknown
         continue
       }
-      this.ended(hold)
+      this.ended(hold, sentAt)
       if (answer.kind === 'freed') return answer
       return maybe ? { listeners: 0 } : null
     }
@@ -103,9 +104,14 @@ export class HoldCalls {
     return false
   }
 
-  /** Redis has nothing of it any more; unless there is a request on its way that takes it again. */
-  ended(hold: Hold): void {
-    if (hold.doubtUntilMs > performance.now()) this.settle(hold)
+  /**
+   * Redis has nothing of it any more; unless a request on its way takes it again, which may have come
+   * after the one that ended it.
+   *
+   * @param sentAtMs when the first request was sent that may have ended it, on `performance.now()`
+   */
+  ended(hold: Hold, sentAtMs: number): void {
+    if (hold.doubtUntilMs > sentAtMs) this.settle(hold)
     else hold.namesake.giveBackNameOn(this.#site.keys.lock, hold.seat.wireOwner)
   }
 

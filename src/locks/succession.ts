@@ -64,8 +64,8 @@ export class Succession {
     this.#tenancy.end(hold, reason)
     const next = reason === undefined && !hold.fair ? this.#heirs.next() : undefined
     // Whoever is not waiting just now is about to ask by itself. And nobody is given it twice at once.
-    if (!next?.bell.isWaitedFor || this.#handingOver) return this.#free(hold, false)
-    if (this.#turn.isUnbroken) return this.#free(hold, false, true)
+    if (!next?.bell.isWaitedFor || this.#handingOver) return this.#free(hold)
+    if (this.#turn.isUnbroken) return this.#free(hold, undefined, true)
     const following = this.#turn.over ? null : this.#tenancy.passedOn(hold, next)
     if (following === null) return this.#handOver(hold, next)
     this.#turn.released(0)
@@ -89,12 +89,12 @@ export class Succession {
     if (grant === null) {
       if (next.settled) this.#talk.settleUnheard(next)
       next.bell.ring()
-      return this.#free(hold, unknown)
+      return this.#free(hold, unknown ? sentAt.monotonic : undefined)
     }
     this.#turn.released(grant.kind === 'yielded' ? grant.others : 0)
     if (grant.kind === 'yielded') this.#turn.letGo()
     const wasHeld = this.#tenancy.left(hold, grant.kind !== 'gone')
-    if (wasHeld) this.#calls.ended(hold)
+    if (wasHeld) this.#calls.ended(hold, sentAt.monotonic)
     if (grant.kind === 'granted') {
       const following = this.#tenancy.granted(next, grant, sentAt)
       if (following !== null) this.#heirs.begin(next, following)
@@ -105,10 +105,10 @@ export class Succession {
   }
 
   /** @param stayAway whether those who wait here are to leave it to others for a while */
-  async #free(hold: Hold, mayBeDone: boolean, stayAway = false): Promise<boolean> {
+  async #free(hold: Hold, mayBeDoneAt?: number, stayAway = false): Promise<boolean> {
     let following: Following | undefined
     try {
-      const freed = await this.#calls.free(hold, mayBeDone)
+      const freed = await this.#calls.free(hold, mayBeDoneAt)
       this.#turn.released((freed?.listeners ?? 0) - this.#releases.listeners)
       if (stayAway) this.#turn.stayAway()
       else this.#turn.letGo()

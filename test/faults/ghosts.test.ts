@@ -284,3 +284,19 @@ test('what was sent to a server that hung runs when it goes on, and is given bac
     await (await within(2_000, witness.getLock(`ghost ${n}`).lock())).release()
   }
 })
+
+test('a request that comes between its release and the answer to that leaves no lock behind', async () => {
+  const client = rig.client({ commandTimeoutMs: 1_000, leaseMs: 60_000 })
+  const lock = client.getLock('it')
+  await lock.isLocked()
+  rig.proxy.onNextRequest(SHA.acquire, 'cutBefore')
+  const lease = await lock.lock()
+  const late = rig.lastRequest('acquire')
+  rig.proxy.onNextRequest(SHA.release, 'mute')
+  const releasing = lease.release()
+  await eventually(async () => !(await rig.exists('it')))
+  expect(await rig.proxy.replay(late)).toContain('granted')
+  expect(await rig.exists('it')).toBe(true)
+  await releasing
+  await eventually(async () => !(await rig.exists('it')))
+})
