@@ -27,13 +27,11 @@
  *   NO_TOKEN_TEST   it does not compare the message's token with the one of its last answer
  *   NO_UNKNOWN_TEST it takes a last token that is lost for a low one
  *   NO_CLAIM_WINDOW a grant stands for good until the waiter confirms it
- *   NO_ALIVE        a place is kept for ever, without heartbeats
  *   NO_PUT_BACK     a heartbeat does not put back a place that is missing
  *   NO_REFUSE       a grant that comes for one who has left is not refused, and a leaver does not release
  *   NO_NOT_AFTER    a heartbeat may run at any time
  *   NEW_TICKET      a place is put back with a new ticket, at the end
  *   FREE_FIRST      a free lock goes to whoever asks, not to the first in the queue
- *   GRANT_SILENT    heartbeats do not find a grant whose message was lost
  */
 #include "common.h"
 
@@ -58,6 +56,11 @@
 #define UNKNOWN 1
 #else
 #define UNKNOWN 0
+#endif
+#ifdef NO_CLAIM_WINDOW
+#define CLAIM_TTL 0
+#else
+#define CLAIM_TTL CLAIM
 #endif
 #define OUT 0
 #define QUEUES 1
@@ -141,8 +144,10 @@ inline grantNext() {
 				assert(!(state[i] == QUEUES && mine[i] > 0 && i != head - 1 && !overtaken[i] && mine[i] < t && isAlive(i)))
 			}
 			i = 0; t = 0; overtaken[head - 1] = 0;
+			/* Nobody is granted the lock who has left for good. */
+			assert(!(state[head - 1] == DONE && !leaves[head - 1]));
 			counter++; lost = 0; owner = head; ticket[head - 1] = 0;
-			ttl = (head == asker -> LEASE : CLAIM);
+			ttl = (head == asker -> LEASE : CLAIM_TTL);
 			if
 			:: head == asker
 			:: head != asker ->
@@ -219,12 +224,12 @@ inline arrives(c) {
 			if
 			:: state[c] == QUEUES && !leaves[c] ->
 				if
-				:: owner != c + 1 && ticket[c] > 0 ->
+				:: owner != c + 1 ->
+					/* It has a place, or the lock. */
+					assert(ticket[c] > 0);
 					if :: worth[c] > proof[c] -> proof[c] = worth[c] :: else fi;
 					seen[c] = (lost -> UNKNOWN : counter)
-#ifndef GRANT_SILENT
 				:: owner == c + 1 -> inbox[c] = counter; REACHED(6)
-#endif
 				:: printf("          the answer to waiter %d is lost\n", c)
 				fi
 			:: else
@@ -333,20 +338,14 @@ active proctype world() {
 	:: atomic { timers > 0 ->
 		printf("-- time passes\n");
 		if
-#ifdef NO_CLAIM_WINDOW
-		:: ttl > 0 && !(owner >= 1 && owner <= 3 && ttl <= CLAIM && state[owner - 1] != HOLDS) ->
-#else
 		:: ttl > 0 ->
-#endif
 			ttl--; if :: ttl == 0 -> if :: owner >= 1 && owner <= 3 -> overtaken[owner - 1] = 1 :: else fi; owner = 0; printf("          server: the lock is free, its time is over\n") :: else fi
 		:: else
 		fi;
 		down(plainValid);
 		for (i : 0 .. 2) {
-#ifndef NO_ALIVE
 			down(alive[i]);
 			if :: alive[i] == 0 && ticket[i] > 0 -> overtaken[i] = 1 :: else fi;
-#endif
 			down(proof[i]); down(valid[i]); down(worth[i]);
 #ifndef NO_NOT_AFTER
 			if :: life[i] == 1 -> asks[i] = 0; beats[i] = 0; worth[i] = 0 :: else fi;
@@ -354,6 +353,9 @@ active proctype world() {
 #endif
 		}
 		i = 0 }
+
+	/* The lock is not left to one who is gone. */
+	:: atomic { timers == 0 && owner >= 1 && owner <= 3 && over(owner - 1) && !leaves[owner - 1] -> assert(false) }
 
 	/* All have left, or were served: nothing is left behind. */
 	:: atomic { over(0) && over(1) && over(2) && timers == 0 && owner == 0 && !leaves[0] && !leaves[1] && !leaves[2] -> break }
