@@ -41,7 +41,7 @@ const MODELS = {
       NO_NOT_AFTER: ['-DPART=1'],
       UNKNOWN_IS_NO: ['-DPART=1'],
       SETTLE_EARLY: ['-DPART=1'],
-      SURE_AT_REPLY: ['-DPART=3'],
+      SURE_AT_REPLY: ['-DPART=1'],
       REUSE_NAMES: ['-DPART=1'],
       BLIND_COUNTS: ['-DPART=3'],
       NO_TOKEN_CHECK: ['-DPART=1'],
@@ -82,20 +82,23 @@ const MODELS = {
     },
   },
   quorum: {
-    checks: [['-DPART=1'], ['-DPART=2']],
+    checks: [['-DPART=1'], ['-DPART=2'], ['-DPART=3']],
     quick: [],
-    reach: [['-DPART=1', '1 2 3 4 5 6 7 8']],
+    reach: [
+      ['-DPART=1', '1 2 3 4 5 6 7'],
+      ['-DPART=3', '8'],
+    ],
     variants: {
-      NO_REST: ['-DPART=2'],
-      NO_MAJORITY: ['-DPART=2'],
-      NO_AGREE: ['-DPART=2'],
+      NO_REST: ['-DPART=3'],
+      NO_MAJORITY: ['-DPART=1'],
+      NO_AGREE: ['-DPART=1'],
       NO_GIVE_BACK: ['-DPART=1'],
       RELEASE_ONCE: ['-DPART=1'],
-      NO_CLOCK_FLOOR: ['-DPART=2'],
-      FROM_REPLY: ['-DPART=2'],
+      NO_CLOCK_FLOOR: ['-DPART=3'],
+      FROM_REPLY: ['-DPART=1'],
       RENEW_BY_ONE: ['-DPART=1'],
       LATE_RESTORE: ['-DPART=1'],
-      DELETED_KEY: ['-DPART=2'],
+      DELETED_KEY: ['-DPART=1'],
     },
   },
 }
@@ -176,7 +179,13 @@ async function check(name, flags, shortest, keep = false) {
   const folder = mkdtempSync(join(work, `${name}-`))
   for (const file of readdirSync(SPEC)) copyFileSync(join(SPEC, file), join(folder, file))
   await run(spin, ['-a', ...flags, `${name}.pml`], folder)
-  const cFlags = [flags.length > 1 || shortest ? '-O0' : '-O1', '-w', '-DSAFETY', '-DNOFAIR', '-DMEMLIM=2900']
+  const cFlags = [
+    flags.length > 1 || shortest ? '-O0' : '-O1',
+    '-w',
+    '-DSAFETY',
+    '-DNOFAIR',
+    '-DMEMLIM=2900',
+  ]
   if (shortest) cFlags.push('-DBFS')
   await run(cc, [...cFlags, '-o', 'pan', 'pan.c'], folder)
   const startedAt = performance.now()

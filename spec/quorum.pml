@@ -16,14 +16,12 @@
  *    order.
  *  - Hand-over is not in it: at each master it is a release and a vote in one step. Nor are listening,
  *    crowds and pauses: nothing depends on them but time.
- *  - Bounded: FORGETS masters are emptied, three attempts. The three masters are not told apart, but
- *    that is not used: all of their states are counted.
+ *  - Bounded: one master is emptied, three attempts at the most, one renewal.
  *
  * Guards that can be left out, one -D for each:
  *   NO_REST        a master that forgot votes at once
  *   NO_MAJORITY    one vote is enough
  *   NO_AGREE       the token is the highest of the votes, and nobody is told
- *   AGREE_ANYONE   a master confirms a token whoever is the owner there
  *   NO_GIVE_BACK   an attempt that came to nothing is not given back
  *   RELEASE_ONCE   what is given back is not given back again where a request may come behind it
  *   NO_CLOCK_FLOOR a counter that is missing counts as 0
@@ -39,19 +37,18 @@
 #define LEASE 2
 #define VALID 2
 #define REST 2
-#ifndef FORGETS
-#define FORGETS 1
-#endif
 #ifdef NO_MAJORITY
 #define MAJORITY 1
 #else
 #define MAJORITY 2
 #endif
-/* Part 1 has a renewal and its repairs, and two attempts; part 2 three attempts. */
+/* Part 1: two attempts, a renewal and its repairs. Part 2: three attempts. Part 3: two attempts, and a master
+ * that forgets: masters are alike, so let it be master 0. Part 4: parts 1 and 3 in one. */
 #ifndef PART
 #define PART 1
 #endif
-#define RENEWALS (PART == 1)
+#define RENEWALS (PART == 1 || PART == 4)
+#define FORGETS (PART >= 3)
 
 #define IDLE 0
 #define VOTES 1
@@ -105,7 +102,7 @@ inline down(x) { x = (x > 0 -> x - 1 : 0) }
 
 active proctype world() {
 	byte a, m;
-	state[2] = (PART == 1 -> ENDED : IDLE);
+	state[2] = (PART == 2 -> IDLE : ENDED);
 	do
 	:: atomic { if :: a = 0 :: a = 1 :: a = 2 fi; if :: m = 0 :: m = 1 :: m = 2 fi;
 		if
@@ -143,8 +140,6 @@ active proctype world() {
 			:: vote[AT(a, m)] == t -> confirmed[AT(a, m)] = 1
 #ifdef NO_AGREE
 			:: else -> confirmed[AT(a, m)] = 1
-#elif defined(AGREE_ANYONE)
-			:: else -> counter[m] = (counter[m] < t -> t : counter[m]); confirmed[AT(a, m)] = 1
 #else
 			:: vote[AT(a, m)] != t && owner[m] == a + 1 ->
 				counter[m] = (counter[m] < t -> t : counter[m]); confirmed[AT(a, m)] = 1; REACHED(1)
@@ -207,15 +202,15 @@ active proctype world() {
 		:: else
 		fi; a = 0; m = 0 }
 
-	:: atomic { forgets < FORGETS -> if :: m = 0 :: m = 1 :: m = 2 fi;
+	:: atomic { forgets < FORGETS ->
 		forgets++; owner[m] = 0; ttl[m] = 0; counter[m] = 0; REACHED(8)
 #ifndef NO_REST
 		rests[m] = REST;
 #endif
-		printf("          master %d: is restarted EMPTY\n", m); m = 0 }
+		printf("          master %d: is restarted EMPTY\n", m) }
 #ifdef DELETED_KEY
-	:: atomic { !deleted -> if :: m = 0 :: m = 1 :: m = 2 fi;
-		deleted = 1; owner[m] = 0; ttl[m] = 0; printf("          master %d: the key of the lock is DELETED\n", m); m = 0 }
+	:: atomic { !deleted ->
+		deleted = 1; owner[m] = 0; ttl[m] = 0; printf("          master %d: the key of the lock is DELETED\n", m) }
 #endif
 
 	:: atomic { timers > 0 ->
