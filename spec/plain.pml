@@ -555,7 +555,7 @@ end:	do
 			known = 0; REACHED(9)
 			printf("client 0: no answer: settles the one name and asks in the other (%d)\n", name[0]);
 			sends = ACQUIRE; sendsName = name[0]; sendsTo = 0; sendsUnder = 0; sendsUpTo = 1
-		:: c == 0 && holds(0) && waits && current[0] == 0 && token[0] < last[0] && mayFollow && isYoung ->
+		:: state[0] == HOLDS && valid[0] > 0 && waits && current[0] == 0 && token[0] < last[0] && mayFollow && isYoung ->
 			waits = 0; known = 0; asked[0] = waiterAsked; waiterAsked = 0; j = valid[0];
 #ifdef PASS_AS_NEW
 			j = VALID;

@@ -42,7 +42,8 @@
 #else
 #define MAJORITY 2
 #endif
-/* Part 1: two attempts, a renewal and its repairs. Part 2: three attempts. Part 3: two attempts, and a master
+/* Part 1: two attempts, a renewal and its repairs. Part 2: three attempts, two at a
+ * time, whose answers are not lost. Part 3: two attempts, and a master
  * that forgets: masters are alike, so let it be master 0. Part 4: parts 1 and 3 in one. */
 #ifndef PART
 #define PART 1
@@ -94,6 +95,12 @@ inline endIt(a) {
 	i = 0
 }
 
+#ifdef LATE_RESTORE
+#define mayRestore(a, m) false
+#else
+#define mayRestore(a, m) restoring[AT(a, m)]
+#endif
+
 inline down(x) { x = (x > 0 -> x - 1 : 0) }
 
 #define timers (ttl[0] + ttl[1] + ttl[2] + rests[0] + rests[1] + rests[2] + valid[0] + valid[1] + valid[2] \
@@ -106,7 +113,7 @@ active proctype world() {
 	do
 	:: atomic { if :: a = 0 :: a = 1 :: a = 2 fi; if :: m = 0 :: m = 1 :: m = 2 fi;
 		if
-		:: m == 0 && state[a] == IDLE && (a == 0 || state[a - 1] != IDLE) ->
+		:: m == 0 && state[a] == IDLE && (a == 0 || state[a - 1] != IDLE) && (a < 2 || state[0] == ENDED || state[1] == ENDED) ->
 			printf("attempt %d: asks all masters for their votes\n", a);
 			state[a] = VOTES; proof[a] = VALID; asked[a] = issued;
 			sent[AT(a, 0)] = 1; sent[AT(a, 1)] = 1; sent[AT(a, 2)] = 1
@@ -129,7 +136,7 @@ active proctype world() {
 				printf("          master %d: votes for attempt %d, token %d\n", m, a, counter[m]);
 				if
 				:: state[a] == VOTES && three(confirmed, a) == 0 -> granted[AT(a, m)] = 1; vote[AT(a, m)] = counter[m]
-				:: printf("          its answer is lost\n")
+				:: PART != 2 || state[a] != VOTES || three(confirmed, a) > 0 -> printf("          its answer is lost, or too late\n")
 				fi
 			:: else -> printf("          master %d: refuses attempt %d\n", m, a)
 			fi
@@ -194,7 +201,7 @@ active proctype world() {
 		:: debt[AT(a, m)] ->
 			if :: owner[m] == a + 1 -> owner[m] = 0; ttl[m] = 0; REACHED(7) printf("          master %d: is free of attempt %d\n", m, a) :: else fi;
 #ifndef RELEASE_ONCE
-			if :: !sent[AT(a, m)] && !restoring[AT(a, m)] -> debt[AT(a, m)] = 0 :: else fi
+			if :: !sent[AT(a, m)] && !mayRestore(a, m) -> debt[AT(a, m)] = 0 :: else fi
 #else
 			debt[AT(a, m)] = 0
 #endif

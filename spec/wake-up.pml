@@ -11,7 +11,7 @@
  *    checker says so (a state in which nothing can happen and somebody waits).
  *  - A request is answered (wake-ups have nothing to do with lost answers: who has none asks again).
  *  - Client 0 has two callers who wait, the others one. The connection of client 1 is cut CUTS times.
- *  - Every run ends: the checker also looks for cycles (pan -l), and there are none.
+ *  - Rounds, cuts and crashes are bounded, so what is not stuck comes to its end.
  *
  * Guards that can be left out, one -D for each:
  *   NO_SECOND_TRY     the confirmation of the subscription wakes nobody
