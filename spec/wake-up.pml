@@ -11,7 +11,8 @@
  *    checker says so (a state in which nothing can happen and somebody waits).
  *  - A request is answered (wake-ups have nothing to do with lost answers: who has none asks again).
  *  - Client 0 has two callers who wait, the others one. The connection of client 1 is cut CUTS times.
- *  - Rounds, cuts and crashes are bounded, so what is not stuck comes to its end.
+ *  - Rounds, cuts and crashes are bounded, so what is not stuck comes to its end: there are no
+ *    cycles (looked for with -DNP and pan -l).
  *
  * Guards that can be left out, one -D for each:
  *   NO_SECOND_TRY     the confirmation of the subscription wakes nobody
