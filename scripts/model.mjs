@@ -175,7 +175,7 @@ async function job(name, flags, wanted) {
 }
 
 /** @param {boolean} shortest whether it looks for the shortest way to a violation */
-async function check(name, flags, shortest, keep = false) {
+async function check(name, flags, shortest, keep = false, options = [], longestMs = LONGEST_MS) {
   const folder = mkdtempSync(join(work, `${name}-`))
   for (const file of readdirSync(SPEC)) copyFileSync(join(SPEC, file), join(folder, file))
   await run(spin, ['-a', ...flags, `${name}.pml`], folder)
@@ -189,7 +189,7 @@ async function check(name, flags, shortest, keep = false) {
   if (shortest) cFlags.push('-DBFS')
   await run(cc, [...cFlags, '-o', 'pan', 'pan.c'], folder)
   const startedAt = performance.now()
-  const text = await run(join(folder, 'pan'), ['-m1000000'], folder, LONGEST_MS)
+  const text = await run(join(folder, 'pan'), [...options, '-m1000000'], folder, longestMs)
   const number = (pattern) => Number(pattern.exec(text)?.[1] ?? 0)
   const errors = number(/errors: (\d+)/)
   const result = {
@@ -213,7 +213,12 @@ async function explain(variant) {
       ([name, { variants }]) => variant in variants && (names.length === 0 || names.includes(name)),
     ) ?? fail(`There is no variant ${variant}.`)
   const flags = [...model.variants[variant], `-D${variant}`]
-  const { errors, folder } = await check(name, flags, true, true)
+  let found = await check(name, flags, true, true)
+  if (found.errors === 0) {
+    console.log('The search for the shortest way takes too much: one that is short is looked for.')
+    found = await check(name, flags, false, true, ['-i'], 90_000)
+  }
+  const { errors, folder } = found
   if (errors === 0) fail(`${variant} is not convicted.`)
   const text = await run(spin, ['-t', '-T', '-B', ...flags, `${name}.pml`], folder)
   console.log(`${name} without a guard: ${variant}\n`)
