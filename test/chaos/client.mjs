@@ -225,12 +225,12 @@ async function call() {
     if (force && random() < 0.002) {
       const name = pick(random, names)
       const id = `${label}.${process.pid}.${now()}`
-      process.send({ forces: { id, lock: name } })
+      await witness.tell('forces', id, { lock: name })
       await client
         .getLock(name)
         .forceUnlock()
         .catch((error) => heard(error, {}))
-      process.send({ forced: id })
+      await witness.tell('forced', id)
     }
     if (random() < 0.001) await reopen()
     if (random() < 0.3) await pause(random() * 5)

@@ -82,7 +82,6 @@ function forgets(lock) {
 
 class Client {
   tallies = []
-  #forced = new Map()
   #dead = false
 
   constructor(label, ways) {
@@ -108,13 +107,11 @@ class Client {
       broken: args.break,
     }
     this.process = fork(new URL('client.mjs', import.meta.url), [JSON.stringify(settings)])
-    this.process.on('message', ({ violation, forces, forced, tally, failures }) => {
+    this.process.on('message', ({ violation, tally, failures }) => {
       if (violation !== undefined) {
         violations.push(`${clock()} ${violation}`)
         console.log(`${clock()} VIOLATION ${violation}`)
       }
-      if (forces !== undefined) this.#forced.set(forces.id, forgets(forces.lock))
-      if (forced !== undefined) this.#forced.get(forced)?.()
       if (tally !== undefined) this.tallies.push({ tally, failures })
     })
   }

@@ -19,7 +19,11 @@ const listener = createServer((socket) => {
   lines.on('line', (line) => {
     const { kind, id, ...said } = JSON.parse(line)
     const at = now()
-    if (kind === 'ask') {
+    if (kind === 'forces') {
+      forgotten.push({ id, lock: said.lock, from: at, to: Infinity })
+    } else if (kind === 'forced') {
+      forgotten.find((one) => one.id === id).to = at
+    } else if (kind === 'ask') {
       own.set(id, { ...said, askedAt: at, validUntil: 0 })
     } else if (kind === 'enter') {
       const hold = own.get(id)

@@ -35,7 +35,8 @@ describe.each(lost)('a forceUnlock() whose answer is lost (%s)', (action) => {
     rig.proxy.onNextRequest(forceRelease.sha1, action)
     expect(await within(8_000, client.getLock('it').forceUnlock())).toBe(true)
     expect(lease.signal.aborted).toBe(true)
-    expect(diary.reasons).toEqual(['forced'])
+    // After a cut all that is held is looked at, and may be found gone before the force is told.
+    expect(['forced', 'gone']).toContain(String(diary.reasons))
     expect(await lease.release()).toBe(false)
   })
 })
