@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Grant, Held, Released } from './answers.ts'
 import type { LockKeys } from './keys.ts'
 import type { Master } from './master.ts'
-import { Pace } from './pace.ts'
 import { Releases } from './releases.ts'
+import { RoundTrips } from './round-trips.ts'
 import { isAnswer, type Size, type Votes } from './votes.ts'
 import type { Listening } from './wake-ups.ts'
 import { within } from './within.ts'
@@ -60,20 +60,20 @@ interface First {
 export class Contention {
   readonly #masters: readonly Master[]
   readonly #size: Size
-  readonly #pace: Pace
+  readonly #roundTrips: RoundTrips
   readonly #freed = new WeakMap<LockKeys, Freed>()
   readonly #crowds = new WeakMap<LockKeys, Crowd>()
 
   constructor(masters: readonly Master[], size: Size) {
     this.#masters = masters
     this.#size = size
-    this.#pace = new Pace(masters, size.majority)
+    this.#roundTrips = new RoundTrips(masters, size.majority)
   }
 
   /** A release on a majority of the masters is worth a look, and on fewer a moment later. */
   listen(keys: LockKeys, onWake: () => void): Listening {
     const { majority } = this.#size
-    const releases = new Releases(majority, () => this.#pace.majorityMs, onWake)
+    const releases = new Releases(majority, () => this.#roundTrips.majorityMs, onWake)
     const confirmed = () => all.filter((one) => one.confirmed).length
     const byRank = [...this.#masters].sort((a, b) => a.rank(keys) - b.rank(keys))
     const all = this.#masters.map((master) =>
@@ -124,7 +124,7 @@ export class Contention {
     // It is put right when the lock is had.
     this.#crowds.set(keys, { ...crowd, losses: crowd.losses + 1 })
     if (crowd.losses + crowd.before < FEW) return undefined
-    return askAlone(master, crowd, Math.max(HEAD_START_MS, this.#pace.majorityMs), ask)
+    return askAlone(master, crowd, Math.max(HEAD_START_MS, this.#roundTrips.majorityMs), ask)
   }
 
   #isFree(keys: LockKeys, master: Master): void {
@@ -135,7 +135,7 @@ export class Contention {
 
   #freedOf(keys: LockKeys): Set<Master> | undefined {
     const freed = this.#freed.get(keys)
-    const freeMs = FREE_MS + 2 * this.#pace.majorityMs
+    const freeMs = FREE_MS + 2 * this.#roundTrips.majorityMs
     return freed !== undefined && performance.now() - freed.at < freeMs ? freed.masters : undefined
   }
 
@@ -144,7 +144,7 @@ export class Contention {
   }
 
   #isSlow(master: Master): boolean {
-    return this.#pace.isSlow(master, HEAD_START_MS)
+    return this.#roundTrips.isSlow(master, HEAD_START_MS)
   }
 
   #takeFirst(keys: LockKeys): Master | undefined {

@@ -1,4 +1,4 @@
-import type { Beat, Grant, LockFacts, Released } from './answers.ts'
+import type { Beat, Grant, Granted, LockFacts, Released } from './answers.ts'
 import { CallFailure } from './failure.ts'
 
 /*
@@ -6,8 +6,6 @@ import { CallFailure } from './failure.ts'
  * whoever ran the script makes an {@link OddAnswer} of: a proxy, or a server that is none, may
  * answer what it likes, and the script may have run all the same.
  */
-
-type Granted = Extract<Grant, { kind: 'granted' }>
 
 /** What `acquire` answered to a first acquisition. */
 export function grantOf(reply: unknown): Grant {

@@ -6,8 +6,6 @@ import type { Master } from './master.ts'
 import { poll } from './poll.ts'
 import { answersOf, mostOften, type Size, type Votes } from './votes.ts'
 
-export type { Seen } from './force.ts'
-
 type Fail = (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
 
 /**

@@ -13,11 +13,6 @@ export class Tasks {
     this.#done()
   }
 
-  #failedFor(whose: { reject(error: Error): void }, error: Error): void {
-    whose.reject(error)
-    this.#failed(error)
-  }
-
   constructor(onError: (error: Error) => void = () => {}, onQuiet: () => void = () => {}) {
     this.#onError = onError
     this.#onQuiet = onQuiet
@@ -30,8 +25,11 @@ export class Tasks {
    */
   run(work: Promise<unknown>, whose?: { reject(error: Error): void }): void {
     this.#running += 1
-    if (whose === undefined) work.then(this.#done, this.#failed)
-    else work.then(this.#done, (error: Error) => this.#failedFor(whose, error))
+    const failed = (error: Error) => {
+      whose?.reject(error)
+      this.#failed(error)
+    }
+    work.then(this.#done, whose === undefined ? this.#failed : failed)
   }
 
   /** Somebody else hears of a failure of this one. */

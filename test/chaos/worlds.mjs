@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { freePort } from '../../bench/support.mjs'
 import { ensureServer } from '../../scripts/native-server.mjs'
 
 const folders = new Set()
@@ -16,15 +16,6 @@ process.on('exit', () => {
   for (const server of servers) server.process.kill('SIGKILL')
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
-
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
 
 export class Server {
   #persistent

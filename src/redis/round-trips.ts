@@ -4,7 +4,7 @@ import type { Master } from './master.ts'
 const LONGEST_MS = 250
 
 /** How fast several masters are: the majority that answers first, for a slow minority is no measure. */
-export class Pace {
+export class RoundTrips {
   readonly #masters: readonly Master[]
   readonly #majority: number
 
