@@ -20,6 +20,7 @@ interface Claim {
 /** In which names one client has locks on one master of several, or may have: each is used once. */
 export class Claims {
   readonly #node: LockNode
+  readonly #callMs: number
   readonly #restMs: number
   readonly #claims = new Map<string, Claim>()
   readonly #releases = new Tasks()
@@ -28,11 +29,12 @@ export class Claims {
   #sends = 0
 
   /**
-   * @param callMs how long one release may take, in milliseconds
+   * @param callMs how long one release may take, and a connection, in milliseconds
    * @param restMs how long the longest lease may be, in milliseconds
    */
   constructor(node: LockNode, callMs: number, restMs: number) {
     this.#node = node
+    this.#callMs = callMs
     this.#restMs = restMs
     this.#debts = new Debts(({ keys, owner }) => this.#free(keys, owner, 0, callMs))
     this.#ignoreUps = node.onUp(() => this.#debts.tryNow())
@@ -48,7 +50,9 @@ export class Claims {
     timeoutMs: number,
     ask: (onSend: () => void) => Promise<Grant>,
   ): Promise<Grant> {
-    const doubtUntilMs = performance.now() + timeoutMs + this.#node.lateAtMostMs
+    // It has its whole time from when it is connected.
+    const connectMs = this.#node.everUp ? 0 : this.#callMs
+    const doubtUntilMs = performance.now() + connectMs + timeoutMs + this.#node.lateAtMostMs
     const known = this.#claims.get(owner)
     const claim: Claim = known ?? {
       doubtUntilMs: 0,

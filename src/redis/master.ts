@@ -74,18 +74,19 @@ export class Master {
     const here = this.#here(keys)
     const ballot = { owner, leaseMs, holds, reserve, token, longestMs: this.#settings.restMs }
     const ask = (ms: number, onSend = () => {}) => askForVote(this.node, here, ballot, ms, onSend)
-    if (token !== undefined) return this.#vote(() => ask(timeoutMs))
-    return this.#vote(() =>
-      this.#claims.claim(owner, timeoutMs, (onSend) => {
-        const sentAt = performance.now()
-        const endsAt = sentAt + timeoutMs
-        return ask(timeoutMs, onSend).then((grant) => {
-          this.roundTrip.took(performance.now() - sentAt)
-          if (grant.kind !== 'forgot') return grant
-          return this.#enrolment.remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
-        })
-      }),
-    )
+    if (token !== undefined) return this.#counted(this.#ask(() => ask(timeoutMs)))
+    const first = (onSend: () => void) => {
+      const sentAt = performance.now()
+      const endsAt = sentAt + timeoutMs
+      return ask(timeoutMs, onSend).then((grant) => {
+        this.roundTrip.took(performance.now() - sentAt)
+        if (grant.kind !== 'forgot') return grant
+        return this.#enrolment.remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
+      })
+    }
+    // Before it is connected as well: who hands the lock over waits until this has been answered.
+    const claim = this.#claims.claim(owner, timeoutMs, (onSend) => this.#ask(() => first(onSend)))
+    return this.#counted(claim)
   }
 
   async handOver(
@@ -130,7 +131,7 @@ export class Master {
     timeoutMs: number,
   ): Promise<(number | CallFailure)[]> {
     const here = seats.map(({ key, wireOwner }) => ({ key: this.#nameOf?.(key) ?? key, wireOwner }))
-    return this.#vote(() => this.node.renew(here, leaseMs, timeoutMs))
+    return this.#counted(this.#ask(() => this.node.renew(here, leaseMs, timeoutMs)))
   }
 
   /** Ends what that name has there, which is not given back to it. */
@@ -210,8 +211,8 @@ export class Master {
   }
 
   /** What it answers counts only while no other of the masters is the same server. */
-  #vote<T>(call: () => Promise<T>): Promise<T> {
-    return this.#ask(call).then((answer) => {
+  #counted<T>(call: Promise<T>): Promise<T> {
+    return call.then((answer) => {
       const { runId } = this.node.calls
       for (const other of this.#peers.all()) {
         if (other === this || runId === '' || other.node.calls.runId !== runId) continue
