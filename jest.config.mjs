@@ -18,8 +18,10 @@ if (ioredis !== undefined && ioredis !== '5' && ioredis !== '6') {
 export default {
   testEnvironment: support('environment.ts') ?? 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // jest.programs.config.mjs has these.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(bench|demo)/'],
   testTimeout: 30_000,
-  maxWorkers: 3, // Tests wait more than they work.
+  maxWorkers: 4, // Tests wait more than they work.
   transform: { '\\.ts$': '@swc/jest' },
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},
   // The Node.js and Redis binaries that the tests fetch are packages too, but none of ours.
