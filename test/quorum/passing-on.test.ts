@@ -31,8 +31,8 @@ test('what a master was given back for one stays there for the next, who has its
   await first.release()
   const lease = await second
   await cluster.heldEverywhere('it', lease.owner)
-  await three.admin.del('it')
   const trap = proxy.onNextRequest(scripts.restore.sha1, 'holdReply')
+  await three.admin.del('it')
   // It connects again, so that everything is looked at.
   await three.admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   await trap.seen
