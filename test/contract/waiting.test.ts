@@ -117,7 +117,8 @@ describeLocks('waiting for the end', (stage) => {
         for (const attempt of [() => lock.tryLock(150), () => lock.tryLock({ waitMs: 150 })]) {
           const [outcome, ms] = await timed(attempt())
           expect(outcome).toBeNull()
-          expect(ms).toBeGreaterThan(140)
+          // One who has to leave a queue does so in time for the answer.
+          expect(ms).toBeGreaterThan(100)
           expect(ms).toBeLessThan(150 + SOON_MS)
         }
       }
