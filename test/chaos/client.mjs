@@ -3,11 +3,14 @@
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Cluster } from 'ioredis'
 import { Holdfast, HoldfastError } from '../../dist/esm/index.js'
+import { openDoors } from './doors.mjs'
 import { now, pick, pickWeighted, randomFrom } from './random.mjs'
 
 const settings = JSON.parse(process.argv[2])
-const { label, seed, options, names, callers, witnessPort, isQuorum, force, broken } = settings
+const { label, seed, options, names, callers, fast, witnessPort, isQuorum, force, broken } =
+  settings
 const random = randomFrom(seed)
 const tally = { acquired: 0, refused: 0, aborted: 0, lost: 0, violations: [] }
 const failures = new Map()
@@ -15,7 +18,12 @@ let running = true
 let client = open()
 
 function open() {
-  const made = new Holdfast(options)
+  const { cluster, ...others } = options
+  // One that is never connected: the client duplicates it.
+  const place = cluster && {
+    redis: new Cluster(cluster.nodes, { natMap: cluster.natMap, lazyConnect: true }),
+  }
+  const made = new Holdfast({ ...others, ...place })
   made.on('error', () => {})
   return made
 }
@@ -24,7 +32,9 @@ function violation(what) {
   tally.violations.push(what)
   if (tally.violations.length < 20) process.send({ violation: `${label}: ${what}` })
 }
-process.on('unhandledRejection', (error) => violation(`unhandled ${error?.stack ?? error}`))
+process.on('unhandledRejection', (error) =>
+  violation(`unhandled ${error?.stack ?? error} ${JSON.stringify({ ...error })}`),
+)
 process.on('uncaughtException', (error) => violation(`uncaught ${error?.stack ?? error}`))
 
 /** How late the event loop was at most lately: what was late for that reason is no fault of a lock. */
@@ -38,6 +48,8 @@ setInterval(() => {
 class Witness {
   #socket = connect(witnessPort, '127.0.0.1')
   #waiting = new Map()
+  /** What is told in one turn of the event loop goes together. */
+  #lines = []
   #ids = 0
 
   constructor() {
@@ -57,7 +69,9 @@ class Witness {
   }
 
   tell(kind, id, said = {}) {
-    this.#socket.write(`${JSON.stringify({ kind, id, ...said })}\n`)
+    if (this.#lines.push(JSON.stringify({ kind, id, ...said })) === 1) {
+      setImmediate(() => this.#socket.write(`${this.#lines.splice(0).join('\n')}\n`))
+    }
     if (kind === 'valid') return Promise.resolve()
     return new Promise((resolve) => this.#waiting.set(id, resolve))
   }
@@ -115,13 +129,14 @@ function acquisition() {
     [2, { ...fixed, waitMs: 1 + Math.floor(random() * 3_000) }],
     [1, fixed],
     [1, { ...fixed, waitMs: 3_000, signal: AbortSignal.timeout(1 + Math.floor(random() * 400)) }],
+    // About when the answer comes.
+    [0.5, { ...fixed, waitMs: 3_000, signal: AbortSignal.timeout(Math.floor(random() * 4)) }],
   ])
 }
 
-async function once() {
+/** @param wanted names of locks, to be had together */
+async function once(wanted) {
   const mine = client
-  const wanted =
-    random() < 0.12 ? [pick(random, names), pick(random, names)] : [pick(random, names)]
   const locks = [...new Set(wanted)].sort().map((name) => {
     const fair = !isQuorum && (name.includes('fair') || (name.includes('mixed') && random() < 0.5))
     return fair ? mine.getFairLock(keyOf(name)) : mine.getLock(keyOf(name))
@@ -134,7 +149,7 @@ async function once() {
   lagMs *= 0.5
   const ms = pickWeighted(random, [
     [60, 0],
-    [30, random() * 5],
+    [wanted[0].startsWith('own-') ? 0 : 30, random() * 5],
     [0.6, random() * 300],
     [0.1, options.leaseMs * (0.5 + random())],
   ])
@@ -219,9 +234,18 @@ function heard(error, { signal }) {
   } else violation(`${error?.stack ?? error}`)
 }
 
+const two = () => [pick(random, names), pick(random, names)]
+
+/** One of those who fight for the same few locks. */
 async function call() {
   while (running) {
-    await once()
+    const wanted = random() < 0.12 ? two() : [pick(random, names)]
+    const way = pickWeighted(random, [
+      [8, (job) => job()],
+      [1, doors?.request],
+      [1, doors?.timer],
+    ])
+    await (way ?? ((job) => job()))(() => once(wanted))
     if (force && random() < 0.002) {
       const name = pick(random, names)
       const id = `${label}.${process.pid}.${now()}`
@@ -234,6 +258,17 @@ async function call() {
     }
     if (random() < 0.001) await reopen()
     if (random() < 0.3) await pause(random() * 5)
+  }
+}
+
+/** One that has locks to itself mostly, or with few others, and loses no time. */
+async function hurry(_, i) {
+  while (running) {
+    const own = `own-${label.replace(' ', '-')}-${i}-${Math.floor(random() * 3)}`
+    const name = random() < 0.9 ? own : `light-${Math.floor(random() * 40)}`
+    await once([name])
+    // The others are to have their turn.
+    if (random() < 0.02) await pause(1 + random() * 20)
   }
 }
 
@@ -259,6 +294,7 @@ function stall(ms) {
 
 process.on('message', async ({ kind, ms }) => {
   if (kind === 'stall') stall(ms)
+  if (kind === 'reopen') await reopen()
   if (kind === 'stop') {
     running = false
     await calls
@@ -268,4 +304,14 @@ process.on('message', async ({ kind, ms }) => {
   }
 })
 process.on('disconnect', () => process.exit())
-const calls = Promise.all(Array.from({ length: callers }, call))
+let doors
+openDoors(client).then(
+  (opened) => {
+    doors = opened
+  },
+  () => {}, // There are none in this life.
+)
+const calls = Promise.all([
+  ...Array.from({ length: callers }, call),
+  ...Array.from({ length: fast }, hurry),
+])

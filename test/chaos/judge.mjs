@@ -1,4 +1,8 @@
 // What a history says of the promises: at most one valid holder, and tokens that rise.
+import { excuseOf } from './excuses.mjs'
+
+/** Not one of those that a caller has to itself, or with few others. */
+const isFoughtFor = (lock) => !/^(own|light)-/.test(lock)
 
 /**
  * @param holds by lock: what each holder told, on one clock
@@ -17,7 +21,7 @@ export function judge(holds, forgotten) {
   for (const [lock, all] of holds) {
     all.sort((a, b) => a.enteredAt - b.enteredAt)
     verdict.holds += all.length
-    for (const { enteredAt } of all) verdict.entries.push(enteredAt)
+    if (isFoughtFor(lock)) for (const { enteredAt } of all) verdict.entries.push(enteredAt)
     findOverlaps(lock, all, forgotten, verdict)
     findRegressions(lock, all, verdict)
   }
@@ -35,12 +39,7 @@ function findOverlaps(lock, all, forgotten, verdict) {
     if (last !== undefined && hold.enteredAt < endOf(last)) {
       const ms = Math.min(endOf(last), endOf(hold)) - hold.enteredAt
       const first = last
-      const excuse = forgotten.find(
-        (one) =>
-          (one.lock === undefined || one.lock === lock) &&
-          one.to >= first.askedAt - 50 &&
-          one.from <= hold.enteredAt + 50,
-      )
+      const excuse = excuseOf(forgotten, lock, first, hold)
       if (excuse === undefined) verdict.overlaps.push({ lock, ms, first, second: hold })
       else {
         verdict.excused += 1

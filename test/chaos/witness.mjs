@@ -8,12 +8,12 @@ import { now } from './random.mjs'
 /** By lock: `{ lock, client, askedAt, enteredAt, token, validUntil, leftAt }` */
 const holds = new Map()
 const forgotten = []
-let entered = 0
 
 const listener = createServer((socket) => {
   socket.setNoDelay(true)
   socket.on('error', () => {})
   const own = new Map()
+  const answers = []
   const lines = createInterface({ input: socket })
   lines.on('error', () => {}) // A killed client.
   lines.on('line', (line) => {
@@ -31,7 +31,6 @@ const listener = createServer((socket) => {
       const all = holds.get(hold.lock) ?? []
       holds.set(hold.lock, all)
       all.push(hold)
-      entered += 1
     } else {
       const hold = own.get(id)
       hold.validUntil = Math.max(hold.validUntil, said.validUntil ?? 0)
@@ -40,16 +39,22 @@ const listener = createServer((socket) => {
         own.delete(id)
       } else if (kind === 'drop') own.delete(id)
     }
-    if (kind !== 'valid') socket.write(`${id}\n`)
+    if (kind !== 'valid' && answers.push(id) === 1) {
+      // Together with those to the other lines that came with this one.
+      setImmediate(() => socket.write(`${answers.splice(0).join('\n')}\n`))
+    }
   })
 })
 listener.listen(0, '127.0.0.1', () => process.send({ port: listener.address().port }))
 
-process.on('message', ({ kind, lock, id }) => {
+process.on('message', ({ kind, id, ...said }) => {
   // For so long a lock may be given away although somebody has it: force, a flush, a failover.
-  if (kind === 'forgets') forgotten.push({ id, lock, from: now(), to: Infinity })
-  if (kind === 'forgot') forgotten.find((one) => one.id === id).to = now()
-  if (kind === 'count') process.send({ entered })
+  if (kind === 'forgets') forgotten.push({ id, to: Infinity, ...said })
+  if (kind === 'forgot') forgotten.find((one) => one.id === id).to = said.to
+  if (kind === 'count') {
+    const counts = [...holds].map(([lock, all]) => [lock, all.length])
+    process.send({ entered: Object.fromEntries(counts) })
+  }
   if (kind === 'judge') process.send({ verdict: judge(holds, forgotten) })
 })
 process.on('disconnect', () => process.exit())
