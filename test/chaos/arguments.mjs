@@ -18,6 +18,7 @@ export function readArguments() {
       slice: { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
       report: { type: 'string' },
+      monitor: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
     },
   })

@@ -30,6 +30,11 @@ export function print(result) {
   for (const [what, { lock, ms, first, second }] of shown) {
     console.log(`${what} on ${lock}${ms === undefined ? '' : `, ${ms.toFixed(1)} ms`}`)
     for (const hold of [first, second]) console.log(`  ${historyOf(hold, result.startedAt)}`)
+    const asked = result.monitor?.around(lock, first.enteredAt - 100, second.enteredAt + 100) ?? []
+    for (const { at, port, source, words } of asked) {
+      const seconds = ((at - result.startedAt) / 1_000).toFixed(4)
+      console.log(`    ${seconds} server ${port} from ${source}: ${words.slice(1).join(' ')}`)
+    }
   }
   if (isClean(result) || result.control || result.broken) return
   for (const one of violations.slice(0, 20)) console.log(one)
@@ -49,7 +54,7 @@ function listed(counts) {
 
 /** All results of one world together. */
 export function totalsOf(results) {
-  const sum = (valueOf) => results.reduce((total, one) => total + valueOf(one), 0)
+  const sum = (figureOf) => results.reduce((total, one) => total + figureOf(one), 0)
   const faults = {}
   for (const one of results) {
     for (const [what, n] of Object.entries(one.faults)) faults[what] = (faults[what] ?? 0) + n

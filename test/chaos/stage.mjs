@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../dist/esm/index.js'
 import { findLeft, findQuiet } from './checks.mjs'
 import { ClientProcess, forkGuarded } from './clients.mjs'
+import { Monitor } from './monitor.mjs'
 import { Way } from './proxy.mjs'
 import { now, randomFrom } from './random.mjs'
 import { Roles } from './roles.mjs'
@@ -13,7 +14,7 @@ import { startWorld } from './worlds.mjs'
 const LIMITS = { leaseMs: 1_500, commandTimeoutMs: 300, outageMs: 1_500 }
 const LONGEST_LEASE_MS = 3_000
 /** Faults for so long, then a calm, in milliseconds. */
-const [STORM_MS, CALM_MS] = [15_000, 3_000]
+const [STORM_MS, CALM_MS] = process.env.CALM ? [0, 1] : [15_000, 3_000]
 
 /** Where one run keeps what happens in it. */
 class Stage {
@@ -78,6 +79,7 @@ export async function runStage(options) {
   if (stage.world.isQuorum) await foundQuorum(stage.world)
   const clients = await openClients(stage, port)
   const roles = watchRoles(stage)
+  const monitor = options.monitor ? await Monitor.start(stage.world.servers) : undefined
   for (const client of clients) client.start()
   await pause(500)
   await weather(stage, clients, roles)
@@ -88,13 +90,25 @@ export async function runStage(options) {
   const mostMs = LONGEST_LEASE_MS + LIMITS.leaseMs + LIMITS.outageMs + 2_000
   const troubles = stage.troubles.sort(([a], [b]) => a - b)
   for (const one of findQuiet(verdict.entries, troubles, calmAt, mostMs)) stage.violated(one)
+  monitor?.stop()
   stage.witness.kill()
   for (const { ways } of clients) for (const way of ways) way.close()
   await stage.world.stop()
   const { startedAt, timeline, violations, faults } = stage
   const failures = sumOf(clients.flatMap(({ tallies }) => tallies.map((one) => one.failures)))
   const seconds = (now() - startedAt) / 1_000
-  return { ...options, startedAt, seconds, timeline, violations, faults, verdict, failures, left }
+  return {
+    ...options,
+    startedAt,
+    seconds,
+    timeline,
+    violations,
+    faults,
+    verdict,
+    failures,
+    left,
+    monitor,
+  }
 }
 
 async function foundQuorum({ placeBy, servers }) {
@@ -109,7 +123,7 @@ function openClients(stage, witnessPort) {
   return Promise.all(
     Array.from({ length: options.clients }, async (_, i) => {
       const ways = await Promise.all(world.targets.map((one) => new Way(one.port).open()))
-      for (const [j, server] of world.targets.entries()) (server.ways ??= []).push(ways[j])
+      for (const [j, { ways: all }] of world.targets.entries()) all.push(ways[j])
       const { isQuorum, names } = world
       const longest = isQuorum ? { longestLeaseMs: LONGEST_LEASE_MS } : {}
       const place = { ...world.placeBy(ways), ...longest, ...LIMITS }

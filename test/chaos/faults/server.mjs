@@ -40,7 +40,7 @@ export const SERVER = {
   'busy at reconnect': async (server, ms) => {
     const over = occupy(server, ms)
     await pause(20)
-    for (const way of server.ways ?? []) way.cut()
+    for (const way of server.ways) way.cut()
     await over
   },
 }

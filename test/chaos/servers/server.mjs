@@ -82,6 +82,8 @@ export class Server {
   #folder = newFolder()
   #args
   #turn = Promise.resolve()
+  /** Of all clients to this server. */
+  ways = []
   /** Killed, or stopped by a signal: it can grant nothing. */
   isDown = false
 
@@ -102,7 +104,8 @@ export class Server {
 
   async #run(more = []) {
     const args = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--save', '']
-    const aof = this.#persistent ? ['yes', '--appendfsync', 'always'] : ['no']
+    // Written before it answers: that outlives the process, if not the machine.
+    const aof = this.#persistent ? ['yes', '--appendfsync', 'no'] : ['no']
     args.push('--dir', this.#folder, '--appendonly', ...aof, '--enable-debug-command', 'yes')
     args.push(...USER)
     this.isDown = false
