@@ -62,7 +62,7 @@ function findRegressions(lock, all, verdict) {
       verdict.regressions.push({ lock, first: floor, second: hold })
     }
     const same = tokens.get(hold.token)
-    if (same !== undefined) verdict.repeated.push({ lock, first: same, second: hold })
+    if (same !== undefined && hold.token !== undefined) verdict.repeated.push({ lock, first: same, second: hold })
     tokens.set(hold.token, hold)
     const top = highest.at(-1)
     highest.push(top === undefined || hold.token > top.token ? hold : top)

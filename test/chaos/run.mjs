@@ -1,7 +1,7 @@
 // Chaos: client processes use locks in every way on real servers, while networks, processes and
 // servers fail in every way; a process apart from all that writes down who was inside when.
 // `npm run build`, then `node test/chaos/run.mjs [--world single|quorum3|quorum5|sentinel] [--seconds 60]
-// [--seed n] [--clients 3] [--callers 6] [--forget] [--force]`. It ends with 1 where it finds what must
+// [--seed n] [--clients 3] [--callers 6] [--forget] [--force] [--history file] [--plot file.svg]`. It ends with 1 where it finds what must
 // not be, with the seed, the faults and the histories that show it. That it would find it is shown by
 // `--break exclusion`, a lock for each process, and `--break validity`, holders who never look at their
 // leases.
@@ -10,6 +10,8 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Holdfast } from '../../dist/esm/index.js'
+import { isConvicted } from './checkers/check.mjs'
+import { printReport } from './checkers/print.mjs'
 import { storm } from './faults.mjs'
 import { Way } from './proxy.mjs'
 import { now, randomFrom } from './random.mjs'
@@ -25,6 +27,8 @@ const { values: args } = parseArgs({
     forget: { type: 'boolean', default: false },
     force: { type: 'boolean', default: false },
     break: { type: 'string', default: '' },
+    history: { type: 'string', default: '' },
+    plot: { type: 'string', default: '' },
     verbose: { type: 'boolean', default: false },
   },
 })
@@ -159,12 +163,14 @@ await pause(500)
 let faults = 0
 /** When something was wrong, so that nobody need have been let in. */
 const troubles = []
+const faultSpans = []
 const log = async (what, ms, work) => {
   faults += 1
   const begin = now()
   say(`${clock()} ${what}, ${ms.toFixed(0)} ms`)
   await work
   troubles.push([begin, now()])
+  faultSpans.push({ what, from: begin, to: now() })
 }
 const end = now() + Number(args.seconds) * 1_000
 const stage = {
@@ -180,10 +186,16 @@ const stage = {
   forgets: () => (isQuorum ? () => {} : forgets()),
 }
 const isOver = () => now() > end
-await Promise.all([
-  storm(stage, random, isOver, log),
-  storm({ ...stage, withAmnesia: false, servers: [] }, random, isOver, log),
-])
+while (!isOver()) {
+  // A storm, and then a calm in which the order of queues and who gets in can be judged.
+  const stormEnd = now() + 20_000
+  const isCalm = () => isOver() || now() > stormEnd
+  await Promise.all([
+    storm(stage, random, isCalm, log),
+    storm({ ...stage, withAmnesia: false, servers: [] }, random, isCalm, log),
+  ])
+  if (!isOver()) await pause(12_000)
+}
 say(`${clock()} all faults are over`)
 await pause(LIMITS.leaseMs + LIMITS.outageMs + 1_000)
 const calm = now()
@@ -193,6 +205,15 @@ const after = await fromWitness({ kind: 'count' }, 'entered')
 if (after === before) violations.push('nobody is let in any more after the faults')
 await Promise.all(clients.map((client) => client.stop()))
 const verdict = await fromWitness({ kind: 'judge' }, 'verdict')
+const report = await fromWitness(
+  {
+    kind: 'check',
+    about: { world: args.world, seed, startedAt, calmAt: calm, mayLose: isQuorum && args.forget },
+    faults: faultSpans,
+    files: { history: args.history, plot: args.plot },
+  },
+  'report',
+)
 
 // What is abandoned ends with its lease, a queue with its heartbeat.
 const left = new Set()
@@ -245,6 +266,7 @@ console.log(
     `(longest ${verdict.longestExcusedMs.toFixed(0)} ms), other violations ${violations.length}`,
 )
 console.log(JSON.stringify(failures))
+printReport(report)
 const shown = [
   ...verdict.overlaps.slice(0, 5).map((one) => ['overlap', one]),
   ...verdict.regressions.slice(0, 5).map((one) => ['token out of order', one]),
@@ -254,6 +276,7 @@ for (const [what, { lock, ms, first, second }] of shown) {
   console.log(`${what} on ${lock}${ms === undefined ? '' : `, ${ms.toFixed(1)} ms`}`)
   for (const hold of [first, second]) console.log(`  ${historyOf(hold)}`)
 }
+if (isConvicted(report)) process.exitCode = 1
 if (shown.length + violations.length > 0) {
   for (const one of violations.slice(0, 20)) console.log(one)
   console.log('faults:')
