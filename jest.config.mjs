@@ -20,7 +20,8 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testTimeout: 30_000,
   maxWorkers: 3, // Tests wait more than they work.
-  transform: { '\\.ts$': '@swc/jest' },
+  // Tools are modules of Node.js; a test that imports what they are made of has them compiled.
+  transform: { '\\.ts$': '@swc/jest', 'test/chaos/checkers/.*\\.mjs$': '@swc/jest' },
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},
   // The Node.js and Redis binaries that the tests fetch are packages too, but none of ours.
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],

@@ -17,6 +17,8 @@ export function readArguments() {
       controls: { type: 'boolean', default: false },
       slice: { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
+      history: { type: 'string', default: '' },
+      plot: { type: 'string', default: '' },
       report: { type: 'string' },
       monitor: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },

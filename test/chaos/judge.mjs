@@ -1,9 +1,6 @@
 // What a history says of the promises: at most one valid holder, and tokens that rise.
 import { excuseOf } from './excuses.mjs'
 
-/** Not one of those that a caller has to itself, or with few others. */
-const isFoughtFor = (lock) => !/^(own|light)-/.test(lock)
-
 /**
  * @param holds by lock: what each holder told, on one clock
  * @param forgotten from when to when a lock was taken from whoever had it, by force or by a server that forgot
@@ -21,7 +18,7 @@ export function judge(holds, forgotten) {
   for (const [lock, all] of holds) {
     all.sort((a, b) => a.enteredAt - b.enteredAt)
     verdict.holds += all.length
-    if (isFoughtFor(lock)) for (const { enteredAt } of all) verdict.entries.push(enteredAt)
+    for (const { enteredAt } of all) verdict.entries.push(enteredAt)
     findOverlaps(lock, all, forgotten, verdict)
     findRegressions(lock, all, verdict)
   }
@@ -61,7 +58,8 @@ function findRegressions(lock, all, verdict) {
       verdict.regressions.push({ lock, first: floor, second: hold })
     }
     const same = tokens.get(hold.token)
-    if (same !== undefined) verdict.repeated.push({ lock, first: same, second: hold })
+    if (same !== undefined && hold.token !== undefined)
+      verdict.repeated.push({ lock, first: same, second: hold })
     tokens.set(hold.token, hold)
     const top = highest.at(-1)
     highest.push(top === undefined || hold.token > top.token ? hold : top)

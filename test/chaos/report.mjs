@@ -1,11 +1,14 @@
 // What a run has found, in words.
+import { isConvicted } from './checkers/check.mjs'
+import { printReport } from './checkers/print.mjs'
 
-export const isClean = ({ verdict, violations }) =>
+export const isClean = ({ verdict, report, violations }) =>
+  !isConvicted(report) &&
   verdict.overlaps.length +
     verdict.regressions.length +
     verdict.repeated.length +
     violations.length ===
-  0
+    0
 
 export const countOf = (faults) => Object.values(faults).reduce((sum, n) => sum + n, 0)
 
@@ -22,6 +25,7 @@ export function print(result) {
   )
   console.log(`  faults: ${listed(faults)}`)
   console.log(`  what callers were told: ${listed(failures)}`)
+  if (result.report !== undefined) printReport(result.report)
   const shown = [
     ...verdict.overlaps.slice(0, 5).map((one) => ['overlap', one]),
     ...verdict.regressions.slice(0, 5).map((one) => ['token out of order', one]),
@@ -42,9 +46,9 @@ export function print(result) {
   for (const line of timeline.slice(-300)) console.log(`  ${line}`)
 }
 
-function historyOf({ client, askedAt, enteredAt, leftAt, validUntil, token }, startedAt) {
+function historyOf({ id, askedAt, enteredAt, leftAt, validUntil, token }, startedAt) {
   const at = (time) => (time === undefined ? 'never' : ((time - startedAt) / 1_000).toFixed(4))
-  return `${client}: asked ${at(askedAt)}, entered ${at(enteredAt)}, left ${at(leftAt)}, valid until ${at(validUntil)}, token ${token}`
+  return `${id}: asked ${at(askedAt)}, entered ${at(enteredAt)}, left ${at(leftAt)}, valid until ${at(validUntil)}, token ${token}`
 }
 
 function listed(counts) {

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../dist/esm/index.js'
-import { findLeft, findQuiet } from './checks.mjs'
+import { findLeft } from './checks.mjs'
 import { ClientProcess, forkGuarded } from './clients.mjs'
 import { Monitor } from './monitor.mjs'
 import { Way } from './proxy.mjs'
@@ -13,8 +13,8 @@ import { startWorld } from './worlds.mjs'
 
 const LIMITS = { leaseMs: 1_500, commandTimeoutMs: 300, outageMs: 1_500 }
 const LONGEST_LEASE_MS = 3_000
-/** Faults for so long, then a calm, in milliseconds. */
-const [STORM_MS, CALM_MS] = process.env.CALM ? [0, 1] : [15_000, 3_000]
+/** Faults for so long, then a calm in which the order of queues and who gets in is judged. */
+const [STORM_MS, CALM_MS] = process.env.CALM ? [0, 1] : [20_000, 12_000]
 
 /** Where one run keeps what happens in it. */
 class Stage {
@@ -22,8 +22,8 @@ class Stage {
   timeline = []
   violations = []
   faults = {}
-  /** When something was wrong, so that nobody need have been let in. */
-  troubles = []
+  /** From when to when something was wrong. */
+  spans = []
   #windows = 0
 
   constructor(options) {
@@ -48,7 +48,7 @@ class Stage {
     const begin = now()
     this.say(`${what}, ${where}, ${ms.toFixed(0)} ms`)
     await done
-    this.troubles.push([begin, now()])
+    this.spans.push({ what, where, from: begin, to: now() })
   }
 
   /** For so long a lock may be given away although somebody has it. */
@@ -85,11 +85,8 @@ export async function runStage(options) {
   await weather(stage, clients, roles)
   stage.say('all faults are over')
   await roles?.stop()
-  const { calmAt, verdict, left } = await conclude(stage, clients)
+  const { verdict, report, left } = await conclude(stage, clients)
   for (const one of left) stage.violated(one)
-  const mostMs = LONGEST_LEASE_MS + LIMITS.leaseMs + LIMITS.outageMs + 2_000
-  const troubles = stage.troubles.sort(([a], [b]) => a - b)
-  for (const one of findQuiet(verdict.entries, troubles, calmAt, mostMs)) stage.violated(one)
   monitor?.stop()
   stage.witness.kill()
   for (const { ways } of clients) for (const way of ways) way.close()
@@ -105,6 +102,7 @@ export async function runStage(options) {
     violations,
     faults,
     verdict,
+    report,
     failures,
     left,
     monitor,
@@ -197,8 +195,17 @@ async function conclude(stage, clients) {
     if (wrong !== undefined) stage.violated(wrong)
   }
   const verdict = await stage.ask({ kind: 'judge' }, 'verdict')
-  const left = stage.options.control ? [] : await findLeft(stage.world)
-  return { calmAt, verdict, left }
+  if (stage.options.control) return { verdict, left: [] }
+  const report = await check(stage, calmAt)
+  return { verdict, report, left: await findLeft(stage.world) }
+}
+
+function check(stage, calmAt) {
+  const { options, startedAt, spans, world } = stage
+  const { seed, history, plot, forget } = options
+  const mayLose = world.isQuorum && forget
+  const about = { world: options.world, seed, startedAt, calmAt, mayLose }
+  return stage.ask({ kind: 'check', about, faults: spans, files: { history, plot } }, 'report')
 }
 
 /** What the masters have of a lock. */

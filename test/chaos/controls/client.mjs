@@ -13,7 +13,8 @@ const waiting = new Map()
 let ids = 0
 let running = true
 
-createInterface({ input: socket }).on('line', (id) => {
+createInterface({ input: socket }).on('line', (line) => {
+  const [id] = line.split('\t')
   waiting.get(id)?.()
   waiting.delete(id)
 })
