@@ -3,7 +3,8 @@ import { now } from './random.mjs'
 
 export class Monitor {
   #seen = []
-  #connections = []
+  #connections = new Map()
+  #isOver = false
 
   static async start(servers) {
     const monitor = new Monitor()
@@ -11,14 +12,21 @@ export class Monitor {
     return monitor
   }
 
-  async #follow({ admin, port }) {
-    const connection = await admin.duplicate().monitor()
-    this.#connections.push(connection)
+  async #follow(server) {
+    if (this.#isOver) return
+    // It never connects again by itself, for it would be sent MONITOR in the middle of an answer.
+    const connection = server.admin.duplicate({ protocol: 2, retryStrategy: null })
+    this.#connections.set(server, connection)
     connection.on('error', () => {})
-    connection.on('monitor', (time, words, source) => {
+    connection.on('end', () => setTimeout(() => this.#follow(server), 20))
+    const monitor = await connection.monitor().catch(() => undefined)
+    monitor?.on('error', () => {})
+    monitor?.on('monitor', (time, words, source) => {
       const at = Number(time) * 1_000 - (Date.now() - now())
-      this.#seen.push({ at, port, source, words })
+      this.#seen.push({ at, port: server.port, source, words })
     })
+    monitor?.on('end', () => connection.disconnect())
+    if (monitor !== undefined) this.#connections.set(server, monitor)
   }
 
   /** What was asked about a lock at that time. */
@@ -29,6 +37,7 @@ export class Monitor {
   }
 
   stop() {
-    for (const connection of this.#connections) connection.disconnect()
+    this.#isOver = true
+    for (const connection of this.#connections.values()) connection.disconnect()
   }
 }
