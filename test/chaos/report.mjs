@@ -35,9 +35,9 @@ export function print(result) {
     console.log(`${what} on ${lock}${ms === undefined ? '' : `, ${ms.toFixed(1)} ms`}`)
     for (const hold of [first, second]) console.log(`  ${historyOf(hold, result.startedAt)}`)
     const asked = result.monitor?.around(lock, first.enteredAt - 100, second.enteredAt + 100) ?? []
-    for (const { at, port, source, words } of asked) {
+    for (const { at, port, words } of asked) {
       const seconds = ((at - result.startedAt) / 1_000).toFixed(4)
-      console.log(`    ${seconds} server ${port} from ${source}: ${words.slice(1).join(' ')}`)
+      console.log(`    ${seconds} server ${port}: ${words}`)
     }
   }
   if (isClean(result) || result.control || result.broken) return

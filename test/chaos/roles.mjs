@@ -14,6 +14,8 @@ export class Roles {
   /** Whether another one was a master since then. */
   #hasChanged = false
   #isSettled = true
+  /** Whether what is done now takes no lock from anybody. */
+  losesNothing = false
   #done
 
   /** @param tell called with `from`, `to` and the ports of the masters after each change */
@@ -60,7 +62,8 @@ export class Roles {
     if (this.#masters === '') this.#masters = this.#isSettled ? ports : ''
     if (masters.some(({ port }) => !this.#masters.includes(`${port}`))) this.#hasChanged = true
     if (!this.#isSettled) return
-    if (this.#hasChanged) this.#tell({ from: this.#settledAt, to: now(), ports })
+    if (this.#hasChanged && !this.losesNothing)
+      this.#tell({ from: this.#settledAt, to: now(), ports })
     this.#hasChanged = false
     this.#masters = ports
     this.#settledAt = at

@@ -79,7 +79,7 @@ export async function runStage(options) {
   if (stage.world.isQuorum) await foundQuorum(stage.world)
   const clients = await openClients(stage, port)
   const roles = watchRoles(stage)
-  const monitor = options.monitor ? await Monitor.start(stage.world.servers) : undefined
+  const monitor = options.monitor ? new Monitor(stage.world.servers) : undefined
   for (const client of clients) client.start()
   await pause(500)
   await weather(stage, clients, roles)
@@ -158,7 +158,7 @@ async function weather(stage, clients, roles) {
   }
   const part = {
     ...{ clients, world, forgets },
-    settled: () => roles.settled(),
+    roles,
     forgetful: world.isQuorum || options.forget,
     longestLeaseMs: LONGEST_LEASE_MS,
   }
@@ -168,10 +168,10 @@ async function weather(stage, clients, roles) {
     return
   }
   await Promise.all([
-    storm(STORMS.clients(part), randomFrom(random() * 2 ** 31), pace(300), stage.log),
-    storm(STORMS.clients(part), randomFrom(random() * 2 ** 31), pace(300), stage.log),
-    storm(STORMS.servers(part), randomFrom(random() * 2 ** 31), pace(800), stage.log),
-    storm(STORMS.losses(part), randomFrom(random() * 2 ** 31), pace(1_000), stage.log),
+    storm(STORMS.clients(part), randomFrom(random() * 2 ** 31), pace(2_000), stage.log),
+    storm(STORMS.clients(part), randomFrom(random() * 2 ** 31), pace(2_000), stage.log),
+    storm(STORMS.servers(part), randomFrom(random() * 2 ** 31), pace(2_500), stage.log),
+    storm(STORMS.losses(part), randomFrom(random() * 2 ** 31), pace(1_500), stage.log),
   ])
 }
 

@@ -90,12 +90,14 @@ function onServers({ world }, random, ms) {
   return { what, where, done: Promise.all(chosen.map(one)) }
 }
 
-function onChange({ world, settled }, random, ms) {
+function onChange({ world, roles }, random, ms) {
   const what = pick(random, Object.keys(world.changes))
   const done = async () => {
+    roles.losesNothing = world.lossless.includes(what)
     await world.changes[what](ms, random)
     // The next one needs replicas that are up to date.
-    await settled()
+    await roles.settled()
+    roles.losesNothing = false
   }
   return { what, where: '', done: done() }
 }

@@ -21,6 +21,7 @@ const OF_QUORUM = ['plain-a', 'plain-b', 'plain-c', 'cold-1', 'cold-2', 'cold-3'
  * @property {(ways: import('./proxy.mjs').Way[]) => object} placeBy how a client gets there
  * @property {() => Promise<Server[]>} masters those that have keys
  * @property {Record<string, (ms: number, random: () => number) => Promise<void>>} changes of masters
+ * @property {string[]} lossless those of them after which no lock is excused
  * @property {() => Promise<void>} stop
  */
 
@@ -92,6 +93,8 @@ async function cluster() {
       'master stopped': (ms, random) => nodes.masterStopped(ms, random),
       'slot moved': (ms, random) => nodes.slotMoved(ms, random, names),
     },
+    // The old master waits until its replica has everything, and then sends clients there.
+    lossless: ['cluster failover', 'slot moved'],
     stop: () => nodes.stop(),
   }
 }
@@ -137,6 +140,7 @@ export async function startWorld(name, options) {
     targets: world.servers,
     masters: async () => world.servers,
     changes: {},
+    lossless: [],
     ...world,
   }
   return {

@@ -50,7 +50,7 @@ export async function freePort() {
 }
 
 /** A login of ours, which no fault touches. */
-const LOGIN = { username: 'chaos', password: 'chaos' }
+export const LOGIN = { username: 'chaos', password: 'chaos' }
 const USER = ['--user', LOGIN.username, 'on', `>${LOGIN.password}`, '~*', '&*', '+@all']
 
 /** A connection of ours to a server, for as long as there is one on that port. */
