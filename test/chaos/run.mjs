@@ -18,7 +18,8 @@ process.on('SIGTERM', () => process.exit(143))
 const options = readArguments()
 const isGood = await run()
 process.exitCode = isGood ? 0 : 1
-setTimeout(() => process.exit(), 100).unref()
+// Node.js 20 can hang where it ends by itself after connections were reset.
+setTimeout(() => process.exit(), 100)
 
 async function run() {
   if (options.controls) return runControls(options)

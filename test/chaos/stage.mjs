@@ -14,7 +14,7 @@ import { startWorld } from './worlds.mjs'
 const LIMITS = { leaseMs: 1_500, commandTimeoutMs: 300, outageMs: 1_500 }
 const LONGEST_LEASE_MS = 3_000
 /** Faults for so long, then a calm in which the order of queues and who gets in is judged. */
-const [STORM_MS, CALM_MS] = process.env.CALM ? [0, 1] : [20_000, 12_000]
+const [STORM_MS, CALM_MS] = [20_000, 12_000]
 
 /** Where one run keeps what happens in it. */
 class Stage {
