@@ -1,4 +1,5 @@
 // What a history says of the promises: at most one valid holder, and tokens that rise.
+import { actsUntil } from './checkers/acts-until.mjs'
 
 /**
  * @param holds by lock: what each holder told, on one clock
@@ -26,7 +27,7 @@ export function judge(holds, forgotten) {
 }
 
 /** Until when it acted, and believed that it might. */
-const endOf = (hold) => Math.min(hold.leftAt ?? Infinity, hold.validUntil)
+const endOf = (hold) => Math.min(hold.leftAt ?? Infinity, actsUntil(hold))
 
 function findOverlaps(lock, all, forgotten, verdict) {
   let last
@@ -62,7 +63,8 @@ function findRegressions(lock, all, verdict) {
       verdict.regressions.push({ lock, first: floor, second: hold })
     }
     const same = tokens.get(hold.token)
-    if (same !== undefined && hold.token !== undefined) verdict.repeated.push({ lock, first: same, second: hold })
+    if (same !== undefined && hold.token !== undefined)
+      verdict.repeated.push({ lock, first: same, second: hold })
     tokens.set(hold.token, hold)
     const top = highest.at(-1)
     highest.push(top === undefined || hold.token > top.token ? hold : top)

@@ -289,7 +289,7 @@ await watched?.stop()
 await Promise.all(servers.map((server) => server.stop()))
 setTimeout(() => process.exit(), 100).unref()
 
-function historyOf({ client, askedAt, enteredAt, leftAt, validUntil, token }) {
+function historyOf({ id, askedAt, enteredAt, leftAt, validUntil, token }) {
   const at = (time) => (time === undefined ? 'never' : ((time - startedAt) / 1_000).toFixed(4))
-  return `${client}: asked ${at(askedAt)}, entered ${at(enteredAt)}, left ${at(leftAt)}, valid until ${at(validUntil)}, token ${token}`
+  return `${id}: asked ${at(askedAt)}, entered ${at(enteredAt)}, left ${at(leftAt)}, valid until ${at(validUntil)}, token ${token}`
 }

@@ -34,7 +34,8 @@ listener.listen(0, '127.0.0.1', () => process.send({ port: listener.address().po
 let lastBeat = now()
 setInterval(() => {
   const lateMs = now() - lastBeat - 50
-  if (lateMs > 200) history.faults.push({ what: 'the witness is late', from: lastBeat, to: now(), measured: true })
+  if (lateMs > 200)
+    history.faults.push({ what: 'the witness is late', from: lastBeat, to: now(), measured: true })
   lastBeat = now()
 }, 50)
 

@@ -10,10 +10,10 @@ const CLOCK_MARGIN_MS = 5
  * which a hold may end by itself.
  *
  * @param attempts of one lock
- * @param history for its windows, and the closing of clients
+ * @param history for its windows
  * @returns `{ operations, endings }`, each with the `attempt` that it is of
  */
-export function operationsOf(attempts, { windows, closes, about }) {
+export function operationsOf(attempts, { windows, about }) {
   const byId = new Map()
   const windowsIn = windowsOf(windows, attempts[0]?.lock)
   const operations = []
@@ -35,9 +35,8 @@ export function operationsOf(attempts, { windows, closes, about }) {
     operations.push({ ...common, kind: 'acquire', again, anyway: isTaken(to), from: askedAt, to })
     if (!isGranted) continue
 
-    const closedAt = closes.get(`${attempt.process} ${attempt.era}`) ?? Infinity
+    const { closedAt = Infinity, releasingAt, releasedAt = Infinity, released } = attempt
     let mayEndAt = Math.min(validUntil - CLOCK_MARGIN_MS, closedAt)
-    const { releasingAt, releasedAt = Infinity, released } = attempt
     if (releasingAt !== undefined) {
       const isKnown = released === true || (released === false && !about.mayLose)
       if (isKnown) {
