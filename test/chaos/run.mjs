@@ -208,7 +208,7 @@ const verdict = await fromWitness({ kind: 'judge' }, 'verdict')
 const report = await fromWitness(
   {
     kind: 'check',
-    about: { world: args.world, seed, startedAt, calmAt: calm, mayLose: isQuorum && args.forget },
+    about: { world: args.world, seed, startedAt, calmAt: calm, mayLose: isQuorum },
     faults: faultSpans,
     files: { history: args.history, plot: args.plot },
   },
