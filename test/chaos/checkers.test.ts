@@ -27,7 +27,8 @@ const release = (hold: string, from: number, to: number, held = true): Op => {
   return { kind: 'release', hold, from, to, ...(to === NEVER ? {} : { held }) }
 }
 const verdict = (model: Model, operations: Op[], endings: Ending[] = [], most?: number) =>
-  linearize(model as never, { operations, endings } as never, most === undefined ? {} : { most }).verdict
+  linearize(model as never, { operations, endings } as never, most === undefined ? {} : { most })
+    .verdict
 const passes = (model: Model, operations: Op[], endings?: Ending[]) =>
   expect(verdict(model, operations, endings)).toBe('linearizable')
 const isConvicted = (model: Model, operations: Op[], endings?: Ending[]) =>
@@ -155,7 +156,11 @@ describe('permits', () => {
   test('are held by several, and by no more than there are', () => {
     passes(permits(3), [some('a', 0, 1, 2), some('b', 2, 3, 1)])
     isConvicted(permits(3), [some('a', 0, 1, 2), some('b', 2, 3, 2)])
-    passes(permits(3), [some('a', 0, 1, 2), some('b', 2, 3, 2)], [{ hold: 'a', from: 2, to: NEVER }])
+    passes(
+      permits(3),
+      [some('a', 0, 1, 2), some('b', 2, 3, 2)],
+      [{ hold: 'a', from: 2, to: NEVER }],
+    )
   })
 
   test('are given back by whoever has them', () => {
@@ -204,7 +209,15 @@ describe('compared with trying all orders', () => {
       for (const op of rest) {
         const now = Math.max(at, op.from)
         const next = now > latest ? undefined : step(state, op)
-        if (next !== undefined && go(next, rest.filter((one) => one !== op), now)) return true
+        if (
+          next !== undefined &&
+          go(
+            next,
+            rest.filter((one) => one !== op),
+            now,
+          )
+        )
+          return true
       }
       for (const ending of endings) {
         const now = Math.max(at, ending.from)
@@ -233,7 +246,8 @@ describe('compared with trying all orders', () => {
         let to = at + 1 + below(6)
         const isHeard = below(8) > 0
         operations.push(acquire(hold, at, isHeard ? to : NEVER, 1 + below(4)))
-        if (below(3) === 0) endings.push({ hold, from: to + below(4), to: below(2) ? NEVER : to + 5 })
+        if (below(3) === 0)
+          endings.push({ hold, from: to + below(4), to: below(2) ? NEVER : to + 5 })
         if (!isHeard || below(4) === 0) continue
         at = to + 1 + below(5)
         to = at + 1 + below(5)
@@ -259,7 +273,7 @@ describe('the shortest part', () => {
   })
 
   test('may be all', () => {
-    expect(shrink([1, 2, 3], (some) => some.length === 3)).toEqual([1, 2, 3])
+    expect(shrink([1, 2, 3], (some: number[]) => some.length === 3)).toEqual([1, 2, 3])
     expect(shrink([1], () => true)).toEqual([1])
   })
 })

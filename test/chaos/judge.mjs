@@ -1,4 +1,5 @@
 // What a history says of the promises: at most one valid holder, and tokens that rise.
+import { actsUntil } from './checkers/acts-until.mjs'
 import { excuseOf } from './excuses.mjs'
 
 /**
@@ -27,7 +28,7 @@ export function judge(holds, forgotten) {
 }
 
 /** Until when it acted, and believed that it might. */
-const endOf = (hold) => Math.min(hold.leftAt ?? Infinity, hold.validUntil)
+const endOf = (hold) => Math.min(hold.leftAt ?? Infinity, actsUntil(hold))
 
 function findOverlaps(lock, all, forgotten, verdict) {
   let last

@@ -72,7 +72,12 @@ export function totalsOf(results) {
     excused: sum(({ verdict }) => verdict.excused),
     longestExcusedMs: Math.max(0, ...results.map(({ verdict }) => verdict.longestExcusedMs)),
     left: sum(({ left }) => left.length),
-    others: sum(({ violations, left }) => violations.length - left.length),
+    others: sum(
+      ({ violations, left, report }) =>
+        violations.length -
+        left.length +
+        Object.values(report.convictions).reduce((a, b) => a + b, 0),
+    ),
   }
 }
 

@@ -78,7 +78,10 @@ export class Work {
     for (const [i, { id, lease }] of entries.entries()) {
       const validUntil = this.#validUntil(lease)
       if (validUntil > 0) void witness.tell('write', id, { counter: counters[i] + 1, validUntil })
-      if (lease.valid === lease.signal.aborted) violation('valid and the signal disagree')
+      const { valid, signal } = lease
+      const { aborted } = signal
+      // It may have come to its end between the two.
+      if (valid === aborted && lease.valid === valid) violation('valid and the signal disagree')
     }
     await Promise.all(
       entries.map(({ id, lease }) =>

@@ -21,10 +21,7 @@ export function judgeAsModel(lock, attempts, history, isShortened = true) {
   const parts = partsOf(said, at.to)
   const shortest = !isShortened
     ? []
-    : shrinkFromTheEnd(
-    parts,
-    (some) => linearize(model, together(some)).verdict === 'convicted',
-  )
+    : shrinkFromTheEnd(parts, (some) => linearize(model, together(some)).verdict === 'convicted')
   return {
     lock,
     model: name,

@@ -1,4 +1,5 @@
 // Two cells that holders write to: one has no protection but the lock, one looks at the tokens.
+import { actsUntil } from './acts-until.mjs'
 import { windowsOf } from './windows.mjs'
 
 /** Takes a write only with a token that is not lower than the highest that it has seen. */
@@ -31,7 +32,7 @@ export function judgeCells(lock, attempts, windows) {
   for (const [i, second] of writes.entries()) {
     for (let k = i - 1; k >= 0 && writes[k].wroteAt > second.enteredAt; k--) {
       const first = writes[k]
-      if (first.wroteAt > first.validUntil || second.wroteAt > second.validUntil) verdict.late += 1
+      if (first.wroteAt > actsUntil(first) || second.wroteAt > actsUntil(second)) verdict.late += 1
       else if (windowsIn(first.askedAt, second.wroteAt).length > 0) verdict.excused += 1
       else verdict.lost.push({ lock, first, second })
     }

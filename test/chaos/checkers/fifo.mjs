@@ -15,7 +15,7 @@ const TOLD_MS = 500
  * @returns how many pairs were judged, how many were left out for a fault, and those in the wrong order
  */
 export function judgeOrder(lock, attempts, { faults, windows }) {
-  const verdict = { pairs: 0, disturbed: 0, inversions: [] }
+  const verdict = { judged: 0, disturbed: 0, inversions: [] }
   const felt = [
     ...faults.filter(({ measured, from, to }) => !measured || to - from >= TOLD_MS),
     ...windows.filter((one) => one.lock === undefined || one.lock === lock),
@@ -32,7 +32,7 @@ export function judgeOrder(lock, attempts, { faults, windows }) {
           verdict.disturbed += 1
           continue
         }
-        verdict.pairs += 1
+        verdict.judged += 1
         if (isInverted(first, second)) verdict.inversions.push({ lock, first, second })
       }
     }

@@ -29,9 +29,11 @@ import { FencedCell } from './cells.mjs'
  * @property {number} [leftAt]
  * @property {number} [releasingAt]
  * @property {number} [releasedAt]
+ * @property {number} [closedAt] when its client began to close, which ends what it holds
  * @property {boolean | null} [released] false: it was gone already; null: unknown
  */
 
+const clientOf = ({ process, era }) => `${process} ${era}`
 /** An id begins with the process that made it. */
 const processOf = (id) => id.slice(0, id.lastIndexOf('.'))
 
@@ -42,12 +44,12 @@ export class History {
   windows = []
   /** `{ what, from, to }`; `process` where it concerns one only */
   faults = []
-  /** When clients closed, by process and era. */
-  closes = new Map()
   /** Of the run: world, seed and so on. `mayLose`: a hold may be lost without a cause that is told here. */
   about = {}
   entered = 0
   #open = new Map()
+  /** When clients closed, by process and era. */
+  #closes = new Map()
   #cells = new Map()
 
   /**
@@ -57,13 +59,14 @@ export class History {
   hear({ kind, id, ...said }, at) {
     if (kind === 'ask') {
       const attempt = { id, process: processOf(id), ...said, askedAt: at, validUntil: 0 }
+      attempt.closedAt = this.#closes.get(clientOf(attempt))
       this.#open.set(id, attempt)
       const all = this.attempts.get(attempt.lock)
       if (all === undefined) this.attempts.set(attempt.lock, [attempt])
       else all.push(attempt)
     } else if (kind === 'forces') this.forgets(id, said.lock, at)
     else if (kind === 'forced') this.forgot(id, at)
-    else if (kind === 'closes') this.closes.set(`${processOf(id)} ${said.era}`, at)
+    else if (kind === 'closes') this.#closed(clientOf({ process: processOf(id), ...said }), at)
     else if (kind === 'late') {
       const process = processOf(id)
       const what = `${process} is late`
@@ -99,6 +102,11 @@ export class History {
     }
   }
 
+  #closed(client, at) {
+    this.#closes.set(client, at)
+    for (const one of this.#open.values()) if (clientOf(one) === client) one.closedAt = at
+  }
+
   #cellsOf(lock) {
     let cells = this.#cells.get(lock)
     if (cells === undefined) {
@@ -130,7 +138,6 @@ export class History {
   /** As lines of JSON. */
   *lines() {
     yield JSON.stringify({ is: 'run', ...this.about })
-    for (const [key, at] of this.closes) yield JSON.stringify({ is: 'closed', key, at })
     for (const one of this.windows) yield JSON.stringify({ is: 'window', ...one })
     for (const one of this.faults) yield JSON.stringify({ is: 'fault', ...one })
     for (const all of this.attempts.values()) {
@@ -142,7 +149,6 @@ export class History {
   read(line) {
     const { is, ...said } = JSON.parse(line)
     if (is === 'run') this.about = said
-    if (is === 'closed') this.closes.set(said.key, said.at)
     if (is === 'window') this.windows.push({ ...said, to: said.to ?? Infinity })
     if (is === 'fault') this.faults.push(said)
     if (is !== 'attempt') return

@@ -28,9 +28,11 @@ export function linearize(model, { operations, endings = [] }, { most = 20_000 }
  * its name, to leave it out explains whatever else can explain.
  */
 function withoutTheUnheard(operations) {
-  const heard = new Set()
-  for (const one of operations) if (!isUnheard(one)) heard.add(one.hold)
-  return operations.filter((one) => !isUnheard(one) || heard.has(one.hold))
+  const unheard = new Set()
+  for (const one of operations) if (isUnheard(one)) unheard.add(one.hold)
+  if (unheard.size === 0) return operations
+  for (const one of operations) if (!isUnheard(one)) unheard.delete(one.hold)
+  return operations.filter((one) => !isUnheard(one) || !unheard.has(one.hold))
 }
 
 const isUnheard = ({ kind, to }) => kind === 'acquire' && to === Infinity

@@ -48,9 +48,7 @@ function acquired(state, { hold, again, anyway, token }, most, fenced) {
 function released(state, { hold, held, anyway }) {
   if (state.hold !== hold) return held === true && !anyway ? undefined : state
   if (held === false) return anyway ? state : undefined
-  return state.count > 1
-    ? { ...state, count: state.count - 1 }
-    : { ...state, hold: FREE, count: 0 }
+  return state.count > 1 ? { ...state, count: state.count - 1 } : { ...state, hold: FREE, count: 0 }
 }
 
 /** `most` permits, of which each hold has some. */

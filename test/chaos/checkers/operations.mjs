@@ -10,50 +10,65 @@ const CLOCK_MARGIN_MS = 5
  * which a hold may end by itself.
  *
  * @param attempts of one lock
- * @param history for its windows, and the closing of clients
+ * @param history for its windows
  * @returns `{ operations, endings }`, each with the `attempt` that it is of
  */
-export function operationsOf(attempts, { windows, closes, about }) {
-  const byId = new Map()
+export function operationsOf(attempts, { windows, about }) {
+  const outers = outersOf(attempts)
   const windowsIn = windowsOf(windows, attempts[0]?.lock)
   const operations = []
   const endings = []
-  for (const attempt of attempts) byId.set(attempt.id, attempt)
   for (const attempt of attempts) {
     if (attempt.result === 'refused') continue
-    const outer = byId.get(attempt.within)
+    const outer = outers.get(attempt.within)
     const again = outer !== undefined && outer.token === attempt.token
-    const hold = (again ? outer : attempt).id
-    const { askedAt, token, permits } = attempt
-    const isGranted = attempt.result === 'granted'
-    const common = { hold, token, permits, attempt }
-    const validUntil = Math.max(attempt.validUntil, again ? outer.validUntil : 0)
-    const taken = windowsIn(askedAt, attempt.releasedAt ?? validUntil)
-    const isTaken = (until) =>
-      taken.length > 0 && taken[0].from - WINDOW_MARGIN_MS <= until ? true : undefined
-    const to = isGranted ? attempt.settledAt : Infinity
-    operations.push({ ...common, kind: 'acquire', again, anyway: isTaken(to), from: askedAt, to })
-    if (!isGranted) continue
-
-    const closedAt = closes.get(`${attempt.process} ${attempt.era}`) ?? Infinity
-    let mayEndAt = Math.min(validUntil - CLOCK_MARGIN_MS, closedAt)
-    const { releasingAt, releasedAt = Infinity, released } = attempt
-    if (releasingAt !== undefined) {
-      const isKnown = released === true || (released === false && !about.mayLose)
-      if (isKnown) {
-        const anyway = isTaken(releasedAt)
-        const release = { ...common, kind: 'release', held: released, anyway }
-        operations.push({ ...release, from: releasingAt, to: releasedAt })
-      } else mayEndAt = Math.min(mayEndAt, releasingAt)
+    const hold = again ? outer.id : attempt.id
+    const { askedAt: from, token, permits } = attempt
+    if (attempt.result !== 'granted') {
+      operations.push({ kind: 'acquire', hold, again, token, permits, from, to: Infinity, attempt })
+      continue
     }
+    const { settledAt, closedAt = Infinity, releasingAt, releasedAt = Infinity, released } = attempt
+    const validUntil = Math.max(attempt.validUntil, again ? outer.validUntil : 0)
+    const taken = windowsIn(from, attempt.releasedAt ?? validUntil)
+    const isTakenBy = (until) => taken.length > 0 && taken[0].from - WINDOW_MARGIN_MS <= until
+    let anyway = isTakenBy(settledAt)
+    operations.push({
+      kind: 'acquire',
+      hold,
+      again,
+      token,
+      permits,
+      anyway,
+      from,
+      to: settledAt,
+      attempt,
+    })
+    let mayEndAt = Math.min(validUntil - CLOCK_MARGIN_MS, closedAt)
+    if (released === true || (released === false && !about.mayLose)) {
+      anyway = isTakenBy(releasedAt)
+      const times = { from: releasingAt, to: releasedAt }
+      operations.push({ kind: 'release', hold, permits, held: released, anyway, ...times, attempt })
+    } else if (releasingAt !== undefined) mayEndAt = Math.min(mayEndAt, releasingAt)
     // Most are released long before that.
     if (released !== true || mayEndAt <= releasedAt) {
       endings.push({ hold, from: mayEndAt, to: Infinity, attempt })
     }
-    for (const { from, to } of taken) {
-      if (from - WINDOW_MARGIN_MS >= mayEndAt) continue
-      endings.push({ hold, from: from - WINDOW_MARGIN_MS, to: to + WINDOW_MARGIN_MS, attempt })
+    for (const one of taken) {
+      const begin = one.from - WINDOW_MARGIN_MS
+      if (begin >= mayEndAt) continue
+      endings.push({ hold, from: begin, to: one.to + WINDOW_MARGIN_MS, attempt })
     }
   }
   return { operations, endings }
+}
+
+/** Those that others re-enter. */
+function outersOf(attempts) {
+  const wanted = new Set()
+  for (const { within } of attempts) if (within !== undefined) wanted.add(within)
+  const outers = new Map()
+  if (wanted.size === 0) return outers
+  for (const one of attempts) if (wanted.has(one.id)) outers.set(one.id, one)
+  return outers
 }

@@ -10,9 +10,9 @@ export function printReport(report, print = console.log) {
   print(
     `checked ${locks} locks in ${(report.tookMs / 1_000).toFixed(1)} s: ${numbers(attempts)} attempts ` +
       `(${numbers(unknown)} with an unknown outcome) against the models; ` +
-      `${numbers(report.writes)} writes to the cells (${report.lateWrites} too late, ` +
-      `${report.refusedWrites} refused for their tokens, ${report.excusedLost} lost with an excuse); ` +
-      `${numbers(report.pairs)} pairs in the order of a queue (${numbers(report.disturbedPairs)} ` +
+      `${numbers(report.cells.writes)} writes to the cells (${report.cells.late} too late, ` +
+      `${report.cells.refused} refused for their tokens, ${report.cells.excused} lost with an excuse); ` +
+      `${numbers(report.pairs.judged)} pairs in the order of a queue (${numbers(report.pairs.disturbed)} ` +
       `left out for faults); ${liveness.stretches} stretches without a fault ` +
       `(nobody let in for ${liveness.longestMs.toFixed(0)} ms at most)`,
   )
@@ -58,7 +58,8 @@ export function historyLines(attempts, startedAt) {
   const lines = attempts.flatMap((one) => {
     const who = `${one.id}${one.caller ? ` (caller ${one.caller})` : ''}`
     const what = one.within === undefined ? `acquire, ${one.lockKind ?? 'plain'}` : 're-enter'
-    const token = one.token === undefined ? '' : ` token ${one.token}, valid until ${at(one.validUntil)}`
+    const token =
+      one.token === undefined ? '' : ` token ${one.token}, valid until ${at(one.validUntil)}`
     const lines = [[one.askedAt, one.settledAt, who, what, `${one.result ?? 'unknown'}${token}`]]
     if (one.enteredAt) lines.push([one.enteredAt, one.leftAt, who, 'inside', ''])
     if (one.releasingAt) {

@@ -12,6 +12,7 @@ export function windowsOf(windows, lock) {
   const own = windows
     .filter((one) => one.lock === undefined || one.lock === lock)
     .sort((a, b) => a.from - b.from)
+  if (own.length === 0) return () => own
   /** Until when all of them are over, up to each. */
   const overBy = []
   for (const { to } of own) overBy.push(Math.max(to, overBy.at(-1) ?? -Infinity))
