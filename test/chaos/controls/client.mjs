@@ -38,7 +38,7 @@ async function call(acquire) {
     }
     let token = Date.now() * 1_000 // They have none; it is not what they are judged by.
     token += ids / 1_000
-    await tell('enter', id, { token, validUntil: now() })
+    await tell('enter', id, { result: 'granted', token, validUntil: now() })
     await pause(random() * 10)
     await tell('leave', id, held.valid() ? { validUntil: now() } : {})
     await held.release().catch(() => {})
