@@ -154,6 +154,7 @@ process.on('message', async ({ kind, ms }) => {
     running = false
     await calls
     await reopening
+    await witness.closes(era)
     await client.close()
     process.send({ tally, failures: Object.fromEntries(failures) })
   }

@@ -28,6 +28,8 @@ export class Roles {
   async stop() {
     this.#isOver = true
     await this.#done
+    // They never agreed again: said, for nothing after that is judged well.
+    if (this.#hasChanged) this.#tell({ from: this.#settledAt, to: now(), ports: 'not agreed on' })
   }
 
   /** Resolves when one change is over; the next one needs replicas that are up to date. */

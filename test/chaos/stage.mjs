@@ -84,8 +84,7 @@ export async function runStage(options) {
   await pause(500)
   await weather(stage, clients, roles)
   stage.say('all faults are over')
-  await roles?.stop()
-  const { verdict, report, left } = await conclude(stage, clients)
+  const { verdict, report, left } = await conclude(stage, clients, roles)
   for (const one of left) stage.violated(one)
   monitor?.stop()
   stage.witness.kill()
@@ -176,7 +175,7 @@ async function weather(stage, clients, roles) {
 }
 
 /** After the last fault: all names are used again, all clients end, and the witness is asked. */
-async function conclude(stage, clients) {
+async function conclude(stage, clients, roles) {
   await pause(LIMITS.leaseMs + LIMITS.outageMs + 1_000)
   const calmAt = now()
   const before = await stage.ask({ kind: 'count' }, 'entered')
@@ -194,6 +193,8 @@ async function conclude(stage, clients) {
   for (const wrong of await Promise.all(clients.map((client) => client.stop()))) {
     if (wrong !== undefined) stage.violated(wrong)
   }
+  // A busy machine may change masters by itself.
+  await roles?.stop()
   const verdict = await stage.ask({ kind: 'judge' }, 'verdict')
   if (stage.options.control) return { verdict, left: [] }
   const report = await check(stage, calmAt)
