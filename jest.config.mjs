@@ -22,7 +22,8 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(bench|demo)/'],
   testTimeout: 30_000,
   maxWorkers: 4, // Tests wait more than they work.
-  transform: { '\\.ts$': '@swc/jest' },
+  // Tools are modules of Node.js; a test that imports what they are made of has them compiled.
+  transform: { '\\.ts$': '@swc/jest', 'test/chaos/checkers/.*\\.mjs$': '@swc/jest' },
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},
   // The Node.js and Redis binaries that the tests fetch are packages too, but none of ours.
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],

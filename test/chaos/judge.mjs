@@ -1,4 +1,6 @@
 // What a history says of the promises: at most one valid holder, and tokens that rise.
+import { actsUntil } from './checkers/acts-until.mjs'
+import { excuseOf } from './excuses.mjs'
 
 /**
  * @param holds by lock: what each holder told, on one clock
@@ -26,7 +28,7 @@ export function judge(holds, forgotten) {
 }
 
 /** Until when it acted, and believed that it might. */
-const endOf = (hold) => Math.min(hold.leftAt ?? Infinity, hold.validUntil)
+const endOf = (hold) => Math.min(hold.leftAt ?? Infinity, actsUntil(hold))
 
 function findOverlaps(lock, all, forgotten, verdict) {
   let last
@@ -35,12 +37,7 @@ function findOverlaps(lock, all, forgotten, verdict) {
     if (last !== undefined && hold.enteredAt < endOf(last)) {
       const ms = Math.min(endOf(last), endOf(hold)) - hold.enteredAt
       const first = last
-      const excuse = forgotten.find(
-        (one) =>
-          (one.lock === undefined || one.lock === lock) &&
-          one.to >= first.askedAt - 50 &&
-          one.from <= hold.enteredAt + 50,
-      )
+      const excuse = excuseOf(forgotten, lock, first, hold)
       if (excuse === undefined) verdict.overlaps.push({ lock, ms, first, second: hold })
       else {
         verdict.excused += 1
@@ -62,7 +59,8 @@ function findRegressions(lock, all, verdict) {
       verdict.regressions.push({ lock, first: floor, second: hold })
     }
     const same = tokens.get(hold.token)
-    if (same !== undefined) verdict.repeated.push({ lock, first: same, second: hold })
+    if (same !== undefined && hold.token !== undefined)
+      verdict.repeated.push({ lock, first: same, second: hold })
     tokens.set(hold.token, hold)
     const top = highest.at(-1)
     highest.push(top === undefined || hold.token > top.token ? hold : top)

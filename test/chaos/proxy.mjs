@@ -3,7 +3,11 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
+/** What no script of ours answers. */
+const ODD = ['$5\r\nwhat?\r\n', '*0\r\n', '*1\r\n$5\r\nwhat?\r\n', ':-7\r\n']
+
 export class Way {
+  #oddAnswers = 0
   #target
   #listener
   #pairs = new Set()
@@ -11,6 +15,8 @@ export class Way {
   #blocked = new Set()
   #refuses = false
   #delayMs = 0
+  /** How many requests with a script are still to be answered with what makes no sense. */
+  #odd = 0
 
   constructor(target) {
     this.#target = target
@@ -49,12 +55,24 @@ export class Way {
     this.#delayMs = ms
   }
 
+  /** The server's end is gone; the client's stays open and hears nothing, until this way heals. */
+  halfOpen() {
+    for (const pair of this.#pairs) pair.leave()
+  }
+
+  /** So many requests with a script get an answer that makes no sense; then their connection ends. */
+  answerOddly(count) {
+    this.#odd = count
+  }
+
   /** @param deliver whether what was kept back comes through late; else its connections are cut */
   heal(deliver = true) {
     const wasBlocked = this.#blocked.size > 0
     this.#refuses = false
     this.#delayMs = 0
+    this.#odd = 0
     this.#blocked.clear()
+    for (const pair of this.#pairs) if (pair.isLeft) pair.destroy()
     if (wasBlocked && !deliver) this.cut()
     else for (const pair of this.#pairs) pair.flush()
   }
@@ -70,8 +88,29 @@ export class Way {
       return
     }
     const server = connect(this.#target, '127.0.0.1')
-    const lanes = [this.#lane(client, server, 'toServer'), this.#lane(server, client, 'toClient')]
+    const isOdd = (chunk) => {
+      if (this.#odd === 0 || !/evalsha/i.test(chunk)) return false
+      this.#odd -= 1
+      // The server may have run it.
+      if (this.#odd % 2 === 0) server.write(chunk)
+      setImmediate(() => pair.answerOddly())
+      return true
+    }
+    const lanes = [
+      this.#lane(client, server, 'toServer', isOdd),
+      this.#lane(server, client, 'toClient', () => false),
+    ]
     const pair = {
+      isLeft: false,
+      leave: () => {
+        pair.isLeft = true
+        for (const lane of lanes) lane.forget()
+        server.resetAndDestroy()
+      },
+      answerOddly: () => {
+        pair.leave()
+        client.end(ODD[this.#oddAnswers++ % ODD.length])
+      },
       destroy: () => {
         this.#pairs.delete(pair)
         client.resetAndDestroy()
@@ -82,30 +121,41 @@ export class Way {
       },
     }
     this.#pairs.add(pair)
+    const closed = () => {
+      if (client.destroyed && server.destroyed) this.#pairs.delete(pair)
+    }
+    client.on('close', closed)
+    server.on('close', closed)
   }
 
-  #lane(from, to, direction) {
+  #lane(from, to, direction, isTaken) {
     const kept = []
+    let isLeft = false
     let sending = Promise.resolve()
     const send = (chunk) => {
       const ms = this.#delayMs
       sending = sending.then(async () => {
         if (ms > 0) await pause(ms)
-        if (!to.destroyed) to.write(chunk)
+        if (!to.destroyed && !isLeft) to.write(chunk)
       })
     }
     from.setNoDelay(true)
     from.on('error', () => {})
     from.on('data', (chunk) => {
+      if (isLeft || isTaken(chunk)) return
       if (this.#blocked.has(direction) || kept.length > 0) kept.push(chunk)
       else send(chunk)
     })
     from.on('close', () => {
       // A dead peer says nothing where nothing comes through.
-      if (!this.#blocked.has(direction)) void sending.then(() => to.end())
+      if (!this.#blocked.has(direction) && !isLeft) void sending.then(() => to.end())
     })
     return {
+      forget: () => {
+        isLeft = true
+      },
       flush: () => {
+        if (isLeft) return
         for (const chunk of kept.splice(0)) send(chunk)
         if (from.destroyed) void sending.then(() => to.end())
       },

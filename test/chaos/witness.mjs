@@ -1,55 +1,75 @@
 // A process apart from locks and Redis: it writes down, on its own clock, who asked for a lock, who
-// entered with which token, until when that one believed its lease to be valid, and who left.
+// entered with which token, until when that one believed its lease to be valid, and who left. Holders
+// write to its two cells. In the end it judges what it has written down.
+import { createWriteStream } from 'node:fs'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
+import { check } from './checkers/check.mjs'
+import { History } from './checkers/history.mjs'
 import { judge } from './judge.mjs'
+import { plot } from './plot.mjs'
 import { now } from './random.mjs'
 
-/** By lock: `{ lock, client, askedAt, enteredAt, token, validUntil, leftAt }` */
-const holds = new Map()
-const forgotten = []
-let entered = 0
+const history = new History()
 
 const listener = createServer((socket) => {
   socket.setNoDelay(true)
   socket.on('error', () => {})
-  const own = new Map()
+  const answers = []
   const lines = createInterface({ input: socket })
   lines.on('error', () => {}) // A killed client.
   lines.on('line', (line) => {
-    const { kind, id, ...said } = JSON.parse(line)
-    const at = now()
-    if (kind === 'forces') {
-      forgotten.push({ id, lock: said.lock, from: at, to: Infinity })
-    } else if (kind === 'forced') {
-      forgotten.find((one) => one.id === id).to = at
-    } else if (kind === 'ask') {
-      own.set(id, { ...said, askedAt: at, validUntil: 0 })
-    } else if (kind === 'enter') {
-      const hold = own.get(id)
-      Object.assign(hold, said, { enteredAt: at })
-      const all = holds.get(hold.lock) ?? []
-      holds.set(hold.lock, all)
-      all.push(hold)
-      entered += 1
-    } else {
-      const hold = own.get(id)
-      hold.validUntil = Math.max(hold.validUntil, said.validUntil ?? 0)
-      if (kind === 'leave') {
-        hold.leftAt = at
-        own.delete(id)
-      } else if (kind === 'drop') own.delete(id)
-    }
-    if (kind !== 'valid') socket.write(`${id}\n`)
+    const message = JSON.parse(line)
+    const value = history.hear(message, now())
+    if (SILENT.has(message.kind)) return
+    const answer = value === undefined ? message.id : `${message.id}\t${value}`
+    // Together with those to the other lines that came with this one.
+    if (answers.push(answer) > 1) return
+    setImmediate(() => socket.write(`${answers.splice(0).join('\n')}\n`))
   })
 })
+const SILENT = new Set(['valid', 'queued', 'settle', 'write', 'released', 'late'])
 listener.listen(0, '127.0.0.1', () => process.send({ port: listener.address().port }))
 
-process.on('message', ({ kind, lock, id }) => {
+let lastBeat = now()
+setInterval(() => {
+  const lateMs = now() - lastBeat - 50
+  if (lateMs > 200)
+    history.faults.push({ what: 'the witness is late', from: lastBeat, to: now(), measured: true })
+  lastBeat = now()
+}, 50)
+
+process.on('message', ({ kind, lock, id, ...said }) => {
   // For so long a lock may be given away although somebody has it: force, a flush, a failover.
-  if (kind === 'forgets') forgotten.push({ id, lock, from: now(), to: Infinity })
-  if (kind === 'forgot') forgotten.find((one) => one.id === id).to = now()
-  if (kind === 'count') process.send({ entered })
-  if (kind === 'judge') process.send({ verdict: judge(holds, forgotten) })
+  if (kind === 'forgets') {
+    history.forgets(id, lock, said.from ?? now())
+    Object.assign(history.windows.at(-1), said)
+  }
+  if (kind === 'forgot') history.forgot(id, said.to ?? now())
+  if (kind === 'count') process.send({ entered: countByLock() })
+  if (kind === 'judge') process.send({ verdict: judge(history.holds(), history.windows) })
+  // What is known of the run: `about` and `faults`; where to write the history and the plot.
+  if (kind === 'check') void conclude(said)
 })
 process.on('disconnect', () => process.exit())
+
+function countByLock() {
+  return Object.fromEntries([...history.holds()].map(([lock, all]) => [lock, all.length]))
+}
+
+async function conclude({ about, faults, files }) {
+  Object.assign(history.about, about)
+  history.faults.push(...faults)
+  if (files.history) await write(files.history, history.lines())
+  const report = check(history)
+  if (files.plot) await write(files.plot, [plot(history, report)])
+  process.send({ report })
+}
+
+async function write(file, lines) {
+  const stream = createWriteStream(file)
+  for (const line of lines) {
+    if (!stream.write(`${line}\n`)) await new Promise((resolve) => stream.once('drain', resolve))
+  }
+  await new Promise((resolve) => stream.end(resolve))
+}

@@ -1,179 +1,153 @@
-// Real servers for the chaos, each an own process that can be killed, stopped and started anew.
-import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { Redis } from 'ioredis'
-import { freePort } from '../../bench/support.mjs'
-import { ensureServer } from '../../scripts/native-server.mjs'
+// The places where locks live: servers, how a client is told of them, and what can befall them.
+import { RedisCluster } from './servers/cluster.mjs'
+import { Replicated } from './servers/replicated.mjs'
+import { Watched } from './servers/sentinels.mjs'
+import { Server } from './servers/server.mjs'
 
-const folders = new Set()
-const servers = new Set()
-process.on('exit', () => {
-  for (const server of servers) server.process.kill('SIGKILL')
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
+const HOST = '127.0.0.1'
+/** Names of many slots, of which some are one's own with another. */
+const IN_SLOTS = ['plain-a', 'plain-b', 'fair-a', 'fair-b', 'mixed-a', '{pair}-a', '{pair}-b']
+const USUAL = ['plain-a', 'plain-b', 'fair-a', 'fair-b', 'mixed-a', 'cold-1', 'cold-2']
+const OF_QUORUM = ['plain-a', 'plain-b', 'plain-c', 'cold-1', 'cold-2', 'cold-3']
 
-export class Server {
-  #persistent
-  #folder
-  #args
+/**
+ * @typedef World
+ * @property {Server[]} servers that locks are in
+ * @property {boolean} isQuorum whether a minority may forget
+ * @property {boolean} persistent whether a server that is restarted has its data
+ * @property {boolean} isReplicated whether another server may take over that lacks the last grants
+ * @property {number} db the database that locks are in
+ * @property {string[]} names that all fight for
+ * @property {(ways: import('./proxy.mjs').Way[]) => object} placeBy how a client gets there
+ * @property {() => Promise<Server[]>} masters those that have keys
+ * @property {Record<string, (ms: number, random: () => number) => Promise<void>>} changes of masters
+ * @property {string[]} lossless those of them after which no lock is excused
+ * @property {() => Promise<void>} stop
+ */
 
-  /**
-   * @param persistent whether it writes all down before it answers
-   * @param args what it is started with beside the usual
-   */
-  static async start(persistent, args = []) {
-    const server = new Server()
-    server.#persistent = persistent
-    server.#args = args
-    server.#folder = mkdtempSync(join(tmpdir(), 'holdfast-chaos-'))
-    folders.add(server.#folder)
-    server.port = await freePort()
-    servers.add(server)
-    await server.#run()
-    return server
-  }
-
-  async #run() {
-    const { path, env } = ensureServer()
-    const args = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '']
-    const aof = this.#persistent ? ['yes', '--appendfsync', 'always'] : ['no']
-    args.push(
-      '--dir',
-      this.#folder,
-      '--appendonly',
-      ...aof,
-      '--enable-debug-command',
-      'yes',
-      ...this.#args,
-    )
-    this.process = spawn(path, args, { stdio: 'ignore', env: { ...process.env, ...env } })
-    this.ended = once(this.process, 'exit')
-    this.admin?.disconnect()
-    this.admin = new Redis(this.port, { maxRetriesPerRequest: null, retryStrategy: () => 10 })
-    this.admin.on('error', () => {})
-    await this.admin.ping()
-  }
-
-  async kill() {
-    this.process.kill('SIGKILL')
-    await this.ended
-  }
-
-  restart() {
-    return this.#run()
-  }
-
-  signal(name) {
-    this.process.kill(name)
-  }
-
-  async stop() {
-    this.admin.disconnect()
-    servers.delete(this)
-    await this.kill()
-    rmSync(this.#folder, { recursive: true, force: true })
-    folders.delete(this.#folder)
+async function single({ forget }) {
+  const db = 1
+  const servers = [await Server.start({ persistent: !forget, db })]
+  return {
+    servers,
+    persistent: !forget,
+    db,
+    placeBy: ([way]) => ({ redis: `redis://${HOST}:${way.port}/${db}` }),
   }
 }
 
-/** A master and its replicas, watched by Sentinels. */
-export class Watched {
-  name = 'chaos'
-
-  static async start() {
-    const watched = new Watched()
-    const args = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1']
-    watched.servers = await Promise.all([0, 1, 2].map(() => Server.start(false, args)))
-    const [master, ...replicas] = watched.servers
-    await Promise.all(replicas.map(({ admin }) => admin.replicaof('127.0.0.1', master.port)))
-    while ((await master.admin.wait(2, 100)) < 2);
-    const ids = await Promise.all(
-      [0, 1, 2].map(async () => ({ port: await freePort(), id: randomBytes(20).toString('hex') })),
-    )
-    watched.sentinels = await Promise.all(ids.map((one) => watched.#sentinel(one, ids, replicas)))
-    await pause(1_000)
-    return watched
-  }
-
-  async #sentinel(own, ids, replicas) {
-    const folder = mkdtempSync(join(tmpdir(), 'holdfast-chaos-'))
-    folders.add(folder)
-    const { name } = this
-    const [{ port }] = this.servers
-    const lines = [
-      'bind 127.0.0.1',
-      `port ${own.port}`,
-      `dir ${folder}`,
-      `sentinel myid ${own.id}`,
-      `sentinel monitor ${name} 127.0.0.1 ${port} 2`,
-      `sentinel down-after-milliseconds ${name} 800`,
-      `sentinel failover-timeout ${name} 5000`,
-      ...replicas.map((one) => `sentinel known-replica ${name} 127.0.0.1 ${one.port}`),
-      ...ids
-        .filter((one) => one !== own)
-        .map((one) => `sentinel known-sentinel ${name} 127.0.0.1 ${one.port} ${one.id}`),
-    ]
-    const config = join(folder, 'sentinel.conf')
-    writeFileSync(config, `${lines.join('\n')}\n`)
-    const { path, env } = ensureServer()
-    const child = spawn(path, [config, '--sentinel'], {
-      stdio: 'ignore',
-      env: { ...process.env, ...env },
-    })
-    const admin = new Redis(own.port, { maxRetriesPerRequest: null, retryStrategy: () => 10 })
-    admin.on('error', () => {})
-    await admin.ping()
-    const periods = ['info-period', 500, 'ping-period', 300, 'ask-period', 100]
-    await admin.call('SENTINEL', 'DEBUG', ...periods, 'publish-period', 200).catch(() => {})
-    const sentinel = { port: own.port, admin, process: child }
-    servers.add(sentinel)
-    return sentinel
-  }
-
-  get options() {
-    const sentinels = this.sentinels.map(({ port }) => ({ host: '127.0.0.1', port }))
-    return { sentinels, name: this.name }
-  }
-
-  async master() {
-    const [, port] = await this.sentinels[0].admin.call(
-      'SENTINEL',
-      'GET-MASTER-ADDR-BY-NAME',
-      this.name,
-    )
-    return this.servers.find((one) => one.port === Number(port))
-  }
-
-  /** Done when the Sentinels name another one. */
-  async failover(begin) {
-    const before = await this.master()
-    await begin(before)
-    for (let i = 0; i < 150 && (await this.master()) === before; i++) await pause(100)
-  }
-
-  planned() {
-    return this.failover(() =>
-      this.sentinels[0].admin.call('SENTINEL', 'FAILOVER', this.name).catch(() => {}),
-    )
-  }
-
-  async stop() {
-    for (const { admin, process: child } of this.sentinels) {
-      admin.disconnect()
-      child.kill('SIGKILL')
-    }
+async function quorum(count, db) {
+  const servers = await Promise.all(Array.from({ length: count }, () => Server.start({ db })))
+  return {
+    servers,
+    isQuorum: true,
+    db,
+    names: OF_QUORUM,
+    placeBy: (ways) => ({ masters: ways.map(({ port }) => `redis://${HOST}:${port}/${db}`) }),
   }
 }
 
-/** How many servers, and how clients are made for them. */
+async function sentinel() {
+  const db = 1
+  const watched = await Watched.start(db)
+  return {
+    servers: watched.servers,
+    isReplicated: true,
+    db,
+    placeBy: (ways) => ({ redis: { ...watched.optionsBy(ways), db } }),
+    named: () => watched.named(),
+    masters: () => watched.named(),
+    changes: {
+      'planned failover': () => watched.planned(),
+      'master killed': (ms) => watched.masterKilled(ms),
+      'master stopped': (ms) => watched.masterStopped(ms),
+    },
+    stop: () => watched.stop(),
+  }
+}
+
+async function cluster() {
+  const nodes = await RedisCluster.start()
+  const names = IN_SLOTS
+  return {
+    servers: nodes.servers,
+    isReplicated: true,
+    masterCount: 3,
+    names,
+    placeBy: (ways) => ({
+      cluster: {
+        nodes: ways.map(({ port }) => ({ host: HOST, port })),
+        natMap: Object.fromEntries(
+          nodes.servers.map(({ port }, i) => [
+            `${HOST}:${port}`,
+            { host: HOST, port: ways[i].port },
+          ]),
+        ),
+      },
+    }),
+    masters: () => nodes.masters(),
+    changes: {
+      'cluster failover': (ms, random) => nodes.planned(ms, random),
+      'cluster takeover': (ms, random) => nodes.takeover(ms, random),
+      'master killed': (ms, random) => nodes.masterKilled(ms, random),
+      'master stopped': (ms, random) => nodes.masterStopped(ms, random),
+      'slot moved': (ms, random) => nodes.slotMoved(ms, random, names),
+    },
+    // The old master waits until its replica has everything, and then sends clients there.
+    lossless: ['cluster failover', 'slot moved'],
+    stop: () => nodes.stop(),
+  }
+}
+
+async function replicas() {
+  const db = 1
+  const pair = await Replicated.start(db)
+  return {
+    servers: pair.servers,
+    isReplicated: true,
+    db,
+    /** The one way of a client leads to the master. */
+    targets: [pair.servers[0]],
+    placeBy: ([way]) => {
+      pair.ways.push(way)
+      return { redis: `redis://${HOST}:${way.port}/${db}` }
+    },
+    masters: () => pair.masters(),
+    changes: { 'lagging replica promoted': (ms, random) => pair.promoted(ms, random) },
+    stop: () => pair.stop(),
+  }
+}
+
 export const WORLDS = {
-  single: { servers: 1, isQuorum: false },
-  quorum3: { servers: 3, isQuorum: true },
-  quorum5: { servers: 5, isQuorum: true },
-  sentinel: { servers: 3, isQuorum: false, isWatched: true },
+  single,
+  quorum3: () => quorum(3, 1),
+  quorum5: () => quorum(5, 0),
+  sentinel,
+  cluster,
+  replicas,
+}
+
+/** @returns {Promise<World>} */
+export async function startWorld(name, options) {
+  const world = await WORLDS[name](options)
+  const whole = {
+    isQuorum: false,
+    persistent: false,
+    isReplicated: false,
+    db: 0,
+    masterCount: 1,
+    names: USUAL,
+    targets: world.servers,
+    masters: async () => world.servers,
+    changes: {},
+    lossless: [],
+    ...world,
+  }
+  return {
+    ...whole,
+    stop: async () => {
+      await world.stop?.()
+      await Promise.all(world.servers.map((server) => server.stop()))
+    },
+  }
 }

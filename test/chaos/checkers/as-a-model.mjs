@@ -1,0 +1,64 @@
+// Each lock against the model of what it is.
+import { linearize } from './linearizable.mjs'
+import { MODELS } from './models.mjs'
+import { operationsOf } from './operations.mjs'
+import { shrinkFromTheEnd } from './shrink.mjs'
+
+/**
+ * @param isShortened whether the shortest part is looked for
+ * @returns undefined where all can be explained; else what was found, and the shortest part of it that
+ * cannot be explained either
+ */
+export function judgeAsModel(lock, attempts, history, isShortened = true) {
+  const said = operationsOf(attempts, history)
+  const isReentrant = said.operations.some(({ again }) => again)
+  const name = `${isReentrant ? 're-entrant ' : ''}fenced mutex`
+  const model = MODELS[name]
+  const { verdict, at } = linearize(model, said)
+  if (verdict === 'linearizable') return undefined
+  if (verdict === 'undecided') return { lock, model: name, verdict, shortest: [] }
+  const unfenced = linearize(MODELS[name.replace('fenced ', '')], said)
+  const parts = partsOf(said, at.to)
+  const shortest = !isShortened
+    ? []
+    : shrinkFromTheEnd(parts, (some) => linearize(model, together(some)).verdict === 'convicted')
+  return {
+    lock,
+    model: name,
+    verdict,
+    /** Whether it can be explained when one does not look at the tokens. */
+    withoutTokens: unfenced.verdict,
+    shortest: [...new Set(shortest.flatMap(({ attempts: some }) => some))],
+  }
+}
+
+/**
+ * What can be left out as a whole, in the order of time: a hold with all that was done in its name, and what
+ * was asked until the return that cannot be explained.
+ */
+function partsOf({ operations, endings }, until) {
+  const parts = new Map()
+  const partOf = (hold) => {
+    const part = parts.get(hold) ?? { attempts: [], operations: [], endings: [] }
+    parts.set(hold, part)
+    return part
+  }
+  for (const one of operations) {
+    if (one.from > until) continue
+    const part = partOf(one.hold)
+    // What came back later is not known of yet.
+    part.operations.push(one.to > until ? { ...one, to: Infinity } : one)
+    part.attempts.push(one.attempt)
+  }
+  for (const one of endings) parts.get(one.hold)?.endings.push(one)
+  const lastOf = ({ operations: some }) =>
+    Math.max(...some.map(({ from, to }) => (to === Infinity ? from : to)))
+  return [...parts.values()].sort((a, b) => lastOf(a) - lastOf(b))
+}
+
+function together(parts) {
+  return {
+    operations: parts.flatMap(({ operations }) => operations),
+    endings: parts.flatMap(({ endings }) => endings),
+  }
+}

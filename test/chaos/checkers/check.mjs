@@ -1,0 +1,78 @@
+// All that is checked of a history, lock by lock.
+import { judgeAsModel } from './as-a-model.mjs'
+import { judgeCells } from './cells.mjs'
+import { judgeOrder } from './fifo.mjs'
+import { judgeLiveness } from './liveness.mjs'
+
+/** Of how many locks the shortest history is looked for. */
+const MOST_SHORTENED = 5
+/** Of how many of a kind more than the number is told. */
+const MOST_TOLD = 50
+
+/**
+ * @typedef {import('./history.mjs').Attempt} Attempt
+ * @typedef {{ lock: string, first: Attempt, second: Attempt }} Pair
+ * @typedef {object} Report plain values, to be sent and printed
+ * @property {any} about
+ * @property {number} locks
+ * @property {number} attempts
+ * @property {number} unknown outcomes of which nobody knows
+ * @property {{ lock: string, model: string, verdict: string, withoutTokens?: string, shortest: Attempt[] }[]} unexplained
+ * @property {{ writes: number, excused: number, late: number, refused: number }} cells
+ * @property {Pair[]} lost updates
+ * @property {Pair[]} stale writes that were accepted
+ * @property {{ judged: number, disturbed: number }} pairs in the order of a queue
+ * @property {Pair[]} inversions
+ * @property {ReturnType<typeof judgeLiveness>} liveness
+ * @property {any[]} faults
+ * @property {Record<string, number>} convictions how often each checker found something
+ * @property {number} tookMs
+ */
+
+/**
+ * @param history a `History`
+ * @returns {Report} figures of what was checked, and what was convicted
+ */
+export function check(history) {
+  const begin = performance.now()
+  const found = { unexplained: [], lost: [], stale: [], inversions: [] }
+  const cells = { writes: 0, excused: 0, late: 0, refused: 0 }
+  const pairs = { judged: 0, disturbed: 0 }
+  let [attempts, unknown] = [0, 0]
+  for (const [lock, all] of history.attempts) {
+    attempts += all.length
+    unknown += all.filter(isUnknown).length
+    const isShortened = found.unexplained.length < MOST_SHORTENED
+    const one = judgeAsModel(lock, all, history, isShortened)
+    if (one !== undefined) found.unexplained.push(one)
+    const written = judgeCells(lock, all, history.windows)
+    for (const what in cells) cells[what] += written[what]
+    found.lost.push(...written.lost)
+    found.stale.push(...written.stale)
+    const order = judgeOrder(lock, all, history)
+    for (const what in pairs) pairs[what] += order[what]
+    found.inversions.push(...order.inversions)
+  }
+  const liveness = judgeLiveness(history)
+  const convictions = {
+    linearizability: found.unexplained.length,
+    'unfenced cell': found.lost.length,
+    'fenced cell': found.stale.length,
+    order: found.inversions.length,
+    liveness: liveness.stuck.length,
+  }
+  for (const all of [...Object.values(found), liveness.stuck]) all.splice(MOST_TOLD)
+  const faults = history.faults.filter(({ measured }) => !measured)
+  const { about } = history
+  const figures = { about, locks: history.attempts.size, attempts, unknown, cells, pairs }
+  const tookMs = performance.now() - begin
+  return { ...figures, ...found, liveness, faults, convictions, tookMs }
+}
+
+function isUnknown({ result, released }) {
+  if (result === 'refused') return false
+  return result !== 'granted' || released === undefined || released === null
+}
+
+export const isConvicted = ({ convictions }) =>
+  Object.values(convictions).some((count) => count > 0)

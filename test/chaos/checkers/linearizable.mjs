@@ -1,0 +1,194 @@
+// Whether what was observed of a lock could have been one thing after another: each operation has its
+// effect at one moment between its call and its return. The search of Wing and Gong with the memory of
+// Lowe, in the order of time: it keeps all configurations (a state of the lock, and which of the operations
+// that have not returned had their effect) that explain what has returned so far. What is kept does not
+// grow with the history, and where nothing is left, the last return is what cannot be explained.
+
+const ORDER = { call: 0, mayEnd: 1, return: 2, endsNoMore: 3 }
+
+/**
+ * @param model one of models.mjs
+ * @param history `operations`, and `endings`: `{ hold, from, to }`, between which times a hold may end by itself
+ * @param most of how many configurations it is undecided
+ * @returns `verdict`: 'linearizable', 'convicted' or 'undecided'; `at`: the operation that cannot be explained
+ */
+export function linearize(model, { operations, endings = [] }, { most = 20_000 } = {}) {
+  const events = eventsOf(withoutTheUnheard(operations), endings)
+  const search = new Search(model, most)
+  for (const { type, what } of events) {
+    search[type](what)
+    if (search.isTooLarge) return { verdict: 'undecided', at: what, widest: search.widest }
+    if (search.configurations.length === 0) return { verdict: 'convicted', at: what }
+  }
+  return { verdict: 'linearizable', widest: search.widest }
+}
+
+/**
+ * An acquisition that never came back may have had its effect or not. Where nothing else was done in
+ * its name, to leave it out explains whatever else can explain.
+ */
+function withoutTheUnheard(operations) {
+  const unheard = new Set()
+  for (const one of operations) if (isUnheard(one)) unheard.add(one.hold)
+  if (unheard.size === 0) return operations
+  for (const one of operations) if (!isUnheard(one)) unheard.delete(one.hold)
+  return operations.filter((one) => !isUnheard(one) || !unheard.has(one.hold))
+}
+
+const isUnheard = ({ kind, to }) => kind === 'acquire' && to === Infinity
+
+function eventsOf(operations, endings) {
+  const events = []
+  for (const what of operations) {
+    events.push({ at: what.from, type: 'call', what })
+    if (what.to !== Infinity) events.push({ at: what.to, type: 'return', what })
+  }
+  for (const what of endings) {
+    events.push({ at: what.from, type: 'mayEnd', what })
+    if (what.to !== Infinity) events.push({ at: what.to, type: 'endsNoMore', what })
+  }
+  return events.sort((a, b) => a.at - b.at || ORDER[a.type] - ORDER[b.type])
+}
+
+const NOTHING = []
+
+class Search {
+  widest = 1
+  #model
+  #most
+  /** What may have its effect before it must. */
+  #early = new Set()
+  /** Acquisitions that have not returned, by hold. */
+  #called = new Map()
+  /** Holds that may end by themselves now, and for how many reasons. */
+  #ending = new Map()
+
+  constructor(model, most) {
+    this.#model = model
+    this.#most = most
+    this.configurations = [{ state: model.first, done: NOTHING }]
+  }
+
+  get isTooLarge() {
+    return this.configurations.length > this.#most
+  }
+
+  call(operation) {
+    const { kind, hold, to } = operation
+    if (kind === 'release' || to === Infinity) this.#early.add(operation)
+    else {
+      // Nobody can undo it before it returns. So to let it come first explains nothing, unless the hold
+      // can end by itself before that.
+      this.#called.set(hold, operation)
+      if (this.#ending.has(hold)) this.#early.add(operation)
+    }
+  }
+
+  return(operation) {
+    const found = new Found(this.#model)
+    for (const one of this.configurations) {
+      if (one.done.includes(operation)) {
+        found.add(one.state, without(one.done, operation))
+      } else this.#explore(one, found, operation)
+    }
+    this.#early.delete(operation)
+    if (this.#called.get(operation.hold) === operation) this.#called.delete(operation.hold)
+    this.#keep(found)
+  }
+
+  mayEnd(ending) {
+    this.#ending.set(ending.hold, (this.#ending.get(ending.hold) ?? 0) + 1)
+    const called = this.#called.get(ending.hold)
+    if (called !== undefined) this.#early.add(called)
+  }
+
+  endsNoMore(ending) {
+    const found = new Found(this.#model)
+    for (const one of this.configurations) this.#explore(one, found)
+    const left = this.#ending.get(ending.hold) - 1
+    if (left > 0) this.#ending.set(ending.hold, left)
+    else this.#ending.delete(ending.hold)
+    this.#keep(found)
+  }
+
+  #keep(found) {
+    this.configurations = found.all
+    this.widest = Math.max(this.widest, found.all.length)
+  }
+
+  /** All that can have come about; where `last` is given, with that as the last step. */
+  #explore(from, found, last) {
+    const seen = new Found(this.#model)
+    const todo = [from]
+    seen.add(from.state, from.done)
+    while (todo.length > 0 && seen.size + found.size <= this.#most + 1) {
+      const { state, done } = todo.pop()
+      if (last === undefined) found.add(state, done)
+      else {
+        const next = this.#model.step(state, last)
+        if (next !== undefined) found.add(next, done)
+      }
+      for (const what of this.#early) {
+        if (what === last || done.includes(what)) continue
+        const next = this.#model.step(state, what)
+        // What changes nothing can as well come when it must.
+        if (next === undefined || next === state) continue
+        const after = [...done, what]
+        if (seen.add(next, after)) todo.push({ state: next, done: after })
+      }
+      for (const hold of this.#model.holds(state)) {
+        if (!this.#ending.has(hold)) continue
+        const next = this.#model.end(state, hold)
+        if (seen.add(next, done)) todo.push({ state: next, done })
+      }
+    }
+  }
+}
+
+const without = (done, operation) =>
+  done.length === 1 ? NOTHING : done.filter((one) => one !== operation)
+
+/** Configurations, each once. */
+class Found {
+  all = []
+  #keys
+  #model
+
+  constructor(model) {
+    this.#model = model
+  }
+
+  get size() {
+    return this.all.length
+  }
+
+  /** @returns whether it is new */
+  add(state, done) {
+    if (this.all.length > 0) {
+      this.#keys ??= new Set(this.all.map((one) => this.#keyOf(one)))
+      const key = this.#keyOf({ state, done })
+      if (this.#keys.has(key)) return false
+      this.#keys.add(key)
+    }
+    this.all.push({ state, done })
+    return true
+  }
+
+  #keyOf({ state, done }) {
+    if (done.length === 0) return this.#model.key(state)
+    return `${this.#model.key(state)}|${done.map(numberOf).sort().join()}`
+  }
+}
+
+const numbers = new WeakMap()
+let count = 0
+/** Tells operations apart in a key. */
+function numberOf(operation) {
+  let number = numbers.get(operation)
+  if (number === undefined) {
+    count += 1
+    number = count
+    numbers.set(operation, number)
+  }
+  return number
+}

@@ -1,0 +1,80 @@
+// Where nothing is wrong any more, who waits for a lock gets in.
+import { calmStretches } from './disturbances.mjs'
+
+/**
+ * How long it may take after a fault of a kind, in milliseconds, until somebody is let in. Each bound is
+ * the sum of what can be in the way (the rest of a lease, a claim window, the wait before a reconnect)
+ * and several seconds for a machine that is busy.
+ */
+const BOUNDS = [
+  // Of a process that died, the leases; of one that was frozen, its places in the queue: some 5 s.
+  [/\bkilled$/, 7_000],
+  [/\b(paused|stalled|late)$/, 9_000],
+  // A client asks again at once, or with the next try to connect.
+  [/^(cut|refuse|slow)/, 6_000],
+  [/^(black hole|requests|replies)/, 7_000],
+  // Sentinels and clients must agree on the new master; those who queue there, queue anew.
+  [/failover|^master/, 10_000],
+  // A master of a quorum that forgot rests for the longest lease.
+  [/^(emptied|restarted|key deleted)/, 9_000],
+]
+const OTHER_MS = 8_000
+/** No fault at all, and a holder that works for as long as any. */
+const CALM_MS = 6_000
+
+export function boundOf({ what }) {
+  return BOUNDS.find(([pattern]) => pattern.test(what))?.[1] ?? OTHER_MS
+}
+
+/**
+ * @param history up to `about.calmAt`, and from `about.startedAt`
+ * @returns how many stretches without a fault were long enough, and where nobody was let in although
+ * somebody waited for longer than the bound
+ */
+export function judgeLiveness(history) {
+  const { attempts, about } = history
+  // A process that is late for a moment is within the bounds.
+  const faults = history.faults.filter((one) => !one.measured || one.to - one.from > 1_000)
+  const verdict = { stretches: 0, longestMs: 0, stuck: [] }
+  const stretches = calmStretches(faults, about.startedAt, about.calmAt, CALM_MS).flatMap((one) => {
+    const boundMs = Math.max(CALM_MS, ...one.after.map(boundOf))
+    return one.to - one.from > boundMs ? [{ ...one, boundMs }] : []
+  })
+  verdict.stretches = stretches.length
+  for (const [lock, all] of attempts) {
+    const grants = all
+      .flatMap(({ result, settledAt }) => (result === 'granted' ? [settledAt] : []))
+      .sort((a, b) => a - b)
+    // Who was killed waits no more.
+    const waits = all
+      .filter((one) => one.waits && one.settledAt !== undefined)
+      .sort((a, b) => a.askedAt - b.askedAt)
+    for (const stretch of stretches) {
+      const inside = grants.filter((at) => at > stretch.from && at < stretch.to)
+      const cuts = [stretch.from, ...inside, stretch.to]
+      for (let i = 1; i < cuts.length; i++) {
+        const waitedMs = timeWaited(waits, cuts[i - 1], cuts[i])
+        verdict.longestMs = Math.max(verdict.longestMs, waitedMs)
+        if (waitedMs <= stretch.boundMs) continue
+        const after = stretch.after.map(({ what }) => what)
+        verdict.stuck.push({ lock, from: cuts[i - 1], waitedMs, boundMs: stretch.boundMs, after })
+      }
+    }
+  }
+  return verdict
+}
+
+/** For how long somebody waited at all between two times. */
+function timeWaited(waits, from, to) {
+  if (to - from < CALM_MS / 6) return to - from
+  let waited = 0
+  let at = from
+  for (const { askedAt, settledAt = Infinity } of waits) {
+    if (askedAt >= to) break
+    const end = Math.min(settledAt, to)
+    if (end <= at) continue
+    waited += end - Math.max(at, askedAt)
+    at = end
+  }
+  return waited
+}

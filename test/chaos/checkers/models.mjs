@@ -1,0 +1,86 @@
+// What a lock is, as states and steps: the five models of Hazelcast's Jepsen suite. A step is given a state
+// and an operation, and answers the next state, or undefined where the lock could not have done that.
+
+/**
+ * @typedef {object} Operation
+ * @property {'acquire' | 'release'} kind
+ * @property {string | number} hold who holds: all of one hold have the same
+ * @property {boolean} [again] of an acquisition: it must be a re-entry
+ * @property {number} [token] undefined where it is not known
+ * @property {number} [permits] 1 where it is not said
+ * @property {boolean} [held] of a release: true where it was held until then, false where the hold was gone
+ * already, undefined where it is not known
+ * @property {boolean} [anyway] its result says nothing, for the hold could be taken away meanwhile
+ * @property {number} from when it was asked for
+ * @property {number} to when it came back; Infinity where it never did
+ */
+
+const FREE = null
+const NOBODY = []
+
+/** A lock of one owner at a time, who may hold it `most` times at once. */
+export function mutex({ most, fenced }) {
+  return {
+    first: { hold: FREE, count: 0, token: -Infinity },
+    key: ({ hold, count, token }) => `${hold} ${count} ${token}`,
+    step: (state, operation) =>
+      operation.kind === 'acquire'
+        ? acquired(state, operation, most, fenced)
+        : released(state, operation),
+    /** Who has it. */
+    holds: ({ hold }) => (hold === FREE ? NOBODY : [hold]),
+    /** The hold ends by itself. */
+    end: (state, hold) => (state.hold === hold ? { ...state, hold: FREE, count: 0 } : undefined),
+  }
+}
+
+function acquired(state, { hold, again, anyway, token }, most, fenced) {
+  if (state.hold === hold) {
+    const same = !fenced || token === undefined || token === state.token
+    return state.count < most && same ? { ...state, count: state.count + 1 } : undefined
+  }
+  if (again) return anyway ? state : undefined
+  if (state.hold !== FREE) return undefined
+  if (!fenced || token === undefined) return { hold, count: 1, token: state.token }
+  return token > state.token ? { hold, count: 1, token } : undefined
+}
+
+function released(state, { hold, held, anyway }) {
+  if (state.hold !== hold) return held === true && !anyway ? undefined : state
+  if (held === false) return anyway ? state : undefined
+  return state.count > 1 ? { ...state, count: state.count - 1 } : { ...state, hold: FREE, count: 0 }
+}
+
+/** `most` permits, of which each hold has some. */
+export function permits(most) {
+  const next = (state, hold, change) => {
+    const all = new Map(state.all)
+    const own = (all.get(hold) ?? 0) + change
+    if (own === 0) all.delete(hold)
+    else all.set(hold, own)
+    return { used: state.used + change, all }
+  }
+  return {
+    first: { used: 0, all: new Map() },
+    key: ({ all }) => JSON.stringify([...all].sort()),
+    step: (state, { kind, hold, held, anyway, permits: wanted = 1 }) => {
+      const own = state.all.get(hold) ?? 0
+      if (kind === 'acquire') {
+        return state.used + wanted <= most ? next(state, hold, wanted) : undefined
+      }
+      if (held !== false && own >= wanted) return next(state, hold, -wanted)
+      return anyway || (held !== true && own === 0) ? state : undefined
+    },
+    holds: ({ all }) => [...all.keys()],
+    end: (state, hold) =>
+      state.all.has(hold) ? next(state, hold, -state.all.get(hold)) : undefined,
+  }
+}
+
+/** By name; permits are counted, so they are made with their number. */
+export const MODELS = {
+  mutex: mutex({ most: 1, fenced: false }),
+  'fenced mutex': mutex({ most: 1, fenced: true }),
+  're-entrant mutex': mutex({ most: Infinity, fenced: false }),
+  're-entrant fenced mutex': mutex({ most: Infinity, fenced: true }),
+}

@@ -1,0 +1,74 @@
+// From what was told of a lock to operations on a model of it.
+import { WINDOW_MARGIN_MS, windowsOf } from './windows.mjs'
+
+/** What the clocks of a process and of the witness may differ by, in milliseconds. */
+const CLOCK_MARGIN_MS = 5
+
+/**
+ * Attempts that came to nothing say nothing of the lock, and are left out. Attempts of which nobody knows
+ * are operations without a return; releases of which nobody knows, and leases, are endings: times from
+ * which a hold may end by itself.
+ *
+ * @param attempts of one lock
+ * @param history for its windows
+ * @returns `{ operations, endings }`, each with the `attempt` that it is of
+ */
+export function operationsOf(attempts, { windows, about }) {
+  const outers = outersOf(attempts)
+  const windowsIn = windowsOf(windows, attempts[0]?.lock)
+  const operations = []
+  const endings = []
+  for (const attempt of attempts) {
+    if (attempt.result === 'refused') continue
+    const outer = outers.get(attempt.within)
+    const again = outer !== undefined && outer.token === attempt.token
+    const hold = again ? outer.id : attempt.id
+    const { askedAt: from, token, permits } = attempt
+    if (attempt.result !== 'granted') {
+      operations.push({ kind: 'acquire', hold, again, token, permits, from, to: Infinity, attempt })
+      continue
+    }
+    const { settledAt, closedAt = Infinity, releasingAt, releasedAt = Infinity, released } = attempt
+    const validUntil = Math.max(attempt.validUntil, again ? outer.validUntil : 0)
+    const taken = windowsIn(from, attempt.releasedAt ?? validUntil)
+    const isTakenBy = (until) => taken.length > 0 && taken[0].from - WINDOW_MARGIN_MS <= until
+    let anyway = isTakenBy(settledAt)
+    operations.push({
+      kind: 'acquire',
+      hold,
+      again,
+      token,
+      permits,
+      anyway,
+      from,
+      to: settledAt,
+      attempt,
+    })
+    let mayEndAt = Math.min(validUntil - CLOCK_MARGIN_MS, closedAt)
+    if (released === true || (released === false && !about.mayLose)) {
+      anyway = isTakenBy(releasedAt)
+      const times = { from: releasingAt, to: releasedAt }
+      operations.push({ kind: 'release', hold, permits, held: released, anyway, ...times, attempt })
+    } else if (releasingAt !== undefined) mayEndAt = Math.min(mayEndAt, releasingAt)
+    // Most are released long before that.
+    if (released !== true || mayEndAt <= releasedAt) {
+      endings.push({ hold, from: mayEndAt, to: Infinity, attempt })
+    }
+    for (const one of taken) {
+      const begin = one.from - WINDOW_MARGIN_MS
+      if (begin >= mayEndAt) continue
+      endings.push({ hold, from: begin, to: one.to + WINDOW_MARGIN_MS, attempt })
+    }
+  }
+  return { operations, endings }
+}
+
+/** Those that others re-enter. */
+function outersOf(attempts) {
+  const wanted = new Set()
+  for (const { within } of attempts) if (within !== undefined) wanted.add(within)
+  const outers = new Map()
+  if (wanted.size === 0) return outers
+  for (const one of attempts) if (wanted.has(one.id)) outers.set(one.id, one)
+  return outers
+}

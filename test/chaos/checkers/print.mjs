@@ -1,0 +1,88 @@
+// What was checked and what was found, in words.
+import { isConvicted } from './check.mjs'
+
+/** Faults from so long before what is shown to so long after it, in milliseconds. */
+const [BEFORE_MS, AFTER_MS] = [3_000, 500]
+
+export function printReport(report, print = console.log) {
+  const { about, locks, attempts, unknown, liveness } = report
+  const numbers = (count) => count.toLocaleString('en')
+  print(
+    `checked ${locks} locks in ${(report.tookMs / 1_000).toFixed(1)} s: ${numbers(attempts)} attempts ` +
+      `(${numbers(unknown)} with an unknown outcome) against the models; ` +
+      `${numbers(report.cells.writes)} writes to the cells (${report.cells.late} too late, ` +
+      `${report.cells.refused} refused for their tokens, ${report.cells.excused} lost with an excuse); ` +
+      `${numbers(report.pairs.judged)} pairs in the order of a queue (${numbers(report.pairs.disturbed)} ` +
+      `left out for faults); ${liveness.stretches} stretches without a fault ` +
+      `(nobody let in for ${liveness.longestMs.toFixed(0)} ms at most)`,
+  )
+  if (!isConvicted(report)) return
+  const found = Object.entries(report.convictions).filter(([, count]) => count > 0)
+  print(`CONVICTED, seed ${about.seed}: ${found.map(([what, n]) => `${what} ${n}`).join(', ')}`)
+  const startedAt = about.startedAt ?? 0
+  const show = (head, some) => {
+    print(head)
+    for (const line of historyLines(some, startedAt)) print(`  ${line}`)
+    for (const line of faultLines(report.faults, some, startedAt)) print(`    ${line}`)
+  }
+  for (const one of report.unexplained.slice(0, 3)) show(headOf(one), one.shortest)
+  for (const [what, all] of pairsOf(report)) {
+    for (const { lock, first, second } of all.slice(0, 2)) show(`${lock}: ${what}`, [first, second])
+  }
+  for (const { lock, from, waitedMs, boundMs, after } of liveness.stuck.slice(0, 5)) {
+    print(
+      `${lock}: nobody was let in for ${waitedMs.toFixed(0)} ms from ${timeOf(from, startedAt)} on, ` +
+        `although somebody waited; the bound after ${after.join(', ') || 'no fault'} is ${boundMs} ms`,
+    )
+  }
+}
+
+function headOf({ lock, model, verdict, withoutTokens, shortest }) {
+  if (verdict === 'undecided') return `${lock}: too many states; undecided as a ${model}`
+  const tokens = withoutTokens === 'linearizable' ? ' for its tokens; without them it can' : ''
+  const most = shortest.length > 0 ? '; the shortest part that cannot:' : ''
+  return `${lock}: cannot be explained as a ${model}${tokens}${most}`
+}
+
+const pairsOf = ({ lost, stale, inversions }) => [
+  ['the second overwrote what the first wrote, and both leases were valid', lost],
+  ['the write of the second was accepted after that of the first, who came later', stale],
+  ['the second was served before the first, who stood in the queue when it asked', inversions],
+]
+
+const timeOf = (at, startedAt) => ((at - startedAt) / 1_000).toFixed(4)
+
+/** What was done under each attempt, in the order of time. */
+export function historyLines(attempts, startedAt) {
+  const at = (time) => (time ? timeOf(time, startedAt) : '?')
+  const lines = attempts.flatMap((one) => {
+    const who = `${one.id}${one.caller ? ` (caller ${one.caller})` : ''}`
+    const what = one.within === undefined ? `acquire, ${one.lockKind ?? 'plain'}` : 're-enter'
+    const token =
+      one.token === undefined ? '' : ` token ${one.token}, valid until ${at(one.validUntil)}`
+    const lines = [[one.askedAt, one.settledAt, who, what, `${one.result ?? 'unknown'}${token}`]]
+    if (one.enteredAt) lines.push([one.enteredAt, one.leftAt, who, 'inside', ''])
+    if (one.releasingAt) {
+      const came = { true: 'released', false: 'was gone already' }[one.released] ?? 'unknown'
+      lines.push([one.releasingAt, one.releasedAt, who, 'release', came])
+    }
+    return lines
+  })
+  return lines
+    .sort(([a], [b]) => a - b)
+    .map(([from, to, ...words]) => `${at(from)} to ${at(to)}  ${words.filter(Boolean).join('  ')}`)
+}
+
+function faultLines(faults, attempts, startedAt) {
+  const times = attempts.flatMap(({ askedAt, settledAt, leftAt, releasedAt }) =>
+    [askedAt, settledAt, leftAt, releasedAt].filter(Boolean),
+  )
+  const [from, to] = [Math.min(...times) - BEFORE_MS, Math.max(...times) + AFTER_MS]
+  return faults
+    .filter((one) => one.to >= from && one.from <= to)
+    .sort((a, b) => a.from - b.from)
+    .map(({ what, where = '', ...one }) => {
+      const words = where === '' ? what : `${what}, ${where}`
+      return `fault ${timeOf(one.from, startedAt)} to ${timeOf(one.to, startedAt)}  ${words}`
+    })
+}

@@ -1,0 +1,32 @@
+// When a lock may be taken from its holder: force, a server that forgot, a failover.
+
+/** The word of it and what it is about go different ways. */
+export const WINDOW_MARGIN_MS = 50
+
+/**
+ * Those that concern a lock.
+ *
+ * @returns those of them between two times
+ */
+export function windowsOf(windows, lock) {
+  const own = windows
+    .filter((one) => one.lock === undefined || one.lock === lock)
+    .sort((a, b) => a.from - b.from)
+  if (own.length === 0) return () => own
+  /** Until when all of them are over, up to each. */
+  const overBy = []
+  for (const { to } of own) overBy.push(Math.max(to, overBy.at(-1) ?? -Infinity))
+  return (from, to) => {
+    const between = []
+    let [low, high] = [0, own.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (overBy[middle] < from - WINDOW_MARGIN_MS) low = middle + 1
+      else high = middle
+    }
+    for (let i = low; i < own.length && own[i].from <= to + WINDOW_MARGIN_MS; i++) {
+      if (own[i].to >= from - WINDOW_MARGIN_MS) between.push(own[i])
+    }
+    return between
+  }
+}

@@ -1,0 +1,82 @@
+// The client processes as the stage sees them: what they tell, and what can befall them.
+import { fork } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { GUARD } from './servers/server.mjs'
+
+/** As `fork`, but it ends with this process, even while it is stopped. */
+export function forkGuarded(url, ...args) {
+  const [execPath, ...words] = [...GUARD, process.execPath]
+  return fork(url, args, { execPath, execArgv: words })
+}
+
+export class ClientProcess {
+  /** What each of its lives has told at its end. */
+  tallies = []
+  #isDead = false
+  #file
+  #settings
+  #tell
+
+  /**
+   * @param settings of one life; each has a seed of its own
+   * @param tell called with each violation that it finds
+   */
+  constructor(label, ways, { file, settings, tell }) {
+    this.label = label
+    this.ways = ways
+    this.#file = file
+    this.#settings = settings
+    this.#tell = tell
+  }
+
+  start() {
+    this.#isDead = false
+    const settings = { label: this.label, ...this.#settings() }
+    const child = forkGuarded(new URL(this.#file, import.meta.url), JSON.stringify(settings))
+    this.process = child
+    child.on('message', ({ violation, tally, failures }) => {
+      if (violation !== undefined) this.#tell(violation)
+      if (tally !== undefined) this.tallies.push({ tally, failures })
+    })
+  }
+
+  async killed(ms) {
+    if (this.#isDead) return
+    this.#isDead = true
+    this.process.kill('SIGKILL')
+    await pause(ms)
+    this.start()
+  }
+
+  async paused(ms) {
+    const { process: child } = this
+    child.kill('SIGSTOP')
+    await pause(ms)
+    child.kill('SIGCONT')
+  }
+
+  async stalled(ms) {
+    this.#send({ kind: 'stall', ms })
+    await pause(ms)
+  }
+
+  /** Its client is closed under load, and another one opened. */
+  async reopened() {
+    this.#send({ kind: 'reopen' })
+  }
+
+  /** @returns what is wrong, or undefined */
+  async stop() {
+    const done = new Promise((resolve) => {
+      this.process.on('message', ({ tally }) => tally && resolve('done'))
+    })
+    this.#send({ kind: 'stop' })
+    const how = await Promise.race([done, pause(60_000, 'hangs', { ref: false })])
+    this.process.kill('SIGKILL')
+    return how === 'hangs' ? `${this.label} does not end` : undefined
+  }
+
+  #send(message) {
+    if (!this.#isDead) this.process.send(message, () => {})
+  }
+}

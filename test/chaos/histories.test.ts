@@ -1,0 +1,312 @@
+import { check, isConvicted } from './checkers/check.mjs'
+import { History } from './checkers/history.mjs'
+import { historyLines, printReport } from './checkers/print.mjs'
+
+interface Told {
+  lock?: string
+  token?: number
+  /** When it asked, was let in, left and had it released. */
+  times?: [number, number, number, number]
+  validUntil?: number
+  released?: boolean | null
+  [more: string]: unknown
+}
+
+let history: History
+
+beforeEach(() => {
+  history = new History()
+  history.about = { startedAt: 0, calmAt: 100_000, seed: 7 }
+})
+
+const at = (time: number, kind: string, id: string, said = {}) =>
+  history.hear({ kind, id, ...said }, time)
+
+/** One who asks, enters, reads and writes the cells, leaves and releases. */
+function hold(
+  id: string,
+  { lock = 'lock', token, times, validUntil, released = true, ...more }: Told,
+) {
+  const [asked, entered, left, done] = times ?? [0, 1, 2, 3]
+  const plan: [number, string, object][] = [
+    [asked, 'ask', { lock, ...more }],
+    [entered, 'enter', { result: 'granted', token, validUntil: validUntil ?? done + 1_000 }],
+    [left - 0.1, 'write', { counter: 1 }],
+    [left, 'leave', { releasing: true }],
+    [done, 'released', { released }],
+  ]
+  return plan.map(([time, kind, said]) => ({ time, kind, id, said }))
+}
+
+/** All that is told, in the order of time. */
+function tell(...told: ReturnType<typeof hold>[]) {
+  for (const { time, kind, id, said } of told.flat().sort((a, b) => a.time - b.time)) {
+    at(time, kind, id, said)
+  }
+}
+
+const convictions = () => {
+  const { convictions: found } = check(history)
+  return Object.fromEntries(Object.entries(found).filter(([, count]) => count > 0))
+}
+
+describe('two who are inside at once', () => {
+  const first = hold('client 1.9.1', { token: 1, times: [0, 10, 50, 60] })
+  const second = hold('client 2.9.1', { token: 2, times: [15, 20, 40, 45] })
+
+  test('are found by the model and by the unfenced cell', () => {
+    tell(first, second)
+    expect(convictions()).toMatchObject({ linearizability: 1, 'unfenced cell': 1 })
+  })
+
+  test('are the shortest part of whatever happened', () => {
+    const others = Array.from({ length: 200 }, (_, i) =>
+      hold(`client 3.9.${i}`, {
+        token: i - 1_000,
+        times: [0, 4 * i - 900, 4 * i - 899, 4 * i - 898],
+      }),
+    )
+    tell(first, second, ...others.slice(0, 220))
+    const [found] = check(history).unexplained
+    expect(found?.shortest.map(({ id }) => id).sort()).toEqual(['client 1.9.1', 'client 2.9.1'])
+  })
+
+  test('are none where the lease of the first was over', () => {
+    tell(
+      hold('client 1.9.1', { token: 1, times: [0, 10, 50, 60], validUntil: 12, released: false }),
+      second,
+    )
+    expect(convictions()).toEqual({})
+    expect(check(history)).toMatchObject({ cells: { late: 1, refused: 1 } })
+  })
+
+  test('are excused where the lock was taken away meanwhile', () => {
+    tell(first, second)
+    history.forgets(1, 'lock', 12)
+    history.forgot(1, 18)
+    expect(convictions()).toEqual({})
+    expect(check(history).cells.excused).toBe(1)
+  })
+
+  test.each([
+    [1, 'another', 12, 18],
+    [2, undefined, 200, 300],
+  ])('are not excused by another lock, or another time', (id, lock, from, to) => {
+    tell(first, second)
+    history.forgets(id, lock, from)
+    history.forgot(id, to)
+    expect(convictions()).toMatchObject({ linearizability: 1, 'unfenced cell': 1 })
+  })
+
+  test.each([
+    [2, { linearizability: 1, 'unfenced cell': 1 }],
+    [3, {}],
+  ])('are none where the client of the first closed, here the one of era 3: %i', (era, found) => {
+    const closing = { time: 16, kind: 'closes', id: 'client 1.9.7', said: { era } }
+    const times: [number, number, number, number] = [0, 10, 50, 60]
+    tell(hold('client 1.9.1', { token: 1, times, released: false, era: 3 }), [closing], second)
+    expect(convictions()).toEqual(found)
+  })
+})
+
+describe('a release', () => {
+  const later = hold('client 2.9.1', { token: 2, times: [100, 101, 102, 103] })
+
+  test('that is unknown may have been', () => {
+    tell(hold('client 1.9.1', { token: 1, released: null }), later)
+    expect(convictions()).toEqual({})
+  })
+
+  test('that finds the lock gone within its lease is convicted', () => {
+    tell(hold('client 1.9.1', { token: 1, released: false }))
+    expect(convictions()).toEqual({ linearizability: 1 })
+    history.about = { ...history.about, mayLose: true }
+    expect(convictions()).toEqual({})
+  })
+
+  test('of one who was killed never comes: the lease ends the hold', () => {
+    const killed = (validUntil: number) =>
+      hold('client 1.9.1', { token: 1, validUntil }).filter(({ time }) => time < 2)
+    tell(killed(90), later)
+    expect(convictions()).toEqual({})
+    history = new History()
+    tell(killed(150), later)
+    expect(convictions()).toEqual({ linearizability: 1 })
+  })
+})
+
+test('re-entries are of the hold that they re-enter', () => {
+  tell(
+    hold('client 1.9.1', { token: 1, times: [0, 10, 50, 60] }),
+    [
+      { time: 12, kind: 'ask', id: 'client 1.9.2', said: { lock: 'lock', within: 'client 1.9.1' } },
+      {
+        time: 14,
+        kind: 'settle',
+        id: 'client 1.9.2',
+        said: { result: 'granted', token: 1, count: 2 },
+      },
+      { time: 51, kind: 'releasing', id: 'client 1.9.2', said: {} },
+      { time: 55, kind: 'released', id: 'client 1.9.2', said: { released: true } },
+    ],
+    hold('client 2.9.1', { token: 2, times: [70, 71, 72, 73] }),
+  )
+  expect(convictions()).toEqual({})
+})
+
+describe('the fenced cell', () => {
+  test('refuses a lower token', () => {
+    tell(
+      hold('client 1.9.1', { token: 1, times: [0, 1, 50, 51], validUntil: 5, released: false }),
+      hold('client 2.9.1', { token: 2, times: [10, 11, 12, 13] }),
+    )
+    expect(check(history)).toMatchObject({ cells: { writes: 2, refused: 1 }, stale: [] })
+  })
+
+  test('that took a write of one who came before is convicted, whatever its token', () => {
+    tell(
+      hold('client 1.9.1', { token: 3, times: [0, 1, 50, 51], validUntil: 5, released: false }),
+      hold('client 2.9.1', { token: 2, times: [10, 11, 12, 13] }),
+    )
+    expect(convictions()).toEqual({ linearizability: 1, 'fenced cell': 1 })
+    expect(check(history).unexplained[0]).toMatchObject({ withoutTokens: 'linearizable' })
+  })
+})
+
+describe('the order of a queue', () => {
+  const queued = (id: string, time: number) => [{ time, kind: 'queued', id, said: {} }]
+  const fair = { lockKind: 'fair' }
+  const first = (token: number, from: number) =>
+    hold('client 1.9.1', { ...fair, token, times: [10, from, from + 1, from + 2] })
+  const second = (token: number, from: number) =>
+    hold('client 2.9.1', { ...fair, token, times: [20, from, from + 1, from + 2] })
+
+  test('is that of places', () => {
+    tell(first(1, 30), queued('client 1.9.1', 15), second(2, 40))
+    expect(check(history)).toMatchObject({ pairs: { judged: 1 }, inversions: [] })
+  })
+
+  test('is not that of those who were served in another', () => {
+    tell(first(2, 40), queued('client 1.9.1', 15), second(1, 30))
+    expect(convictions()).toEqual({ order: 1 })
+  })
+
+  test('is not known of those who were not seen in the queue when the other asked', () => {
+    tell(first(2, 40), queued('client 1.9.1', 25), second(1, 30))
+    expect(check(history)).toMatchObject({ pairs: { judged: 0 }, inversions: [] })
+  })
+
+  test('is left alone by those who left, and not by those who still waited', () => {
+    const refused = (time: number) => [
+      { time: 10, kind: 'ask', id: 'client 1.9.1', said: { lock: 'lock', ...fair } },
+      { time: 15, kind: 'queued', id: 'client 1.9.1', said: {} },
+      { time, kind: 'settle', id: 'client 1.9.1', said: { result: 'refused' } },
+    ]
+    tell(refused(100), second(1, 30))
+    expect(convictions()).toEqual({})
+    history = new History()
+    tell(refused(2_000), second(1, 30))
+    expect(convictions()).toEqual({ order: 1 })
+  })
+
+  test.each([
+    ['client 1 paused', 0],
+    ['busy: 1 of 1', 0],
+    ['client 2 paused', 1],
+    ['client 3 killed', 1],
+  ])('%s: where it counts, %i inversions', (what, count) => {
+    tell(first(2, 40), queued('client 1.9.1', 15), second(1, 30))
+    history.faults.push({ what, from: 22, to: 24 })
+    expect(check(history).inversions).toHaveLength(count)
+  })
+
+  test('is that of plain locks never', () => {
+    const plain = { lockKind: 'plain' }
+    tell(
+      hold('client 1.9.1', { ...plain, token: 2, times: [10, 40, 41, 42] }),
+      queued('client 1.9.1', 15),
+      hold('client 2.9.1', { ...plain, token: 1, times: [20, 30, 31, 32] }),
+    )
+    expect(check(history)).toMatchObject({ pairs: { judged: 0 }, inversions: [] })
+  })
+})
+
+describe('who waits', () => {
+  const waiting = (id: string, from: number, to: number) => [
+    { time: from, kind: 'ask', id, said: { lock: 'lock', waits: true } },
+    { time: to, kind: 'settle', id, said: { result: 'refused' } },
+  ]
+  const killed = { what: 'client 1 killed', from: 10_000, to: 11_000 }
+
+  test('gets in within the bound after a fault', () => {
+    history.faults.push(killed)
+    tell(waiting('client 2.9.1', 11_000, 21_000))
+    expect(convictions()).toEqual({ liveness: 1 })
+    const [stuck] = check(history).liveness.stuck
+    expect(stuck).toMatchObject({ lock: 'lock', waitedMs: 10_000, after: ['client 1 killed'] })
+  })
+
+  test('and did so, or did not wait for that long, or was not left in peace', () => {
+    history.faults.push(killed)
+    tell(
+      waiting('client 2.9.1', 11_000, 21_000),
+      hold('client 3.9.1', { token: 1, times: [12_000, 16_000, 16_001, 16_002] }),
+    )
+    expect(convictions()).toEqual({})
+    history = new History()
+    history.about = { startedAt: 0, calmAt: 100_000 }
+    history.faults.push(killed)
+    tell(waiting('client 2.9.1', 11_000, 14_000), waiting('client 2.9.2', 30_000, 33_000))
+    expect(convictions()).toEqual({})
+    tell(waiting('client 2.9.3', 50_000, 65_000))
+    history.faults.push({ what: 'asleep: 1 of 1', from: 50_500, to: 60_000 })
+    expect(convictions()).toEqual({})
+    expect(check(history).liveness.stretches).toBeGreaterThan(1)
+  })
+})
+
+test('a history that was written down is judged the same', () => {
+  tell(
+    hold('client 1.9.1', { token: 1, times: [0, 10, 50, 60] }),
+    hold('client 2.9.1', { token: 2, times: [15, 20, 40, 45], released: null, era: 0 }),
+  )
+  at(5, 'closes', 'client 2.9.3', { era: 0 })
+  at(7, 'late', 'client 2.9.4', { ms: 3 })
+  history.forgets(1, 'another', 12)
+  const read = new History()
+  for (const line of history.lines()) read.read(line)
+  const { tookMs, ...told } = check(history)
+  const { tookMs: _, ...again } = check(read)
+  expect(tookMs).toBeGreaterThan(0)
+  expect(JSON.parse(JSON.stringify(again))).toEqual(JSON.parse(JSON.stringify(told)))
+})
+
+test('what is found is told with the seed, the shortest part and the faults around it', () => {
+  tell(
+    hold('client 1.9.1', { token: 1, times: [50_000, 50_010, 50_050, 50_060] }),
+    hold('client 2.9.1', { token: 2, times: [50_015, 50_020, 50_040, 50_045] }),
+  )
+  history.faults.push({ what: 'busy', where: 'one', from: 49_000, to: 49_500 })
+  history.faults.push({ what: 'long ago', from: 0, to: 10 })
+  const lines: string[] = []
+  const report = check(history)
+  printReport(report, (line: string) => lines.push(line))
+  expect(isConvicted(report)).toBe(true)
+  const text = lines.join('\n')
+  expect(text).toContain('CONVICTED, seed 7: linearizability 1, unfenced cell 1')
+  expect(text).toContain(
+    'lock: cannot be explained as a fenced mutex; the shortest part that cannot:',
+  )
+  expect(text).toContain(
+    '50.0000 to 50.0100  client 1.9.1  acquire, plain  granted token 1, valid until 51.0600',
+  )
+  expect(text).toContain('fault 49.0000 to 49.5000  busy, one')
+  expect(text).not.toContain('long ago')
+})
+
+test('what a killed process did not live to tell is told as unknown', () => {
+  at(10, 'ask', 'client 1.9.1', { lock: 'lock', caller: 2 })
+  expect(historyLines([...history.attempts.values()].flat(), 0)).toEqual([
+    '0.0100 to ?  client 1.9.1 (caller 2)  acquire, plain  unknown',
+  ])
+})

@@ -1,0 +1,113 @@
+// A row for each lock: who held it, and how many waited.
+import { clientOf } from '../checkers/disturbances.mjs'
+import { endOf } from './findings.mjs'
+import { lanesOf } from './lanes.mjs'
+import { bars, rect, text } from './svg.mjs'
+
+const [BAR_HEIGHT, WAITING_HEIGHT, GAP] = [11, 12, 8]
+const MOST_ROWS = 30
+const MOST_LANES = 4
+
+export const colourOf = ({ process }) =>
+  (Number(/\d+/.exec(clientOf({ process }) ?? '1')[0]) - 1) % 6
+
+/** @returns parts of the picture, and where they end */
+export function lockRows({ attempts, windows }, findings, view) {
+  const parts = []
+  let y = view.top
+  for (const lock of rowsOf(attempts, findings)) {
+    const row = lockRow(attempts.get(lock), { ...view, top: y })
+    parts.push(rect(view.left, y - 3, view.right - view.left, row.height + 4, 'row'))
+    parts.push(text(view.left - 10, y + 10, lock, 'name'))
+    for (const one of windows) {
+      if (one.lock !== lock || !view.isSeen(one.from, one.to)) continue
+      parts.push(rect(view.x(one.from), y, view.x(one.to) - view.x(one.from), row.height, 'taken'))
+    }
+    parts.push(...row.parts)
+    for (const { lock: where, what, from, to } of findings) {
+      if (where !== lock || !view.isSeen(from, to)) continue
+      const at = view.x(from)
+      parts.push(rect(at - 1, y - 2, view.x(to) - at + 2, row.height + 2, 'found', what))
+    }
+    parts.push(...words(findings, lock, view, y + row.height - 2))
+    y += row.height + GAP
+  }
+  return { parts, bottom: y }
+}
+
+/** Those with findings first; of very many the busiest. */
+function rowsOf(attempts, findings) {
+  const found = new Set(findings.map(({ lock }) => lock))
+  const names = [...attempts.keys()].sort()
+  if (names.length <= MOST_ROWS) return names
+  const rank = (lock) => (found.has(lock) ? Infinity : attempts.get(lock).length)
+  return names.sort((a, b) => rank(b) - rank(a)).slice(0, MOST_ROWS)
+}
+
+/** What was found there, once for each kind. */
+function words(findings, lock, { x, isSeen }, y) {
+  const kinds = new Map()
+  for (const one of findings) {
+    if (one.lock === lock && isSeen(one.from, one.to) && !kinds.has(one.what))
+      kinds.set(one.what, one)
+  }
+  if (kinds.size === 0) return []
+  const from = Math.min(...[...kinds.values()].map((one) => one.from))
+  return [text(x(from) + 4, y, [...kinds.keys()].join(', '), 'tiny bad')]
+}
+
+function lockRow(all, { x, top, left, right, isSeen }) {
+  const held = all
+    .filter((one) => one.result === 'granted' && one.within === undefined)
+    .filter((one) => isSeen(one.settledAt, endOf(one)))
+    .sort((a, b) => a.settledAt - b.settledAt)
+  const inside = held.map((one) => [one.enteredAt ?? one.settledAt, one.leftAt ?? endOf(one)])
+  const lanes = lanesOf(inside)
+  const count = Math.min(lanes.count, MOST_LANES)
+  const groups = new Map()
+  const add = (name, bar) => {
+    const group = groups.get(name) ?? []
+    groups.set(name, group)
+    const last = group.at(-1)
+    // What is too close to be told apart is one.
+    if (last !== undefined && last[1] === bar[1] && bar[0] - (last[0] + last[2]) < 0.3) {
+      last[2] = Math.max(last[2], bar[0] + bar[2] - last[0])
+    } else group.push(bar)
+  }
+  for (const [i, one] of held.entries()) {
+    const y = top + Math.min(lanes.of[i], count - 1) * BAR_HEIGHT
+    const [from, to] = inside[i]
+    const colour = `c${colourOf(one)}`
+    const height = BAR_HEIGHT - 1
+    add(`${colour} had`, [x(one.settledAt), y, x(endOf(one)) - x(one.settledAt), height])
+    add(colour, [x(from), y, x(to) - x(from), height])
+  }
+  const shown = [...groups].sort(([a], [b]) => b.includes('had') - a.includes('had'))
+  const height = count * BAR_HEIGHT + WAITING_HEIGHT
+  const parts = shown.flatMap(([name, some]) => bars(some, name))
+  return { parts: [...parts, ...waiting(all, { x, left, right, base: top + height - 1 })], height }
+}
+
+/** How many waited, as an area: at most as high as its strip. */
+function waiting(all, { x, left, right, base }) {
+  const counts = new Array(Math.ceil(right - left) + 2).fill(0)
+  for (const { waits, askedAt, settledAt } of all) {
+    if (!waits || settledAt === undefined || x(settledAt) - x(askedAt) < 1) continue
+    counts[Math.round(x(askedAt) - left)] += 1
+    counts[Math.round(x(settledAt) - left)] -= 1
+  }
+  let now = 0
+  const heights = counts.map((change) => {
+    now += change
+    return now
+  })
+  const most = Math.max(8, ...heights)
+  let d = `M${left},${base}`
+  let last = 0
+  for (const [i, count] of heights.entries()) {
+    if (count === last || i > right - left) continue
+    last = count
+    d += `H${left + i}V${(base - (count / most) * (WAITING_HEIGHT - 2)).toFixed(1)}`
+  }
+  return [`<path class="waiting" d="${d}H${right}V${base}z"/>`]
+}

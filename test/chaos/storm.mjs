@@ -1,0 +1,124 @@
+// Faults, one after another, at whom and for how long a seed says.
+import { setTimeout as pause } from 'node:timers/promises'
+import { ALL_FORGOTTEN, lockOf, SOME_FORGOTTEN } from './faults/amnesia.mjs'
+import { NETWORK } from './faults/network.mjs'
+import { ALONE, SERVER } from './faults/server.mjs'
+import { pick, pickWeighted } from './random.mjs'
+
+/** How long watched servers may be silent without a failover, in milliseconds. */
+const SILENT_MS = 300
+const LONGER_THAN_A_LEASE_MS = 2_000
+const PROCESS = ['paused', 'stalled', 'killed', 'reopened']
+
+/**
+ * What one storm consists of: `[weight, name, start]`, where `start(random, ms)` tells in words what
+ * it does, and is done when it is over.
+ *
+ * @param stage the clients with their ways, the world, and what may be lost
+ */
+export const STORMS = {
+  /** What befalls the clients. */
+  clients: ({ clients }) => [
+    [8, 'network', (random, ms) => onWays(clients, random, ms)],
+    [3, 'process', (random, ms) => onProcess(clients, random, ms)],
+  ],
+  /** What befalls the servers, which forget nothing by it. */
+  servers: (stage) => [[1, 'server', (random, ms) => onServers(stage, random, ms)]],
+  /** For libraries that hold on to a lock whose lease has run out while their process stood still. */
+  pauses: ({ clients }) => [[1, 'pause', (random, ms) => onPause(clients, random, ms)]],
+  /** What makes a server forget, or another one its successor. */
+  losses: (stage) => [
+    [Object.keys(stage.world.changes).length, 'change', (...is) => onChange(stage, ...is)],
+    [stage.forgetful ? 2 : 0, 'loss', (...is) => onLoss(stage, ...is)],
+  ],
+}
+
+export async function storm(faults, random, { isOver, isCalm, everyMs }, log) {
+  if (faults.every(([weight]) => weight === 0)) return
+  while (!isOver()) {
+    await pause(random() * everyMs)
+    if (isCalm()) continue
+    const ms = pickWeighted(random, [
+      [6, 5 + random() * 100],
+      [3, 100 + random() * 900],
+      [0.7, 1_000 + random() * 2_500],
+    ])
+    const [, , start] = pickWeighted(
+      random,
+      faults.map((one) => [one[0], one]),
+    )
+    await log(ms, start(random, ms))
+  }
+}
+
+function onWays(clients, random, ms) {
+  const hurt = pick(random, clients)
+  const what = pick(random, Object.keys(NETWORK))
+  const ways = random() < 0.5 ? hurt.ways : [pick(random, hurt.ways)]
+  const where = `${hurt.label}, ${ways.length} of ${hurt.ways.length} ways`
+  return { what, where, done: NETWORK[what](ways, ms, random) }
+}
+
+function onProcess(clients, random, ms) {
+  const hurt = pick(random, clients)
+  const what = pick(random, PROCESS)
+  return { what: `client ${what}`, where: hurt.label, done: hurt[what](ms) }
+}
+
+function onPause(clients, random, ms) {
+  const hurt = pick(random, clients)
+  const what = pick(random, ['paused', 'stalled'])
+  const done = hurt[what](LONGER_THAN_A_LEASE_MS + ms / 10)
+  return { what: `client ${what}`, where: hurt.label, done }
+}
+
+function onServers({ world }, random, ms) {
+  const { servers, isQuorum, isReplicated, persistent } = world
+  const what = pick(random, [
+    ...Object.keys(SERVER),
+    ...(isReplicated ? [] : ['read only']),
+    ...(persistent ? ['restarted'] : []),
+  ])
+  const spare = servers.length - Math.floor(servers.length / 2) - 1
+  // More than a minority at once is an outage, not a violation: now and then all of them.
+  const all = isQuorum ? servers.length : 1
+  const some = isQuorum && random() < 0.8 ? 1 + Math.floor(random() * spare) : all
+  const forMs = isReplicated ? Math.min(ms, SILENT_MS) : ms
+  const chosen = sample(random, servers, some)
+  const one = (server) => (ALONE[what] ?? SERVER[what])(server, forMs)
+  const where = `${some} of ${servers.length} servers`
+  return { what, where, done: Promise.all(chosen.map(one)) }
+}
+
+function onChange({ world, roles }, random, ms) {
+  const what = pick(random, Object.keys(world.changes))
+  const done = async () => {
+    roles.losesNothing = world.lossless.includes(what)
+    await world.changes[what](ms, random)
+    // The next one needs replicas that are up to date.
+    await roles.settled()
+    roles.losesNothing = false
+  }
+  return { what, where: '', done: done() }
+}
+
+function onLoss({ world, forgets, longestLeaseMs }, random, ms) {
+  const { servers, isQuorum, names } = world
+  const what = pick(random, [...Object.keys(ALL_FORGOTTEN), ...Object.keys(SOME_FORGOTTEN)])
+  const server = pick(random, servers)
+  const lock = lockOf(what, random, names)
+  const done = async () => {
+    const isForgiven = isQuorum && what in ALL_FORGOTTEN
+    const over = isForgiven ? () => {} : forgets(lock)
+    await (ALL_FORGOTTEN[what] ?? SOME_FORGOTTEN[what])(server, ms, lock)
+    over()
+    // A quorum forgives one of them at a time.
+    if (isQuorum) await pause(longestLeaseMs + 500)
+  }
+  return { what, where: `${lock ?? 'all'}, one of ${servers.length} servers`, done: done() }
+}
+
+function sample(random, all, count) {
+  const rest = [...all]
+  return Array.from({ length: count }, () => rest.splice(Math.floor(random() * rest.length), 1)[0])
+}

@@ -1,0 +1,104 @@
+// What is done under leases, and told to the witness.
+import { setTimeout as pause } from 'node:timers/promises'
+import { now } from './random.mjs'
+
+/** What is acquired together, as `{ lease, id }` of each. */
+export function entriesOf(lease, ids, nameOf) {
+  const leases = lease.leases ?? [lease]
+  return leases.map((one) => ({ lease: one, id: ids.get(nameOf(one)) }))
+}
+
+export class Work {
+  #process
+
+  constructor(process) {
+    this.#process = process
+  }
+
+  /** The key of a lock; to each process one of its own is what the judge must convict. */
+  keyOf(name) {
+    const { broken, label } = this.#process
+    return broken === 'exclusion' ? `${name} of ${label}` : name
+  }
+
+  nameOf = ({ name }) => {
+    const { broken, label } = this.#process
+    return broken === 'exclusion' ? name.replace(` of ${label}`, '') : name
+  }
+
+  /** A holder that never looks at its lease: what the judge must convict as well. */
+  #isValid(lease) {
+    return this.#process.broken === 'validity' || lease.valid
+  }
+
+  #validUntil(lease) {
+    if (!this.#isValid(lease)) return 0
+    return now() + (this.#process.broken === 'validity' ? 60_000 : lease.remaining())
+  }
+
+  #grantOf(lease, count = 1) {
+    const validUntil = this.#validUntil(lease)
+    return { result: 'granted', token: lease.token, count, validUntil }
+  }
+
+  /** Tells of leases under which nothing is done. */
+  settled(entries, count) {
+    const { witness } = this.#process
+    for (const { id, lease } of entries) {
+      void witness.tell('settle', id, this.#grantOf(lease, count))
+    }
+  }
+
+  /**
+   * Works until the work is done or the first of the leases is over.
+   *
+   * @param isReleased whether they are released right after it
+   */
+  async under(entries, ms, isReleased) {
+    const { witness, tally, violation } = this.#process
+    const all = entries.map(({ lease }) => lease)
+    const isOn = () => all.every((lease) => this.#isValid(lease))
+    if (!isOn()) {
+      this.settled(entries)
+      if (isReleased) await Promise.all(entries.map(({ id }) => witness.tell('releasing', id)))
+      return
+    }
+    const counters = await Promise.all(
+      entries.map(({ id, lease }) => witness.tell('enter', id, this.#grantOf(lease))),
+    )
+    tally.acquired += entries.length
+    const end = now() + ms
+    for (let left = ms; left > 0 && isOn(); left = end - now()) {
+      await pause(Math.min(left, 20))
+      for (const { id, lease } of entries) {
+        const validUntil = this.#validUntil(lease)
+        if (validUntil > 0) void witness.tell('valid', id, { validUntil })
+      }
+    }
+    for (const [i, { id, lease }] of entries.entries()) {
+      const validUntil = this.#validUntil(lease)
+      if (validUntil > 0) void witness.tell('write', id, { counter: counters[i] + 1, validUntil })
+      const { valid, signal } = lease
+      const { aborted } = signal
+      // It may have come to its end between the two.
+      if (valid === aborted && lease.valid === valid) violation('valid and the signal disagree')
+    }
+    await Promise.all(
+      entries.map(({ id, lease }) =>
+        witness.tell('leave', id, { validUntil: this.#validUntil(lease), releasing: isReleased }),
+      ),
+    )
+  }
+
+  /** Tells what came of a release; of several locks it is not known which of them was gone. */
+  async released(lease, entries) {
+    const { witness } = this.#process
+    let held = null
+    try {
+      held = await lease.release()
+      if (!held && entries.length > 1) held = null
+    } finally {
+      for (const { id } of entries) void witness.tell('released', id, { released: held })
+    }
+  }
+}
