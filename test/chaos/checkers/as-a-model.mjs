@@ -19,9 +19,8 @@ export function judgeAsModel(lock, attempts, history, isShortened = true) {
   if (verdict === 'undecided') return { lock, model: name, verdict, shortest: [] }
   const unfenced = linearize(MODELS[name.replace('fenced ', '')], said)
   const parts = partsOf(said, at.to)
-  const shortest = !isShortened
-    ? []
-    : shrinkFromTheEnd(parts, (some) => linearize(model, together(some)).verdict === 'convicted')
+  const isIt = (some) => linearize(model, together(some)).verdict === 'convicted'
+  const shortest = isShortened ? withoutReentries(shrinkFromTheEnd(parts, isIt), isIt) : []
   return {
     lock,
     model: name,
@@ -54,6 +53,16 @@ function partsOf({ operations, endings }, until) {
   const lastOf = ({ operations: some }) =>
     Math.max(...some.map(({ from, to }) => (to === Infinity ? from : to)))
   return [...parts.values()].sort((a, b) => lastOf(a) - lastOf(b))
+}
+
+/** A hold stays without what re-entered it, where that is not to blame. */
+function withoutReentries(parts, isIt) {
+  const bare = parts.map((part) => ({
+    attempts: part.attempts.filter((one) => one.within === undefined),
+    operations: part.operations.filter(({ attempt }) => attempt.within === undefined),
+    endings: part.endings,
+  }))
+  return isIt(bare) ? bare : parts
 }
 
 function together(parts) {
