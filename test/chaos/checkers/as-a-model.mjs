@@ -5,16 +5,18 @@ import { operationsOf } from './operations.mjs'
 import { shrinkFromTheEnd } from './shrink.mjs'
 
 /**
- * @param isShortened whether the shortest part is looked for
+ * @param {{ isShortened?: boolean, most?: number }} how whether the shortest part is looked for, and of how many
+ * configurations it is undecided
  * @returns undefined where all can be explained; else what was found, and the shortest part of it that
  * cannot be explained either
  */
-export function judgeAsModel(lock, attempts, history, isShortened = true) {
+export function judgeAsModel(lock, attempts, history, how = {}) {
+  const { isShortened = true, most } = how
   const said = operationsOf(attempts, history)
   const isReentrant = said.operations.some(({ again }) => again)
   const name = `${isReentrant ? 're-entrant ' : ''}fenced mutex`
   const model = MODELS[name]
-  const { verdict, at } = linearize(model, said)
+  const { verdict, at } = linearize(model, said, { most })
   if (verdict === 'linearizable') return undefined
   if (verdict === 'undecided') return { lock, model: name, verdict, shortest: [] }
   const unfenced = linearize(MODELS[name.replace('fenced ', '')], said)
