@@ -75,6 +75,12 @@ describe.each(all)('a %s', (_, model) => {
     const late = [acquire('a', 0, 8, 1), acquire('b', 4, 5, 2)]
     passes(model, late, [{ hold: 'a', from: 3, to: NEVER }])
     isConvicted(model, late, [{ hold: 'a', from: 9, to: NEVER }])
+    // One that could end from before it was asked for: its client was closing.
+    passes(
+      model,
+      [acquire('a', 4, 8, 1), acquire('b', 5, 6, 2)],
+      [{ hold: 'a', from: 2, to: NEVER }],
+    )
   })
 
   test('is taken away between two times, and not after them', () => {
@@ -247,7 +253,7 @@ describe('compared with trying all orders', () => {
         const isHeard = below(8) > 0
         operations.push(acquire(hold, at, isHeard ? to : NEVER, 1 + below(4)))
         if (below(3) === 0)
-          endings.push({ hold, from: to + below(4), to: below(2) ? NEVER : to + 5 })
+          endings.push({ hold, from: at - 1 + below(12), to: below(2) ? NEVER : to + 12 })
         if (!isHeard || below(4) === 0) continue
         at = to + 1 + below(5)
         to = at + 1 + below(5)

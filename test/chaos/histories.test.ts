@@ -1,3 +1,4 @@
+import { judgeAsModel } from './checkers/as-a-model.mjs'
 import { check, isConvicted } from './checkers/check.mjs'
 import { History } from './checkers/history.mjs'
 import { historyLines, printReport } from './checkers/print.mjs'
@@ -60,13 +61,16 @@ describe('two who are inside at once', () => {
   })
 
   test('are the shortest part of whatever happened', () => {
-    const others = Array.from({ length: 200 }, (_, i) =>
-      hold(`client 3.9.${i}`, {
+    const others = Array.from({ length: 200 }, (_, i) => {
+      const from = 4 * i - 900
+      return hold(`client 3.9.${i}`, {
         token: i - 1_000,
-        times: [0, 4 * i - 900, 4 * i - 899, 4 * i - 898],
-      }),
-    )
-    tell(first, second, ...others.slice(0, 220))
+        times: [from - 9, from, from + 1, from + 2],
+      })
+    })
+    const waited = hold('client 3.9.999', { token: 3, times: [12, 70, 71, 72] })
+    tell(first, second, waited, ...others)
+    expect(check(history).attempts).toBe(203)
     const [found] = check(history).unexplained
     expect(found?.shortest.map(({ id }) => id).sort()).toEqual(['client 1.9.1', 'client 2.9.1'])
   })
@@ -115,6 +119,7 @@ describe('a release', () => {
   test('that is unknown may have been', () => {
     tell(hold('client 1.9.1', { token: 1, released: null }), later)
     expect(convictions()).toEqual({})
+    expect(check(history).unknown).toBe(1)
   })
 
   test('that finds the lock gone within its lease is convicted', () => {
@@ -135,23 +140,35 @@ describe('a release', () => {
   })
 })
 
-test('re-entries are of the hold that they re-enter', () => {
-  tell(
-    hold('client 1.9.1', { token: 1, times: [0, 10, 50, 60] }),
-    [
-      { time: 12, kind: 'ask', id: 'client 1.9.2', said: { lock: 'lock', within: 'client 1.9.1' } },
-      {
-        time: 14,
-        kind: 'settle',
-        id: 'client 1.9.2',
-        said: { result: 'granted', token: 1, count: 2 },
-      },
-      { time: 51, kind: 'releasing', id: 'client 1.9.2', said: {} },
-      { time: 55, kind: 'released', id: 'client 1.9.2', said: { released: true } },
-    ],
-    hold('client 2.9.1', { token: 2, times: [70, 71, 72, 73] }),
-  )
-  expect(convictions()).toEqual({})
+test('what is undecided is found, and not let pass', () => {
+  tell(hold('client 1.9.1', { token: 1 }))
+  const attempts = history.attempts.get('lock') ?? []
+  expect(judgeAsModel('lock', attempts, history)).toBeUndefined()
+  expect(judgeAsModel('lock', attempts, history, { most: 0 })).toMatchObject({
+    verdict: 'undecided',
+  })
+})
+
+describe('a re-entry', () => {
+  const outer = hold('client 1.9.1', { token: 1, times: [0, 10, 50, 60] })
+  const inner = [
+    { time: 12, kind: 'ask', id: 'client 1.9.2', said: { lock: 'lock', within: 'client 1.9.1' } },
+    { time: 14, kind: 'settle', id: 'client 1.9.2', said: { result: 'granted', token: 1 } },
+    { time: 51, kind: 'releasing', id: 'client 1.9.2', said: {} },
+    { time: 55, kind: 'released', id: 'client 1.9.2', said: { released: true } },
+  ]
+
+  test('is of the hold that it re-enters', () => {
+    tell(outer, inner, hold('client 2.9.1', { token: 2, times: [70, 71, 72, 73] }))
+    expect(convictions()).toEqual({})
+  })
+
+  test('is left out of the shortest part where it is not to blame', () => {
+    tell(outer, inner, hold('client 2.9.1', { token: 2, times: [15, 20, 40, 45] }))
+    const [found] = check(history).unexplained
+    expect(found?.model).toBe('re-entrant fenced mutex')
+    expect(found?.shortest.map(({ id }) => id).sort()).toEqual(['client 1.9.1', 'client 2.9.1'])
+  })
 })
 
 describe('the fenced cell', () => {

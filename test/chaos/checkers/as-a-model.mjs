@@ -5,23 +5,24 @@ import { operationsOf } from './operations.mjs'
 import { shrinkFromTheEnd } from './shrink.mjs'
 
 /**
- * @param isShortened whether the shortest part is looked for
+ * @param {{ isShortened?: boolean, most?: number }} how whether the shortest part is looked for, and of how many
+ * configurations it is undecided
  * @returns undefined where all can be explained; else what was found, and the shortest part of it that
  * cannot be explained either
  */
-export function judgeAsModel(lock, attempts, history, isShortened = true) {
+export function judgeAsModel(lock, attempts, history, how = {}) {
+  const { isShortened = true, most } = how
   const said = operationsOf(attempts, history)
   const isReentrant = said.operations.some(({ again }) => again)
   const name = `${isReentrant ? 're-entrant ' : ''}fenced mutex`
   const model = MODELS[name]
-  const { verdict, at } = linearize(model, said)
+  const { verdict, at } = linearize(model, said, { most })
   if (verdict === 'linearizable') return undefined
   if (verdict === 'undecided') return { lock, model: name, verdict, shortest: [] }
   const unfenced = linearize(MODELS[name.replace('fenced ', '')], said)
   const parts = partsOf(said, at.to)
-  const shortest = !isShortened
-    ? []
-    : shrinkFromTheEnd(parts, (some) => linearize(model, together(some)).verdict === 'convicted')
+  const isIt = (some) => linearize(model, together(some)).verdict === 'convicted'
+  const shortest = isShortened ? withoutReentries(shrinkFromTheEnd(parts, isIt), isIt) : []
   return {
     lock,
     model: name,
@@ -54,6 +55,16 @@ function partsOf({ operations, endings }, until) {
   const lastOf = ({ operations: some }) =>
     Math.max(...some.map(({ from, to }) => (to === Infinity ? from : to)))
   return [...parts.values()].sort((a, b) => lastOf(a) - lastOf(b))
+}
+
+/** A hold stays without what re-entered it, where that is not to blame. */
+function withoutReentries(parts, isIt) {
+  const bare = parts.map((part) => ({
+    attempts: part.attempts.filter((one) => one.within === undefined),
+    operations: part.operations.filter(({ attempt }) => attempt.within === undefined),
+    endings: part.endings,
+  }))
+  return isIt(bare) ? bare : parts
 }
 
 function together(parts) {

@@ -43,7 +43,7 @@ export function check(history) {
     attempts += all.length
     unknown += all.filter(isUnknown).length
     const isShortened = found.unexplained.length < MOST_SHORTENED
-    const one = judgeAsModel(lock, all, history, isShortened)
+    const one = judgeAsModel(lock, all, history, { isShortened })
     if (one !== undefined) found.unexplained.push(one)
     const written = judgeCells(lock, all, history.windows)
     for (const what in cells) cells[what] += written[what]

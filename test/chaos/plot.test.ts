@@ -1,0 +1,65 @@
+import { check } from './checkers/check.mjs'
+import { History } from './checkers/history.mjs'
+import { plot } from './plot.mjs'
+
+/** One lock, held by one client after another, a hundred milliseconds each. */
+function historyOf(seconds: number): History {
+  const history = new History()
+  history.about = { world: 'single', seed: 7, startedAt: 1_000, calmAt: 1_000 * seconds }
+  for (let i = 0; i < 10 * seconds; i++) hold(history, i, 1_000 + 100 * i, 90)
+  return history
+}
+
+function hold(history: History, i: number, from: number, ms: number): void {
+  const id = `client ${1 + (i % 2)}.9.${i}`
+  const tell = (at: number, kind: string, said = {}) => history.hear({ kind, id, ...said }, at)
+  tell(from, 'ask', { lock: 'lock <a>', waits: true })
+  tell(from + 1, 'enter', { result: 'granted', token: i + 1, validUntil: from + 5_000 })
+  tell(from + ms, 'leave', { releasing: true })
+  tell(from + ms + 1, 'released', { released: true })
+}
+
+const drawn = (history: History) => plot(history, check(history))
+const inTheRow = (svg: string) => svg.split('</style>')[1] as string
+
+test('a run is drawn with its locks, its faults and when a lock could be taken away', () => {
+  const history = historyOf(10)
+  history.faults.push({ what: 'client 2 paused', from: 2_000, to: 4_000 })
+  history.faults.push({ what: 'busy: 1 of 1', from: 5_000, to: 7_000 })
+  history.forgets(1, undefined, 8_000)
+  history.forgot(1, 8_500)
+  const svg = drawn(history)
+  for (const words of [
+    'single, seed 7',
+    'lock &lt;a&gt;',
+    '>paused<',
+    '>busy<',
+    'client 1',
+    '9.5 s<',
+  ]) {
+    expect(svg).toContain(words)
+  }
+  expect(svg).toContain('100 acquisitions in the run · nothing convicted')
+  expect(svg).not.toMatch(/NaN|Infinity|undefined/)
+  // Each is in the legend too.
+  expect(svg.match(/class="shade"/g)).toHaveLength(2)
+  expect(svg.match(/class="taken"/g)).toHaveLength(2)
+  expect(svg.match(/class="found"/g)).toHaveLength(1)
+})
+
+test('what is convicted is red, and told', () => {
+  const history = historyOf(10)
+  hold(history, 1_000, 5_030, 40)
+  const svg = drawn(history)
+  expect(svg).toContain('convicted: linearizability 1')
+  expect(inTheRow(svg)).toContain('<title>cannot be explained</title>')
+  expect(inTheRow(svg)).toMatch(/class="tiny bad">cannot be explained</)
+})
+
+test('of a long run, the part around what is convicted is drawn', () => {
+  const history = historyOf(200)
+  expect(drawn(history)).toMatch(/>[\d.]+ to [\d.]+ s · 2,000 acquisitions/)
+  hold(history, 10_000, 151_030, 40)
+  expect(drawn(history)).toContain('>145.0 to 165.0 s ·')
+  expect(drawn(history).length).toBeLessThan(100_000)
+})
