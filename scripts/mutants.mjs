@@ -61,14 +61,12 @@ async function main(all) {
   const work = mkdtempSync(join(tmpdir(), 'holdfast-mutants-'))
   try {
     const copies = Array.from({ length: Math.min(WORKERS, all.length) }, (_, n) => copyOf(work, n))
-    const broken = await withoutMutants(all, copies)
-    if (broken.length > 0) {
-      console.log(`\nWithout any mistake these do not pass, so that they find none:`)
-      for (const one of broken) console.log(`  ${one}`)
-      return false
-    }
+    const passes = new Map()
     await inParallel(copies, all, async (copy, mutant) => {
-      const result = await judge(copy, mutant)
+      const { test } = mutant
+      if (!passes.has(test)) passes.set(test, withoutMistake(copy, test, all))
+      const broken = (await passes.get(test)).get(mutant)
+      const result = broken === undefined ? await judge(copy, mutant) : broken
       results.keep(mutant, result)
       report(mutant, result)
     })
@@ -93,23 +91,21 @@ function copyOf(work, n) {
   return { root, n, results: join(work, `results-${n + 1}.json`), isBuilt: false }
 }
 
-/** @returns the tests that do not pass as things stand */
-async function withoutMutants(all, copies) {
-  const files = [...new Set(all.map(({ test }) => test))]
-  const broken = []
-  await inParallel(copies, files, async (copy, file) => {
-    const those = all.filter(({ test }) => test === file)
-    if (those.some(({ build }) => build)) builds(copy)
-    const { passed, failed, error } = await runTests(copy, file, those.map(patternOf))
-    if (error !== undefined) broken.push(`${file}: ${error}`)
-    for (const { title } of failed) broken.push(`${file}: ${title}`)
-    for (const { name } of those) {
-      if (!passed.some((title) => title.includes(name)))
-        broken.push(`${file}: "${name}" did not run`)
-    }
-  })
-  console.log(`${files.length} test files pass without a mistake.\n`)
-  return [...new Set(broken)]
+/** @returns {Promise<Map<object, object>>} what of a file does not pass as things stand, so finds nothing */
+async function withoutMistake(copy, file, all) {
+  const those = all.filter(({ test }) => test === file)
+  copy.isBuilt = false
+  if (those.some(({ build }) => build)) builds(copy)
+  const { passed, failed, error } = await runTests(copy, file, those.map(patternOf))
+  const broken = new Map()
+  for (const mutant of those) {
+    const isOf = (title) => new RegExp(patternOf(mutant)).test(title)
+    const why = error ?? failed.find(({ title }) => isOf(title))?.title
+    if (why === undefined && passed.some(isOf)) continue
+    const detail = `without the mistake: ${why ?? 'no such test ran'}`
+    broken.set(mutant, { verdict: 'no result', detail, seconds: 0 })
+  }
+  return broken
 }
 
 /** @returns what became of one mistake */
@@ -130,6 +126,7 @@ async function judge(copy, { file, search, replace, test, name, within, build = 
     )
     const wrong = file.startsWith('lua/') ? generates(copy) : compiles(copy)
     if (wrong !== undefined) return done('no code', wrong)
+    copy.isBuilt = false
     if (build) builds(copy)
     const { failed, error } = await runTests(copy, test, [patternOf({ name, within })])
     const [first] = failed
@@ -141,7 +138,7 @@ async function judge(copy, { file, search, replace, test, name, within, build = 
   } finally {
     writeFileSync(path, text)
     if (file.startsWith('lua/')) generates(copy)
-    if (build) copy.isBuilt = false
+    copy.isBuilt = false
   }
 }
 

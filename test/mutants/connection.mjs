@@ -85,6 +85,7 @@ export const connection = [
     replace: '',
     test: 'test/children/programs.test.ts',
     name: 'and then the lock ends with its lease',
+    build: true,
   },
   {
     id: 'clock-never-corrected',

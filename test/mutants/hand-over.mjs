@@ -102,8 +102,9 @@ export const handOver = [
     file: 'src/locks/turn.ts',
     search: 'return this.#acquisitions >= MOST_ACQUISITIONS || tookMs >= LONGEST_MS',
     replace: 'return this.#acquisitions >= MOST_ACQUISITIONS && tookMs < 0',
-    test: 'test/contract/waiting.test.ts',
-    name: 'keeps its place beside those who only try',
+    test: 'test/children/programs.test.ts',
+    name: 'of two processes that want one lock all the time, each gets its share',
+    build: true,
   },
   {
     id: 'never-lets-go',

@@ -159,13 +159,13 @@ export const scripts = [
   },
   {
     id: 'many-stop-at-first',
-    mistake: 'Of calls that go together one that fails ends all behind it.',
+    mistake: 'Of calls that go together one that fails ends all of them, which are then told one by one.',
     file: 'lua/many.lua',
     search:
       'local done, reply = pcall(run, KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
     replace:
       'local done, reply = true, run(KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
     test: 'test/faults/in-flight.test.ts',
-    name: 'are nothing to each other: one whose key is of another type fails alone',
+    name: 'are asked once, although the key of one is of another type',
   },
 ]

@@ -80,11 +80,26 @@ export const tokens = [
   {
     id: 'counter-not-re-entered',
     mistake: 'Re-entries go on for longer than the counter is kept, which ends meanwhile.',
+    file: 'lua/parts/acquire.lua',
+    search: `      keepCounter(counter, counterMs, leaseMs)
+    end
+    if reenters then`,
+    replace: `      if tonumber(counterMs) < leaseMs then
+        keepCounter(counter, counterMs, leaseMs)
+      end
+    end
+    if reenters then`,
+    test: SCRIPTS,
+    name: 'outlives re-entries that go on for longer than it is kept',
+  },
+  {
+    id: 'counter-kept-for-lease',
+    mistake: 'A lock that is renewed for long has a counter that ends soon after its release.',
     file: 'lua/parts/counter.lua',
     search: 'if leftMs >= 0 and leftMs < math.max(keptMs * 0.9, leaseMs) then',
     replace: 'if leftMs >= 0 and leftMs < leaseMs then',
     test: SCRIPTS,
-    name: 'outlives re-entries that go on for longer than it is kept',
+    name: 'is kept for about its whole time after the last renewal or re-entry, not for the lease alone',
   },
   {
     id: 're-entry-without-token',
