@@ -22,7 +22,7 @@ const BROKEN =
 export async function runTests({ root, n, results }, file, patterns) {
   rmSync(results, { force: true })
   const args = [
-    ['--runTestsByPath', file, '--runInBand', '-t', patterns.join('|')],
+    ['--runTestsByPath', file, '--runInBand', '--forceExit', '-t', patterns.join('|')],
     ['--testTimeout', String(LONGEST_TEST_MS), '--json', '--outputFile', results],
   ]
   const said = await run(root, args.flat(), String(n + 1))

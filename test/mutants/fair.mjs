@@ -31,7 +31,7 @@ export const fair = [
     search: 'if (this.#tokenCameAt < sentAt.monotonic) this.#token = 0',
     replace: '',
     test: MESSAGES,
-    name: 'a waiter is served also when the tokens have gone back',
+    name: 'a message that came before an answer which says that another has the lock is not acted on after it',
   },
   {
     id: 'grant-of-lost-counter',
@@ -40,7 +40,7 @@ export const fair = [
     search: 'if (!this.#claimed || sentAt === undefined || this.#lastToken === 0) return null',
     replace: 'if (!this.#claimed || sentAt === undefined) return null',
     test: MESSAGES,
-    name: 'a waiter is served also when the tokens have gone back',
+    name: 'a message is not acted on where the counter is lost, for it may be an old one',
   },
   {
     id: 'grant-not-confirmed',
@@ -148,12 +148,13 @@ end
   },
   {
     id: 'late-grant-kept',
-    mistake: 'A grant to one who has left is not passed on.',
-    file: 'src/locks/heartbeat.ts',
-    search: 'else this.refuse(fairKeys(key), owner, Number(token))',
+    mistake: 'A grant to one who has left holds everybody up until its claim window ends.',
+    file: 'src/locks/fair-queue.ts',
+    search:
+      'else if (this.#tenancy.hold?.token !== token) heartbeat.refuse(this.keys, owner, token)',
     replace: '',
-    test: MESSAGES,
-    name: 'a message that is repeated later grants nothing, to none of that name',
+    test: 'test/faults/fair-lost.test.ts',
+    name: 'that comes when its waiter has left makes no place that stays, nor holds anybody up for long',
   },
   {
     id: 'place-left-behind',

@@ -9,8 +9,8 @@ export const handOver = [
     file: 'src/locks/tenancy.ts',
     search: '        ...proof,\n',
     replace: '        sentAt: this.#context.clock.now(),\n',
-    test: PASSING,
-    name: 'each has what Redis says: the name, one acquisition, and no longer a lease',
+    test: 'test/lease/proof.test.ts',
+    name: 'who follows has what is left of the lease, and not more',
   },
   {
     id: 'passed-on-for-ever',
@@ -18,8 +18,8 @@ export const handOver = [
     file: 'src/locks/tenancy.ts',
     search: 'if (leftMs < validityMs(leaseMs) - leaseMs * MOST_USED) return null',
     replace: 'if (leftMs <= 0 || leaseMs * MOST_USED > validityMs(leaseMs)) return null',
-    test: PASSING,
-    name: 'a fixed lease of which much is used is not left to the next',
+    test: 'test/lease/proof.test.ts',
+    name: 'a lease that was found to be shorter is not passed on as a whole one',
   },
   {
     id: 'passed-on-other-lease',
@@ -37,8 +37,8 @@ export const handOver = [
     file: 'src/locks/tenancy.ts',
     search: 'if (hold.token >= hold.lastToken || !hold.untouched) return null',
     replace: 'if (hold.token >= hold.lastToken) return null',
-    test: PASSING,
-    name: 'a re-entry of one is not left to the next',
+    test: 'test/faults/not-passed-on.test.ts',
+    name: 'a lock that',
   },
   {
     id: 'passed-on-extended',
@@ -47,8 +47,8 @@ export const handOver = [
     file: 'src/locks/hold-calls.ts',
     search: '      hold.untouched = false\n',
     replace: '',
-    test: PASSING,
-    name: 'an extended lease is not left to the next',
+    test: 'test/faults/not-passed-on.test.ts',
+    name: 'a lock that',
   },
   {
     id: 'tokens-made-up',
@@ -67,7 +67,7 @@ export const handOver = [
     search: '    if (hold.askedAt > 0) this.#laterCallers.look()\n',
     replace: '',
     test: PASSING,
-    name: 'a lock that was taken away is passed on under tokens older than those of its new holder',
+    name: 'than the lock was taken away has it for no longer than a look takes',
   },
   {
     id: 'hand-over-to-the-busy',
@@ -76,7 +76,7 @@ export const handOver = [
     search: 'if (!next?.bell.isWaitedFor || this.#handingOver) return this.#free(hold)',
     replace: 'if (next === undefined || this.#handingOver) return this.#free(hold)',
     test: 'test/faults/same-owner.test.ts',
-    name: 'is not handed the lock, and has it when it says so',
+    name: 'a waiter that lets others ask first, while its owner has and releases the lock',
   },
   {
     id: 'handed-twice',

@@ -159,7 +159,8 @@ export const scripts = [
   },
   {
     id: 'many-stop-at-first',
-    mistake: 'Of calls that go together one that fails ends all of them, which are then told one by one.',
+    mistake:
+      'Of calls that go together one that fails ends all of them, which are then told one by one.',
     file: 'lua/many.lua',
     search:
       'local done, reply = pcall(run, KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',

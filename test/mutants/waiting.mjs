@@ -56,7 +56,7 @@ export const waiting = [
     search: '      void NOW.then(this.#advanceNext)\n',
     replace: '      if (this.#room.isEmpty) void NOW.then(this.#advanceNext)\n',
     test: 'test/contract/ownership.test.ts',
-    name: 'close up when one of them gives up',
+    name: 'close up when the first of them gives up, who asks for all of them',
     within: 're-entrant lock: one server, by options',
   },
   {
@@ -102,6 +102,6 @@ export const waiting = [
     search: 'return Math.min(patience.callMs, leftMs + AFTER_THE_WAIT_MS)',
     replace: 'return leftMs > 0 ? patience.callMs : AFTER_THE_WAIT_MS',
     test: 'test/faults/ghosts.test.ts',
-    name: 'does not take the lock when its caller has given up',
+    name: 'for a short wait does not take the lock after that, however long a call may take',
   },
 ]
