@@ -57,16 +57,7 @@ export const connection = [
     replace:
       "return failure.kind === 'closed' ? new CallFailure('unsent', failure.message, failure) : failure",
     test: 'test/faults/release-not-done.test.ts',
-    name: 'where the first release was never sent',
-  },
-  {
-    id: 'silence-endured',
-    mistake: 'A connection that is silent while answers are due is not given up.',
-    file: 'src/redis/connection.ts',
-    search: 'if (isCluster(client) || this.#calls.silentMs < silenceMs) return',
-    replace: 'if (isCluster(client) || this.#calls.silentMs >= 0) return',
-    test: 'test/faults/waiters.test.ts',
-    name: 'a waiter whose connection for commands',
+    name: 'that did nothing is no release: they',
   },
   {
     id: 'answer-read-too-late',
@@ -74,8 +65,8 @@ export const connection = [
     file: 'src/redis/due-calls.ts',
     search: 'const timer = setTimeout(setImmediate, timeoutMs, giveUp)',
     replace: 'const timer = setTimeout(giveUp, timeoutMs)',
-    test: 'test/lease/loss.test.ts',
-    name: 'a watched lease that the server still has goes on',
+    test: 'test/faults/in-flight.test.ts',
+    name: 'an answer that came while the event loop was blocked counts, although its time is up',
   },
   {
     id: 'program-kept-alive',

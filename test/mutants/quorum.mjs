@@ -22,10 +22,10 @@ export const quorum = [
   },
   {
     id: 'any-vote-is-the-token',
-    mistake: 'The token is that of the first vote, and not the highest.',
+    mistake: 'The token is the lowest of the votes, and not the highest.',
     file: 'src/redis/election.ts',
     search: 'const token = Math.max(...granted.map(({ answer }) => answer.token))',
-    replace: 'const token = granted[0]?.answer.token ?? 0',
+    replace: 'const token = Math.min(...granted.map(({ answer }) => answer.token))',
     test: 'test/quorum/votes.test.ts',
     name: 'rise above every counter of a majority, however far they were set apart',
   },
@@ -55,9 +55,9 @@ end
     mistake: 'A vote whose answer comes after the attempt was given up stays.',
     file: 'src/redis/claims.ts',
     search: 'if (releasedAtMs >= doubtUntilMs) return',
-    replace: 'if (releasedAtMs >= 0 || doubtUntilMs === 0) return',
+    replace: 'if (releasedAtMs >= 0) return',
     test: 'test/quorum/claims.test.ts',
-    name: 'a name that is over while it is asked for is released once more when that request is too late',
+    name: 'a name that is released while a request in it may yet come is released once more behind that',
   },
   {
     id: 'unheard-vote-kept-on-refusal',
@@ -127,7 +127,18 @@ end
   },
   {
     id: 'renewed-by-one',
-    mistake: 'A lease goes on as long as one master has it.',
+    mistake: 'A lease goes on as long as one master renews it.',
+    file: 'src/redis/votes.ts',
+    search: `    if (left.length >= this.majority) {
+      const sure = left.sort((a, b) => b - a)[this.majority - 1] as number`,
+    replace: `    if (left.length > 0) {
+      const sure = left.sort((a, b) => b - a)[Math.min(this.majority, left.length) - 1] as number`,
+    test: 'test/quorum/repairs.test.ts',
+    name: 'when a majority says that it was taken away',
+  },
+  {
+    id: 'loss-is-silence',
+    mistake: 'That a majority does not have a lease any more counts as no answer.',
     file: 'src/redis/votes.ts',
     search: 'if (numbers.length - left.length > this.spare) return -2',
     replace: 'if (numbers.length > this.spare && left.length === 0) return -2',
