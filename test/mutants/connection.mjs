@@ -49,17 +49,6 @@ export const connection = [
     name: 'is never mistaken for database 0, and the error names the right that is missing',
   },
   {
-    id: 'greeting-is-unknown',
-    mistake: 'A greeting without an answer counts as a release that may have been done.',
-    file: 'src/redis/failure.ts',
-    search:
-      "return failure.kind === 'unknown' ? new CallFailure('unsent', failure.message, failure) : failure",
-    replace:
-      "return failure.kind === 'closed' ? new CallFailure('unsent', failure.message, failure) : failure",
-    test: 'test/faults/release-not-done.test.ts',
-    name: 'that did nothing is no release: they',
-  },
-  {
     id: 'answer-read-too-late',
     mistake: 'After a blocked event loop an answer that is there already counts as missing.',
     file: 'src/redis/due-calls.ts',

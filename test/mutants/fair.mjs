@@ -143,8 +143,8 @@ end
     file: 'src/locks/heartbeat.ts',
     search: 'places: () => places.filter((place) => place.inLine),',
     replace: 'places: () => places,',
-    test: 'test/faults/fair-long-queue.test.ts',
-    name: 'who leaves while places are put back is not put back',
+    test: 'test/faults/fair-lost.test.ts',
+    name: 'that is sent once more when a waiter has left does not speak for that one',
   },
   {
     id: 'late-grant-kept',

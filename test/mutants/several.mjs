@@ -21,16 +21,6 @@ export const several = [
     name: 'gives all back at once, whichever of them is not to be had',
   },
   {
-    id: 'given-order',
-    mistake:
-      'Locks are taken in the order in which they were given, which is another for each caller.',
-    file: 'src/locks/order.ts',
-    search: 'return [...placed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)',
-    replace: 'return [...placed].map(([, one]) => one)',
-    test: 'test/multi/waiting.test.ts',
-    name: 'among those who want other sets of its fair locks',
-  },
-  {
     id: 'waits-for-itself',
     mistake: 'A lock that is given through two clients of one server is waited for by who has it.',
     file: 'src/locks/gathering.ts',

@@ -273,6 +273,16 @@ describe('without a majority', () => {
   })
 })
 
+test('a lease that one of three masters has, and two do not, is lost with the next renewal', async () => {
+  const cluster = await Cluster.start(3)
+  const lease = await cluster.client({ leaseMs: 6_000 }).getLock('it').lock()
+  await cluster.heldEverywhere('it', lease.owner)
+  for (const { admin } of cluster.masters.slice(1)) await admin.del('it')
+  await eventually(() => lease.signal.aborted, { timeoutMs: 10_000 })
+  expect(lease.signal.reason).toMatchObject({ reason: 'gone' })
+  await cluster.free('it')
+})
+
 test('what needs one server is refused', async () => {
   const cluster = await Cluster.start(1)
   expect(() => cluster.client({ watchdogThread: true })).toThrow(/watchdogThread/)
