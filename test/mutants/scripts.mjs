@@ -153,7 +153,7 @@ export const scripts = [
     mistake: 'Several locks are taken under a new token although some are held under the old one.',
     file: 'lua/acquire-all.lua',
     search: 'if own > 0 and missing then',
-    replace: 'if own > 1 and missing and false then',
+    replace: 'if own > #KEYS and missing then',
     test: 'test/lua/acquire-all.test.ts',
     name: 'let go takes nothing, and leaves the other holds their token',
   },
