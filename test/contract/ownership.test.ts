@@ -543,5 +543,21 @@ describeLocks('the owner', (stage) => {
       )
       expect(order).toEqual([0, 1, 3, 4])
     })
+
+    test('close up when the first of them gives up, who asks for all of them', async () => {
+      const [far, lock] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+      const lease = await far.lock()
+      const abort = new AbortController()
+      const first = expect(lock.lock({ signal: abort.signal })).rejects.toThrow('gave up')
+      const works = [1, 2].map((i) => lock.using(() => void order.push(i)))
+      const served = Promise.allSettled(works)
+      await eventually(async () => (await far.inspect()).waiters === 1)
+      abort.abort(new Error('gave up'))
+      await first
+      await lease.release()
+      await eventually(() => order.length === 2)
+      await served
+      expect(order).toEqual([1, 2])
+    })
   })
 })

@@ -23,6 +23,16 @@ describe.each(['getLock', 'getFairLock'] as const)('%s: while other answers are 
   })
 })
 
+test('who looks after a release in the same turn of the event loop sees that the lock is free', async () => {
+  const client = rig.client({ commandTimeoutMs: 5_000 })
+  const lock = client.getLock('it')
+  const lease = await lock.lock()
+  const other = client.getLock('other').tryLock()
+  const seen = await within(5_000, Promise.all([lease.release(), lock.isLocked()]))
+  await granted(await other).release()
+  expect(seen).toEqual([true, false])
+})
+
 test('a count that is lowered behind the last release is no loss', async () => {
   const client = rig.client({ commandTimeoutMs: 5_000 })
   const diary = new Diary(client)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, Lease } from '../../src/index.ts'
+import * as scripts from '../../src/redis/scripts.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import type { Action } from '../support/proxy.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from './rig.ts'
@@ -288,6 +289,30 @@ describe('a heartbeat', () => {
     await eventually(async () => (await rig.queue('it')).length === 0, { timeoutMs: SOON_MS })
     await lease.release()
     await never(() => rig.exists('it'), 100)
+  })
+
+  test('that is sent once more when a waiter has left does not speak for that one', async () => {
+    const client = await warmClient()
+    const held = await rig.witness().getFairLock('it').lock()
+    const leaving = new AbortController()
+    const pending = outcome(client.getFairLock('it').lock({ signal: leaving.signal }))
+    await rig.queued('it', 1)
+    const stays = client.getFairLock('it').lock()
+    await rig.queued('it', 2)
+    // The server does not know this script, and is sent it with the places of those who are left.
+    await rig.server.admin.script('FLUSH')
+    await rig.server.admin.script('LOAD', scripts.releaseFair.source)
+    const beat = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
+    await beat.seen
+    leaving.abort()
+    await pending
+    const whole = rig.proxy.onNextRequest('EVAL', 'pass')
+    beat.release()
+    await whole.done
+    await rig.queued('it', 1)
+    await never(async () => (await rig.queue('it')).length > 1, 100)
+    await held.release()
+    await (await within(SOON_MS, stays)).release()
   })
 
   test('that comes when its waiter holds the lock makes no place', async () => {

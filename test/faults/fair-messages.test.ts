@@ -121,6 +121,50 @@ test('a message that comes too late to be sure is confirmed before it is acted o
   await lease.release()
 })
 
+test('a message that came before an answer which says that another has the lock is not acted on after it', async () => {
+  const client = patient()
+  const diary = new Diary(client)
+  const held = await rig.witness().getFairLock('it').lock()
+  const startedAt = performance.now()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  const [place = ''] = await rig.queue('it')
+  // As above it asks. The server, which is another one by now, has forgotten the grant.
+  const beats = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
+  await beats.seen
+  await pause(startedAt + 0.85 * CLAIM_MS - performance.now())
+  const ask = rig.proxy.onNextRequest(SHA.acquireFair, 'pass')
+  await say(client, held.token + 1, place, 'it')
+  await within(CLAIM_MS + NOISE_MS, ask.seen)
+  beats.release()
+  await ask.done
+  await rig.listening('it')
+  const again = rig.proxy.onNextRequest(SHA.acquireFair, 'pass')
+  await rig.server.admin.publish('redisson_lock__channel:{it}', '0')
+  await within(NOISE_MS, again.done)
+  await never(() => diary.acquired.length > 0, 100)
+  await held.release()
+  await (await within(NOISE_MS, pending)).release()
+})
+
+test('a message is not acted on where the counter is lost, for it may be an old one', async () => {
+  const client = patient()
+  const diary = new Diary(client)
+  const held = await rig.witness().getFairLock('it').lock()
+  await rig.server.admin.del('redisson_lock_token:{it}')
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  const [place = ''] = await rig.queue('it')
+  await say(client, held.token, place, 'it')
+  await never(() => diary.acquired.length > 0, 200)
+  await held.release()
+  const lease = await within(NOISE_MS, pending)
+  expect(lease.token).toBeGreaterThan(held.token)
+  await lease.release()
+})
+
 test('a message before the reply to the request to queue is acted on', async () => {
   const client = patient()
   const witness = rig.witness()

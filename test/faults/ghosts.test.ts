@@ -29,6 +29,19 @@ describe('an acquisition that arrives late', () => {
     expect(await rig.exists('ghost')).toBe(false)
   })
 
+  test('for a short wait does not take the lock after that, however long a call may take', async () => {
+    const client = rig.client({ commandTimeoutMs: 5_000 })
+    await granted(await client.getLock('warm').tryLock()).release()
+    const request = rig.proxy.onNextRequest(SHA.acquire, 'hold')
+    const trying = outcome(client.getLock('ghost').tryLock(100))
+    await request.seen
+    await trying
+    await pause(400) // past the moment until which it may run, which is the subject
+    request.release()
+    await request.done
+    await never(() => rig.exists('ghost'), 200)
+  })
+
   test('on a way delayed by more than the deadline does not take the lock', async () => {
     const client = rig.client({ commandTimeoutMs: 150, outageMs: 150 })
     await granted(await client.getLock('warm').tryLock()).release()

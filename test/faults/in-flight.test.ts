@@ -90,6 +90,20 @@ describe('calls for many locks in one turn of the event loop', () => {
     await rig.server.admin.del('it 3')
   })
 
+  test('are asked once, although the key of one is of another type', async () => {
+    const client = rig.client()
+    await rig.server.admin.set('it 3', 'precious')
+    await keepBusy(client)
+    const before = requests().length
+    const [, ...outcomes] = await Promise.allSettled([
+      keepBusy(client),
+      ...NAMES.map((name) => client.getLock(name).tryLock()),
+    ])
+    expect(requests().slice(before)).toEqual([scripts.inspect.sha1, scripts.many.sha1])
+    for (const one of outcomes) if (one.status === 'fulfilled') await one.value?.release()
+    await rig.server.admin.del('it 3')
+  })
+
   test('are nothing to each other: one that the server does not allow fails alone', async () => {
     const { admin, host, port } = rig.server
     await admin.call('ACL', 'SETUSER', 'few', 'on', 'nopass', '+@all', '&*', '~it*', '~*{it*')
@@ -150,4 +164,13 @@ test('a lone call is sent at once, before its caller can block the event loop', 
   await releasing
   await eventually(() => sentAt.length > 0)
   expect((sentAt[0] as number) - startedAt).toBeLessThan(900)
+})
+
+test('an answer that came while the event loop was blocked counts, although its time is up', async () => {
+  const client = rig.witness({ commandTimeoutMs: 1_000, outageMs: 1_000 })
+  const lease = await client.getLock('it').lock()
+  const releasing = lease.release()
+  const startedAt = Date.now()
+  while (Date.now() < startedAt + 1_300);
+  expect(await releasing).toBe(true)
 })

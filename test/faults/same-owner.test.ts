@@ -174,6 +174,22 @@ describe('an attempt that is given up without an answer', () => {
     await checkItIsHeld(lease, 200)
   })
 
+  test('by an abort does not free what a later attempt of its owner gets, as long as it is in doubt', async () => {
+    const lock = ownersLock(await connectedClient({ commandTimeoutMs: 400 }))
+    const releases = rig.proxy.count(SHA.release)
+    const aborting = new AbortController()
+    const lost = rig.proxy.onNextRequest(SHA.acquire, 'cutAfter')
+    const first = outcome(lock.lock({ signal: aborting.signal }))
+    await lost.done
+    aborting.abort()
+    expect((await first).error).toBe(aborting.signal.reason)
+    // From then on what becomes of the first is left to the background.
+    await eventually(() => rig.proxy.count(SHA.release) > releases)
+    const lease = await within(5_000, lock.lock())
+    // So long a request of the first could run, and for so long what it may get is released.
+    await checkItIsHeld(lease, 700)
+  })
+
   test('and ends as a re-entry leaves no lock behind when its request arrives at last', async () => {
     const lock = ownersLock(await connectedClient({ commandTimeoutMs: 1_500 }))
     const { seen } = rig.proxy.onNextRequest(SHA.acquire, 'cutBefore')

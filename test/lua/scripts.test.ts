@@ -801,6 +801,17 @@ describe('the counter', () => {
     expect(await admin.exists(COUNTER)).toBe(0)
   })
 
+  test('is kept for about its whole time after the last renewal or re-entry, not for the lease alone', async () => {
+    await tokenOf({ leaseMs: 10_000 })
+    await admin.pexpire(COUNTER, COUNTER_MS / 2)
+    await renew(10_000, [[LOCK, 'c:1']])
+    await lives(COUNTER_MS)
+    await admin.pexpire(COUNTER, COUNTER_MS / 2)
+    await admin.pexpire(LOCK, 5_000)
+    await acquire({ holds: 2, leaseMs: 10_000 })
+    await lives(COUNTER_MS)
+  })
+
   test('that is ahead of the clock stays until the clock has passed it', async () => {
     const aheadMs = 5 * 86_400_000
     await admin.set(COUNTER, (await nowUs()) + aheadMs * 1_000, 'PX', 10_000)

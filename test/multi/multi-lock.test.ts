@@ -268,6 +268,19 @@ describe('over several servers', () => {
     await busy.release()
   })
 
+  test('gives all back at once, whichever of them is not to be had', async () => {
+    const [lock] = pair()
+    for (const [on, name] of [
+      [other, 'b'],
+      [server, 'a'],
+    ] as const) {
+      const busy = await newClient({}, on).getLock(name).lock()
+      expect(await lock.tryLock()).toBeNull()
+      await busy.release()
+      expect([...(await lockedOf(ABC)), ...(await lockedOf(ABC, other))]).toEqual([])
+    }
+  })
+
   test('an outage of one server is an error, and what the others gave is given back', async () => {
     const [lock] = pair()
     await (await lock.lock()).release()

@@ -60,3 +60,23 @@ test('a name that is over while it is asked for is released once more when that 
   await claims.quiet()
   claims.close()
 })
+
+test('a name that is released while a request in it may yet come is released once more behind that', async () => {
+  const releasedAt: number[] = []
+  const claims = claimsOn(async () => {
+    releasedAt.push(performance.now())
+    return { kind: 'freed', listeners: 0 }
+  })
+  const lateAt = performance.now() + 300
+  const asked = claims.claim('c:1', 300, async (onSend) => {
+    onSend()
+    throw new CallFailure('unknown', 'no answer')
+  })
+  await expect(asked).rejects.toThrow('no answer')
+  await claims.release(lockKeys('it'), 'c:1', 0, 50)
+  const last = () => releasedAt.at(-1) ?? 0
+  await eventually(() => last() >= lateAt, { message: 'a release behind it', timeoutMs: 3_000 })
+  expect(releasedAt[0]).toBeLessThan(last())
+  await claims.quiet()
+  claims.close()
+})

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A test that goes on for longer has failed, in milliseconds; and so long all of a run may take. */
+const LONGEST_TEST_MS = 20_000
+const LONGEST_RUN_MS = 180_000
+
+/** What says that code is broken, and not that it is wrong. */
+const BROKEN =
+  /SyntaxError|ReferenceError|Error compiling script|attempted to access|attempt to (call|index|perform|compare|concatenate)/
+
+/**
+ * Runs some tests of one file in one copy of the tree.
+ *
+ * @param {{ root: string, n: number, results: string }} copy each has ports of its own
+ * @param {string} file
+ * @param {readonly string[]} patterns what their titles match
+ * @returns {Promise<{ passed: string[], failed: { title: string, message: string }[], error?: string }>}
+ * `error` where what came of it says nothing about the tests
+ */
+export async function runTests({ root, n, results }, file, patterns) {
+  rmSync(results, { force: true })
+  const args = [
+    ['--runTestsByPath', file, '--runInBand', '--forceExit', '-t', patterns.join('|')],
+    ['--testTimeout', String(LONGEST_TEST_MS), '--json', '--outputFile', results],
+  ]
+  const said = await run(root, args.flat(), String(n + 1))
+  let report
+  try {
+    report = JSON.parse(readFileSync(results, 'utf8'))
+  } catch {
+    return { passed: [], failed: [], error: `Jest ended without a result: ${said}` }
+  }
+  const [{ assertionResults, message } = { assertionResults: [], message: '' }] = report.testResults
+  const titles = (status) => assertionResults.filter((one) => one.status === status)
+  const passed = titles('passed').map(({ fullName }) => fullName)
+  const failed = titles('failed').map(({ fullName, failureMessages }) => {
+    return { title: fullName, message: withoutPlaces(plain(failureMessages.join('\n'))) }
+  })
+  const broken = failed.find((one) => BROKEN.test(one.message))
+  if (broken !== undefined) return { passed, failed, error: firstLineOf(broken.message) }
+  if (passed.length + failed.length === 0) {
+    return { passed, failed, error: firstLineOf(plain(message)) || 'no test ran' }
+  }
+  return { passed, failed }
+}
+
+function run(root, args, ports) {
+  return new Promise((resolve, reject) => {
+    const jest = join(root, 'node_modules/jest/bin/jest.js')
+    const env = { ...process.env, HOLDFAST_PORTS_OF: ports }
+    const child = spawn(process.execPath, [jest, ...args], {
+      cwd: root,
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let said = ''
+    child.stderr.on('data', (part) => {
+      said = (said + part).slice(-2_000)
+    })
+    const timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_RUN_MS)
+    child.on('error', reject)
+    child.on('close', () => {
+      clearTimeout(timer)
+      resolve(said)
+    })
+  })
+}
+
+function plain(text) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are written so.
+  return text.replace(/\u001b\[\d+m/g, '')
+}
+
+/** Of what a test said the words, and not where it was said. */
+function withoutPlaces(text) {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at /.test(line))
+  return lines.slice(0, 12).join('\n')
+}
+
+function firstLineOf(text) {
+  return text.split('\n').find((line) => line.trim() !== '') ?? ''
+}

@@ -1,0 +1,46 @@
+import { connection } from './connection.mjs'
+import { fair } from './fair.mjs'
+import { frames } from './frames.mjs'
+import { handOver } from './hand-over.mjs'
+import { leases } from './leases.mjs'
+import { quorum } from './quorum.mjs'
+import { scripts } from './scripts.mjs'
+import { several } from './several.mjs'
+import { tokens } from './tokens.mjs'
+import { unknown } from './unknown.mjs'
+import { waiting } from './waiting.mjs'
+
+const areas = {
+  scripts,
+  tokens,
+  leases,
+  waiting,
+  fair,
+  'hand-over': handOver,
+  'unknown-outcomes': unknown,
+  quorum,
+  connection,
+  frames,
+  'several-locks': several,
+}
+
+/**
+ * Mistakes that somebody could make, each with the test that is to find it.
+ *
+ * @typedef {object} Mutant
+ * @property {string} id
+ * @property {string} area
+ * @property {string} mistake in one sentence
+ * @property {string} file
+ * @property {string} search occurs in the file exactly once
+ * @property {string} replace what it is replaced with
+ * @property {string} test the file of the test
+ * @property {string} name a part of the title of the test, or of what it is in
+ * @property {string} [within] a part of the title of what it is in
+ * @property {boolean} [build] whether the test uses `dist/`
+ */
+
+/** @type {readonly Mutant[]} */
+export const mutants = Object.entries(areas).flatMap(([area, those]) =>
+  those.map((mutant) => ({ ...mutant, area })),
+)

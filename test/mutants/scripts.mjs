@@ -1,0 +1,172 @@
+/** Mistakes in the scripts that run in Redis. */
+const SCRIPTS = 'test/lua/scripts.test.ts'
+
+export const scripts = [
+  {
+    id: 'late-request-runs',
+    mistake: 'A request that arrives after its time is run.',
+    file: 'lua/parts/late.lua',
+    search: 'return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs',
+    replace: 'return mostUs > 0 and aheadUs > mostUs',
+    test: SCRIPTS,
+    name: 'a first acquisition that comes too late is refused by the clock of the server',
+  },
+  {
+    id: 'clock-set-back-not-seen',
+    mistake: 'A time that is too far ahead, since the clock was set back, is taken for a good one.',
+    file: 'lua/parts/late.lua',
+    search: 'return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs',
+    replace: 'return aheadUs < 0',
+    test: SCRIPTS,
+    name: 'a time that is further ahead than the request says',
+  },
+  {
+    id: 'acquire-adds-one',
+    mistake: 'A re-entry adds one to the hold count, and does not set the count that is wanted.',
+    file: 'lua/parts/acquire.lua',
+    search: 'local missing = holds - (held or 0)',
+    replace: 'local missing = 1',
+    test: SCRIPTS,
+    name: 'run again it answers the same and changes nothing',
+  },
+  {
+    id: 'acquire-shortens-lease',
+    mistake: 'A re-entry with a shorter lease shortens that of the hold.',
+    file: 'lua/parts/acquire.lua',
+    search: `    if ttlMs < leaseMs then
+      redis.call('PEXPIRE', lock, leaseMs)
+      keepCounter(`,
+    replace: `    if ttlMs ~= leaseMs then
+      redis.call('PEXPIRE', lock, leaseMs)
+      keepCounter(`,
+    test: SCRIPTS,
+    name: 're-enters, lengthens the lease to what is asked for and never shortens it',
+  },
+  {
+    id: 'read-write-lock-entered',
+    mistake: 'A read-write lock of Redisson under the same name is not noticed.',
+    file: 'lua/parts/acquire.lua',
+    search: `  if found[2] then
+    return redis.error_reply(READ_WRITE)
+  end
+`,
+    replace: '',
+    test: SCRIPTS,
+    name: 'a read-write lock of Redisson that has the name',
+  },
+  {
+    id: 'release-any-token',
+    mistake: 'A release ends a later hold of the same name as well: tokens are not compared.',
+    file: 'lua/parts/release.lua',
+    search: 'if last > tonumber(token) then',
+    replace: 'if last < 0 then',
+    test: SCRIPTS,
+    name: 'that comes late does not end a newer hold of the same owner',
+  },
+  {
+    id: 'lower-refused-when-full',
+    mistake: 'A count is not lowered while the server has no memory left.',
+    file: 'lua/parts/release.lua',
+    search: "local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)",
+    replace: "local lowered = redis.call('HINCRBY', lock, owner, holds - held)",
+    test: SCRIPTS,
+    name: 'lowers the count also while the server is full, and keeps the lease',
+  },
+  {
+    id: 'late-lower-runs',
+    mistake: 'A count is lowered by a request that comes too late, after it was raised again.',
+    file: 'lua/parts/release.lua',
+    search: `  if isLate(notAfterUs) then
+    return { 'late', serverTimeText() }
+  end
+`,
+    replace: '',
+    test: SCRIPTS,
+    name: 'of one of several that comes too late lowers nothing; the last one always works',
+  },
+  {
+    id: 'renew-whoever-holds',
+    mistake: 'A renewal lengthens the lease of whoever has the lock by now.',
+    file: 'lua/renew.lua',
+    search: 'if found[1] and not found[2] then',
+    replace: "if redis.pcall('HLEN', lock) == 1 and not found[2] then",
+    test: SCRIPTS,
+    name: 'lengthens each lease that is still held by its owner, and no other',
+  },
+  {
+    id: 'renew-shortens',
+    mistake: 'A renewal cuts a longer lease short.',
+    file: 'lua/renew.lua',
+    search: 'if left[i] < leaseMs and leaseMs > 0 then',
+    replace: 'if left[i] >= 0 and leaseMs > 0 then',
+    test: SCRIPTS,
+    name: 'lengthens each lease that is still held by its owner, and no other',
+  },
+  {
+    id: 'renew-all-fail-with-one',
+    mistake: 'One key of another type costs all others their renewal.',
+    file: 'lua/renew.lua',
+    search: "local found = redis.pcall('HMGET', lock, ARGV[i + 2], 'mode')",
+    replace: "local found = redis.call('HMGET', lock, ARGV[i + 2], 'mode')",
+    test: SCRIPTS,
+    name: 'a key of another type counts as lost and costs the others nothing',
+  },
+  {
+    id: 'force-ends-next-hold',
+    mistake:
+      'forceUnlock() that is sent twice takes the lock from the next hold of that name as well.',
+    file: 'lua/force-release.lua',
+    search: "if not found[1] or token ~= '' and last > tonumber(token) then",
+    replace: 'if not found[1] then',
+    test: SCRIPTS,
+    name: 'run again it leaves whoever came next alone, also under the same name',
+  },
+  {
+    id: 'hand-over-by-old-token',
+    mistake: 'A hand-over that comes late passes on a later hold of the same name.',
+    file: 'lua/hand-over.lua',
+    search: "if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then",
+    replace: 'if not held[1] then',
+    test: SCRIPTS,
+    name: 'from somebody who has nothing, or by an old token, does nothing',
+  },
+  {
+    id: 'hand-over-once-only',
+    mistake: 'A hand-over that is run again says that there was nothing to hand over.',
+    file: 'lua/hand-over.lua',
+    search: 'if held[2] and not held[1] then',
+    replace: 'if held[2] and held[1] then',
+    test: SCRIPTS,
+    name: 'run again it answers the same and changes nothing',
+  },
+  {
+    id: 'hand-over-keeps-deaf',
+    mistake: 'A hand-over that is to yield keeps the lock although others listen.',
+    file: 'lua/hand-over.lua',
+    search: 'local others = listening and listenersAt(channel, publish) - listening or 0',
+    replace: 'local others = 0',
+    test: SCRIPTS,
+    name: 'yields to others who listen, if it is asked to and there are any',
+  },
+  {
+    id: 'all-with-new-token',
+    mistake: 'Several locks are taken under a new token although some are held under the old one.',
+    file: 'lua/acquire-all.lua',
+    search: 'if own > 0 and missing then',
+    replace: 'if own > #KEYS and missing then',
+    test: 'test/lua/acquire-all.test.ts',
+    name: 'let go takes nothing, and leaves the other holds their token',
+  },
+  {
+    id: 'many-stop-at-first',
+    mistake:
+      'Of calls that go together one that fails ends all of them, which are then told one by one.',
+    file: 'lua/many.lua',
+    search:
+      'local done, reply = pcall(run, KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
+    replace:
+      'local done, reply = true, run(KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
+    test: 'test/faults/in-flight.test.ts',
+    name: 'are asked once, although the key of one is of another type',
+  },
+]

@@ -1,0 +1,41 @@
+/** Mistakes with several locks as one. */
+const MULTI = 'test/multi/multi-lock.test.ts'
+
+export const several = [
+  {
+    id: 'held-while-waiting',
+    mistake: 'What is held while another lock is waited for is never let go.',
+    file: 'src/locks/gathering.ts',
+    search: '    if (over) return\n    this.#reach.wasTooShort(inOrder)\n',
+    replace: '    if (over || this.#taken.size > 0) return\n    this.#reach.wasTooShort(inOrder)\n',
+    test: 'test/multi/waiting.test.ts',
+    name: 'get on while a MultiLock waits for the other one',
+  },
+  {
+    id: 'rest-kept',
+    mistake: 'Where one lock is not to be had in time the others stay taken.',
+    file: 'src/locks/gathering.ts',
+    search: '          await this.#letGo()\n          return null\n',
+    replace: '          return null\n',
+    test: MULTI,
+    name: 'gives all back at once, whichever of them is not to be had',
+  },
+  {
+    id: 'waits-for-itself',
+    mistake: 'A lock that is given through two clients of one server is waited for by who has it.',
+    file: 'src/locks/gathering.ts',
+    search: 'if (!(await this.#hasAlready(busy))) {',
+    replace: 'if (busy !== null) {',
+    test: 'test/multi/servers.test.ts',
+    name: 'a server that could not be asked at first is no reason to wait for oneself',
+  },
+  {
+    id: 'lost-one-overlooked',
+    mistake: 'All are said to be held although one was lost while the others were taken.',
+    file: 'src/locks/gathering.ts',
+    search: '          lease.assertValid()\n',
+    replace: '',
+    test: 'test/multi/waiting.test.ts',
+    name: 'one that is lost is taken anew',
+  },
+]

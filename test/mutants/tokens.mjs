@@ -1,0 +1,131 @@
+/** Mistakes with fencing tokens and the counters that they come from. */
+const SCRIPTS = 'test/lua/scripts.test.ts'
+
+export const tokens = [
+  {
+    id: 'token-is-the-clock',
+    mistake: 'A token is the time of the server, also where the last one was ahead of it.',
+    file: 'lua/parts/acquire.lua',
+    search: 'if (tonumber(last) or 0) >= nowUs then',
+    replace: 'if not nowUs then',
+    test: SCRIPTS,
+    name: 'each token is greater than the one before, also from a counter ahead of the clock',
+  },
+  {
+    id: 'token-without-clock',
+    mistake: 'Where the counter was lost tokens begin anew, and not at the time of the server.',
+    file: 'lua/parts/acquire.lua',
+    search:
+      "newToken = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs) + reserve)",
+    replace: "newToken = string.format('%.0f', (tonumber(last) or 0) + 1 + reserve)",
+    test: SCRIPTS,
+    name: 'vote counts on without the clock, save where the counter is missing',
+  },
+  {
+    id: 'old-counter-trusted',
+    mistake: 'A master that came back with old data counts on from its old counter.',
+    file: 'lua/parts/acquire.lua',
+    search: 'local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs',
+    replace: 'local floorUs = sinceUs and last and 0 or nowUs',
+    test: SCRIPTS,
+    name: 'vote does not count on from a token that may be older than the last one it issued',
+  },
+  {
+    id: 'reserve-below-last',
+    mistake:
+      'The tokens that are reserved beside the one begin below those that were issued before.',
+    file: 'lua/parts/acquire.lua',
+    search: "newToken = string.format('%.0f', last + 1 + reserve)",
+    replace: "newToken = string.format('%.0f', math.max(last + 1, nowUs + reserve))",
+    test: SCRIPTS,
+    name: 'with a reserve, as many tokens below the one are new as well',
+  },
+  {
+    id: 'hand-over-from-token',
+    mistake:
+      'A hand-over counts on from the token of the hold that ends, and not from the counter.',
+    file: 'lua/hand-over.lua',
+    search: 'local highest = math.max(last or 0, tonumber(token))',
+    replace: 'local highest = tonumber(token)',
+    test: SCRIPTS,
+    name: 'a hand-over counts on from the token or the counter, whichever is ahead',
+  },
+  {
+    id: 'counter-ends-before-lease',
+    mistake: 'The counter of a long lease ends before the lease does.',
+    file: 'lua/parts/counter.lua',
+    search: "string.format('%.0f', math.max(counterMs, leaseMs) + aheadMs)",
+    replace: "string.format('%.0f', counterMs + aheadMs)",
+    test: SCRIPTS,
+    name: 'outlives the lease of the hold, however short it is to be kept',
+  },
+  {
+    id: 'counter-ends-before-clock',
+    mistake: 'A counter that is ahead of the clock ends before the clock has passed it.',
+    file: 'lua/parts/counter.lua',
+    search: "string.format('%.0f', math.max(counterMs, leaseMs) + aheadMs)",
+    replace: "string.format('%.0f', math.max(counterMs, leaseMs))",
+    test: SCRIPTS,
+    name: 'that is ahead of the clock stays until the clock has passed it',
+  },
+  {
+    id: 'counter-not-renewed',
+    mistake: 'Renewals keep the lock, and let its counter end.',
+    file: 'lua/renew.lua',
+    search: 'keepCounter(KEYS[2 * i], counterMs, leaseMs)',
+    replace: '',
+    test: SCRIPTS,
+    name: 'is kept on by renewals, and not by looks',
+  },
+  {
+    id: 'counter-not-re-entered',
+    mistake: 'Re-entries go on for longer than the counter is kept, which ends meanwhile.',
+    file: 'lua/parts/acquire.lua',
+    search: `      keepCounter(counter, counterMs, leaseMs)
+    end
+    if reenters then`,
+    replace: `      if tonumber(counterMs) < leaseMs then
+        keepCounter(counter, counterMs, leaseMs)
+      end
+    end
+    if reenters then`,
+    test: SCRIPTS,
+    name: 'outlives re-entries that go on for longer than it is kept',
+  },
+  {
+    id: 'counter-kept-for-lease',
+    mistake: 'A lock that is renewed for long has a counter that ends soon after its release.',
+    file: 'lua/parts/counter.lua',
+    search: 'if leftMs >= 0 and leftMs < math.max(keptMs * 0.9, leaseMs) then',
+    replace: 'if leftMs >= 0 and leftMs < leaseMs then',
+    test: SCRIPTS,
+    name: 'is kept for about its whole time after the last renewal or re-entry, not for the lease alone',
+  },
+  {
+    id: 're-entry-without-token',
+    mistake: 'A re-entry does not say which hold it re-enters, and takes a free lock anew.',
+    file: 'src/locks/conversation.ts',
+    search: `          hold.count,
+          callMs,
+          0,
+          hold.lastToken,
+`,
+    replace: `          hold.count,
+          callMs,
+`,
+    test: 'test/faults/re-entry.test.ts',
+    name: 'does not take the lock anew where that is gone',
+  },
+  {
+    id: 're-entry-joins-later-hold',
+    mistake: 'A re-entry that is late joins a later hold of the same name.',
+    file: 'lua/parts/acquire.lua',
+    search: `  if token and not birth and tonumber(redis.call('GET', counter) or 0) > tonumber(token) then
+    return { 'gone' }
+  end
+`,
+    replace: '',
+    test: 'test/faults/re-entry.test.ts',
+    name: 'does not join a later hold in the same name',
+  },
+]
