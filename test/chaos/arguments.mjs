@@ -20,13 +20,17 @@ export function readArguments() {
       history: { type: 'string', default: '' },
       plot: { type: 'string', default: '' },
       report: { type: 'string' },
+      minutes: { type: 'string', default: '45' },
       monitor: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
     },
   })
   const { break: broken, ...others } = values
   const numbers = Object.fromEntries(
-    ['seconds', 'seed', 'clients', 'callers', 'fast'].map((name) => [name, Number(values[name])]),
+    ['seconds', 'seed', 'clients', 'callers', 'fast', 'minutes'].map((name) => [
+      name,
+      Number(values[name]),
+    ]),
   )
   return { ...others, ...numbers, broken }
 }

@@ -117,7 +117,9 @@ async function call(_, i) {
 async function hurry(_, i) {
   const caller = new Caller(own, callers + i + 1)
   while (running) {
-    const mine = `own-${label.replace(' ', '-')}-${i}-${Math.floor(random() * 3)}`
+    // Some have it to themselves, others hand it over within the process.
+    const whose = i % 2 === 0 ? i : 'shared'
+    const mine = `own-${label.replace(' ', '-')}-${whose}-${Math.floor(random() * 3)}`
     const name = random() < 0.9 ? mine : `light-${Math.floor(random() * 40)}`
     await caller.once([name])
     // The others are to have their turn.

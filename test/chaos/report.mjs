@@ -3,7 +3,7 @@ import { isConvicted } from './checkers/check.mjs'
 import { printReport } from './checkers/print.mjs'
 
 export const isClean = ({ verdict, report, violations }) =>
-  !isConvicted(report) &&
+  (report === undefined || !isConvicted(report)) &&
   verdict.overlaps.length +
     verdict.regressions.length +
     verdict.repeated.length +
@@ -63,74 +63,107 @@ export function totalsOf(results) {
   for (const one of results) {
     for (const [what, n] of Object.entries(one.faults)) faults[what] = (faults[what] ?? 0) + n
   }
+  const undecided = ({ report }) =>
+    report.unexplained.filter(({ verdict }) => verdict === 'undecided').length
+  const stale = ({ report }) => report.convictions['fenced cell']
   return {
     faults,
-    acquisitions: sum(({ verdict }) => verdict.holds),
     seconds: sum(({ seconds }) => seconds),
+    acquisitions: sum(({ verdict }) => verdict.holds),
     overlaps: sum(({ verdict }) => verdict.overlaps.length),
-    stale: sum(({ verdict }) => verdict.regressions.length + verdict.repeated.length),
+    outOfOrder: sum(({ verdict }) => verdict.regressions.length),
+    twice: sum(({ verdict }) => verdict.repeated.length),
+    stale: sum(stale),
+    left: sum(({ left }) => left.length),
+    locks: sum(({ report }) => report.locks),
+    unexplained: sum((one) => one.report.unexplained.length - undecided(one)),
+    undecided: sum(undecided),
+    stretches: sum(({ report }) => report.liveness.stretches),
+    stuck: sum(({ report }) => report.convictions.liveness),
+    pairs: sum(({ report }) => report.pairs.judged),
+    others: sum(
+      (one) =>
+        one.violations.length -
+        one.left.length +
+        one.report.convictions['unfenced cell'] +
+        one.report.convictions.order,
+    ),
     excused: sum(({ verdict }) => verdict.excused),
     longestExcusedMs: Math.max(0, ...results.map(({ verdict }) => verdict.longestExcusedMs)),
-    left: sum(({ left }) => left.length),
-    others: sum(
-      ({ violations, left, report }) =>
-        violations.length -
-        left.length +
-        Object.values(report.convictions).reduce((a, b) => a + b, 0),
-    ),
   }
 }
 
-const HEADINGS = [
-  'world',
-  'seconds',
-  'acquisitions',
-  'faults',
-  'overlaps',
-  'stale tokens',
-  'leaked keys',
-  'other violations',
-  'excused',
-]
-
-/** One row for each world, and one for all. */
-function rowsOf(results) {
-  const worlds = [...new Set(results.map(({ world }) => world))]
-  const groups = worlds.map((world) => [world, results.filter((one) => one.world === world)])
-  return [...groups, ['all', results]].map(([name, some]) => {
-    const total = totalsOf(some)
-    const { acquisitions, seconds, overlaps, stale, left, others, excused, longestExcusedMs } =
-      total
-    const lost = excused === 0 ? '0' : `${excused}, of ${longestExcusedMs.toFixed(0)} ms at most`
-    const counts = [seconds.toFixed(0), acquisitions, countOf(total.faults), overlaps, stale]
-    return [name, ...counts, left, others, lost].map(String)
-  })
+/** What each column tells of `totalsOf`. */
+const COLUMNS = {
+  seconds: ({ seconds }) => seconds.toFixed(0),
+  acquisitions: ({ acquisitions }) => acquisitions,
+  faults: ({ faults }) => countOf(faults),
+  overlaps: ({ overlaps }) => overlaps,
+  'tokens out of order': ({ outOfOrder }) => outOfOrder,
+  'tokens twice': ({ twice }) => twice,
+  'stale tokens accepted': ({ stale }) => stale,
+  'leaked keys': ({ left }) => left,
+  'histories of locks checked': ({ locks }) => locks,
+  'not linearizable': ({ unexplained }) => unexplained,
+  undecided: ({ undecided }) => undecided,
+  'calms judged': ({ stretches }) => stretches,
+  'nobody let in': ({ stuck }) => stuck,
+  'pairs in a queue judged': ({ pairs }) => pairs,
+  'other violations': ({ others }) => others,
+  'overlaps excused': ({ excused, longestExcusedMs: ms }) =>
+    excused === 0 ? 0 : `${excused}, of ${ms.toFixed(0)} ms at most`,
 }
 
-/** As Markdown, which can be read on a screen as well. */
+const worldsOf = (results) => [...new Set(results.map(({ world }) => world))]
+
+/** One row for each figure, one column for each world, and one for all; as Markdown, which a screen shows as well. */
 export function tableOf(results) {
-  const rows = [HEADINGS, HEADINGS.map((_, i) => (i === 0 ? '---' : '---:')), ...rowsOf(results)]
+  const worlds = worldsOf(results)
+  const groups = [...worlds.map((name) => results.filter(({ world }) => world === name)), results]
+  const totals = groups.map(totalsOf)
+  const rows = [
+    ['', ...worlds, 'all'],
+    ['---', ...totals.map(() => '---:')],
+    ...Object.entries(COLUMNS).map(([name, figureOf]) => [name, ...totals.map(figureOf)]),
+  ]
   return rows.map((row) => `| ${row.join(' | ')} |`).join('\n')
 }
 
-export function markdown(results, seed) {
+const NAVIGATION =
+  '[Index](../README.md) · Back: [Under faults](chaos.md) · Next: [The mutants](mutants.md)'
+
+/** @param options of the long run */
+export function markdown(results, { seed, minutes }, { acquisitions, faults: wanted }) {
   const { faults } = totalsOf(results)
   const kinds = Object.entries(faults).sort(([, a], [, b]) => b - a)
-  const worlds = [...new Set(results.map(({ world }) => world))]
+  const worlds = worldsOf(results)
   const byWorld = worlds.map(
     (world) => totalsOf(results.filter((one) => one.world === world)).faults,
   )
+  const count = (number) => number.toLocaleString('en')
   return [
-    '# Locks under faults',
+    '# A long run under faults',
     '',
-    'Made by `npm run chaos -- --long`. Processes use locks of every kind while clients, connections and',
-    'servers fail; a process apart writes down who was inside when, on its own clock. An overlap is two',
-    'holders at once who both believed that they were alone. It is excused where a server had forgotten the',
-    'lock of the first, or had been replaced by one that never heard of it: no single server can prevent that.',
+    NAVIGATION,
     '',
-    `Seed ${seed}; ${results.every(isClean) ? 'nothing was found that must not be' : 'VIOLATIONS WERE FOUND'}.`,
+    '```sh',
+    `npm run chaos -- --long --seed ${seed} --minutes ${minutes} --report docs/explanation/chaos-report.md`,
+    '```',
+    '',
+    'wrote this page. Processes use locks of every kind while clients, connections and servers fail; another process',
+    'writes down who was inside when, on its own clock. What the worlds and faults are, and how it is judged, is told in',
+    '[Under faults](chaos.md). An overlap is two holders at once who both believed that they were alone. It is excused',
+    'where a server had forgotten the lock of the first, or had been replaced by one that never heard of it: no single',
+    `server can prevent that. It runs until there are ${count(acquisitions)} acquisitions and ${count(wanted)} faults, or the time is up.`,
+    '',
+    results.every(isClean)
+      ? '**Nothing was found that must not be.**'
+      : '**Violations were found**: the seeds below have them.',
     '',
     tableOf(results),
+    '',
+    'The same names are used anew in each run, so a lock has a history in each. A calm is a stretch without a',
+    'fault that is longer than the bound after those before it; where somebody waited, somebody must be let in.',
     '',
     '## Faults by kind',
     '',
@@ -140,5 +173,26 @@ export function markdown(results, seed) {
       ([what, n]) => `| ${what} | ${byWorld.map((some) => some[what] ?? 0).join(' | ')} | ${n} |`,
     ),
     '',
+    '## Runs',
+    '',
+    'The same seed gives the same faults in the same order, and not the same run.',
+    '',
+    '```sh',
+    ...results.map(commandOf),
+    '```',
+    '',
+    '---',
+    '',
+    NAVIGATION,
+    '',
   ].join('\n')
+}
+
+function commandOf(result) {
+  const { world, seed } = result
+  const flags = ['forget', 'force'].filter((flag) => result[flag]).map((flag) => ` --${flag}`)
+  const seconds = Math.round(result.stormSeconds)
+  const words = `--world ${world}${flags.join('')} --seconds ${seconds} --fast ${result.fast} --seed ${seed}`
+  const found = isClean(result) ? '' : '  # violations'
+  return `npm run chaos -- ${words}${found}`
 }

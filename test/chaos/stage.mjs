@@ -1,5 +1,4 @@
 // One run: a world, clients that use its locks, storms of faults, and a witness who is asked at the end.
-import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../dist/esm/index.js'
 import { findLeft } from './checks.mjs'
@@ -8,13 +7,13 @@ import { Monitor } from './monitor.mjs'
 import { Way } from './proxy.mjs'
 import { now, randomFrom } from './random.mjs'
 import { Roles } from './roles.mjs'
-import { STORMS, storm } from './storm.mjs'
+import { Weather } from './weather.mjs'
 import { startWorld } from './worlds.mjs'
 
 const LIMITS = { leaseMs: 1_500, commandTimeoutMs: 300, outageMs: 1_500 }
 const LONGEST_LEASE_MS = 3_000
-/** Faults for so long, then a calm in which the order of queues and who gets in is judged. */
-const [STORM_MS, CALM_MS] = [20_000, 12_000]
+/** How soon a process of ours must have started. */
+const START_MS = 60_000
 
 /** Where one run keeps what happens in it. */
 class Stage {
@@ -24,6 +23,8 @@ class Stage {
   faults = {}
   /** From when to when something was wrong. */
   spans = []
+  /** How many faults are at work. */
+  running = 0
   #windows = 0
 
   constructor(options) {
@@ -45,45 +46,85 @@ class Stage {
 
   log = async (ms, { what, where, done }) => {
     this.faults[what] = (this.faults[what] ?? 0) + 1
+    this.running += 1
     const begin = now()
     this.say(`${what}, ${where}, ${ms.toFixed(0)} ms`)
     await done
     this.spans.push({ what, where, from: begin, to: now() })
+    this.running -= 1
   }
 
-  /** For so long a lock may be given away although somebody has it. */
-  lost({ lock, from, to }) {
+  /**
+   * For so long a lock may be given away although somebody has it.
+   *
+   * @param endsMs how much later a hold of then may end still
+   */
+  lost({ lock, from, to, endsMs = 0 }) {
     this.#windows += 1
     const id = this.#windows
-    // Masters of a quorum count on from tokens of their own, whose first only is a time.
-    const tokensTellTime = !this.world.isQuorum
-    this.witness.send({ kind: 'forgets', id, lock, from, tokensTellTime })
+    const { tokensTellTime } = this.world
+    this.witness.send({ kind: 'forgets', id, lock, from, tokensTellTime, endsMs })
     this.witness.send({ kind: 'forgot', id, to })
   }
 
-  async ask(message, key) {
-    this.witness.send(message)
-    for (;;) {
-      const [answer] = await once(this.witness, 'message')
-      if (key in answer) return answer[key]
-    }
+  /** Starts the witness; where it ends before its time, all that is asked of it rejects. */
+  async openWitness() {
+    this.witness = forkGuarded(new URL('witness.mjs', import.meta.url))
+    this.witness.setMaxListeners(50)
+    const late = pause(START_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`The witness says nothing within ${START_MS} ms`)
+    })
+    return Promise.race([this.#hear('port'), late])
+  }
+
+  ask(message, key) {
+    const answer = this.#hear(key)
+    // Where it is gone, `answer` says so.
+    this.witness.send(message, () => {})
+    return answer
+  }
+
+  #hear(key) {
+    const { witness } = this
+    return new Promise((resolve, reject) => {
+      const heard = (answer) => {
+        if (!(key in answer)) return
+        over()
+        resolve(answer[key])
+      }
+      const ended = (code, signal) => {
+        over()
+        reject(
+          new Error(`The witness ended before its time (${signal ?? `with ${code}`}): see above`),
+        )
+      }
+      const over = () => witness.off('message', heard).off('exit', ended)
+      witness.on('message', heard).on('exit', ended)
+      if (witness.exitCode !== null || witness.signalCode !== null) {
+        ended(witness.exitCode, witness.signalCode)
+      }
+    })
   }
 }
 
-/** @returns what was found: figures, violations and the histories that show them */
+/**
+ * @param options `seconds` of faults at least; `mostSeconds` where `isEnough(stage)` says no until then
+ * @returns what was found: figures, violations and the histories that show them
+ */
 export async function runStage(options) {
   const stage = new Stage(options)
   stage.world = await startWorld(options.world, options)
-  stage.witness = forkGuarded(new URL('witness.mjs', import.meta.url))
-  const [{ port }] = await once(stage.witness, 'message')
+  const port = await stage.openWitness()
   if (stage.world.isQuorum) await foundQuorum(stage.world)
   const clients = await openClients(stage, port)
   const roles = watchRoles(stage)
   const monitor = options.monitor ? new Monitor(stage.world.servers) : undefined
   for (const client of clients) client.start()
   await pause(500)
-  await weather(stage, clients, roles)
+  const weather = new Weather(stage, { clients, roles, longestLeaseMs: LONGEST_LEASE_MS })
+  await weather.over()
   stage.say('all faults are over')
+  if (!options.control && !options.broken) await weather.calm()
   const { verdict, report, left } = await conclude(stage, clients, roles)
   for (const one of left) stage.violated(one)
   monitor?.stop()
@@ -96,6 +137,7 @@ export async function runStage(options) {
   return {
     ...options,
     startedAt,
+    stormSeconds: options.seconds,
     seconds,
     timeline,
     violations,
@@ -109,7 +151,9 @@ export async function runStage(options) {
 }
 
 async function foundQuorum({ placeBy, servers }) {
-  const settings = { newDeployment: true, longestLeaseMs: LONGEST_LEASE_MS, ...LIMITS }
+  // A busy machine may take its time here: nothing is judged yet.
+  const patient = { ...LIMITS, commandTimeoutMs: 5_000, outageMs: 30_000 }
+  const settings = { newDeployment: true, longestLeaseMs: LONGEST_LEASE_MS, ...patient }
   const first = new Holdfast({ ...placeBy(servers), ...settings })
   await first.getLock('first').using(() => {})
   await first.close()
@@ -145,38 +189,8 @@ function watchRoles(stage) {
   })
 }
 
-async function weather(stage, clients, roles) {
-  const { options, world, random } = stage
-  const start = now()
-  const end = start + options.seconds * 1_000
-  const isOver = () => now() > end
-  const isCalm = () => (now() - start) % (STORM_MS + CALM_MS) > STORM_MS
-  const forgets = (lock) => {
-    const from = now()
-    return () => stage.lost({ lock, from, to: now() })
-  }
-  const part = {
-    ...{ clients, world, forgets },
-    roles,
-    forgetful: world.isQuorum || options.forget,
-    longestLeaseMs: LONGEST_LEASE_MS,
-  }
-  const pace = (everyMs) => ({ isOver, isCalm, everyMs })
-  if (options.control) {
-    await storm(STORMS.pauses(part), random, pace(500), stage.log)
-    return
-  }
-  await Promise.all([
-    storm(STORMS.clients(part), randomFrom(random() * 2 ** 31), pace(2_000), stage.log),
-    storm(STORMS.clients(part), randomFrom(random() * 2 ** 31), pace(2_000), stage.log),
-    storm(STORMS.servers(part), randomFrom(random() * 2 ** 31), pace(2_500), stage.log),
-    storm(STORMS.losses(part), randomFrom(random() * 2 ** 31), pace(1_500), stage.log),
-  ])
-}
-
 /** After the last fault: all names are used again, all clients end, and the witness is asked. */
 async function conclude(stage, clients, roles) {
-  await pause(LIMITS.leaseMs + LIMITS.outageMs + 1_000)
   const calmAt = now()
   const before = await stage.ask({ kind: 'count' }, 'entered')
   let stuck = stage.options.control ? [] : stage.world.names

@@ -1,6 +1,7 @@
 // Faults, one after another, at whom and for how long a seed says.
 import { setTimeout as pause } from 'node:timers/promises'
 import { ALL_FORGOTTEN, lockOf, SOME_FORGOTTEN } from './faults/amnesia.mjs'
+import { CLOCK, setClock } from './faults/clock.mjs'
 import { NETWORK } from './faults/network.mjs'
 import { ALONE, SERVER } from './faults/server.mjs'
 import { pick, pickWeighted } from './random.mjs'
@@ -8,6 +9,14 @@ import { pick, pickWeighted } from './random.mjs'
 /** How long watched servers may be silent without a failover, in milliseconds. */
 const SILENT_MS = 300
 const LONGER_THAN_A_LEASE_MS = 2_000
+/** What an embedded server can suffer as well. */
+const EMBEDDED = [
+  'connections killed',
+  'connections killed again and again',
+  'listeners killed',
+  'scripts flushed',
+  'stopped',
+]
 const PROCESS = ['paused', 'stalled', 'killed', 'reopened']
 
 /**
@@ -30,14 +39,16 @@ export const STORMS = {
   losses: (stage) => [
     [Object.keys(stage.world.changes).length, 'change', (...is) => onChange(stage, ...is)],
     [stage.forgetful ? 2 : 0, 'loss', (...is) => onLoss(stage, ...is)],
+    [stage.world.areClocksSet ? 4 : 0, 'clock', (...is) => onClock(stage, ...is)],
   ],
 }
 
+/** @param pace `isOver` and `isCalm`, and `everyMs`: up to so long between two */
 export async function storm(faults, random, { isOver, isCalm, everyMs }, log) {
   if (faults.every(([weight]) => weight === 0)) return
   while (!isOver()) {
     await pause(random() * everyMs)
-    if (isCalm()) continue
+    if (isCalm() || isOver()) continue
     const ms = pickWeighted(random, [
       [6, 5 + random() * 100],
       [3, 100 + random() * 900],
@@ -73,9 +84,9 @@ function onPause(clients, random, ms) {
 }
 
 function onServers({ world }, random, ms) {
-  const { servers, isQuorum, isReplicated, persistent } = world
+  const { servers, isQuorum, isReplicated, persistent, areClocksSet } = world
   const what = pick(random, [
-    ...Object.keys(SERVER),
+    ...(areClocksSet ? EMBEDDED : Object.keys(SERVER)),
     ...(isReplicated ? [] : ['read only']),
     ...(persistent ? ['restarted'] : []),
   ])
@@ -116,6 +127,16 @@ function onLoss({ world, forgets, longestLeaseMs }, random, ms) {
     if (isQuorum) await pause(longestLeaseMs + 500)
   }
   return { what, where: `${lock ?? 'all'}, one of ${servers.length} servers`, done: done() }
+}
+
+function onClock({ world, forgets, longestLeaseMs }, random) {
+  const { servers } = world
+  const what = pick(random, CLOCK)
+  const server = pick(random, servers)
+  // A lease that is shorter now ends later still.
+  const over = forgets(undefined, { endsMs: longestLeaseMs })
+  const done = setClock(what, server, random, what === 'clock set forward' ? over : () => {})
+  return { what, where: `one of ${servers.length} servers`, done }
 }
 
 function sample(random, all, count) {

@@ -3,6 +3,7 @@ import { RedisCluster } from './servers/cluster.mjs'
 import { Replicated } from './servers/replicated.mjs'
 import { Watched } from './servers/sentinels.mjs'
 import { Server } from './servers/server.mjs'
+import { SettableServer } from './servers/settable.mjs'
 
 const HOST = '127.0.0.1'
 /** Names of many slots, of which some are one's own with another. */
@@ -15,6 +16,8 @@ const OF_QUORUM = ['plain-a', 'plain-b', 'plain-c', 'cold-1', 'cold-2', 'cold-3'
  * @property {Server[]} servers that locks are in
  * @property {boolean} isQuorum whether a minority may forget
  * @property {boolean} persistent whether a server that is restarted has its data
+ * @property {boolean} areClocksSet whether clocks of servers are set
+ * @property {boolean} tokensTellTime whether a token tells when on the machine's clock it was minted
  * @property {boolean} isReplicated whether another server may take over that lacks the last grants
  * @property {number} db the database that locks are in
  * @property {string[]} names that all fight for
@@ -36,11 +39,26 @@ async function single({ forget }) {
   }
 }
 
-async function quorum(count, db) {
-  const servers = await Promise.all(Array.from({ length: count }, () => Server.start({ db })))
+/** One server whose clock is set. */
+async function clock() {
+  const db = 1
+  return {
+    servers: [await SettableServer.start({ db })],
+    areClocksSet: true,
+    tokensTellTime: false,
+    db,
+    placeBy: ([way]) => ({ redis: `redis://${HOST}:${way.port}/${db}` }),
+  }
+}
+
+async function quorum(count, db, kind = Server) {
+  const servers = await Promise.all(Array.from({ length: count }, () => kind.start({ db })))
   return {
     servers,
     isQuorum: true,
+    areClocksSet: kind === SettableServer,
+    // Masters count on from tokens of their own, whose first only is a time.
+    tokensTellTime: false,
     db,
     names: OF_QUORUM,
     placeBy: (ways) => ({ masters: ways.map(({ port }) => `redis://${HOST}:${port}/${db}`) }),
@@ -113,13 +131,20 @@ async function replicas() {
       return { redis: `redis://${HOST}:${way.port}/${db}` }
     },
     masters: () => pair.masters(),
-    changes: { 'lagging replica promoted': (ms, random) => pair.promoted(ms, random) },
+    changes: {
+      'lagging replica promoted': (ms, random) => pair.promoted(ms, random),
+      'demoted, connections stay': (ms, random) => pair.demoted(ms, random),
+      'address leads to the demoted': (ms, random) => pair.misled(ms, random),
+    },
+    lossless: ['address leads to the demoted'],
     stop: () => pair.stop(),
   }
 }
 
 export const WORLDS = {
   single,
+  clock,
+  clocks3: () => quorum(3, 1, SettableServer),
   quorum3: () => quorum(3, 1),
   quorum5: () => quorum(5, 0),
   sentinel,
@@ -132,6 +157,8 @@ export async function startWorld(name, options) {
   const world = await WORLDS[name](options)
   const whole = {
     isQuorum: false,
+    areClocksSet: false,
+    tokensTellTime: true,
     persistent: false,
     isReplicated: false,
     db: 0,

@@ -17,6 +17,8 @@ const BOUNDS = [
   [/failover|^master/, 10_000],
   // A master of a quorum that forgot rests for the longest lease.
   [/^(emptied|restarted|key deleted)/, 9_000],
+  // What is abandoned ends later by as much as a clock was set back.
+  [/^clock/, 10_000],
 ]
 const OTHER_MS = 8_000
 /** No fault at all, and a holder that works for as long as any. */
@@ -25,6 +27,9 @@ const CALM_MS = 6_000
 export function boundOf({ what }) {
   return BOUNDS.find(([pattern]) => pattern.test(what))?.[1] ?? OTHER_MS
 }
+
+/** How long it may take after all of these. */
+export const boundAfter = (faults) => Math.max(CALM_MS, ...faults.map(boundOf))
 
 /**
  * @param history up to `about.calmAt`, and from `about.startedAt`
@@ -37,7 +42,7 @@ export function judgeLiveness(history) {
   const faults = history.faults.filter((one) => !one.measured || one.to - one.from > 1_000)
   const verdict = { stretches: 0, longestMs: 0, stuck: [] }
   const stretches = calmStretches(faults, about.startedAt, about.calmAt, CALM_MS).flatMap((one) => {
-    const boundMs = Math.max(CALM_MS, ...one.after.map(boundOf))
+    const boundMs = boundAfter(one.after)
     return one.to - one.from > boundMs ? [{ ...one, boundMs }] : []
   })
   verdict.stretches = stretches.length

@@ -57,7 +57,8 @@ export function operationsOf(attempts, { windows, about }) {
     for (const one of taken) {
       const begin = one.from - WINDOW_MARGIN_MS
       if (begin >= mayEndAt) continue
-      endings.push({ hold, from: begin, to: one.to + WINDOW_MARGIN_MS, attempt })
+      const until = one.to + (one.endsMs ?? 0) + WINDOW_MARGIN_MS
+      endings.push({ hold, from: begin, to: until, attempt })
     }
   }
   return { operations, endings }

@@ -13,8 +13,7 @@ export function printReport(report, print = console.log) {
       `${numbers(report.cells.writes)} writes to the cells (${report.cells.late} too late, ` +
       `${report.cells.refused} refused for their tokens, ${report.cells.excused} lost with an excuse); ` +
       `${numbers(report.pairs.judged)} pairs in the order of a queue (${numbers(report.pairs.disturbed)} ` +
-      `left out for faults); ${liveness.stretches} stretches without a fault ` +
-      `(nobody let in for ${liveness.longestMs.toFixed(0)} ms at most)`,
+      `left out for faults); ${calmsOf(liveness)}`,
   )
   if (!isConvicted(report)) return
   const found = Object.entries(report.convictions).filter(([, count]) => count > 0)
@@ -35,6 +34,11 @@ export function printReport(report, print = console.log) {
         `although somebody waited; the bound after ${after.join(', ') || 'no fault'} is ${boundMs} ms`,
     )
   }
+}
+
+function calmsOf({ stretches, longestMs }) {
+  if (stretches === 0) return 'liveness NOT JUDGED, no stretch without a fault was long enough'
+  return `liveness in ${stretches} stretches without a fault (nobody let in for ${longestMs.toFixed(0)} ms at most)`
 }
 
 function headOf({ lock, model, verdict, withoutTokens, shortest }) {

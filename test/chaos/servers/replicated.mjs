@@ -47,6 +47,31 @@ export class Replicated {
     await this.#follow(old, next)
   }
 
+  /**
+   * Clients of the old master keep their connections to it, which is a master for a moment still and
+   * then a replica: no connection is cut, new ones lead to the new master.
+   */
+  async demoted(ms, random) {
+    const [old, next] = [this.current, this.servers.find((one) => one !== this.current)]
+    await next.admin.replicaof('NO', 'ONE')
+    this.current = next
+    for (const way of this.ways) way.leadTo(next.port)
+    await pause(random() * Math.min(ms, 200))
+    await this.#follow(old, next)
+  }
+
+  /** New connections of some clients are led to the replica for a while; nobody ends them then. */
+  async misled(ms, random) {
+    const replica = this.servers.find((one) => one !== this.current)
+    const some = this.ways.filter(() => random() < 0.6)
+    for (const way of some) {
+      way.leadTo(replica.port)
+      way.cut()
+    }
+    await pause(ms)
+    for (const way of this.ways) way.leadTo(this.current.port)
+  }
+
   async masters() {
     return [this.current]
   }

@@ -69,7 +69,13 @@ export function openAdmin(port, options) {
 export async function startProgram(words, admin) {
   const { path, env } = ensureServer()
   const [program, ...args] = [...GUARD, path, ...words]
-  const child = spawn(program, args, { stdio: 'ignore', env: { ...process.env, ...env } })
+  const options = { stdio: 'ignore', env: { ...process.env, ...env } }
+  return startGuarded(() => spawn(program, args, options), admin)
+}
+
+/** The same for what is started in another way. */
+export async function startGuarded(start, admin) {
+  const child = start()
   running.add(child)
   const ended = once(child, 'exit').then(() => running.delete(child))
   // It may be loading its data still.
@@ -98,11 +104,11 @@ export class Server {
     server.#args = args
     server.port = await freePort()
     server.admin = openAdmin(server.port, { ...LOGIN, db })
-    await server.#run()
+    await server.run()
     return server
   }
 
-  async #run(more = []) {
+  async run(more = []) {
     const args = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--save', '']
     // Written before it answers: that outlives the process, if not the machine.
     const aof = this.#persistent ? ['yes', '--appendfsync', 'no'] : ['no']
@@ -127,7 +133,7 @@ export class Server {
 
   /** @param more words for this time only */
   restart(more) {
-    return this.#run(more)
+    return this.run(more)
   }
 
   async stopped(ms) {
