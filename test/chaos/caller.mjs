@@ -29,7 +29,8 @@ export class Caller {
       const key = this.#work.keyOf(name)
       return isFair[i] ? client.getFairLock(key, { owner }) : client.getLock(key, { owner })
     })
-    const meant = this.#acquisition()
+    const isOwn = names[0].startsWith('own-')
+    const meant = this.#acquisition(isOwn)
     const kind = all.length > 1 ? 'multi' : isFair[0] ? 'fair' : 'plain'
     const said = { lockKind: kind, waits: meant.waitMs !== undefined, caller: this.#number, era }
     const ids = new Map()
@@ -38,7 +39,7 @@ export class Caller {
     const attempt = { lock, meant, ids, said, entries: [], result: 'rejected', isSettled: false }
     attempt.ms = pickWeighted(random, [
       [60, 0],
-      [names[0].startsWith('own-') ? 0 : 30, random() * 5],
+      [isOwn ? 0 : 30, random() * 5],
       [0.6, random() * 300],
       // Who never looks at a lease is found out by working for longer.
       [broken === 'validity' ? 5 : 0.1, options.leaseMs * (0.5 + random())],
@@ -64,28 +65,32 @@ export class Caller {
     }
   }
 
-  #acquisition() {
+  /** @param isOwn whether it is a lock of few, of whom most get in */
+  #acquisition(isOwn) {
     const { random, options, isQuorum } = this.#process
     const fixed = random() < 0.4 ? { leaseMs: Math.round(options.leaseMs * (0.3 + random())) } : {}
     if (isQuorum && fixed.leaseMs > options.longestLeaseMs) fixed.leaseMs = options.longestLeaseMs
-    return pickWeighted(random, [
-      [2, { ...fixed, waitMs: 1 + Math.floor(random() * 3_000) }],
-      [1, fixed],
-      [1, { ...fixed, waitMs: 3_000, signal: AbortSignal.timeout(1 + Math.floor(random() * 400)) }],
+    const aborts = isOwn ? 0.1 : 1
+    const within = (ms) => ({ ...fixed, waitMs: 3_000, signal: AbortSignal.timeout(ms) })
+    const kind = pickWeighted(random, [
+      [2, () => ({ ...fixed, waitMs: 1 + Math.floor(random() * 3_000) })],
+      [1, () => fixed],
+      [aborts, () => within(1 + Math.floor(random() * 400))],
       // About when the answer comes.
-      [0.5, { ...fixed, waitMs: 3_000, signal: AbortSignal.timeout(Math.floor(random() * 4)) }],
+      [0.5 * aborts, () => within(Math.floor(random() * 4))],
     ])
+    return kind()
   }
 
   /** Tells where an attempt is not settled in time. */
   #watch(attempt) {
-    const { options, violation, lag } = this.#process
+    const { options, violation, lateMs } = this.#process
     const { lock, meant } = attempt
-    const startedAt = now()
-    lag.ms *= 0.5
+    const [startedAt, lateBefore] = [now(), lateMs()]
     const boundMs = (meant.waitMs ?? 0) + options.outageMs + 1_500
     const watch = setInterval(() => {
-      if (attempt.isSettled || now() - startedAt < boundMs + 2 * lag.ms + 3_000) return
+      const mostMs = boundMs + 2 * (lateMs() - lateBefore) + 3_000
+      if (attempt.isSettled || now() - startedAt < mostMs) return
       clearInterval(watch)
       const took = (now() - startedAt).toFixed(0)
       violation(`${lock.name}: ${JSON.stringify(meant)} is not settled after ${took} ms`)

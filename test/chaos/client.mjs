@@ -37,15 +37,19 @@ process.on('unhandledRejection', (error) =>
 )
 process.on('uncaughtException', (error) => violation(`uncaught ${error?.stack ?? error}`))
 
-/** How late the event loop was at most lately: what was late for that reason is no fault of a lock. */
-const lag = { ms: 0 }
+const BEAT_MS = 50
+let lateSum = 0
 let lastBeat = now()
+const lateNow = () => Math.max(0, now() - lastBeat - BEAT_MS)
 setInterval(() => {
-  const lateMs = now() - lastBeat - 50
-  if (lateMs > 200) witness.late(lateMs)
-  lag.ms = Math.max(lateMs, lag.ms * 0.98)
+  const ms = lateNow()
+  if (ms > 200) witness.late(ms)
+  lateSum += ms
   lastBeat = now()
-}, 50).unref()
+}, BEAT_MS).unref()
+
+/** How late the event loop has been in all: what was late for that reason is no fault of a lock. */
+const lateMs = () => lateSum + lateNow()
 
 const witness = new Record(witnessPort, label)
 const EXPECTED = new Set([
@@ -74,7 +78,7 @@ const own = {
   witness,
   random,
   tally,
-  lag,
+  lateMs,
   heard,
   violation,
   get client() {
@@ -134,10 +138,10 @@ function reopen() {
     await witness.closes(era)
     client = open()
     era += 1
-    const startedAt = now()
+    const [startedAt, lateBefore] = [now(), lateMs()]
     await old.close()
     const tookMs = now() - startedAt
-    if (tookMs > 2 * options.commandTimeoutMs + 2 * lag.ms + 3_000)
+    if (tookMs > 2 * options.commandTimeoutMs + 2 * (lateMs() - lateBefore) + 3_000)
       violation(`close() took ${tookMs} ms`)
     reopening = undefined
   })()

@@ -137,6 +137,7 @@ export async function runStage(options) {
   return {
     ...options,
     startedAt,
+    /** Of faults. */
     stormSeconds: options.seconds,
     seconds,
     timeline,
