@@ -20,6 +20,7 @@ export function readArguments() {
       history: { type: 'string', default: '' },
       plot: { type: 'string', default: '' },
       report: { type: 'string' },
+      gaps: { type: 'string', default: '1' },
       minutes: { type: 'string', default: '45' },
       monitor: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
@@ -27,7 +28,7 @@ export function readArguments() {
   })
   const { break: broken, ...others } = values
   const numbers = Object.fromEntries(
-    ['seconds', 'seed', 'clients', 'callers', 'fast', 'minutes'].map((name) => [
+    ['seconds', 'seed', 'clients', 'callers', 'fast', 'gaps', 'minutes'].map((name) => [
       name,
       Number(values[name]),
     ]),

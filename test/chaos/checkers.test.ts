@@ -185,6 +185,23 @@ test('what has too many states is undecided, and not right', () => {
   expect(verdict(permits(20), [...many, ...released], gone, 50)).toBe('undecided')
 })
 
+test('many who waited while locks could be lost are decided', () => {
+  const count = 40
+  const operations: Op[] = []
+  const endings: Ending[] = []
+  for (let i = 0; i < count; i++) {
+    const at = 100 + 10 * i
+    operations.push(acquire(`a${i}`, 0, at, i + 1), release(`a${i}`, at + 1, at + 2))
+    endings.push({ hold: `a${i}`, from: 1, to: 50 })
+  }
+  const last = (token: number) => acquire('last', 600, 601, token)
+  const judge = (more: Op) =>
+    linearize(fenced as never, { operations: [...operations, more], endings } as never)
+  expect(judge(last(count + 1))).toMatchObject({ verdict: 'linearizable' })
+  expect(judge(last(count + 1)).widest).toBeLessThan(3 * count)
+  expect(judge(last(count))).toMatchObject({ verdict: 'convicted' })
+})
+
 test('what is kept does not grow with the history', () => {
   const operations: Op[] = []
   const endings: Ending[] = []

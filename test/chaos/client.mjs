@@ -122,7 +122,7 @@ async function hurry(_, i) {
   const caller = new Caller(own, callers + i + 1)
   while (running) {
     // Some have it to themselves, others hand it over within the process.
-    const whose = i % 2 === 0 ? i : 'shared'
+    const whose = i % 4 === 0 ? i : 'shared'
     const mine = `own-${label.replace(' ', '-')}-${whose}-${Math.floor(random() * 3)}`
     const name = random() < 0.9 ? mine : `light-${Math.floor(random() * 40)}`
     await caller.once([name])

@@ -16,22 +16,22 @@ const SLICE = [
   { world: 'clock' },
   { world: 'single', force: true },
 ]
-/** With how many seconds of faults each, where it is not the usual. */
+/** Where most is acquired: more callers, and a little more time between faults. */
+const MOST = { fast: 100, seconds: 160, gaps: 2 }
 const LONG = [
-  { world: 'single', seconds: 140 },
+  { world: 'single', ...MOST },
   { world: 'quorum3', force: true },
   { world: 'replicas' },
-  { world: 'single', force: true, forget: true, seconds: 140 },
+  { world: 'single', force: true, forget: true, ...MOST },
   { world: 'cluster' },
   { world: 'clocks3' },
-  { world: 'single', force: true, seconds: 140 },
-  { world: 'quorum5' },
   { world: 'sentinel' },
+  { world: 'single', force: true, ...MOST },
+  { world: 'quorum5' },
   { world: 'clock' },
 ]
-const ROUNDS = 2
-/** After that what is fastest, until there is enough. */
-const REST = LONG.filter(({ world }) => world === 'single')
+/** After one round, those that are fast, until there is enough. */
+const REST = LONG.filter(({ world }) => world === 'single' || world === 'replicas')
 /** Callers of each client that lose no time: what many ask for goes together, which costs less. */
 const FAST = { slice: 24, long: 40 }
 /** Of faults, in each world at least. */
@@ -83,8 +83,8 @@ export async function runLong(options) {
   const leftSeconds = () => options.minutes * 60 - (now() - start) / 1_000
   const results = []
   for (let i = 0; !isEnough(results) && leftSeconds() > WHOLE_MS / 1_000; i++) {
-    const among = i < ROUNDS * LONG.length ? LONG : REST
-    const run = { seconds: SECONDS.long, ...among[i % among.length], fast: FAST.long }
+    const among = i < LONG.length ? LONG : REST
+    const run = { seconds: SECONDS.long, fast: FAST.long, ...among[i % among.length] }
     run.seconds = Math.round(Math.min(run.seconds, leftSeconds() - END_MS / 1_000))
     results.push(await one({ ...options, ...run, seed: options.seed + i }))
     if (options.report !== undefined) {

@@ -189,10 +189,10 @@ export function markdown(results, { seed, minutes }, { acquisitions, faults: wan
 }
 
 function commandOf(result) {
-  const { world, seed } = result
+  const { world, seed, gaps } = result
   const flags = ['forget', 'force'].filter((flag) => result[flag]).map((flag) => ` --${flag}`)
   const seconds = Math.round(result.stormSeconds)
-  const words = `--world ${world}${flags.join('')} --seconds ${seconds} --fast ${result.fast} --seed ${seed}`
+  const words = `--world ${world}${flags.join('')} --seconds ${seconds} --fast ${result.fast}${gaps === 1 ? '' : ` --gaps ${gaps}`} --seed ${seed}`
   const found = isClean(result) ? '' : '  # violations'
   return `npm run chaos -- ${words}${found}`
 }

@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { check } from './checkers/check.mjs'
 import { History } from './checkers/history.mjs'
+import { stretchesOf } from './checkers/liveness.mjs'
 import { judge } from './judge.mjs'
 import { plot } from './plot.mjs'
 import { now } from './random.mjs'
@@ -49,6 +50,12 @@ process.on('message', ({ kind, lock, id, ...said }) => {
   if (kind === 'total') process.send({ total: history.entered })
   if (kind === 'count') process.send({ entered: countByLock() })
   if (kind === 'judge') process.send({ verdict: judge(history.holds(), history.windows) })
+  // Whether the calm until now is long enough; what was late, is known here only.
+  if (kind === 'calm') {
+    const faults = [...said.faults, ...history.faults]
+    const stretches = stretchesOf({ faults, about: { ...said.about, calmAt: now() } })
+    process.send({ isCalm: stretches.some(({ from }) => from >= said.since) })
+  }
   // What is known of the run: `about` and `faults`; where to write the history and the plot.
   if (kind === 'check') void conclude(said)
 })

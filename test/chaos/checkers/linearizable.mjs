@@ -132,7 +132,7 @@ class Search {
         if (what === last || done.includes(what)) continue
         const next = this.#model.step(state, what)
         // What changes nothing can as well come when it must.
-        if (next === undefined || next === state) continue
+        if (next === undefined || next === state || this.#isTooSoon(what, done)) continue
         const after = [...done, what]
         if (seen.add(next, after)) todo.push({ state: next, done: after })
       }
@@ -142,6 +142,19 @@ class Search {
         if (seen.add(next, done)) todo.push({ state: next, done })
       }
     }
+  }
+
+  /**
+   * Whether another one with a lower token must come still, which nothing could explain after this one. Without
+   * this each who waited while a lock could be lost may have had it for a moment or not: two to the
+   * power of their number.
+   */
+  #isTooSoon({ kind, again, token }, done) {
+    if (!this.#model.fenced || kind !== 'acquire' || again || token === undefined) return false
+    for (const other of this.#called.values()) {
+      if (other.token < token && !other.again && !done.includes(other)) return true
+    }
+    return false
   }
 }
 

@@ -31,21 +31,25 @@ export function boundOf({ what }) {
 /** How long it may take after all of these. */
 export const boundAfter = (faults) => Math.max(CALM_MS, ...faults.map(boundOf))
 
+/** The stretches without a fault that are long enough, with the bound of each. */
+export function stretchesOf({ faults, about }) {
+  // A process that is late for a moment is within the bounds.
+  const felt = faults.filter((one) => !one.measured || one.to - one.from > 1_000)
+  return calmStretches(felt, about.startedAt, about.calmAt, CALM_MS).flatMap((one) => {
+    const boundMs = boundAfter(one.after)
+    return one.to - one.from > boundMs ? [{ ...one, boundMs }] : []
+  })
+}
+
 /**
  * @param history up to `about.calmAt`, and from `about.startedAt`
  * @returns how many stretches without a fault were long enough, and where nobody was let in although
  * somebody waited for longer than the bound
  */
 export function judgeLiveness(history) {
-  const { attempts, about } = history
-  // A process that is late for a moment is within the bounds.
-  const faults = history.faults.filter((one) => !one.measured || one.to - one.from > 1_000)
-  const verdict = { stretches: 0, longestMs: 0, stuck: [] }
-  const stretches = calmStretches(faults, about.startedAt, about.calmAt, CALM_MS).flatMap((one) => {
-    const boundMs = boundAfter(one.after)
-    return one.to - one.from > boundMs ? [{ ...one, boundMs }] : []
-  })
-  verdict.stretches = stretches.length
+  const { attempts } = history
+  const stretches = stretchesOf(history)
+  const verdict = { stretches: stretches.length, longestMs: 0, stuck: [] }
   for (const [lock, all] of attempts) {
     const grants = all
       .flatMap(({ result, settledAt }) => (result === 'granted' ? [settledAt] : []))

@@ -21,6 +21,8 @@ const NOBODY = []
 /** A lock of one owner at a time, who may hold it `most` times at once. */
 export function mutex({ most, fenced }) {
   return {
+    /** Whether tokens must rise. */
+    fenced,
     first: { hold: FREE, count: 0, token: -Infinity },
     key: ({ hold, count, token }) => `${hold} ${count} ${token}`,
     step: (state, operation) =>
