@@ -24,7 +24,8 @@ export function plot(history, report) {
   const faults = faultRows(report.faults, { ...view, top: TOP })
   const rows = lockRows(history, findings, { ...view, top: faults.bottom + 10 })
   const bottom = rows.bottom + 2
-  return picture(WIDTH, bottom + 28, [
+  const title = `A run under faults: ${history.about.world}, seed ${history.about.seed}`
+  return picture(WIDTH, bottom + 28, title, [
     ...heading(history, report, view),
     ...axis(view, bottom),
     ...faults.parts,

@@ -24,8 +24,8 @@ const inTheRow = (svg: string) => svg.split('</style>')[1] as string
 
 test('a run is drawn with its locks, its faults and when a lock could be taken away', () => {
   const history = historyOf(10)
-  history.faults.push({ what: 'client 2 paused', from: 2_000, to: 4_000 })
-  history.faults.push({ what: 'busy: 1 of 1', from: 5_000, to: 7_000 })
+  history.faults.push({ what: 'client paused', where: 'client 2', from: 2_000, to: 4_000 })
+  history.faults.push({ what: 'busy', where: '1 of 1 servers', from: 5_000, to: 7_000 })
   history.forgets(1, undefined, 8_000)
   history.forgot(1, 8_500)
   const svg = drawn(history)
@@ -33,7 +33,8 @@ test('a run is drawn with its locks, its faults and when a lock could be taken a
     'single, seed 7',
     'lock &lt;a&gt;',
     '>paused<',
-    '>busy<',
+    '>client 2<',
+    '>busy, 1 of 1 servers<',
     'client 1',
     '9.5 s<',
   ]) {

@@ -119,8 +119,9 @@ export async function runStage(options) {
   const clients = await openClients(stage, port)
   const roles = watchRoles(stage)
   const monitor = options.monitor ? new Monitor(stage.world.servers) : undefined
+  stage.startedAt = now()
   for (const client of clients) client.start()
-  await pause(500)
+  await areAtWork(stage)
   const weather = new Weather(stage, { clients, roles, longestLeaseMs: LONGEST_LEASE_MS })
   await weather.over()
   stage.say('all faults are over')
@@ -148,6 +149,14 @@ export async function runStage(options) {
     failures,
     left,
     monitor,
+  }
+}
+
+/** Before that nothing can go wrong. */
+async function areAtWork(stage) {
+  const wanted = 5 * stage.options.clients
+  for (const end = now() + START_MS; now() < end; await pause(100)) {
+    if ((await stage.ask({ kind: 'total' }, 'total')) >= wanted) break
   }
 }
 

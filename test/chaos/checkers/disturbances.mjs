@@ -1,8 +1,8 @@
 // Which faults can be to blame for what.
 
-/** The client that a fault concerns, as its name says: "client 2 paused"; undefined where it is all. */
-export function clientOf({ what, process }) {
-  return /\bclient \d+/.exec(process ?? what ?? '')?.[0]
+/** The client that a fault concerns, as is said of it: "client 2, 1 of 3 ways"; undefined where it is all. */
+export function clientOf({ what, where, process }) {
+  return /\bclient \d+/.exec(process ?? `${what}, ${where}`)?.[0]
 }
 
 /**

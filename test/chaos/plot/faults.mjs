@@ -40,7 +40,7 @@ export function faultRows(faults, { x, top, left, right, isSeen }) {
 /** The row tells whom it befell. */
 function wordsOf({ what, where }) {
   const words = where ? `${what}, ${where}` : what
-  return words.replace(/ for client \d+|,? ?client \d+ ?/, '').replace(/ \(1 ways\)|: 1 of 1$/, '')
+  return words.replace(/,? ?client \d+ ?/, '').replace(/^client |, 1 of 1 ways$/g, '')
 }
 
 function cut(words, most) {

@@ -57,8 +57,8 @@ text { font: 12px ui-sans-serif, system-ui, "Segoe UI", Helvetica, Arial, sans-s
 <defs><pattern id="taken" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
 <path class="hatch" d="M0,0V6"/></pattern></defs>`
 
-export function picture(width, height, parts) {
+export function picture(width, height, title, parts) {
   const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`
   const ground = `<rect class="ground" width="${width}" height="${height}"/>`
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>\n${STYLE}\n${ground}\n${parts.join('\n')}\n</svg>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>\n<title>${escaped(title)}</title>\n${STYLE}\n${ground}\n${parts.join('\n')}\n</svg>`
 }
