@@ -122,8 +122,8 @@ async function hurry(_, i) {
   const caller = new Caller(own, callers + i + 1)
   while (running) {
     // Some have it to themselves, others hand it over within the process.
-    const whose = i % 4 === 0 ? i : 'shared'
-    const mine = `own-${label.replace(' ', '-')}-${whose}-${Math.floor(random() * 3)}`
+    const [whose, count] = i % 4 === 0 ? [i, 3] : ['shared', Math.ceil(fast / 8)]
+    const mine = `own-${label.replace(' ', '-')}-${whose}-${Math.floor(random() * count)}`
     const name = random() < 0.9 ? mine : `light-${Math.floor(random() * 40)}`
     await caller.once([name])
     // The others are to have their turn.
