@@ -35,7 +35,6 @@ import type { Listening } from './wake-ups.ts'
  * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
  */
 export class Quorum extends Members implements Servers {
-  readonly namesOnce = true
   readonly countsListeners = true
   readonly #masters: readonly Master[]
   readonly #size: Size
