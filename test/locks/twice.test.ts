@@ -72,12 +72,7 @@ test('a waiter is not handed the lock by two at once', async () => {
   await answer('acquire c:3', { kind: 'granted', token: 200 })
   void contender.release(((await quick) as Lease).hold, false)
   await turn()
-  expect(asked).toEqual([
-    'acquire c:1',
-    'hand over c:1 to c:2',
-    'acquire c:3',
-    'release c:3',
-  ])
+  expect(asked).toEqual(['acquire c:1', 'hand over c:1 to c:2', 'acquire c:3', 'release c:3'])
   await answer('hand over c:1 to c:2', { kind: 'granted', token: 300 })
   expect(await waiting).toMatchObject({ hold: { token: 300, seat: { wireOwner: 'c:2' } } })
 })
