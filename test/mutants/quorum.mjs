@@ -167,16 +167,6 @@ end
     name: 'restore that comes too late does nothing',
   },
   {
-    id: 'restored-after-release',
-    mistake: 'A lock that was released while it was given back to a master stays there.',
-    file: 'src/redis/renewals.ts',
-    search:
-      '    master.release(lockKeys(seat.key), seat.wireOwner, 0, timeoutMs).catch(() => {})\n',
-    replace: '    void [lockKeys, timeoutMs]\n',
-    test: 'test/quorum/repairs.test.ts',
-    name: 'when it was released meanwhile, however late the request is',
-  },
-  {
     id: 'force-is-repaired',
     mistake: 'A holder from whom the lock was taken by force gives it back to itself.',
     file: 'lua/restore.lua',
