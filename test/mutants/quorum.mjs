@@ -81,6 +81,16 @@ end
     name: 'gets there when a master that was',
   },
   {
+    id: 'freed-behind-is-lost',
+    mistake:
+      'A lock that a release freed in the background, while no majority could be told, counts as lost.',
+    file: 'src/redis/debts.ts',
+    search: 'return this.#freed.has(owner)',
+    replace: 'return false',
+    test: 'test/quorum/debts.test.ts',
+    name: 'counts as done where it is told in the background once they',
+  },
+  {
     id: 'no-rest',
     mistake: 'A master that may have forgotten leases votes at once.',
     file: 'lua/parts/acquire.lua',
