@@ -7,7 +7,7 @@ const unlessReadOnly = (error) => {
   if (!error.message.startsWith('READONLY')) throw error
 }
 
-/** All of a server at once: a quorum forgives one of them at a time, and no holder is lost by it. */
+/** All of a server at once: a quorum forgives one of them at a time, and nobody gets in by it. */
 export const ALL_FORGOTTEN = {
   emptied: ({ admin }) => admin.flushall().catch(unlessReadOnly),
   'restarted empty': (server, ms) =>
