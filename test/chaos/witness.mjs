@@ -46,6 +46,7 @@ process.on('message', ({ kind, lock, id, ...said }) => {
     Object.assign(history.windows.at(-1), said)
   }
   if (kind === 'forgot') history.forgot(id, said.to ?? now())
+  if (kind === 'emptied') history.emptied.push(said)
   if (kind === 'count') process.send({ entered: countByLock() })
   if (kind === 'judge') process.send({ verdict: judge(history.holds(), history.windows) })
   // What is known of the run: `about` and `faults`; where to write the history and the plot.
