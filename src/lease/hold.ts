@@ -39,8 +39,6 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly token: number
   /** The last of the tokens that Redis gave together with it, for those who follow in its name. */
   readonly lastToken: number
-  /** Whose name it has in Redis: its owner's, or that of one in this client who had it before. */
-  readonly namesake: Owner
   /** Whom it was passed on to under the same name. */
   heir: Hold | undefined
   /** When its caller asked, on the monotonic clock, where it was passed on; else 0. */
@@ -75,7 +73,6 @@ export class Hold extends Linked<Hold> implements Dated {
       sentAt: Moment
       validForMs?: number
       lastToken?: number
-      namesake?: Owner
     },
     clock: Clock,
     onLost: (hold: Hold, error: LeaseLostError) => void,
@@ -87,7 +84,6 @@ export class Hold extends Linked<Hold> implements Dated {
     this.seat = fields.seat
     this.token = fields.token
     this.lastToken = fields.lastToken ?? fields.token
-    this.namesake = fields.namesake ?? fields.owner
     this.fair = fields.fair
     this.#clock = clock
     this.#onLost = onLost

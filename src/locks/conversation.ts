@@ -176,15 +176,12 @@ export class Conversation {
     waiter.queued = false
     if (doubtUntilMs > 0 || queued) {
       this.#site.settle(wireOwner, doubtUntilMs, request.leaseMs, request.fair)
-    } else request.owner.giveBackNameOn(this.#site.keys.lock, wireOwner)
+    }
   }
 
   /** The name that the waiter asks under: its own until it is granted, or has given up. */
   nameOf(waiter: Waiter): string {
-    const { owner } = waiter.request
-    waiter.wireOwner ??= this.#context.node.namesOnce
-      ? owner.newName()
-      : owner.takeNameOn(this.#site.keys.lock)
+    waiter.wireOwner ??= waiter.request.owner.newName()
     return waiter.wireOwner
   }
 }

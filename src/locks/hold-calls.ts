@@ -112,10 +112,9 @@ export class HoldCalls {
    */
   ended(hold: Hold, sentAtMs: number): void {
     if (hold.doubtUntilMs > sentAtMs) this.settle(hold)
-    else hold.namesake.giveBackNameOn(this.#site.keys.lock, hold.seat.wireOwner)
   }
 
-  /** Goes on releasing in the background. The name of the hold is not used again. */
+  /** Goes on releasing in the background. */
   settle(hold: Hold): void {
     this.#site.settle(hold.seat.wireOwner, hold.doubtUntilMs, hold.leaseMs, hold.fair)
   }

@@ -104,7 +104,6 @@ export class Tenancy {
         seat: hold.seat,
         token: hold.token + 1,
         lastToken: hold.lastToken,
-        namesake: hold.namesake,
         fair: false,
         leaseMs,
         ...proof,

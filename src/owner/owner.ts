@@ -1,14 +1,6 @@
 import { InvalidArgumentError, show } from '../errors.ts'
 import { Holder } from './holder.ts'
 
-/** The names of one owner on one lock. */
-interface Names {
-  readonly lock: string
-  /** How many it has had beside the first. */
-  generation: number
-  firstInUse: boolean
-}
-
 /**
  * Somebody who can hold locks: a frame of `run`, one `using`, one bare acquisition, or an owner made
  * with `holdfast.owner()`. Locks made with the same owner re-enter one another.
@@ -29,9 +21,6 @@ export class Owner extends Holder {
    * @internal
    */
   madeBy: object | undefined
-  /** Those on the lock that last got some; most owners have one lock at a time. */
-  #latest: Names | undefined
-  #others: Map<string, Names> | undefined
   #gathering: Set<string> | undefined
   #attempts = 0
 
@@ -43,31 +32,16 @@ export class Owner extends Holder {
   }
 
   /**
-   * A name for one attempt at a lock: `<clientId>:<id>`, or with a number behind it while the first
-   * name is in use or in doubt. No two attempts under way share one, so that what is told to Redis
-   * late, in the name of the one, cannot touch what the other has got.
-   *
-   * @internal
-   */
-  takeNameOn(lock: string): string {
-    const first = `${this.clientId}:${this.id}`
-    const names = this.#namesOn(lock) ?? this.#newNamesOn(lock)
-    if (!names.firstInUse) {
-      names.firstInUse = true
-      return first
-    }
-    names.generation += 1
-    return `${first}.${names.generation}`
-  }
-
-  /**
-   * A name for one attempt at any lock, never to be used again; none that `takeNameOn` gives.
+   * A name for one attempt at a lock, never to be used again: `<clientId>:<id>`, and then with a number
+   * behind it. What is told to Redis late, in the name of one attempt, cannot touch what another has got;
+   * nor can a server that forgot a release take the next attempt for the one that was released.
    *
    * @internal
    */
   newName(): string {
     this.#attempts += 1
-    return `${this.clientId}:${this.id}/${this.#attempts}`
+    const first = `${this.clientId}:${this.id}`
+    return this.#attempts === 1 ? first : `${first}/${this.#attempts}`
   }
 
   /**
@@ -88,34 +62,6 @@ export class Owner extends Holder {
   /** @internal */
   gathered(lock: string): void {
     this.#gathering?.delete(lock)
-  }
-
-  /**
-   * Redis has nothing under that name, and nothing on its way to it. A name in doubt is never given
-   * back.
-   *
-   * @internal
-   */
-  giveBackNameOn(lock: string, name: string): void {
-    const names = this.#namesOn(lock)
-    if (names === undefined || name !== `${this.clientId}:${this.id}`) return
-    names.firstInUse = false
-    if (names.generation > 0) return
-    if (names === this.#latest) this.#latest = undefined
-    else this.#others?.delete(lock)
-  }
-
-  #namesOn(lock: string): Names | undefined {
-    return this.#latest?.lock === lock ? this.#latest : this.#others?.get(lock)
-  }
-
-  #newNamesOn(lock: string): Names {
-    if (this.#latest !== undefined) {
-      this.#others ??= new Map()
-      this.#others.set(this.#latest.lock, this.#latest)
-    }
-    this.#latest = { lock, generation: 0, firstInUse: false }
-    return this.#latest
   }
 }
 

@@ -151,7 +151,10 @@ export class Claims {
     const sentAt = performance.now()
     const sends = this.#sends
     try {
-      const released = await this.#free(keys, owner, 0, timeoutMs)
+      let released = await this.#free(keys, owner, 0, timeoutMs)
+      if (released.kind === 'gone' && (await this.#debts.hasFreed(owner))) {
+        released = { kind: 'freed', listeners: 0 }
+      }
       const claim = this.#claims.get(owner)
       if (claim !== undefined && claim.pending > 0) await this.answered(owner)
       // It may have been asked for behind the release.

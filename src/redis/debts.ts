@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Released } from './answers.ts'
 import type { CallFailure } from './failure.ts'
 import type { LockKeys } from './keys.ts'
 
@@ -19,19 +20,23 @@ const PAUSE_MS = { first: 50, longest: 1_000, closing: 20 }
 const AT_ONCE = 50
 
 /**
- * Releases that one master of several did not confirm, while the others did: they are told again
+ * Releases that one master of several did not confirm, whatever the others did: they are told again
  * until it does, or until the lease would be over. It keeps no process alive.
  */
 export class Debts {
-  readonly #release: (debt: Debt) => Promise<unknown>
+  readonly #release: (debt: Debt) => Promise<Released>
   readonly #open = new Set<Debt>()
+  /** By name, what is told at the moment. */
+  readonly #underWay = new Map<string, Promise<unknown>>()
+  /** The names that were freed, or may have been, and when the longest lease of each would be over. */
+  readonly #freed = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #pauseMs = PAUSE_MS.first
   #working: Promise<void> | undefined
   #closed = false
 
   /** @param release ends all that the name has on the lock */
-  constructor(release: (debt: Debt) => Promise<unknown>) {
+  constructor(release: (debt: Debt) => Promise<Released>) {
     this.#release = release
   }
 
@@ -43,6 +48,15 @@ export class Debts {
     if (this.#closed) return
     this.#open.add(debt)
     this.#arm()
+  }
+
+  /**
+   * Whether the name was freed here, or may have been. Where no majority heard of a release its caller
+   * tells it again as well, and "gone" is then no loss. Ends when nothing is told of that name.
+   */
+  async hasFreed(owner: string): Promise<boolean> {
+    await this.#underWay.get(owner)
+    return this.#freed.has(owner)
   }
 
   /** The master can be reached again. */
@@ -61,6 +75,7 @@ export class Debts {
     this.#closed = true
     clearTimeout(this.#timer)
     this.#open.clear()
+    this.#freed.clear()
   }
 
   #arm(): void {
@@ -93,7 +108,7 @@ export class Debts {
   async #settle(debt: Debt): Promise<boolean> {
     const sentAt = performance.now()
     try {
-      if (sentAt < debt.endsAtMs) await this.#release(debt)
+      if (sentAt < debt.endsAtMs) await this.#tell(debt)
       // A request in doubt may come behind: then it is told once more.
       if (sentAt >= debt.doubtUntilMs) this.#open.delete(debt)
       return true
@@ -102,5 +117,32 @@ export class Debts {
       if (this.#open.delete(debt) && !(failure as CallFailure).permanent) this.#open.add(debt)
       return (failure as CallFailure).permanent
     }
+  }
+
+  async #tell(debt: Debt): Promise<void> {
+    const telling = this.#release(debt).then(
+      ({ kind }) => {
+        if (kind === 'freed') this.#remember(debt)
+      },
+      (failure: CallFailure) => {
+        if (failure.kind === 'unknown') this.#remember(debt)
+        throw failure
+      },
+    )
+    this.#underWay.set(
+      debt.owner,
+      telling.catch(() => {}),
+    )
+    await telling.finally(() => this.#underWay.delete(debt.owner))
+  }
+
+  #remember({ owner, endsAtMs }: Debt): void {
+    if (this.#closed) return
+    const now = performance.now()
+    for (const [name, untilMs] of this.#freed) {
+      if (untilMs > now) break
+      this.#freed.delete(name)
+    }
+    this.#freed.set(owner, endsAtMs)
   }
 }

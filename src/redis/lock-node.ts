@@ -37,8 +37,6 @@ export class LockNode {
   readonly #onUp = new Set<() => void>()
   readonly source: RedisSource
   readonly calls: LockCalls
-  /** Whether no name may be used for a second attempt. */
-  readonly namesOnce: boolean = false
 
   /**
    * @param options.counterMs how long a token counter outlives its last use; 0 keeps it for good

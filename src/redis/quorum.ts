@@ -35,7 +35,6 @@ import type { Listening } from './wake-ups.ts'
  * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
  */
 export class Quorum extends Members implements Servers {
-  readonly namesOnce = true
   readonly countsListeners = true
   readonly #masters: readonly Master[]
   readonly #size: Size
@@ -55,7 +54,8 @@ export class Quorum extends Members implements Servers {
     this.#election = new Election(masters, this.#size.majority)
     this.#contention = new Contention(masters, this.#size)
     this.#callMs = callMs
-    this.#repairs = new Repairs((seats) => void this.renew(seats, 0, callMs), callMs)
+    // Its holder does not hear of it here, and nothing is freed that he takes for his own.
+    this.#repairs = new Repairs((seats) => void this.#renew(seats, 0, callMs, () => {}), callMs)
   }
 
   async acquire(
@@ -187,10 +187,9 @@ export class Quorum extends Members implements Servers {
     leaseMs: number,
     timeoutMs: number,
   ): Promise<(number | CallFailure)[]> {
-    return renewOnMost(this.#masters, this.#size, seats, leaseMs, timeoutMs, {
-      lost: (seat) => this.#election.abandon(lockKeys(seat.key), seat.wireOwner, this.#callMs),
-      missing: (seat) => this.#repairs.add(seat),
-    })
+    return this.#renew(seats, leaseMs, timeoutMs, ({ key, wireOwner }) =>
+      this.#election.abandon(lockKeys(key), wireOwner, this.#callMs),
+    )
   }
 
   groups(seats: readonly Pick<Seat, 'key'>[]): number[][] {
@@ -232,6 +231,11 @@ export class Quorum extends Members implements Servers {
     this.#closed = true
     this.#repairs.close()
     for (const master of this.#masters) master.close()
+  }
+
+  #renew(seats: readonly Seat[], leaseMs: number, timeoutMs: number, lost: (seat: Seat) => void) {
+    const missing = (seat: Seat) => this.#repairs.add(seat)
+    return renewOnMost(this.#masters, this.#size, seats, leaseMs, timeoutMs, { lost, missing })
   }
 
   readonly #failure = (votes: Votes<unknown>, mayBeDone: boolean): CallFailure =>

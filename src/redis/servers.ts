@@ -18,7 +18,6 @@ export type Servers = Pick<
   | 'connect'
   | 'close'
   | 'countsListeners'
-  | 'namesOnce'
   | 'quiet'
   | 'identify'
 > &

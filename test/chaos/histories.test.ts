@@ -125,8 +125,23 @@ describe('a release', () => {
   test('that finds the lock gone within its lease is convicted', () => {
     tell(hold('client 1.9.1', { token: 1, released: false }))
     expect(convictions()).toEqual({ linearizability: 1 })
-    history.about = { ...history.about, mayLose: true }
-    expect(convictions()).toEqual({})
+  })
+
+  test.each([
+    ['while it was held', 1, {}],
+    ['long before it was held', -1_000, { linearizability: 1 }],
+    ['long after it was held', 1_000, { linearizability: 1 }],
+  ])('that finds the lock gone on a quorum of which a master was emptied %s', (_, from, found) => {
+    tell(hold('client 1.9.1', { token: 1, released: false }))
+    history.emptied.push({ from, to: from + 1 })
+    expect(convictions()).toEqual(found)
+  })
+
+  test('that finds the lock gone excuses nobody who was let in before that', () => {
+    const first = hold('client 1.9.1', { token: 1, released: false })
+    tell(first, hold('client 2.9.1', { token: 2, times: [1, 1.5, 1.7, 1.8] }))
+    history.emptied.push({ from: 1, to: 1 })
+    expect(convictions()).toMatchObject({ linearizability: 1 })
   })
 
   test('of one who was killed never comes: the lease ends the hold', () => {

@@ -226,11 +226,9 @@ async function conclude(stage, clients, roles) {
 }
 
 function check(stage, calmAt) {
-  const { options, startedAt, spans, world } = stage
+  const { options, startedAt, spans } = stage
   const { seed, history, plot } = options
-  // Masters of a quorum that were replicas for a moment, or abstain, may lose a hold that is alone.
-  const mayLose = world.isQuorum
-  const about = { world: options.world, seed, startedAt, calmAt, mayLose }
+  const about = { world: options.world, seed, startedAt, calmAt }
   return stage.ask({ kind: 'check', about, faults: spans, files: { history, plot } }, 'report')
 }
 

@@ -119,8 +119,9 @@ function onLoss({ world, forgets, longestLeaseMs }, random, ms) {
   const server = pick(random, servers)
   const lock = lockOf(what, random, names)
   const done = async () => {
+    // A majority may be left without the lock by it; nobody else gets it for that.
     const isForgiven = isQuorum && what in ALL_FORGOTTEN
-    const over = isForgiven ? () => {} : forgets(lock)
+    const over = forgets(lock, { isForgiven })
     await (ALL_FORGOTTEN[what] ?? SOME_FORGOTTEN[what])(server, ms, lock)
     over()
     // A quorum forgives one of them at a time.

@@ -72,10 +72,13 @@ export class Weather {
   }
 
   async #storms() {
-    const { options, world, random, log } = this.#stage
-    const forgets = (lock, more) => {
+    const { options, world, random, log, witness } = this.#stage
+    const forgets = (lock, { isForgiven = false, ...more } = {}) => {
       const from = now()
-      return () => this.#stage.lost({ lock, from, to: now(), ...more })
+      return () => {
+        if (isForgiven) witness.send({ kind: 'emptied', from, to: now() })
+        else this.#stage.lost({ lock, from, to: now(), ...more })
+      }
     }
     const part = {
       ...{ ...this.#part, world, forgets },

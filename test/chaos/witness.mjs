@@ -47,6 +47,7 @@ process.on('message', ({ kind, lock, id, ...said }) => {
     Object.assign(history.windows.at(-1), said)
   }
   if (kind === 'forgot') history.forgot(id, said.to ?? now())
+  if (kind === 'emptied') history.emptied.push(said)
   if (kind === 'total') process.send({ total: history.entered })
   if (kind === 'count') process.send({ entered: countByLock() })
   if (kind === 'judge') process.send({ verdict: judge(history.holds(), history.windows) })

@@ -396,8 +396,8 @@ describeLocks('the owner', (stage) => {
       const first = await lock.lock()
       await first.release()
       const second = await lock.lock()
-      // Masters of a quorum may hear of the first late, so there it goes by another name.
-      expect(second.owner === first.owner).toBe(!stage.world.isQuorum)
+      // A server may hear of the first late, or forget its release.
+      expect(second.owner).not.toBe(first.owner)
       await first.release()
       expect(await holds()).toEqual([1])
       await second.release()

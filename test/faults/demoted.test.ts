@@ -68,6 +68,29 @@ describe.each(['getLock', 'getFairLock'] as const)(
       expect(await next?.admin.exists('it')).toBe(0)
     })
 
+    test('is not had again by its old token where the one that took over knows of no release', async () => {
+      const [from, to] = servers()
+      const client = await connected(newClient())
+      const lock = client[kind]('it')
+      await client.run(async () => {
+        const first = await lock.lock(1_500)
+        await from.admin.ping()
+        await from.admin.wait(1, 5_000)
+        await to.admin.replicaof('NO', 'ONE') // It hears of nothing that comes now.
+        await first.release()
+        const other = await newClient()
+          [kind]('it')
+          .using((lease) => lease.token)
+        expect(other).toBeGreaterThan(first.token)
+        address.switchTo(to)
+        await follow(from, to)
+        expect(await to.admin.hgetall('it')).toEqual({ [first.owner]: '1' })
+        const next = await lock.lock()
+        expect(next.token).toBeGreaterThan(other)
+        await next.release()
+      })
+    })
+
     test('wakes those who wait by messages of the one that took over', async () => {
       const client = await connected(newClient())
       const held = await newClient()[kind]('it').lock()

@@ -22,7 +22,6 @@ function answeredByHand() {
   }
   const nothing = () => {}
   const node = {
-    namesOnce: true,
     lateAtMostMs: 100,
     countsListeners: true,
     acquire: (_: unknown, name: string) => ask(`acquire ${name}`),
@@ -64,21 +63,16 @@ test('a waiter is not handed the lock by two at once', async () => {
     leaseOf: (hold) => ({ hold }) as Lease,
   })
   const first = contender.acquire(request(Infinity))
-  await answer('acquire c:1/1', { kind: 'granted', token: 100 })
+  await answer('acquire c:1', { kind: 'granted', token: 100 })
   const waiting = contender.acquire(request(Infinity))
   void contender.release(((await first) as Lease).hold, false)
   await turn()
   // Most masters have let it go; the last one is still waited for. Another caller is quick.
   const quick = contender.acquire(request(0))
-  await answer('acquire c:3/1', { kind: 'granted', token: 200 })
+  await answer('acquire c:3', { kind: 'granted', token: 200 })
   void contender.release(((await quick) as Lease).hold, false)
   await turn()
-  expect(asked).toEqual([
-    'acquire c:1/1',
-    'hand over c:1/1 to c:2/1',
-    'acquire c:3/1',
-    'release c:3/1',
-  ])
-  await answer('hand over c:1/1 to c:2/1', { kind: 'granted', token: 300 })
-  expect(await waiting).toMatchObject({ hold: { token: 300, seat: { wireOwner: 'c:2/1' } } })
+  expect(asked).toEqual(['acquire c:1', 'hand over c:1 to c:2', 'acquire c:3', 'release c:3'])
+  await answer('hand over c:1 to c:2', { kind: 'granted', token: 300 })
+  expect(await waiting).toMatchObject({ hold: { token: 300, seat: { wireOwner: 'c:2' } } })
 })

@@ -22,7 +22,7 @@ export const fair = [
     search: 'return this.#token > this.#lastToken',
     replace: 'return this.#token > 0',
     test: MESSAGES,
-    name: 'a message that is repeated later grants nothing, to none of that name',
+    name: 'a message that is repeated later grants nothing, to none of that owner',
   },
   {
     id: 'grant-outlives-answer',

@@ -32,22 +32,12 @@ export const unknown = [
   },
   {
     id: 'name-used-again',
-    mistake: 'A name in doubt is used again, and what settles the old attempt ends the new hold.',
-    file: 'src/locks/conversation.ts',
-    search: '    } else request.owner.giveBackNameOn(this.#site.keys.lock, wireOwner)\n',
-    replace: '    }\n    request.owner.giveBackNameOn(this.#site.keys.lock, wireOwner)\n',
+    mistake: 'A name is used again, and what settles the old attempt ends the new hold.',
+    file: 'src/owner/owner.ts',
+    search: 'return this.#attempts === 1 ? first :',
+    replace: 'return this.#attempts > 0 ? first :',
     test: 'test/faults/same-owner.test.ts',
     name: 'by an abort does not free what a later attempt of its owner gets, as long as it is in doubt',
-  },
-  {
-    id: 'name-of-hold-used-again',
-    mistake:
-      'The name of a hold that may be taken again by a late request is used for the next one.',
-    file: 'src/locks/hold-calls.ts',
-    search: '    else hold.namesake.giveBackNameOn(',
-    replace: '    hold.namesake.giveBackNameOn(',
-    test: GHOSTS,
-    name: 'is given back without harm to its owner, who has the lock anew',
   },
   {
     id: 'unsent-is-done',

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import * as scripts from '../../src/redis/scripts.generated.ts'
 import { within } from '../faults/rig.ts'
 import { eventually, never } from '../support/eventually.ts'
+import { letVote } from '../support/masters.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import { Cluster } from './rig.ts'
 
@@ -145,6 +146,48 @@ describe('a release that a minority did not hear', () => {
     await proxy.heal()
     await pause(1_200)
     expect(proxy.count(scripts.release.sha1)).toBe(before)
+  })
+})
+
+describe.each(['a release', 'a hand-over'])('%s that no majority heard', (what) => {
+  test.each([
+    ['can be reached', 'refuse'],
+    ['can be written to', 'read only'],
+  ])('counts as done where it is told in the background once they %s again', async (_, how) => {
+    const cluster = await Cluster.start(3)
+    const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
+    const urls = proxies.map(({ url }) => url)
+    const client = cluster.client({ ...options, outageMs: 20_000 }, urls)
+    const lost: unknown[] = []
+    client.on('lost', (event) => lost.push(event))
+    const lock = client.getLock('it')
+    const lease = await lock.lock()
+    await cluster.heldEverywhere('it', lease.owner)
+    const next = what === 'a hand-over' ? lock.lock() : undefined
+    await pause(100)
+    if (how === 'refuse') {
+      for (const proxy of proxies) {
+        proxy.refuse()
+        proxy.cut()
+      }
+      await pause(50)
+    } else {
+      for (const { admin } of cluster.masters) await admin.replicaof('127.0.0.1', '1')
+    }
+    const releasing = lease.release()
+    // Long enough for the release to pause between its tries for longer than it takes to connect.
+    await pause(800)
+    if (how === 'refuse') for (const proxy of proxies) await proxy.heal()
+    else {
+      for (const master of cluster.masters) {
+        await master.admin.replicaof('NO', 'ONE')
+        await letVote(master)
+      }
+    }
+    expect(await within(10_000, releasing)).toBe(true)
+    expect(lost).toEqual([])
+    await (await next)?.release()
+    await cluster.free('it')
   })
 })
 

@@ -182,3 +182,23 @@ test('many locks that one master does not take cost it a few requests, and none 
   await Promise.all(leases.map((lease) => lease.release()))
   await eventually(async () => (await admin.exists(...names)) === 0)
 })
+
+test('a hold that is looked at and is on too few masters is let go nowhere while its holder believes in it', async () => {
+  const cluster = await Cluster.start(3)
+  const [first, second, third] = cluster.masters.map(({ admin }) => admin)
+  // Somebody else, whose attempt came to nothing, has one of the votes.
+  await third?.hset('it', 'somebody:else/1', 1)
+  await third?.pexpire('it', 30_000)
+  const lock = cluster.client().getLock('it')
+  const lease = await lock.lock(10_000)
+  await cluster.masters[1]?.flush()
+  // It is looked at more than once in that time.
+  await pause(500)
+  await third?.del('it')
+  expect(await cluster.client().getLock('it').tryLock(1_000)).toBeNull()
+  expect(lease.valid).toBe(true)
+  expect(await first?.hexists('it', lease.owner)).toBe(1)
+  expect(await second?.exists('it')).toBe(0)
+  await lease.release()
+  await cluster.free('it')
+})

@@ -44,7 +44,13 @@ export class History {
   windows = []
   /** `{ what, from, to }`; `process` where it concerns one only */
   faults = []
-  /** Of the run: world, seed and so on. `mayLose`: a hold may be lost without a cause that is told here. */
+  /**
+   * `{ from, to }`: when a master of a quorum forgot all. Where a bare majority had a lock it is too few
+   * then, and the hold is found gone. But that master does not vote, so nobody else gets in: it is no
+   * window.
+   */
+  emptied = []
+  /** Of the run: world, seed and so on. */
   about = {}
   entered = 0
   #open = new Map()
@@ -139,6 +145,7 @@ export class History {
   *lines() {
     yield JSON.stringify({ is: 'run', ...this.about })
     for (const one of this.windows) yield JSON.stringify({ is: 'window', ...one })
+    for (const one of this.emptied) yield JSON.stringify({ is: 'emptied', ...one })
     for (const one of this.faults) yield JSON.stringify({ is: 'fault', ...one })
     for (const all of this.attempts.values()) {
       for (const one of all) yield JSON.stringify({ is: 'attempt', ...one })
@@ -150,6 +157,7 @@ export class History {
     const { is, ...said } = JSON.parse(line)
     if (is === 'run') this.about = said
     if (is === 'window') this.windows.push({ ...said, to: said.to ?? Infinity })
+    if (is === 'emptied') this.emptied.push(said)
     if (is === 'fault') this.faults.push(said)
     if (is !== 'attempt') return
     const all = this.attempts.get(said.lock) ?? []

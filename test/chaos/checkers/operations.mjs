@@ -10,12 +10,13 @@ const CLOCK_MARGIN_MS = 5
  * which a hold may end by itself.
  *
  * @param attempts of one lock
- * @param history for its windows
+ * @param history for its windows, and when masters were emptied
  * @returns `{ operations, endings }`, each with the `attempt` that it is of
  */
-export function operationsOf(attempts, { windows, about }) {
+export function operationsOf(attempts, { windows, emptied }) {
   const outers = outersOf(attempts)
   const windowsIn = windowsOf(windows, attempts[0]?.lock)
+  const emptiedIn = windowsOf(emptied)
   const operations = []
   const endings = []
   for (const attempt of attempts) {
@@ -45,7 +46,9 @@ export function operationsOf(attempts, { windows, about }) {
       attempt,
     })
     let mayEndAt = Math.min(validUntil - CLOCK_MARGIN_MS, closedAt)
-    if (released === true || (released === false && !about.mayLose)) {
+    // Who begins to release may find that too few masters had it still, but nobody else may.
+    const mayBeGone = released === false && emptiedIn(from, releasedAt).length > 0
+    if (released === true || (released === false && !mayBeGone)) {
       anyway = isTakenBy(releasedAt)
       const times = { from: releasingAt, to: releasedAt }
       operations.push({ kind: 'release', hold, permits, held: released, anyway, ...times, attempt })
