@@ -51,7 +51,7 @@ export class Conversation {
       if (grant.kind !== 'granted' && !unasked) waiter.patience.answered(sentAt.monotonic)
       if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
         // Some of several masters granted it, or may yet: the name is not used again.
-        if (grant.split.unsure) waiter.doubtUntilMs = sentAt.monotonic + callMs + lateMs
+        if (grant.split.unsure) this.#inDoubt(waiter, sentAt.monotonic + callMs, lateMs)
         waiter.asking = false
         this.settleUnheard(waiter)
       }
@@ -61,7 +61,7 @@ export class Conversation {
       const unknown = error.kind === 'unknown'
       // What is asked together is sent when all have asked.
       const latestMs = waiter.request.once ? performance.now() : sentAt.monotonic
-      if (unknown) waiter.doubtUntilMs = latestMs + callMs + lateMs
+      if (unknown) this.#inDoubt(waiter, latestMs + callMs, lateMs)
       // Given up with its waiter, before an answer could be expected: that says nothing of Redis.
       const silentMs = performance.now() - sentAt.monotonic
       const saysNothing = unknown && waiter.settled && !waiter.patience.isUnusual(silentMs)
@@ -177,6 +177,13 @@ export class Conversation {
     if (doubtUntilMs > 0 || queued) {
       this.#site.settle(wireOwner, doubtUntilMs, request.leaseMs, request.fair)
     }
+  }
+
+  /** @param lateMs how late a request could be as far as was known when this one was sent */
+  #inDoubt(waiter: Waiter, endsAtMs: number, lateMs: number): void {
+    // More is known once it is connected, and the next server may be nearer.
+    const untilMs = endsAtMs + Math.max(lateMs, this.#context.node.lateAtMostMs)
+    waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, untilMs)
   }
 
   /** The name that the waiter asks under: its own until it is granted, or has given up. */

@@ -20,7 +20,6 @@ interface Claim {
 /** In which names one client has locks on one master of several, or may have: each is used once. */
 export class Claims {
   readonly #node: LockNode
-  readonly #callMs: number
   readonly #restMs: number
   readonly #claims = new Map<string, Claim>()
   readonly #releases = new Tasks()
@@ -29,12 +28,11 @@ export class Claims {
   #sends = 0
 
   /**
-   * @param callMs how long one release may take, and a connection, in milliseconds
+   * @param callMs how long one release may take, in milliseconds
    * @param restMs how long the longest lease may be, in milliseconds
    */
   constructor(node: LockNode, callMs: number, restMs: number) {
     this.#node = node
-    this.#callMs = callMs
     this.#restMs = restMs
     this.#debts = new Debts(({ keys, owner }) => this.#free(keys, owner, 0, callMs))
     this.#ignoreUps = node.onUp(() => this.#debts.tryNow())
@@ -50,9 +48,8 @@ export class Claims {
     timeoutMs: number,
     ask: (onSend: () => void) => Promise<Grant>,
   ): Promise<Grant> {
-    // It has its whole time from when it is connected.
-    const connectMs = this.#node.everUp ? 0 : this.#callMs
-    const doubtUntilMs = performance.now() + connectMs + timeoutMs + this.#node.lateAtMostMs
+    const { everUp, lateAtMostMs } = this.#node
+    const askedAt = performance.now()
     const known = this.#claims.get(owner)
     const claim: Claim = known ?? {
       doubtUntilMs: 0,
@@ -82,7 +79,12 @@ export class Claims {
       },
       (failure: CallFailure) => {
         const isUnknown = failure.kind === 'unknown'
-        if (isUnknown) claim.doubtUntilMs = Math.max(claim.doubtUntilMs, doubtUntilMs)
+        if (isUnknown) {
+          // It has its whole time from when it is connected, and how late it can be is known only then.
+          const latestMs = everUp ? askedAt : performance.now()
+          const lateMs = Math.max(lateAtMostMs, this.#node.lateAtMostMs)
+          claim.doubtUntilMs = Math.max(claim.doubtUntilMs, latestMs + timeoutMs + lateMs)
+        }
         settled(isUnknown)
         throw failure
       },

@@ -52,6 +52,27 @@ describe('an acquisition that arrives late', () => {
     slow.heal()
   })
 
+  test('later than its deadline, from before it was known how far away the server is, is given back', async () => {
+    await granted(await rig.client().getLock('warm').tryLock()).release()
+    const far = rig.proxy.delay(900, { direction: 'toServer' })
+    const client = rig.client({ commandTimeoutMs: 3_000 })
+    const aborting = new AbortController()
+    const { request } = loseNext('acquire')
+    const endsAt = performance.now() + 3_000
+    const trying = outcome(
+      client.getLock('ghost').lock({ leaseMs: 60_000, signal: aborting.signal }),
+    )
+    const lost = await request
+    rig.proxy.refuse()
+    aborting.abort()
+    await trying
+    far.heal()
+    await rig.proxy.heal()
+    await pause(endsAt + 500 - performance.now()) // a moment at which it may still run, which is the subject
+    expect(await rig.proxy.replay(lost)).toContain('granted')
+    await eventually(async () => !(await rig.exists('ghost')), { timeoutMs: 5_000 })
+  })
+
   test('within its deadline is given back, while its caller goes on and has released', async () => {
     const client = rig.client({ commandTimeoutMs: 1_500 })
     const lock = client.getLock('ghost', ownerOf(client))

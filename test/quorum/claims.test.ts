@@ -8,8 +8,8 @@ import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 
 /** The claims on a master that answers as it is told to. */
-function claimsOn(release: () => Promise<Released>) {
-  const node = { lateAtMostMs: 0, whyDown: undefined, onUp: () => () => {}, release }
+function claimsOn(release: () => Promise<Released>, facts = { everUp: true, lateAtMostMs: 0 }) {
+  const node = Object.assign(facts, { whyDown: undefined, onUp: () => () => {}, release })
   return new Claims(node as unknown as LockNode, 100, 10_000)
 }
 
@@ -67,16 +67,47 @@ test('a name that is released while a request in it may yet come is released onc
     releasedAt.push(performance.now())
     return { kind: 'freed', listeners: 0 }
   })
-  const lateAt = performance.now() + 300
-  const asked = claims.claim('c:1', 300, async (onSend) => {
+  const lateAt = performance.now() + 1_500
+  const asked = claims.claim('c:1', 1_500, async (onSend) => {
     onSend()
     throw new CallFailure('unknown', 'no answer')
   })
   await expect(asked).rejects.toThrow('no answer')
   await claims.release(lockKeys('it'), 'c:1', 0, 50)
   const last = () => releasedAt.at(-1) ?? 0
-  await eventually(() => last() >= lateAt, { message: 'a release behind it', timeoutMs: 3_000 })
+  await eventually(() => last() >= lateAt, { message: 'a release behind it', timeoutMs: 8_000 })
   expect(releasedAt[0]).toBeLessThan(last())
   await claims.quiet()
   claims.close()
 })
+
+test.each([
+  ['after it could be connected', 500, 0],
+  ['where the server is found far away', 50, 400],
+])(
+  'a request that was sent %s is in doubt for as long as it may run',
+  async (_, connectMs, lateMs) => {
+    let releasedAt = 0
+    const node = { everUp: false, lateAtMostMs: 0 }
+    const claims = claimsOn(async () => {
+      releasedAt = performance.now()
+      return { kind: 'freed', listeners: 0 }
+    }, node)
+    let lateAt = Infinity
+    const asked = claims.claim('c:1', 200, async (onSend) => {
+      await pause(connectMs)
+      Object.assign(node, { everUp: true, lateAtMostMs: lateMs })
+      onSend()
+      lateAt = performance.now() + 200 + lateMs
+      throw new CallFailure('unknown', 'the connection broke before the answer')
+    })
+    await expect(asked).rejects.toThrow('the connection broke')
+    await claims.release(lockKeys('it'), 'c:1', 0, 50)
+    await eventually(() => releasedAt >= lateAt, {
+      message: 'a release after it',
+      timeoutMs: 3_000,
+    })
+    await claims.quiet()
+    claims.close()
+  },
+)
