@@ -177,7 +177,10 @@ inline sweep(n) {
 	fi
 }
 
-/* The name is not used any more: given back where nothing is on its way in it, else settled. */
+/*
+ * The name is not used any more: given back where nothing is on its way in it, else settled. In the code
+ * no name is given back, which leaves out some of the ways here.
+ */
 inline leave(n, isUnsure) {
 #ifdef UNKNOWN_IS_NO
 	names[n] = UNUSED;

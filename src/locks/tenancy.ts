@@ -177,11 +177,13 @@ export class Tenancy {
     this.#context.tell('lost', { ...eventOf(hold), error })
     if (this.#hold !== hold) return
     this.#hold = null
+    if (error.reason === 'expired')
+      this.#context.node.ranOut?.(this.#site.keys, hold.seat.wireOwner)
     this.#onLost()
   }
 }
 
-/** Names come back for later holds, which have newer tokens. */
+/** Who it was passed on to in this client has the same name. */
 function isOf({ seat, lastToken }: Hold, { owner, token }: Seen): boolean {
   return seat.wireOwner === owner && (token === null || token === lastToken)
 }

@@ -134,6 +134,11 @@ export class Master {
     return this.#counted(this.#ask(() => this.node.renew(here, leaseMs, timeoutMs)))
   }
 
+  /** The name is not used again, and was not released. */
+  over(keys: LockKeys, owner: string): void {
+    this.#claims.over(this.#here(keys), owner)
+  }
+
   /** Ends what that name has there, which is not given back to it. */
   forceRelease(keys: LockKeys, seen: Seen, timeoutMs: number): Promise<boolean> {
     const { calls } = this.node

@@ -192,6 +192,10 @@ export class Quorum extends Members implements Servers {
     )
   }
 
+  ranOut(keys: LockKeys, owner: string): void {
+    for (const master of this.#masters) master.over(keys, owner)
+  }
+
   groups(seats: readonly Pick<Seat, 'key'>[]): number[][] {
     return seats.length === 0 ? [] : [[...seats.keys()]]
   }

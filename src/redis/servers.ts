@@ -1,3 +1,4 @@
+import type { LockKeys } from './keys.ts'
 import type { LockNode } from './lock-node.ts'
 
 /** What locks ask of the server that they live on, or of a majority of several. */
@@ -21,4 +22,7 @@ export type Servers = Pick<
   | 'quiet'
   | 'identify'
 > &
-  Partial<Pick<LockNode, 'acquireAll'>>
+  Partial<Pick<LockNode, 'acquireAll'>> & {
+    /** The time of that hold ran out, and nobody has released it: for servers that keep an account of names. */
+    ranOut?(keys: LockKeys, owner: string): void
+  }

@@ -7,8 +7,8 @@ export const unknown = [
     mistake:
       'A request without an answer counts as refused, and what it may get is not given back.',
     file: 'src/locks/conversation.ts',
-    search: '      if (unknown) waiter.doubtUntilMs = latestMs + callMs + lateMs\n',
-    replace: '      void [latestMs, lateMs]\n',
+    search: '      if (unknown) this.#inDoubt(waiter, latestMs + callMs, lateMs)\n',
+    replace: '      void latestMs\n',
     test: GHOSTS,
     name: 'when its caller was aborted is given back',
   },

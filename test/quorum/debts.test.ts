@@ -92,6 +92,16 @@ describe('a release that a minority did not hear', () => {
     await never(async () => (await cluster.holders('it')).some(Boolean), 300)
   })
 
+  test('gets there for a lease that ran out and was not released', async () => {
+    const cluster = await Cluster.start(3)
+    const lease = await cluster.client(options).getLock('it').lock(300)
+    await cluster.heldEverywhere('it', lease.owner)
+    // As a server whose clock was set back.
+    await cluster.masters[0]?.admin.pexpire('it', 60_000)
+    await eventually(() => lease.signal.aborted)
+    await cluster.free('it')
+  })
+
   test('is not sent to a master that never had the lock', async () => {
     const { cluster, proxy, urls } = await firstProxied()
     const lock = cluster.client(options, urls).getLock('it')
