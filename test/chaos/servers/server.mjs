@@ -31,22 +31,27 @@ export function newFolder() {
 
 const given = new Set()
 
-/** Below the ports of outgoing connections, which would take that of a server that is down. */
+/** Below the ports of outgoing connections, and so is the one that nodes of a cluster talk on. */
+const PORTS = { first: 12_000, count: 10_000, toBus: 10_000 }
+
 export async function freePort() {
   for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000)
-    if (given.has(port)) continue
-    const probe = createServer()
-    probe.listen(port, '127.0.0.1')
-    const isFree = await Promise.race([
-      once(probe, 'listening').then(() => true),
-      new Promise((resolve) => probe.once('error', () => resolve(false))),
-    ])
-    probe.close()
-    if (!isFree) continue
+    const port = PORTS.first + Math.floor(Math.random() * PORTS.count)
+    if (given.has(port) || !(await isFree(port)) || !(await isFree(port + PORTS.toBus))) continue
     given.add(port)
     return port
   }
+}
+
+async function isFree(port) {
+  const probe = createServer()
+  probe.listen(port, '127.0.0.1')
+  const free = await Promise.race([
+    once(probe, 'listening').then(() => true),
+    new Promise((resolve) => probe.once('error', () => resolve(false))),
+  ])
+  probe.close()
+  return free
 }
 
 /** A login of ours, which no fault touches. */
@@ -73,14 +78,23 @@ export async function startProgram(words, admin) {
   return startGuarded(() => spawn(program, args, options), admin)
 }
 
-/** The same for what is started in another way. */
-export async function startGuarded(start, admin) {
+/** The same for what is started in another way. One that ends by itself is tried again: its port may be taken. */
+export async function startGuarded(start, admin, tries = 10) {
   const child = start()
   running.add(child)
   const ended = once(child, 'exit').then(() => running.delete(child))
-  // It may be loading its data still.
-  while ((await admin.ping().catch(() => 'not yet')) !== 'PONG') await pause(10)
-  return { child, ended }
+  for (;;) {
+    // It may be loading its data still.
+    const said = await Promise.race([admin.ping().catch(() => 'not yet'), ended])
+    // Or a fault has come before that.
+    if (said === 'PONG' || child.signalCode !== null) return { child, ended }
+    if (child.exitCode !== null && tries > 1) {
+      await pause(200)
+      return startGuarded(start, admin, tries - 1)
+    }
+    if (child.exitCode !== null) throw new Error(`A server ends at once, with ${child.exitCode}`)
+    await pause(10)
+  }
 }
 
 export class Server {
