@@ -32,7 +32,7 @@ describeLocks('the lease', (stage) => {
       ['lock(leaseMs)', (lock: HoldfastLock) => lock.lock(5_000)],
       ['lock({ leaseMs })', (lock: HoldfastLock) => lock.lock({ leaseMs: 5_000 })],
       ['tryLock({ leaseMs })', (lock: HoldfastLock) => lock.tryLock({ leaseMs: 5_000 })],
-      ['tryLock(waitMs, leaseMs)', (lock: HoldfastLock) => lock.tryLock(100, 5_000)],
+      ['tryLock(waitMs, leaseMs)', (lock: HoldfastLock) => lock.tryLock(5_000, 5_000)],
     ])('is asked for by %s', async (_, acquire) => {
       const lease = await acquire(newLock())
       expect(await stage.pttl('it')).toBeGreaterThan(2_000)
