@@ -46,8 +46,11 @@ export function operationsOf(attempts, { windows, emptied }) {
       attempt,
     })
     let mayEndAt = Math.min(validUntil - CLOCK_MARGIN_MS, closedAt)
-    // Who begins to release may find that too few masters had it still, but nobody else may.
-    const mayBeGone = released === false && emptiedIn(from, releasedAt).length > 0
+    // Too few masters may have had it still: its holder hears of that with the next renewal or look, but not
+    // before it left, for then it believed in its lease.
+    const [empty] = released === true ? [] : emptiedIn(from, Math.min(releasedAt, validUntil))
+    const mayBeGone = empty !== undefined
+    if (mayBeGone) mayEndAt = Math.min(mayEndAt, Math.max(from, empty.from, attempt.leftAt ?? 0))
     if (released === true || (released === false && !mayBeGone)) {
       anyway = isTakenBy(releasedAt)
       const times = { from: releasingAt, to: releasedAt }
