@@ -92,6 +92,17 @@ describe('two who are inside at once', () => {
     expect(check(history).cells.excused).toBe(1)
   })
 
+  test('are excused where it was taken away before the second of them asked', () => {
+    tell(
+      hold('client 1.9.1', { token: 1, times: [0, 1_000, 5_000, 6_000] }),
+      hold('client 2.9.1', { token: 2, times: [3_500, 3_600, 4_000, 4_500] }),
+    )
+    history.forgets(1, 'lock', 1_200)
+    history.forgot(1, 1_300)
+    expect(convictions()).toEqual({})
+    expect(check(history).cells.excused).toBe(1)
+  })
+
   test.each([
     [1, 'another', 12, 18],
     [2, undefined, 200, 300],

@@ -33,8 +33,9 @@ export function judgeCells(lock, attempts, windows) {
     for (let k = i - 1; k >= 0 && writes[k].wroteAt > second.enteredAt; k--) {
       const first = writes[k]
       if (first.wroteAt > actsUntil(first) || second.wroteAt > actsUntil(second)) verdict.late += 1
-      else if (windowsIn(first.askedAt, second.wroteAt).length > 0) verdict.excused += 1
-      else verdict.lost.push({ lock, first, second })
+      else if (windowsIn(Math.min(first.askedAt, second.askedAt), second.wroteAt).length > 0) {
+        verdict.excused += 1
+      } else verdict.lost.push({ lock, first, second })
     }
   }
   let latest
