@@ -1,11 +1,11 @@
 // What the measurements share: a server of their own, figures, and processes that answer.
-import { fork, spawn, spawnSync } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { cpus } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { ensureServer } from '../scripts/native-server.mjs'
+import { ensureServer, guard } from '../scripts/native-server.mjs'
 
 /** A server on a free loopback port, ended with this process. */
 export async function startServer() {
@@ -48,16 +48,6 @@ export async function startProcess(port) {
   }
   const signal = (name) => server.kill(name)
   return { port, url: `redis://127.0.0.1:${port}`, kind, version, admin, signal, kill, stop }
-}
-
-let words
-/** Where that is to be had, a server ends with this process also when that one is killed. */
-function guard() {
-  words ??=
-    spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
-      ? ['setpriv', '--pdeathsig', 'KILL']
-      : []
-  return words
 }
 
 export async function freePort() {

@@ -9,7 +9,7 @@
  *
  * HOLDFAST_REDIS_SERVER=/path/to/server is taken as it is; =fetched takes only the one in .cache.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   accessSync,
   constants,
@@ -303,6 +303,16 @@ function succeeds(action) {
 }
 
 const messageOf = (error) => (error instanceof Error ? error.message : String(error))
+
+let words
+/** Words before a program that make it end with this process, also when that one is killed. */
+export function guard() {
+  words ??=
+    spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
+      ? ['setpriv', '--pdeathsig', 'KILL']
+      : []
+  return words
+}
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const has = (flag) => process.argv.includes(flag)

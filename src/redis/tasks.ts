@@ -25,11 +25,14 @@ export class Tasks {
    */
   run(work: Promise<unknown>, whose?: { reject(error: Error): void }): void {
     this.#running += 1
-    const failed = (error: Error) => {
-      whose?.reject(error)
-      this.#failed(error)
-    }
-    work.then(this.#done, whose === undefined ? this.#failed : failed)
+    const failed =
+      whose === undefined
+        ? this.#failed
+        : (error: Error) => {
+            whose.reject(error)
+            this.#failed(error)
+          }
+    work.then(this.#done, failed)
   }
 
   /** Somebody else hears of a failure of this one. */

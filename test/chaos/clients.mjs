@@ -1,11 +1,11 @@
 // The client processes as the stage sees them: what they tell, and what can befall them.
 import { fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { GUARD } from './servers/server.mjs'
+import { guard } from '../../scripts/native-server.mjs'
 
 /** As `fork`, but it ends with this process, even while it is stopped. */
 export function forkGuarded(url, ...args) {
-  const [execPath, ...words] = [...GUARD, process.execPath]
+  const [execPath, ...words] = [...guard(), process.execPath]
   return fork(url, args, { execPath, execArgv: words })
 }
 

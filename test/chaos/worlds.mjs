@@ -28,6 +28,8 @@ const OF_QUORUM = ['plain-a', 'plain-b', 'plain-c', 'cold-1', 'cold-2', 'cold-3'
  * @property {() => Promise<void>} stop
  */
 
+const urlOf = ({ port }, db) => `redis://${HOST}:${port}/${db}`
+
 async function single({ forget }) {
   const db = 1
   const servers = [await Server.start({ persistent: !forget, db })]
@@ -35,7 +37,7 @@ async function single({ forget }) {
     servers,
     persistent: !forget,
     db,
-    placeBy: ([way]) => ({ redis: `redis://${HOST}:${way.port}/${db}` }),
+    placeBy: ([way]) => ({ redis: urlOf(way, db) }),
   }
 }
 
@@ -47,7 +49,7 @@ async function clock() {
     areClocksSet: true,
     tokensTellTime: false,
     db,
-    placeBy: ([way]) => ({ redis: `redis://${HOST}:${way.port}/${db}` }),
+    placeBy: ([way]) => ({ redis: urlOf(way, db) }),
   }
 }
 
@@ -61,7 +63,7 @@ async function quorum(count, db, kind = Server) {
     tokensTellTime: false,
     db,
     names: OF_QUORUM,
-    placeBy: (ways) => ({ masters: ways.map(({ port }) => `redis://${HOST}:${port}/${db}`) }),
+    placeBy: (ways) => ({ masters: ways.map((way) => urlOf(way, db)) }),
   }
 }
 
@@ -128,7 +130,7 @@ async function replicas() {
     targets: [pair.servers[0]],
     placeBy: ([way]) => {
       pair.ways.push(way)
-      return { redis: `redis://${HOST}:${way.port}/${db}` }
+      return { redis: urlOf(way, db) }
     },
     masters: () => pair.masters(),
     changes: {

@@ -1,5 +1,5 @@
 // Real servers for the chaos, each a process of its own that can be killed, stopped and started anew.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { ensureServer } from '../../../scripts/native-server.mjs'
+import { ensureServer, guard } from '../../../scripts/native-server.mjs'
 
 const folders = new Set()
 const running = new Set()
@@ -15,12 +15,6 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
-
-/** Words before a program that make it end with this process, also when that is killed. */
-export const GUARD =
-  spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
-    ? ['setpriv', '--pdeathsig', 'KILL']
-    : []
 
 /** A folder that is gone when the chaos is over. */
 export function newFolder() {
@@ -73,7 +67,7 @@ export function openAdmin(port, options) {
 /** Starts the server program with these words; done when it answers. */
 export async function startProgram(words, admin) {
   const { path, env } = ensureServer()
-  const [program, ...args] = [...GUARD, path, ...words]
+  const [program, ...args] = [...guard(), path, ...words]
   const options = { stdio: 'ignore', env: { ...process.env, ...env } }
   return startGuarded(() => spawn(program, args, options), admin)
 }

@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { freePort, GUARD, openAdmin, Server, startGuarded } from './server.mjs'
+import { guard } from '../../../scripts/native-server.mjs'
+import { freePort, openAdmin, Server, startGuarded } from './server.mjs'
 
 const PROGRAM = fileURLToPath(new URL('../../support/settable-clock.mjs', import.meta.url))
 
@@ -21,7 +22,7 @@ export class SettableServer extends Server {
   async run() {
     this.isDown = false
     this.aheadMs = 0
-    const [program, ...words] = [...GUARD, process.execPath, PROGRAM, `${this.port}`]
+    const [program, ...words] = [...guard(), process.execPath, PROGRAM, `${this.port}`]
     // It ends when its input does.
     const start = () => spawn(program, words, { stdio: ['pipe', 'pipe', 'ignore'] })
     Object.assign(this, await startGuarded(start, this.admin))
