@@ -7,7 +7,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 import { Hold } from '../dist/esm/lease/hold.js'
-import { Keeper } from '../dist/esm/lease/keeper.js'
+import { Keeper } from '../dist/esm/lease/watchdog.js'
 
 const { values } = parseArgs({
   options: {

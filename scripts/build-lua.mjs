@@ -27,8 +27,10 @@ const { values: options, positionals } = parseArgs({
   options: { check: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
-const [luaDir = join(root, 'lua'), moduleFile = join(root, 'src/redis/scripts.generated.ts')] =
-  positionals
+const [
+  luaDir = join(root, 'lua'),
+  moduleFile = join(root, 'src/servers/redis/scripts.generated.ts'),
+] = positionals
 
 const problems = []
 const scripts = readdirSync(luaDir)

@@ -15,7 +15,7 @@ writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n')
 
 // `import.meta` is a syntax error in CommonJS, and no expression names the current file in both
 // module systems. So the one file that needs it has a hand-written CommonJS counterpart.
-const workerUrl = `${root}/dist/cjs/redis/worker-url.js`
+const workerUrl = `${root}/dist/cjs/servers/redis/thread/worker-url.js`
 if (existsSync(workerUrl)) {
   writeFileSync(
     workerUrl,

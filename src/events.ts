@@ -35,7 +35,7 @@ export interface HoldfastEvents {
 }
 
 /** Tells listeners of an event. What one of them throws is not the business of who tells. */
-export type Tell = <E extends keyof HoldfastEvents>(
+export type Emit = <E extends keyof HoldfastEvents>(
   event: E,
   ...args: Parameters<HoldfastEvents[E]>
 ) => void

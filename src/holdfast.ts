@@ -1,23 +1,23 @@
 import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
 import { InvalidArgumentError, show } from './errors.ts'
-import type { HoldfastEvents, Tell } from './events.ts'
-import { outsideFrames } from './frame-storage.ts'
+import type { Emit, HoldfastEvents } from './events.ts'
 import { assertFunction } from './input.ts'
-import { HoldfastLock } from './locks/holdfast-lock.ts'
-import { MultiLock } from './locks/multi-lock.ts'
-import { Office } from './locks/office.ts'
-import { RedLocks } from './locks/red-locks.ts'
+import { outsideFrames } from './kit/frame-storage.ts'
+import { Backend } from './local/backend.ts'
+import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
+import { MultiLock } from './locks/multi/multi-lock.ts'
+import { RedLocks } from './locks/red/red-lock.ts'
 import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
 import { Owners } from './owner/owners.ts'
-import { rawNameOf } from './redis/keys.ts'
-import { LockNode } from './redis/lock-node.ts'
-import { quorumOf, quorumSettings } from './redis/masters.ts'
-import { isClient, isCluster, keyPrefixOf } from './redis/open.ts'
-import type { Quorum } from './redis/quorum.ts'
-import { RenewalThread } from './redis/renewal-thread.ts'
+import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
+import type { Quorum } from './servers/quorum/quorum.ts'
+import { rawNameOf } from './servers/redis/keys.ts'
+import { isClient, isCluster, keyPrefixOf } from './servers/redis/open-client.ts'
+import { RedisServer } from './servers/redis/redis-server.ts'
+import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 import { resolveOptions, type Settings } from './settings.ts'
 
 /**
@@ -31,13 +31,13 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly id: string = nanoid()
   readonly #keyPrefix: string
   readonly #clustered: boolean
-  readonly #nodes: readonly LockNode[]
+  readonly #nodes: readonly RedisServer[]
   /** Undefined where locks live on one server. */
   readonly #quorum: Quorum | undefined
   readonly #thread: RenewalThread | undefined
   readonly #owners = new Owners(this.id)
   readonly #frames = new Frames()
-  readonly #office: Office
+  readonly #backend: Backend
   readonly #redLocks: RedLocks
   #closing: Promise<void> | undefined
 
@@ -51,31 +51,31 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     this.#clustered = sources.some((one) => isClient(one) && isCluster(one))
     // As if the listener had been called by nobody: it fails by itself, and no lock with it, and acts
     // for nobody, in whosever frame there was something to tell.
-    const emit = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
-    const tell: Tell = (event, ...args) => {
+    const emitAny = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
+    const emit: Emit = (event, ...args) => {
       if (this.listenerCount(event) === 0) return
       try {
-        outsideFrames(() => emit(event, ...args))
+        outsideFrames(() => emitAny(event, ...args))
       } catch (error) {
         queueMicrotask(() => {
           throw error
         })
       }
     }
-    const onError = (error: Error) => tell('error', error)
+    const onError = (error: Error) => emit('error', error)
     const nodes = sources.map(
-      (one) => new LockNode(one, commandTimeoutMs, onError, { counterMs, sharded }),
+      (one) => new RedisServer(one, commandTimeoutMs, onError, { counterMs, sharded }),
     )
     this.#nodes = nodes
     this.#thread = threadFor(source, settings, onError)
-    const client = { owners: this.#owners, frames: this.#frames, settings, tell }
+    const client = { owners: this.#owners, frames: this.#frames, settings, emit }
     if (settings.isQuorum) {
       const { longestLeaseMs } = settings
       this.#quorum = quorumOf(nodes, quorumSettings(settings))
-      this.#office = new Office(client, { servers: this.#quorum, nodes, longestLeaseMs })
+      this.#backend = new Backend(client, { servers: this.#quorum, nodes, longestLeaseMs })
     } else {
-      const [servers] = nodes as [LockNode]
-      this.#office = new Office(client, { servers, nodes, standIn: this.#thread })
+      const [servers] = nodes as [RedisServer]
+      this.#backend = new Backend(client, { servers, nodes, standIn: this.#thread })
     }
     this.#redLocks = new RedLocks(client)
   }
@@ -89,7 +89,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    */
   getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
     const rawName = rawNameOf(name, this.#keyPrefix, this.#clustered)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#office.desk, false)
+    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#backend.registry, false)
   }
 
   /**
@@ -112,7 +112,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       )
     }
     const rawName = rawNameOf(name, this.#keyPrefix, this.#clustered)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#office.desk, true)
+    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#backend.registry, true)
   }
 
   /**
@@ -182,7 +182,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   async #close(): Promise<void> {
-    await Promise.all([this.#office.close(), this.#redLocks.close()])
+    await Promise.all([this.#backend.close(), this.#redLocks.close()])
     this.#quorum?.close()
     for (const node of this.#nodes) node.close()
     await this.#thread?.close()

@@ -14,9 +14,9 @@ export {
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
-export type { MultiLease } from './lease/multi-lease.ts'
-export type { HoldfastLock, LockInfo } from './locks/holdfast-lock.ts'
-export type { MultiLock } from './locks/multi-lock.ts'
+export type { HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
+export type { MultiLease } from './locks/multi/multi-lease.ts'
+export type { MultiLock } from './locks/multi/multi-lock.ts'
 export type {
   GetLockOptions,
   HoldfastOptions,
@@ -25,4 +25,4 @@ export type {
   WatchdogThreadOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
-export type { QueueEntry } from './redis/answers.ts'
+export type { QueueEntry } from './servers/answers.ts'

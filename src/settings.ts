@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { InvalidArgumentError, show } from './errors.ts'
 import { assertKnown, leaseMs, wholeMs } from './input.ts'
+import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { HoldfastOptions, WatchdogThreadOptions } from './options.ts'
 
 /** Where one server is. */
@@ -24,9 +25,6 @@ export interface Settings {
   /** Undefined when the watchdog has no thread. */
   readonly silenceLimitMs: number | undefined
 }
-
-/** What a timer of Node.js can count. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** A counter outlives its last use by this long: an hour. */
 const COUNTER_MS = 3_600_000

@@ -1,6 +1,3 @@
-/** Longer waits than a timer can count are cut here, in milliseconds; whoever waits looks again. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1
-
 /** A moment on both clocks, in milliseconds. */
 export interface Moment {
   readonly monotonic: number

@@ -1,13 +1,13 @@
 import { LeaseLostError, type LossReason, releasedError } from '../errors.ts'
+import type { Dated } from '../kit/deadlines.ts'
+import { Linked } from '../kit/linked-list.ts'
 import type { Owner } from '../owner/owner.ts'
-import { Linked } from './chain.ts'
 import { type Clock, elapsedMs, type Moment } from './clock.ts'
-import type { Dated } from './deadlines.ts'
-import { LossSignal } from './loss-signal.ts'
+import { LeaseSignal } from './lease-signal.ts'
 import { validityMs } from './validity.ts'
 
-/** What a keeper needs to ask about a hold: where its lock lives, and under which names. */
-export interface Seat {
+/** What a watchdog needs to ask about a hold: where its lock lives, and under which names. */
+export interface HoldId {
   /** The key of the lock in Redis. */
   readonly key: string
   /** The owner as Redis knows it: `<clientId>:<owner>`. */
@@ -35,7 +35,7 @@ export class Hold extends Linked<Hold> implements Dated {
   place = -1
   readonly lockName: string
   readonly owner: Owner
-  readonly seat: Seat
+  readonly id: HoldId
   readonly token: number
   /** The last of the tokens that Redis gave together with it, for those who follow in its name. */
   readonly lastToken: number
@@ -65,11 +65,11 @@ export class Hold extends Linked<Hold> implements Dated {
   #proof: Proof
   #state: 'live' | 'ended' | 'lost' = 'live'
   #loss: Error | undefined
-  #signal: LossSignal | undefined
+  #signal: LeaseSignal | undefined
   #backing: (Backing & { readonly leaseMs: number }) | undefined
 
   constructor(
-    fields: Pick<Hold, 'lockName' | 'owner' | 'seat' | 'token' | 'fair' | 'leaseMs'> & {
+    fields: Pick<Hold, 'lockName' | 'owner' | 'id' | 'token' | 'fair' | 'leaseMs'> & {
       sentAt: Moment
       validForMs?: number
       lastToken?: number
@@ -81,7 +81,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.lockName = fields.lockName
     this.owner = fields.owner
     this.leaseMs = fields.leaseMs
-    this.seat = fields.seat
+    this.id = fields.id
     this.token = fields.token
     this.lastToken = fields.lastToken ?? fields.token
     this.fair = fields.fair
@@ -152,8 +152,8 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /** From now on somebody else proves it too, each time for `leaseMs`. */
-  backBy(standIn: { keep(seat: Seat, provedAt: Moment): Backing }, leaseMs: number): void {
-    this.#backing ??= { ...standIn.keep(this.seat, this.#proof.sentAt), leaseMs }
+  backBy(standIn: { keep(id: HoldId, provedAt: Moment): Backing }, leaseMs: number): void {
+    this.#backing ??= { ...standIn.keep(this.id, this.#proof.sentAt), leaseMs }
   }
 
   standAlone(): void {
@@ -171,7 +171,7 @@ export class Hold extends Linked<Hold> implements Dated {
   /** Aborts at the loss; reading it looks at the clock. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
-      this.#signal = new LossSignal(() => this.loseIfExpired())
+      this.#signal = new LeaseSignal(() => this.loseIfExpired())
       if (this.#loss !== undefined) this.#signal.abort(this.#loss)
     }
     return this.#signal.signal

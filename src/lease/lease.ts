@@ -44,7 +44,7 @@ export class Lease implements AsyncDisposable {
    * passed on inside the client it is the name of the one before; `token` tells the holds apart.
    */
   get owner(): string {
-    return this.#hold.seat.wireOwner
+    return this.#hold.id.wireOwner
   }
 
   /**

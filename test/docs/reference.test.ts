@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { Holdfast, type HoldfastLock } from '../../src/index.ts'
-import { INBOX, lockKeys, queueKeys } from '../../src/redis/keys.ts'
-import { ALIVE_MS, CLAIM_MS } from '../../src/redis/queue-node.ts'
+import { ALIVE_MS, CLAIM_MS } from '../../src/servers/redis/fair-commands.ts'
+import { INBOX, lockKeys, queueKeys } from '../../src/servers/redis/keys.ts'
 import { resolveOptions } from '../../src/settings.ts'
 import { eventually } from '../support/eventually.ts'
 import { startMasters } from '../support/masters.ts'
@@ -178,10 +178,10 @@ describe('the page about lock and lease', () => {
 
   test.each([
     ['Holdfast', 'src/holdfast.ts', 'Holdfast'],
-    ['HoldfastLock', 'src/locks/holdfast-lock.ts', 'HoldfastLock'],
+    ['HoldfastLock', 'src/locks/lock/holdfast-lock.ts', 'HoldfastLock'],
     ['Lease', 'src/lease/lease.ts', 'Lease'],
-    ['MultiLock', 'src/locks/multi-lock.ts', 'MultiLock'],
-    ['MultiLease', 'src/lease/multi-lease.ts', 'MultiLease'],
+    ['MultiLock', 'src/locks/multi/multi-lock.ts', 'MultiLock'],
+    ['MultiLease', 'src/locks/multi/multi-lease.ts', 'MultiLease'],
   ])('has exactly the public members of %s', (name, file, className) => {
     const source = read(file)
     const [body = ''] = source.slice(source.indexOf(`export class ${className}`)).split('\n}\n')
@@ -204,7 +204,7 @@ describe('the page about lock and lease', () => {
     ['one who queues', 'QueueEntry', 'A `QueueEntry`'],
   ])('has exactly the fields of %s', (_, declaration, introduction) => {
     const section = page.headings.find(({ text }) => text === '`inspect`')?.body ?? ''
-    const facts = membersOf(read('src/redis/answers.ts'), declaration)
+    const facts = membersOf(read('src/servers/answers.ts'), declaration)
     expect(section).toContain(introduction)
     const rows = tableRows(section.slice(section.indexOf(introduction)))
     expect(rows.map((row) => ({ name: plain(row.field), type: plain(row.type) }))).toEqual(

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Holdfast, Lease } from '../../src/index.ts'
-import { Desk } from '../../src/locks/desk.ts'
-import { Turn } from '../../src/locks/turn.ts'
+import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
+import { LocalLocks } from '../../src/local/local-locks.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA } from './rig.ts'
@@ -12,10 +12,10 @@ const rig = faultRig()
 afterEach(() => jest.restoreAllMocks())
 
 /** The client has connected, and this is where its contenders are. */
-async function deskOf(client: Holdfast): Promise<Desk> {
-  const spy = jest.spyOn(Desk.prototype, 'contender')
+async function deskOf(client: Holdfast): Promise<LocalLocks> {
+  const spy = jest.spyOn(LocalLocks.prototype, 'lock')
   const desk = await client.getLock('warm').using(() => {
-    const [context] = spy.mock.contexts as unknown as Desk[]
+    const [context] = spy.mock.contexts as unknown as LocalLocks[]
     if (context?.find('warm') === undefined) throw new Error('A lock that is held was not found')
     return context
   })
@@ -23,7 +23,7 @@ async function deskOf(client: Holdfast): Promise<Desk> {
   return desk
 }
 
-async function nothingIsKept(desk: Desk): Promise<void> {
+async function nothingIsKept(desk: LocalLocks): Promise<void> {
   const kept = () => ['warm', ...MANY].filter((name) => desk.find(name) !== undefined)
   await eventually(() => kept().length === 0, { message: 'all names to be forgotten' })
 }
@@ -131,9 +131,11 @@ describe('fifty waiters of a lock that somebody else has send no acquisition mor
 
   test('when one signal aborts them while they let others ask first', async () => {
     const stepped = deferred<void>()
-    const stepBack = jest.spyOn(Turn.prototype, 'stepBack').mockReturnValue(stepped.promise)
+    const stepBack = jest
+      .spyOn(HandOverBudget.prototype, 'stepBack')
+      .mockReturnValue(stepped.promise)
     const { client, held, aborting, waits } = await wait(() => {
-      jest.spyOn(Turn.prototype, 'isPolite', 'get').mockReturnValue(true)
+      jest.spyOn(HandOverBudget.prototype, 'isPolite', 'get').mockReturnValue(true)
     })
     expect(stepBack).toHaveBeenCalledTimes(1)
     aborting.abort()

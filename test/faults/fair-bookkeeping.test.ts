@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Desk } from '../../src/locks/desk.ts'
-import { Heartbeat } from '../../src/locks/heartbeat.ts'
+import { LocalLocks } from '../../src/local/local-locks.ts'
+import { Heartbeat } from '../../src/locks/fair/heartbeat.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from './rig.ts'
 
@@ -17,7 +17,7 @@ function watch() {
   const lines = new Set<unknown>()
   const joins = jest.spyOn(Heartbeat.prototype, 'join')
   const leaves = jest.spyOn(Heartbeat.prototype, 'leave')
-  const contenders = jest.spyOn(Desk.prototype, 'contender')
+  const contenders = jest.spyOn(LocalLocks.prototype, 'lock')
   return {
     lines() {
       const calls = [
@@ -32,7 +32,7 @@ function watch() {
     },
     kept: (names: string[]) =>
       names.filter((name) =>
-        (contenders.mock.contexts as unknown as Desk[]).some((desk) => desk.find(name)),
+        (contenders.mock.contexts as unknown as LocalLocks[]).some((desk) => desk.find(name)),
       ),
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, Lease } from '../../src/index.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import type { Action } from '../support/proxy.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from './rig.ts'

@@ -1,4 +1,4 @@
-import { forceRelease, inspect } from '../../src/redis/scripts.generated.ts'
+import { forceRelease, inspect } from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from './rig.ts'
 

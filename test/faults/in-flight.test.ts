@@ -1,6 +1,6 @@
 import { Holdfast } from '../../src/index.ts'
-import { lockKeys } from '../../src/redis/keys.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { faultRig, within } from './rig.ts'

@@ -7,7 +7,7 @@ import {
   type MultiLease,
   type MultiLock,
 } from '../../src/index.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'

@@ -1,5 +1,5 @@
 import type { HoldfastLock, Lease } from '../../src/index.ts'
-import { Turn } from '../../src/locks/turn.ts'
+import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, SHA } from './rig.ts'
 
@@ -7,7 +7,7 @@ import { faultRig, SHA } from './rig.ts'
 const rig = faultRig()
 
 beforeEach(() => {
-  jest.spyOn(Turn.prototype, 'over', 'get').mockReturnValue(false)
+  jest.spyOn(HandOverBudget.prototype, 'isUsedUp', 'get').mockReturnValue(false)
 })
 afterEach(() => jest.restoreAllMocks())
 

@@ -1,5 +1,5 @@
 import { Holdfast, HoldfastError } from '../../src/index.ts'
-import * as generated from '../../src/redis/scripts.generated.ts'
+import * as generated from '../../src/servers/redis/scripts.generated.ts'
 import { bulk } from '../locks/fake-server.ts'
 import { Cluster } from '../quorum/rig.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,4 +1,4 @@
-import { CallFailure } from '../../src/redis/failure.ts'
+import { CallFailure } from '../../src/servers/call-failure.ts'
 
 const OOM = "-OOM command not allowed when used memory > 'maxmemory'."
 const READONLY = "-READONLY You can't write against a read only replica."

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { lockKeys } from '../../src/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
 import { Cluster } from '../quorum/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProxy } from '../support/proxy.ts'

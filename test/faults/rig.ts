@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type Lease } from '../../src/index.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'

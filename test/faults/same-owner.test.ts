@@ -1,5 +1,5 @@
 import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
-import { Turn } from '../../src/locks/turn.ts'
+import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
 import { type Deferred, deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import type { ProxyRequest } from '../support/proxy.ts'
@@ -25,8 +25,8 @@ const ownersLock = (client: Holdfast): HoldfastLock =>
 /** Whoever waits lets others ask first, until told that it is over; then nobody does. */
 function politeness(): Deferred<void> {
   const over = deferred<void>()
-  const polite = jest.spyOn(Turn.prototype, 'isPolite', 'get').mockReturnValue(true)
-  jest.spyOn(Turn.prototype, 'stepBack').mockReturnValue(over.promise)
+  const polite = jest.spyOn(HandOverBudget.prototype, 'isPolite', 'get').mockReturnValue(true)
+  jest.spyOn(HandOverBudget.prototype, 'stepBack').mockReturnValue(over.promise)
   void over.promise.then(() => polite.mockReturnValue(false))
   return over
 }

@@ -1,9 +1,9 @@
 import type { Hold } from '../../src/lease/hold.ts'
-import type { Site } from '../../src/locks/site.ts'
-import { Tenancy } from '../../src/locks/tenancy.ts'
-import type { Waiter } from '../../src/locks/waiter.ts'
+import { CurrentHold } from '../../src/local/current-hold.ts'
+import type { LockSite } from '../../src/local/lock-site.ts'
 import { Owner } from '../../src/owner/owner.ts'
-import { lockKeys } from '../../src/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import type { Waiter } from '../../src/waiting/waiter.ts'
 import { TestClock } from './test-clock.ts'
 
 const waiterOf = (id: string, leaseMs: number) =>
@@ -16,8 +16,8 @@ const waiterOf = (id: string, leaseMs: number) =>
 
 /** A hold that was just granted, and what becomes of it when it is passed on. */
 function granted(clock: TestClock, leaseMs: number, blockMs: number) {
-  const site = { name: 'it', keys: lockKeys('it'), context: { clock } } as unknown as Site
-  const tenancy = new Tenancy(site, () => {})
+  const site = { name: 'it', keys: lockKeys('it'), context: { clock } } as unknown as LockSite
+  const tenancy = new CurrentHold(site, () => {})
   const sentAt = clock.now()
   clock.block(blockMs)
   const grant = { token: 100, reserved: 63 }

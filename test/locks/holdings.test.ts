@@ -1,4 +1,4 @@
-import { Holdings, type Kept } from '../../src/locks/holdings.ts'
+import { HeldLeases, type Kept } from '../../src/owner/held-leases.ts'
 import { Owner } from '../../src/owner/owner.ts'
 
 /** Counts how often anybody looks at what it has. */
@@ -27,7 +27,7 @@ afterEach(() => {
 })
 
 test('a holder that takes and releases one lock for hours is looked after once, not once for each time', () => {
-  const holdings = new Holdings<Kept>()
+  const holdings = new HeldLeases<Kept>()
   const holder = new Watched('client', '1')
   holdings.add(holder, 'other', newLease())
   for (let n = 0; n < 1_000; n++) {

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { Holdfast } from '../../src/index.ts'
-import type { Waiter } from '../../src/locks/waiter.ts'
-import { WaitingRoom } from '../../src/locks/waiting-room.ts'
 import { Owner } from '../../src/owner/owner.ts'
+import { WaitQueue } from '../../src/waiting/wait-queue.ts'
+import type { Waiter } from '../../src/waiting/waiter.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
@@ -72,7 +72,7 @@ describe('a signal that many wait with', () => {
 describe('many who wait for one lock', () => {
   /** Waiters as the room sees them; it counts how many of them are looked at. */
   function roomOf(count: number, ownerOf: (i: number) => Owner) {
-    const room = new WaitingRoom()
+    const room = new WaitQueue()
     let looks = 0
     const waiters = times(count, (i) => {
       const owner = ownerOf(i)

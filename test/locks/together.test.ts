@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Together } from '../../src/locks/together.ts'
-import type { GrantOfAll, Named } from '../../src/redis/acquire-all.ts'
-import { CallFailure } from '../../src/redis/failure.ts'
-import { lockKeys } from '../../src/redis/keys.ts'
+import { JointRequest } from '../../src/locks/multi/joint-request.ts'
+import { CallFailure } from '../../src/servers/call-failure.ts'
+import type { GrantOfAll, Named } from '../../src/servers/redis/acquire-all.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
 
 const GRANTED = { kind: 'granted', token: 7 } as const
 
@@ -20,12 +20,12 @@ function nodeOf(...answers: (GrantOfAll | CallFailure)[]) {
   }
 }
 
-const ask = (together: Together, n: number, timeoutMs = 1_000) =>
+const ask = (together: JointRequest, n: number, timeoutMs = 1_000) =>
   together.as(n).acquire(lockKeys(`lock ${n}`), `owner:${n}`, 5_000, 1, timeoutMs)
 
 test('is sent once, when all have asked', async () => {
   const node = nodeOf()
-  const together = new Together(node, 3)
+  const together = new JointRequest(node, 3)
   const first = [ask(together, 2), ask(together, 0)]
   await pause(5)
   expect(node.asked).toEqual([])
@@ -38,7 +38,7 @@ test('is sent once, when all have asked', async () => {
 
 test('is sent for the others when one has its lock', async () => {
   const node = nodeOf()
-  const together = new Together(node, 2)
+  const together = new JointRequest(node, 2)
   const asking = ask(together, 1)
   together.done(0, true)
   expect(await asking).toEqual(GRANTED)
@@ -46,14 +46,14 @@ test('is sent for the others when one has its lock', async () => {
 })
 
 test('tells which is busy, by its number and not by when it asked', async () => {
-  const together = new Together(nodeOf({ kind: 'held', ttlMs: 5, index: 0 }), 2)
+  const together = new JointRequest(nodeOf({ kind: 'held', ttlMs: 5, index: 0 }), 2)
   await Promise.all([ask(together, 1), ask(together, 0)])
   expect(together.busy).toBe(1)
 })
 
 test.each([[0], [1]])('is not sent when one gives up, of whom the other is %i', async (other) => {
   const node = nodeOf()
-  const together = new Together(node, 2)
+  const together = new JointRequest(node, 2)
   const early = other === 0 ? ask(together, other) : undefined
   together.done(1 - other, false)
   // Nobody was asked: it says nothing of how the server does.
@@ -63,7 +63,7 @@ test.each([[0], [1]])('is not sent when one gives up, of whom the other is %i', 
 })
 
 test('one who gave up while it was under way does not keep the answer from the others', async () => {
-  const together = new Together(nodeOf(), 2)
+  const together = new JointRequest(nodeOf(), 2)
   const asking = [ask(together, 0), ask(together, 1)]
   together.done(0, false)
   expect(await Promise.all(asking)).toEqual([GRANTED, GRANTED])
@@ -72,7 +72,7 @@ test('one who gave up while it was under way does not keep the answer from the o
 test('a failure is told to all, who may ask again at different times', async () => {
   const failure = new CallFailure('unknown', 'no answer')
   const node = nodeOf(failure)
-  const together = new Together(node, 2)
+  const together = new JointRequest(node, 2)
   const first = await Promise.allSettled([ask(together, 0), ask(together, 1)])
   expect(first.map((one) => one.status === 'rejected' && one.reason)).toEqual([failure, failure])
   const early = ask(together, 0, 40)

@@ -1,11 +1,11 @@
 import { systemClock } from '../../src/lease/clock.ts'
 import type { Lease } from '../../src/lease/lease.ts'
-import { Contender } from '../../src/locks/contender.ts'
-import type { Context } from '../../src/locks/context.ts'
-import { Pace } from '../../src/locks/pace.ts'
-import type { Request } from '../../src/locks/waiter.ts'
+import { LocalLock } from '../../src/local/local-lock.ts'
+import type { Services } from '../../src/local/services.ts'
 import { Owners } from '../../src/owner/owners.ts'
-import type { Grant } from '../../src/redis/answers.ts'
+import type { Grant } from '../../src/servers/answers.ts'
+import { ResponseTime } from '../../src/waiting/response-time.ts'
+import type { AcquireRequest } from '../../src/waiting/waiter.ts'
 import { deferred } from '../support/deferred.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -38,20 +38,25 @@ function answeredByHand() {
     keeper: { keep: nothing, forget: nothing, watch: nothing, unwatch: nothing },
     clock: systemClock,
     settler: { settle: nothing },
-    limits: { commandTimeoutMs: 2_000, outageMs: 5_000, pace: new Pace(), whyDown: nothing },
+    limits: {
+      commandTimeoutMs: 2_000,
+      outageMs: 5_000,
+      pace: new ResponseTime(),
+      whyDown: nothing,
+    },
     tell: nothing,
-  } as unknown as Context
+  } as unknown as Services
   const answer = (what: string, grant: Grant) => {
     open.get(what)?.(grant)
     return turn()
   }
-  return { contender: new Contender('it', 'it', context, nothing), asked, answer }
+  return { contender: new LocalLock('it', 'it', context, nothing), asked, answer }
 }
 
 test('a waiter is not handed the lock by two at once', async () => {
   const { contender, asked, answer } = answeredByHand()
   const owners = new Owners('c')
-  const request = (waitMs: number): Request => ({
+  const request = (waitMs: number): AcquireRequest => ({
     owner: owners.next(),
     leaseMs: 10_000,
     watched: false,

@@ -9,9 +9,9 @@ import {
   type MultiLock,
   NotHeldError,
 } from '../../src/index.ts'
-import { lockKeys } from '../../src/redis/keys.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
-import { slotOf } from '../../src/redis/slot.ts'
+import { slotOf } from '../../src/servers/redis/cluster-slot.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'

@@ -5,7 +5,7 @@ export const connection = [
   {
     id: 'demoted-not-left',
     mistake: 'A client stays with a server that is a replica by now.',
-    file: 'src/redis/failure.ts',
+    file: 'src/servers/call-failure.ts',
     search:
       "const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])",
     replace: "const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'UNBLOCKED'])",
@@ -15,8 +15,8 @@ export const connection = [
   {
     id: 'messages-of-the-old-server',
     mistake: 'Who waits listens at the old server when commands go to the one that took over.',
-    file: 'src/redis/lock-node.ts',
-    search: '        this.#wakeUps.follow(facts.runId)\n',
+    file: 'src/servers/redis/redis-server.ts',
+    search: '        this.#subscriptions.follow(facts.runId)\n',
     replace: '',
     test: DEMOTED,
     name: 'wakes those who wait by messages of the one that took over',
@@ -24,7 +24,7 @@ export const connection = [
   {
     id: 'failover-is-final',
     mistake: 'A server that is being failed over refuses for good.',
-    file: 'src/redis/failure.ts',
+    file: 'src/servers/call-failure.ts',
     search: "  'READONLY',\n",
     replace: '',
     test: 'test/locks/hostile-servers.test.ts',
@@ -33,7 +33,7 @@ export const connection = [
   {
     id: 'old-words-not-read',
     mistake: 'The code of an error is not found where Redis 6.2 puts it.',
-    file: 'src/redis/failure.ts',
+    file: 'src/servers/call-failure.ts',
     search: '/@user_script: \\d+: -([A-Z]+) /.exec(message) ?? /^(\\S*)/.exec(message)',
     replace: '/^(\\S*)/.exec(message)',
     test: 'test/faults/old-words.test.ts',
@@ -42,7 +42,7 @@ export const connection = [
   {
     id: 'database-zero',
     mistake: 'Where SELECT was refused locks live in database 0.',
-    file: 'src/redis/greeting.ts',
+    file: 'src/servers/redis/handshake.ts',
     search: 'database === 0 || isCluster(client) ? undefined : select(client as Redis, database)',
     replace: 'database >= 0 || isCluster(client) ? undefined : select(client as Redis, database)',
     test: 'test/faults/database.test.ts',
@@ -51,7 +51,7 @@ export const connection = [
   {
     id: 'answer-read-too-late',
     mistake: 'After a blocked event loop an answer that is there already counts as missing.',
-    file: 'src/redis/due-calls.ts',
+    file: 'src/servers/redis/due-calls.ts',
     search: 'const timer = setTimeout(setImmediate, timeoutMs, giveUp)',
     replace: 'const timer = setTimeout(giveUp, timeoutMs)',
     test: 'test/faults/in-flight.test.ts',
@@ -60,7 +60,7 @@ export const connection = [
   {
     id: 'program-kept-alive',
     mistake: 'An idle connection keeps a program alive that is done.',
-    file: 'src/redis/sockets.ts',
+    file: 'src/servers/redis/sockets.ts',
     search: "  inner.on('connect', () => inner.stream?.unref?.())\n",
     replace: '',
     test: 'test/children/programs.test.ts',
@@ -71,7 +71,7 @@ export const connection = [
     id: 'clock-never-corrected',
     mistake:
       'A client goes by the time that a server told when it connected, although its clock was set.',
-    file: 'src/redis/server-clock.ts',
+    file: 'src/servers/redis/server-clock.ts',
     search: 'if (!isKnown) this.set(offsetMs, wayMs)',
     replace: 'if (isKnown) this.set(offsetMs, wayMs)',
     test: 'test/faults/set-clock.test.ts',

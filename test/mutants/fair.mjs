@@ -8,7 +8,7 @@ export const fair = [
   {
     id: 'grant-by-arrival',
     mistake: 'A grant counts from when its message came, which may be long after it was made.',
-    file: 'src/locks/place.ts',
+    file: 'src/locks/fair/place.ts',
     search: 'validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())',
     replace: 'validityMs(this.claimMs) - Math.min(0, elapsedMs(sentAt, clock.now()))',
     test: MESSAGES,
@@ -18,7 +18,7 @@ export const fair = [
     id: 'grant-any-token',
     mistake:
       'A message is acted on although its token is not newer than the last one that is known.',
-    file: 'src/locks/place.ts',
+    file: 'src/locks/fair/place.ts',
     search: 'return this.#token > this.#lastToken',
     replace: 'return this.#token > 0',
     test: MESSAGES,
@@ -27,7 +27,7 @@ export const fair = [
   {
     id: 'grant-outlives-answer',
     mistake: 'A message stays good although a later answer says that another has the lock.',
-    file: 'src/locks/place.ts',
+    file: 'src/locks/fair/place.ts',
     search: 'if (this.#tokenCameAt < sentAt.monotonic) this.#token = 0',
     replace: '',
     test: MESSAGES,
@@ -36,7 +36,7 @@ export const fair = [
   {
     id: 'grant-of-lost-counter',
     mistake: 'Where the counter was lost an old message is taken for a new grant.',
-    file: 'src/locks/place.ts',
+    file: 'src/locks/fair/place.ts',
     search: 'if (!this.#claimed || sentAt === undefined || this.#lastToken === 0) return null',
     replace: 'if (!this.#claimed || sentAt === undefined) return null',
     test: MESSAGES,
@@ -45,8 +45,9 @@ export const fair = [
   {
     id: 'grant-not-confirmed',
     mistake: 'A grant is acted on and never confirmed: the lock ends with the claim window.',
-    file: 'src/locks/fair-queue.ts',
-    search: '    this.#calls.lengthen(hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})\n',
+    file: 'src/locks/fair/fair-queue.ts',
+    search:
+      '    this.#holdRequests.lengthen(hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})\n',
     replace: '    void claimMs\n',
     test: MESSAGES,
     name: 'a grant is acted on without asking, and confirmed with one request',
@@ -140,7 +141,7 @@ end
   {
     id: 'leaver-put-back',
     mistake: 'A heartbeat that is sent once more puts back those who have left.',
-    file: 'src/locks/heartbeat.ts',
+    file: 'src/locks/fair/heartbeat.ts',
     search: 'places: () => places.filter((place) => place.inLine),',
     replace: 'places: () => places,',
     test: 'test/faults/fair-lost.test.ts',
@@ -149,9 +150,9 @@ end
   {
     id: 'late-grant-kept',
     mistake: 'A grant to one who has left holds everybody up until its claim window ends.',
-    file: 'src/locks/fair-queue.ts',
+    file: 'src/locks/fair/fair-queue.ts',
     search:
-      'else if (this.#tenancy.hold?.token !== token) heartbeat.refuse(this.keys, owner, token)',
+      'else if (this.#current.hold?.token !== token) heartbeat.refuse(this.keys, owner, token)',
     replace: '',
     test: 'test/faults/fair-lost.test.ts',
     name: 'that comes when its waiter has left makes no place that stays, nor holds anybody up for long',
@@ -159,7 +160,7 @@ end
   {
     id: 'place-left-behind',
     mistake: 'Who gives up leaves a place in the queue.',
-    file: 'src/locks/conversation.ts',
+    file: 'src/local/acquire-requests.ts',
     search: 'if (doubtUntilMs > 0 || queued) {',
     replace: 'if (doubtUntilMs > 0) {',
     test: 'test/faults/fair-bookkeeping.test.ts',

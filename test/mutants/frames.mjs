@@ -8,7 +8,7 @@ export const frames = [
   {
     id: 'frame-outlives-using',
     mistake: 'Code that goes on after the end of using() acts for it still.',
-    file: 'src/locks/while-held.ts',
+    file: 'src/locks/lock/run-while-held.ts',
     search: '    frame.end()\n',
     replace: '',
     test: FRAMES,
@@ -38,7 +38,7 @@ export const frames = [
   {
     id: 'two-at-once-are-one',
     mistake: 'Two acquisitions that are pending at once in one frame are of one owner.',
-    file: 'src/locks/actor.ts',
+    file: 'src/owner/current-owner.ts',
     search: 'return isPending ? undefined : thread',
     replace: 'return isPending && thread === undefined ? undefined : thread',
     test: OWNERSHIP,
@@ -48,7 +48,7 @@ export const frames = [
   {
     id: 'listeners-in-frames',
     mistake: 'Listeners act for whoever was the first to need a connection or a timer.',
-    file: 'src/frame-storage.ts',
+    file: 'src/kit/frame-storage.ts',
     search: 'return frameStorage.getStore() === undefined ? fn() : frameStorage.run(NONE, fn)',
     replace: 'return frameStorage.getStore() === NONE ? fn() : fn()',
     test: 'test/locks/frames.test.ts',
@@ -57,7 +57,7 @@ export const frames = [
   {
     id: 'unlock-ends-using',
     mistake: 'unlock() inside using() ends what using() holds.',
-    file: 'src/locks/actor.ts',
+    file: 'src/owner/current-owner.ts',
     search: '({ scoped }) => !scoped)',
     replace: '({ scoped }) => scoped || !scoped)',
     test: 'test/contract/acting.test.ts',
@@ -67,7 +67,7 @@ export const frames = [
   {
     id: 'unlock-of-another-task',
     mistake: 'An unlock() that comes after the loss of its lease frees the lock of another task.',
-    file: 'src/locks/holdings.ts',
+    file: 'src/owner/held-leases.ts',
     search:
       'return leases?.find(({ lostAt }) => lostAt !== undefined && lostAt > held.askedAt) ?? held',
     replace: 'return held',
@@ -79,7 +79,7 @@ export const frames = [
     id: 'unlock-in-silence',
     mistake:
       "An unlock() that may have been another task's does not abort the signal of what it ends.",
-    file: 'src/locks/holdfast-lock.ts',
+    file: 'src/locks/lock/holdfast-lock.ts',
     search: '    if (doubtful) lease.hold.endedBy(endedByUnlock(lease))\n',
     replace: '    if (doubtful) void endedByUnlock(lease)\n',
     test: RUN_OUT,

@@ -1,6 +1,6 @@
 /** Mistakes with leases: how long they are valid, and how the watchdog keeps them. */
 const HOLD = 'test/lease/hold.test.ts'
-const KEEPER = 'test/lease/keeper.test.ts'
+const KEEPER = 'test/lease/watchdog.test.ts'
 
 export const leases = [
   {
@@ -16,16 +16,16 @@ export const leases = [
     id: 'count-from-answer',
     mistake:
       'The lease counts from when the answer came, and not from before the request was sent.',
-    file: 'src/locks/conversation.ts',
+    file: 'src/local/acquire-requests.ts',
     search: 'return { grant, sentAt, pauseMs: 0, unknown: false }',
-    replace: 'return { grant, sentAt: this.#context.clock.now(), pauseMs: 0, unknown: false }',
-    test: 'test/lease/loss.test.ts',
+    replace: 'return { grant, sentAt: this.#services.clock.now(), pauseMs: 0, unknown: false }',
+    test: 'test/lease/lease-signal.test.ts',
     name: 'of an acquisition and of an extension',
   },
   {
     id: 'renewal-counts-from-answer',
     mistake: 'A renewed lease counts from when the answer came.',
-    file: 'src/lease/keeper.ts',
+    file: 'src/lease/watchdog.ts',
     search: 'hold.proved(answer.leaseMs, sentAt)',
     replace: 'hold.proved(answer.leaseMs, this.#clock.now())',
     test: KEEPER,
@@ -44,7 +44,7 @@ export const leases = [
   {
     id: 'unknown-is-renewed',
     mistake: 'A renewal without an answer counts as one that was done.',
-    file: 'src/lease/keeper.ts',
+    file: 'src/lease/watchdog.ts',
     search: '        unknown.push(hold)\n',
     replace: '        unknown.push(hold)\n        hold.proved(leaseMs, sentAt)\n',
     test: KEEPER,
@@ -53,7 +53,7 @@ export const leases = [
   {
     id: 'no-retry-of-renewals',
     mistake: 'A renewal without an answer is not tried again before the next tick.',
-    file: 'src/lease/keeper.ts',
+    file: 'src/lease/watchdog.ts',
     search: 'if (unknown.length > 0) this.#unheard.add(unknown)',
     replace: '',
     test: KEEPER,
@@ -62,7 +62,7 @@ export const leases = [
   {
     id: 'retries-pile-up',
     mistake: 'Each tick of an outage adds one more retry that goes on for ever.',
-    file: 'src/lease/once-more.ts',
+    file: 'src/lease/recheck.ts',
     search: 'const those = all.filter((one) => !this.#due.has(one))',
     replace: 'const those = [...all]',
     test: KEEPER,
@@ -71,7 +71,7 @@ export const leases = [
   {
     id: 'fixed-not-looked-at',
     mistake: 'Nobody notices that the server has lost a fixed lease.',
-    file: 'src/lease/keeper.ts',
+    file: 'src/lease/watchdog.ts',
     search: '    this.#ask(holds.filter(isFixed), 0)\n',
     replace: '    void isFixed\n',
     test: KEEPER,
@@ -80,7 +80,7 @@ export const leases = [
   {
     id: 'fixed-renewed',
     mistake: 'The watchdog renews fixed leases as well.',
-    file: 'src/lease/keeper.ts',
+    file: 'src/lease/watchdog.ts',
     search: 'this.#ask(holds.filter(isFixed), 0)',
     replace: 'this.#ask(holds.filter(isFixed), this.#leaseMs)',
     test: KEEPER,
@@ -90,7 +90,7 @@ export const leases = [
     id: 'suspend-not-heeded',
     mistake:
       'After a suspend with Redis out of reach a lease goes on by the clock that stood still.',
-    file: 'src/lease/keeper.ts',
+    file: 'src/lease/watchdog.ts',
     search: 'this.#endDistrusted(now.monotonic + ANSWER_MS)',
     replace: '',
     test: KEEPER,
@@ -99,7 +99,7 @@ export const leases = [
   {
     id: 'signal-does-not-look',
     mistake: 'After a blocked event loop `signal.aborted` is false until a timer has run.',
-    file: 'src/lease/loss-signal.ts',
+    file: 'src/lease/lease-signal.ts',
     search: '        look()\n',
     replace: '',
     test: HOLD,
@@ -127,25 +127,25 @@ export const leases = [
   {
     id: 'dead-grant-handed-out',
     mistake: 'A grant whose answer came after its lease had run out is handed out.',
-    file: 'src/locks/tenancy.ts',
+    file: 'src/local/current-hold.ts',
     search: 'if (hold.remainingMs() > 0) {',
     replace: 'if (hold.live) {',
-    test: 'test/lease/loss.test.ts',
+    test: 'test/lease/lease-signal.test.ts',
     name: 'so that one whose reply comes after its end is not handed out',
   },
   {
     id: 'no-look-after-reconnect',
     mistake: 'After a reconnect nobody asks whether the server still has what is held.',
-    file: 'src/locks/office.ts',
-    search: 'node.onUp(() => this.#keeper.verifyAll())',
+    file: 'src/local/backend.ts',
+    search: 'node.onUp(() => this.#watchdog.verifyAll())',
     replace: 'node.onUp(() => {})',
-    test: 'test/lease/loss.test.ts',
+    test: 'test/lease/lease-signal.test.ts',
     name: 'with a server that was restarted empty is noticed right after the reconnect',
   },
   {
     id: 'thread-renews-for-ever',
     mistake: 'The thread goes on renewing although the main thread has been silent for the limit.',
-    file: 'src/redis/renewal-worker.ts',
+    file: 'src/servers/redis/thread/renewal-worker.ts',
     search: '  if (now - (lastSeen[0] ?? 0) > silenceLimitMs) return\n',
     replace: '  if (lastSeen[0] === undefined) return\n',
     test: 'test/thread/watchdog-thread.test.ts',

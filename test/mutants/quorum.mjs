@@ -5,7 +5,7 @@ export const quorum = [
   {
     id: 'half-is-enough',
     mistake: 'Less than a majority of the masters elects a holder.',
-    file: 'src/redis/votes.ts',
+    file: 'src/servers/quorum/majority.ts',
     search: 'this.majority = Math.floor(all / 2) + 1',
     replace: 'this.majority = Math.max(1, Math.floor(all / 2))',
     test: 'test/quorum/red-lock.test.ts',
@@ -14,7 +14,7 @@ export const quorum = [
   {
     id: 'no-agreement',
     mistake: 'A holder goes on before a majority knows its token.',
-    file: 'src/redis/election.ts',
+    file: 'src/servers/quorum/token-agreement.ts',
     search: '    if (known >= this.#majority) return grant\n',
     replace: '    if (known > 0) return grant\n',
     test: 'test/quorum/lost-replies.test.ts',
@@ -23,7 +23,7 @@ export const quorum = [
   {
     id: 'any-vote-is-the-token',
     mistake: 'The token is the lowest of the votes, and not the highest.',
-    file: 'src/redis/election.ts',
+    file: 'src/servers/quorum/token-agreement.ts',
     search: 'const token = Math.max(...granted.map(({ answer }) => answer.token))',
     replace: 'const token = Math.min(...granted.map(({ answer }) => answer.token))',
     test: 'test/quorum/votes.test.ts',
@@ -44,7 +44,7 @@ end
   {
     id: 'votes-not-given-back',
     mistake: 'An attempt that came to nothing leaves its votes with the masters that gave them.',
-    file: 'src/redis/election.ts',
+    file: 'src/servers/quorum/token-agreement.ts',
     search: 'if (vote !== undefined && !isGranted(vote)) continue',
     replace: 'if (vote !== undefined) continue',
     test: 'test/quorum/votes.test.ts',
@@ -53,7 +53,7 @@ end
   {
     id: 'late-votes-kept',
     mistake: 'A vote whose answer comes after the attempt was given up stays.',
-    file: 'src/redis/claims.ts',
+    file: 'src/servers/quorum/attempts.ts',
     search: 'if (releasedAtMs >= doubtUntilMs) return',
     replace: 'if (releasedAtMs >= 0) return',
     test: 'test/quorum/claims.test.ts',
@@ -62,9 +62,9 @@ end
   {
     id: 'unheard-vote-kept-on-refusal',
     mistake: 'Where a majority refuses for good a vote that was not heard is not given back.',
-    file: 'src/redis/quorum.ts',
+    file: 'src/servers/quorum/quorum.ts',
     search: `      // Nobody asks again: also what was not heard is given back.
-      this.#election.abandon(keys, owner, callMs)
+      this.#agreement.abandon(keys, owner, callMs)
 `,
     replace: '',
     test: 'test/quorum/debts.test.ts',
@@ -73,7 +73,7 @@ end
   {
     id: 'release-told-once',
     mistake: 'A release that one master did not hear is not told it again.',
-    file: 'src/redis/debts.ts',
+    file: 'src/servers/quorum/owed-releases.ts',
     search:
       'if (this.#open.delete(debt) && !(failure as CallFailure).permanent) this.#open.add(debt)',
     replace: 'this.#open.delete(debt)',
@@ -84,7 +84,7 @@ end
     id: 'freed-behind-is-lost',
     mistake:
       'A lock that a release freed in the background, while no majority could be told, counts as lost.',
-    file: 'src/redis/debts.ts',
+    file: 'src/servers/quorum/owed-releases.ts',
     search: 'return this.#freed.has(owner)',
     replace: 'return false',
     test: 'test/quorum/debts.test.ts',
@@ -94,9 +94,9 @@ end
     id: 'look-frees-valid-hold',
     mistake:
       'A look of which the holder does not hear frees what too few masters have of a hold that is valid.',
-    file: 'src/redis/quorum.ts',
-    search: 'void this.#renew(seats, 0, callMs, () => {})',
-    replace: 'void this.renew(seats, 0, callMs)',
+    file: 'src/servers/quorum/quorum.ts',
+    search: 'void this.#renew(leases, 0, callMs, () => {})',
+    replace: 'void this.renew(leases, 0, callMs)',
     test: 'test/quorum/repairs.test.ts',
     name: 'is let go nowhere while its holder believes in it',
   },
@@ -139,7 +139,7 @@ end
   {
     id: 'used-masters-are-new',
     mistake: 'A deployment counts as new although a master of it has been used.',
-    file: 'src/redis/masters.ts',
+    file: 'src/servers/quorum/new-quorum.ts',
     search: '    if (!unused.includes(false)) {\n',
     replace: '    if (unused.includes(true)) {\n',
     test: 'test/quorum/amnesia.test.ts',
@@ -148,7 +148,7 @@ end
   {
     id: 'renewed-by-one',
     mistake: 'A lease goes on as long as one master renews it.',
-    file: 'src/redis/votes.ts',
+    file: 'src/servers/quorum/majority.ts',
     search: `    if (left.length >= this.majority) {
       const sure = left.sort((a, b) => b - a)[this.majority - 1] as number`,
     replace: `    if (left.length > 0) {
@@ -159,7 +159,7 @@ end
   {
     id: 'best-lease-counts',
     mistake: 'Of a renewed lease the longest that any master has counts.',
-    file: 'src/redis/votes.ts',
+    file: 'src/servers/quorum/majority.ts',
     search: 'const sure = left.sort((a, b) => b - a)[this.majority - 1] as number',
     replace: 'const sure = left.sort((a, b) => b - a)[0] as number',
     test: 'test/quorum/turns.test.ts',
@@ -168,8 +168,8 @@ end
   {
     id: 'no-repair',
     mistake: 'A master that did not grant a lock is not asked again before the next renewal.',
-    file: 'src/redis/repairs.ts',
-    search: '      if (this.#isMissed) this.#repairs.add(seat())\n',
+    file: 'src/servers/quorum/repairs.ts',
+    search: '      if (this.#isMissed) this.#repairs.add(lease())\n',
     replace: '',
     test: 'test/quorum/repairs.test.ts',
     name: 'is given to the others as soon as a split that held them is over',
@@ -201,7 +201,7 @@ end
   {
     id: 'waits-for-the-silent',
     mistake: 'Where the votes are split the masters that are silent are waited for all the same.',
-    file: 'src/redis/quorum.ts',
+    file: 'src/servers/quorum/quorum.ts',
     search: "return (some.length - granted > spare || isSplit(some, majority)) && 'nearly'",
     replace:
       "return some.length - granted > spare + majority && isSplit(some, majority) && 'nearly'",
@@ -211,8 +211,8 @@ end
   {
     id: 'one-server-two-votes',
     mistake: 'Two addresses of one server count as two masters.',
-    file: 'src/redis/master.ts',
-    search: "if (other === this || runId === '' || other.node.calls.runId !== runId) continue",
+    file: 'src/servers/quorum/master.ts',
+    search: "if (other === this || runId === '' || other.server.runner.runId !== runId) continue",
     replace: "if (other === this || runId !== '') continue",
     test: 'test/quorum/red-lock.test.ts',
     name: 'when two clients turn out to be of one server, whose one vote is not counted twice',
@@ -220,7 +220,7 @@ end
   {
     id: 'one-word-is-a-release',
     mistake: 'Who waits asks again for each master that tells of one release.',
-    file: 'src/redis/releases.ts',
+    file: 'src/servers/quorum/majority-wake-up.ts',
     search: 'const isLate = !this.#heard.has(master) && now - this.#startedAt < roundMs',
     replace: 'const isLate = now - this.#startedAt > roundMs',
     test: 'test/quorum/contention.test.ts',

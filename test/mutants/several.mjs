@@ -5,7 +5,7 @@ export const several = [
   {
     id: 'held-while-waiting',
     mistake: 'What is held while another lock is waited for is never let go.',
-    file: 'src/locks/gathering.ts',
+    file: 'src/locks/multi/all-or-none.ts',
     search: '    if (over) return\n    this.#reach.wasTooShort(inOrder)\n',
     replace: '    if (over || this.#taken.size > 0) return\n    this.#reach.wasTooShort(inOrder)\n',
     test: 'test/multi/waiting.test.ts',
@@ -14,7 +14,7 @@ export const several = [
   {
     id: 'rest-kept',
     mistake: 'Where one lock is not to be had in time the others stay taken.',
-    file: 'src/locks/gathering.ts',
+    file: 'src/locks/multi/all-or-none.ts',
     search: '          await this.#letGo()\n          return null\n',
     replace: '          return null\n',
     test: MULTI,
@@ -23,7 +23,7 @@ export const several = [
   {
     id: 'waits-for-itself',
     mistake: 'A lock that is given through two clients of one server is waited for by who has it.',
-    file: 'src/locks/gathering.ts',
+    file: 'src/locks/multi/all-or-none.ts',
     search: 'if (!(await this.#hasAlready(busy))) {',
     replace: 'if (busy !== null) {',
     test: 'test/multi/servers.test.ts',
@@ -32,7 +32,7 @@ export const several = [
   {
     id: 'lost-one-overlooked',
     mistake: 'All are said to be held although one was lost while the others were taken.',
-    file: 'src/locks/gathering.ts',
+    file: 'src/locks/multi/all-or-none.ts',
     search: '          lease.assertValid()\n',
     replace: '',
     test: 'test/multi/waiting.test.ts',

@@ -104,7 +104,7 @@ export const tokens = [
   {
     id: 're-entry-without-token',
     mistake: 'A re-entry does not say which hold it re-enters, and takes a free lock anew.',
-    file: 'src/locks/conversation.ts',
+    file: 'src/local/acquire-requests.ts',
     search: `          hold.count,
           callMs,
           0,

@@ -6,7 +6,7 @@ export const unknown = [
     id: 'unknown-is-no',
     mistake:
       'A request without an answer counts as refused, and what it may get is not given back.',
-    file: 'src/locks/conversation.ts',
+    file: 'src/local/acquire-requests.ts',
     search: '      if (unknown) this.#inDoubt(waiter, latestMs + callMs, lateMs)\n',
     replace: '      void latestMs\n',
     test: GHOSTS,
@@ -15,7 +15,7 @@ export const unknown = [
   {
     id: 'settled-early',
     mistake: 'What is in doubt is released once, although the request may come behind the release.',
-    file: 'src/locks/settler.ts',
+    file: 'src/servers/pending-releases.ts',
     search: '        if (sentAt >= doubt.untilMs) return\n',
     replace: '        if (sentAt >= 0) return\n',
     test: GHOSTS,
@@ -24,7 +24,7 @@ export const unknown = [
   {
     id: 'sure-at-answer',
     mistake: 'A release is judged by when it was answered: a late request got in between.',
-    file: 'src/locks/hold-calls.ts',
+    file: 'src/local/hold-requests.ts',
     search: '      this.ended(hold, sentAt)\n',
     replace: '      this.ended(hold, Math.max(sentAt, performance.now()))\n',
     test: GHOSTS,
@@ -42,7 +42,7 @@ export const unknown = [
   {
     id: 'unsent-is-done',
     mistake: 'A release that was never sent counts as done when the lock turns out to be gone.',
-    file: 'src/locks/hold-calls.ts',
+    file: 'src/local/hold-requests.ts',
     search: 'maybe ||= answer.unknown',
     replace: "maybe ||= answer.kind === 'failed'",
     test: 'test/faults/release-not-done.test.ts',
@@ -51,7 +51,7 @@ export const unknown = [
   {
     id: 'lower-told-again',
     mistake: 'A count that was lowered too late is lowered by the same request once more.',
-    file: 'src/redis/lock-node.ts',
+    file: 'src/servers/redis/redis-server.ts',
     search: 'args, timeoutMs, read, holds === 0)',
     replace: 'args, timeoutMs, read)',
     test: 'test/faults/set-clock.test.ts',
@@ -60,8 +60,8 @@ export const unknown = [
   {
     id: 'nothing-after-unlock',
     mistake: 'A release that Redis does not confirm in time is not tried on in the background.',
-    file: 'src/locks/hold-calls.ts',
-    search: '        if (hold.count === 0) this.settle(hold)\n',
+    file: 'src/local/hold-requests.ts',
+    search: '        if (hold.count === 0) this.abandon(hold)\n',
     replace: '',
     test: 'test/faults/outage.test.ts',
     name: 'unlock() says that it was not confirmed, and the lock is freed once Redis is back',
@@ -69,7 +69,7 @@ export const unknown = [
   {
     id: 'scripts-not-known',
     mistake: 'A server that has forgotten the scripts is not sent them again.',
-    file: 'src/redis/run-script.ts',
+    file: 'src/servers/redis/evalsha.ts',
     search:
       "if (failure.kind !== 'refused' || !failure.message.startsWith('NOSCRIPT')) failed(failure)",
     replace: 'failed(failure)',
@@ -79,7 +79,7 @@ export const unknown = [
   {
     id: 'force-by-name',
     mistake: 'forceUnlock() ends whatever hold the name has by then, and not the one that it saw.',
-    file: 'src/redis/force.ts',
+    file: 'src/servers/redis/force-release.ts',
     search: 'return holder === null ? null : { owner: holder, token }',
     replace: 'return holder === null ? null : { owner: holder, token: token && null }',
     test: 'test/faults/force.test.ts',
@@ -88,7 +88,7 @@ export const unknown = [
   {
     id: 'odd-answer-is-refusal',
     mistake: 'An answer that no script gives counts as refused, although the script may have run.',
-    file: 'src/redis/decode.ts',
+    file: 'src/servers/redis/replies.ts',
     search: "super('unknown', `it answered",
     replace: "super('refused', `it answered",
     test: 'test/faults/odd-answers.test.ts',
@@ -97,7 +97,7 @@ export const unknown = [
   {
     id: 'bunch-overtakes',
     mistake: 'What goes alone overtakes a release of the same lock that was told before.',
-    file: 'src/redis/bunch.ts',
+    file: 'src/servers/redis/batch.ts',
     search:
       'if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()',
     replace:
@@ -108,7 +108,7 @@ export const unknown = [
   {
     id: 'bunch-shares-deadline',
     mistake: 'Calls that go together have the time of the one that has the least.',
-    file: 'src/redis/bunch.ts',
+    file: 'src/servers/redis/batch.ts',
     search: 'const leastMs = Math.min(longestMs, longestMs / 2)',
     replace: 'const leastMs = Math.min(longestMs, 0)',
     test: 'test/faults/bunch-deadline.test.ts',

@@ -6,7 +6,7 @@ export const waiting = [
     id: 'no-second-look',
     mistake:
       'Nobody looks again once the subscription is confirmed: a release before it is missed.',
-    file: 'src/redis/wake-ups.ts',
+    file: 'src/servers/redis/subscriptions.ts',
     search: '          for (const onWake of [...channel.listeners]) onWake()\n',
     replace: '',
     test: 'test/locks/wire.test.ts',
@@ -15,7 +15,7 @@ export const waiting = [
   {
     id: 'ring-not-kept',
     mistake: 'A wake-up that comes while the waiter asks is forgotten.',
-    file: 'src/lease/bell.ts',
+    file: 'src/kit/wake-event.ts',
     search: '    if (this.#rung) return Promise.resolve()\n',
     replace: '',
     test: 'test/locks/wire.test.ts',
@@ -24,7 +24,7 @@ export const waiting = [
   {
     id: 'no-new-subscription',
     mistake: 'After a reconnect nobody subscribes again.',
-    file: 'src/redis/wake-ups.ts',
+    file: 'src/servers/redis/subscriptions.ts',
     search: 'if (!this.#follows()) this.#subscribe([...this.#channels.keys()])',
     replace: 'this.#follows()',
     test: WAITERS,
@@ -33,7 +33,7 @@ export const waiting = [
   {
     id: 'confirmed-for-ever',
     mistake: 'A subscription counts as confirmed although its connection broke, and nobody looks.',
-    file: 'src/redis/wake-ups.ts',
+    file: 'src/servers/redis/subscriptions.ts',
     search: '      channel.confirmed = false\n',
     replace: '',
     test: WAITERS,
@@ -43,7 +43,7 @@ export const waiting = [
     id: 'no-look-at-the-end',
     mistake:
       'Who waits does not look when the lease of the holder ends: one that crashed sends no message.',
-    file: 'src/locks/release-listener.ts',
+    file: 'src/waiting/release-listener.ts',
     search: 'const freeMs = ttlMs >= 0 ? this.#untilFree(ttlMs) : NO_EXPIRY_POLL_MS',
     replace: 'const freeMs = ttlMs >= 0 ? 2 * this.#untilFree(ttlMs) + 60_000 : NO_EXPIRY_POLL_MS',
     test: WAITERS,
@@ -52,9 +52,9 @@ export const waiting = [
   {
     id: 'leaver-leaves-nobody',
     mistake: 'When the first of those who wait in a client gives up nobody there asks any more.',
-    file: 'src/locks/contender.ts',
+    file: 'src/local/local-lock.ts',
     search: '      void NOW.then(this.#advanceNext)\n',
-    replace: '      if (this.#room.isEmpty) void NOW.then(this.#advanceNext)\n',
+    replace: '      if (this.#waiters.isEmpty) void NOW.then(this.#advanceNext)\n',
     test: 'test/contract/ownership.test.ts',
     name: 'close up when the first of them gives up, who asks for all of them',
     within: 're-entrant lock: one server, by options',
@@ -62,7 +62,7 @@ export const waiting = [
   {
     id: 'each-subscribes-for-ever',
     mistake: 'The last one who waits leaves the subscription behind.',
-    file: 'src/locks/release-listener.ts',
+    file: 'src/waiting/release-listener.ts',
     search: '    this.#listening?.stop()\n',
     replace: '',
     test: WAITERS,
@@ -71,7 +71,7 @@ export const waiting = [
   {
     id: 'abort-listener-left',
     mistake: 'A signal that is used for many waits keeps a listener of those that are over.',
-    file: 'src/locks/abort-watch.ts',
+    file: 'src/waiting/abort-watch.ts',
     search: 'if (all.size === 0) this.#shared.close()',
     replace: 'if (all.size < 0) this.#shared.close()',
     test: 'test/locks/many-waiters.test.ts',
@@ -80,16 +80,16 @@ export const waiting = [
   {
     id: 'outage-is-null',
     mistake: 'A wait that ends in an outage says that somebody has the lock.',
-    file: 'src/locks/waiter.ts',
-    search: 'if (this.patience.isOutage(this.announced || this.request.known)) {',
-    replace: 'if (this.patience.over) {',
+    file: 'src/waiting/waiter.ts',
+    search: 'if (this.retryBudget.isOutage(this.announced || this.request.known)) {',
+    replace: 'if (this.retryBudget.isUsedUp) {',
     test: 'test/locks/hostile-servers.test.ts',
     name: 'tells a tryLock(waitMs) by its waitMs, not by a longer outageMs',
   },
   {
     id: 'contention-is-outage',
     mistake: 'A wait that is shorter than a round trip is told of as an outage.',
-    file: 'src/locks/patience.ts',
+    file: 'src/waiting/retry-budget.ts',
     search: 'return this.isUnusual(silentMs)',
     replace: 'return silentMs > 0',
     test: 'test/faults/short-waits.test.ts',
@@ -98,9 +98,9 @@ export const waiting = [
   {
     id: 'short-wait-long-call',
     mistake: 'A request may take longer than its caller waits.',
-    file: 'src/locks/conversation.ts',
-    search: 'return Math.min(patience.callMs, leftMs + AFTER_THE_WAIT_MS)',
-    replace: 'return leftMs > 0 ? patience.callMs : AFTER_THE_WAIT_MS',
+    file: 'src/local/acquire-requests.ts',
+    search: 'return Math.min(retryBudget.callMs, leftMs + AFTER_THE_WAIT_MS)',
+    replace: 'return leftMs > 0 ? retryBudget.callMs : AFTER_THE_WAIT_MS',
     test: 'test/faults/ghosts.test.ts',
     name: 'for a short wait does not take the lock after that, however long a call may take',
   },

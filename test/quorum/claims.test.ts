@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Grant, Released } from '../../src/redis/answers.ts'
-import { Claims } from '../../src/redis/claims.ts'
-import { CallFailure } from '../../src/redis/failure.ts'
-import { lockKeys } from '../../src/redis/keys.ts'
-import type { LockNode } from '../../src/redis/lock-node.ts'
+import type { Grant, Released } from '../../src/servers/answers.ts'
+import { CallFailure } from '../../src/servers/call-failure.ts'
+import { Attempts } from '../../src/servers/quorum/attempts.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import type { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 
 /** The claims on a master that answers as it is told to. */
 function claimsOn(release: () => Promise<Released>, facts = { everUp: true, lateAtMostMs: 0 }) {
   const node = Object.assign(facts, { whyDown: undefined, onUp: () => () => {}, release })
-  return new Claims(node as unknown as LockNode, 100, 10_000)
+  return new Attempts(node as unknown as RedisServer, 100, 10_000)
 }
 
 test('a name that is asked for twice is remembered while one of both may have the lock', async () => {
@@ -22,7 +22,7 @@ test('a name that is asked for twice is remembered while one of both may have th
   })
   const [first, second] = [deferred<Grant>(), deferred<Grant>()]
   const asked = [first, second].map(({ promise }) =>
-    claims.claim('c:1', 10, (onSend) => {
+    claims.ask('c:1', 10, (onSend) => {
       onSend()
       return promise
     }),
@@ -48,11 +48,11 @@ test('a name that is over while it is asked for is released once more when that 
     throw new CallFailure('unknown', 'the connection broke before the answer')
   })
   const lateAt = performance.now() + 400
-  const asked = claims.claim('c:1', 400, (onSend) => {
+  const asked = claims.ask('c:1', 400, (onSend) => {
     onSend()
     return broken
   })
-  claims.over(lockKeys('it'), 'c:1')
+  claims.abandon(lockKeys('it'), 'c:1')
   await pause(150)
   breaks.resolve()
   await expect(asked).rejects.toThrow('the connection broke')
@@ -68,7 +68,7 @@ test('a name that is released while a request in it may yet come is released onc
     return { kind: 'freed', listeners: 0 }
   })
   const lateAt = performance.now() + 1_500
-  const asked = claims.claim('c:1', 1_500, async (onSend) => {
+  const asked = claims.ask('c:1', 1_500, async (onSend) => {
     onSend()
     throw new CallFailure('unknown', 'no answer')
   })
@@ -94,7 +94,7 @@ test.each([
       return { kind: 'freed', listeners: 0 }
     }, node)
     let lateAt = Infinity
-    const asked = claims.claim('c:1', 200, async (onSend) => {
+    const asked = claims.ask('c:1', 200, async (onSend) => {
       await pause(connectMs)
       Object.assign(node, { everUp: true, lateAtMostMs: lateMs })
       onSend()

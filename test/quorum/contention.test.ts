@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { lockKeys } from '../../src/redis/keys.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import * as scripts from '../../src/redis/scripts.generated.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { within } from '../faults/rig.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { letVote } from '../support/masters.ts'

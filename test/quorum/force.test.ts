@@ -1,5 +1,5 @@
-import { lockKeys } from '../../src/redis/keys.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { outcome, within } from '../faults/rig.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'

@@ -1,5 +1,5 @@
-import { lockKeys } from '../../src/redis/keys.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { granted, within } from '../faults/rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { type Action, type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'

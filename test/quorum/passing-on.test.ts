@@ -1,5 +1,5 @@
-import { Turn } from '../../src/locks/turn.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
+import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
@@ -9,7 +9,7 @@ afterEach(() => jest.restoreAllMocks())
 
 test('what a master was given back for one stays there for the next, who has its name', async () => {
   // A long turn, for the test to be slow in.
-  jest.spyOn(Turn.prototype, 'over', 'get').mockReturnValue(false)
+  jest.spyOn(HandOverBudget.prototype, 'isUsedUp', 'get').mockReturnValue(false)
   const cluster = await Cluster.start(3)
   const [one, two, three] = cluster.masters
   if (one === undefined || two === undefined || three === undefined) throw new Error('no masters')

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Lease } from '../../src/index.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'

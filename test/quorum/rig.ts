@@ -1,5 +1,5 @@
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
-import { lockKeys } from '../../src/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { letVote, startMasters } from '../support/masters.ts'

@@ -1,7 +1,7 @@
-import { lockKeys } from '../../src/redis/keys.ts'
-import { LockNode } from '../../src/redis/lock-node.ts'
-import { quorumOf } from '../../src/redis/masters.ts'
-import type { Quorum } from '../../src/redis/quorum.ts'
+import { quorumOf } from '../../src/servers/quorum/new-quorum.ts'
+import type { Quorum } from '../../src/servers/quorum/quorum.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
@@ -12,7 +12,7 @@ const keys = lockKeys('it')
 
 /** The masters as one, without a client before them. */
 function quorumOver({ masters }: Cluster): Quorum {
-  const nodes = masters.map(({ url }) => new LockNode(url, 300, () => {}, { counterMs: 60_000 }))
+  const nodes = masters.map(({ url }) => new RedisServer(url, 300, () => {}, { counterMs: 60_000 }))
   const settings = { callMs: 300, counterMs: 60_000, restMs: 1_000, newDeployment: false }
   const quorum = quorumOf(nodes, settings)
   const close = () => {

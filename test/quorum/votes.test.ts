@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { lockKeys } from '../../src/redis/keys.ts'
-import * as scripts from '../../src/redis/scripts.generated.ts'
-import { Size } from '../../src/redis/votes.ts'
+import { Majority } from '../../src/servers/quorum/majority.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
@@ -325,7 +325,7 @@ test.each([
     queue: [],
     queueLength: 0,
   }))
-  expect(new Size(5).factsOf(facts).token).toBe(expected)
+  expect(new Majority(5).factsOf(facts).token).toBe(expected)
 })
 
 test('of those who try once at the same moment, one gets the lock', async () => {

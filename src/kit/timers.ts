@@ -1,0 +1,2 @@
+/** What a timer of Node.js can count, in milliseconds; a longer wait is cut here, and whoever waits looks again. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1

@@ -1,0 +1,248 @@
+import { Deadlines } from '../kit/deadlines.ts'
+import { LinkedList } from '../kit/linked-list.ts'
+import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+import { type Clock, disagreementMs, type Moment } from './clock.ts'
+import type { Backing, Hold, HoldId } from './hold.ts'
+import { Recheck } from './recheck.ts'
+
+/** What was heard of one lease. Unknown is not renewed: it does not reset the clock. */
+export type Answer =
+  | { readonly kind: 'renewed' | 'held'; readonly leaseMs: number }
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'unknown'; readonly cause: Error }
+
+/** Whoever can be asked about leases. The watchdog itself knows no Redis. */
+export interface Renewer {
+  /** Parts that are asked about one by one, so that one does not wait for another. */
+  groups(holds: readonly Hold[]): Hold[][]
+  /**
+   * One answer for each hold, in their order. A `leaseMs` of 0 only looks. Never rejects, and
+   * answers within `timeoutMs`.
+   */
+  renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
+}
+
+/** Somebody who renews while the watchdog cannot. */
+export interface StandIn {
+  keep(id: HoldId, provedAt: Moment): Backing
+}
+
+interface WatchdogEvents {
+  renewed(holds: number): void
+  late(hold: Hold, cause: Error): void
+}
+
+/** One request carries at most this many leases. */
+const CHUNK = 500
+
+/** The clocks are compared this often while anything is held, in milliseconds. */
+const CLOCK_CHECK_MS = 250
+
+/** Clocks that came apart by more than this make the watchdog ask the server, in milliseconds. */
+const DISAGREEMENT_MS = 250
+
+/** Where the worse clock says that a lease is over the server has so long to say otherwise. */
+const ANSWER_MS = 250
+
+/**
+ * The watchdog of one client: one timer that renews all watched holds at a third of the lease, and
+ * looks at the fixed ones, whatever their number; and one that ends those by arithmetic whose time is
+ * up with no renewal confirmed. No timer of its own keeps the process alive.
+ */
+export class Watchdog {
+  readonly #renewer: Renewer
+  readonly #leaseMs: number
+  readonly #clock: Clock
+  readonly #events: WatchdogEvents
+  readonly #standIn: StandIn | undefined
+  readonly #watched = new LinkedList<Hold>()
+  /** Those that nobody renews unless asked to. */
+  readonly #fixed = new LinkedList<Hold>()
+  /** When the time of each is up at the earliest: renewals that move it are seen when that has come. */
+  readonly #deadlines = new Deadlines<Hold>()
+  #ticks: NodeJS.Timeout | undefined
+  #clockChecks: NodeJS.Timeout | undefined
+  #lastSeen: Moment | undefined
+  #alarm: NodeJS.Timeout | undefined
+  /** When the alarm goes off, on the monotonic clock; not after the time of any hold is up. */
+  #alarmAt = Infinity
+  #distrust: NodeJS.Timeout | undefined
+  readonly #unheard: Recheck<Hold>
+
+  constructor(
+    renewer: Renewer,
+    leaseMs: number,
+    clock: Clock,
+    events: WatchdogEvents,
+    standIn?: StandIn,
+  ) {
+    this.#renewer = renewer
+    this.#leaseMs = leaseMs
+    this.#clock = clock
+    this.#events = events
+    this.#standIn = standIn
+    this.#unheard = new Recheck(Math.min(leaseMs / 10, 1_000), (holds) => this.#verify(holds))
+  }
+
+  /** Whether somebody renews while this thread cannot. */
+  get hasStandIn(): boolean {
+    return this.#standIn !== undefined
+  }
+
+  /** From now on the hold ends by arithmetic when its time is up. */
+  track(hold: Hold): void {
+    this.#fixed.add(hold)
+    const dueAt = this.#clock.now().monotonic + hold.remainingMonotonicMs()
+    this.#deadlines.set(hold, dueAt)
+    this.#setAlarm(dueAt)
+    if (this.#clockChecks === undefined) {
+      this.#lastSeen = this.#clock.now()
+      this.#clockChecks = setInterval(() => this.#compareClocks(), CLOCK_CHECK_MS).unref()
+      this.#ticks = setInterval(() => this.#tick(), this.#leaseMs / 3).unref()
+    }
+  }
+
+  /** From now on the hold is renewed at every tick. */
+  watch(hold: Hold): void {
+    this.#watched.add(hold)
+    if (this.#standIn !== undefined) hold.backBy(this.#standIn, this.#leaseMs)
+  }
+
+  unwatch(hold: Hold): void {
+    if (this.#watched.has(hold)) this.#fixed.add(hold)
+    hold.standAlone()
+  }
+
+  /** The hold was released or lost: it is never renewed again. */
+  untrack(hold: Hold): void {
+    hold.list?.remove(hold)
+    this.#deadlines.remove(hold)
+    hold.standAlone()
+  }
+
+  /** Asks the server about everything held, now: it may be another server, or an emptied one. */
+  verifyAll(): void {
+    this.#verify(this.#all)
+  }
+
+  /** One that is in no chain was forgotten. */
+  #verify(holds: readonly Hold[]): void {
+    const isWatched = (hold: Hold) => this.#watched.has(hold)
+    const isFixed = (hold: Hold) => this.#fixed.has(hold)
+    this.#ask(holds.filter(isWatched), this.#leaseMs)
+    this.#ask(holds.filter(isFixed), 0)
+  }
+
+  close(): void {
+    for (const hold of this.#all) this.untrack(hold)
+    this.#stopIfIdle()
+  }
+
+  // A fixed lease may be gone before its time: deleted, evicted, forced, or run out on a server whose
+  // clock was set. One that is shorter than a tick mostly ends before anybody looks.
+  #tick(): void {
+    this.#stopIfIdle()
+    this.verifyAll()
+  }
+
+  get #all(): Hold[] {
+    return [...this.#watched, ...this.#fixed]
+  }
+
+  // The timers outlive the holds by one turn, so that lock after lock does not remake them.
+  #stopIfIdle(): void {
+    if (this.#watched.size + this.#fixed.size > 0) return
+    clearInterval(this.#ticks)
+    clearInterval(this.#clockChecks)
+    this.#clockChecks = undefined
+    clearTimeout(this.#distrust)
+    clearTimeout(this.#alarm)
+    this.#alarmAt = Infinity
+  }
+
+  // Renewals and releases leave it as it is: it looks for the next one when it goes off.
+  #setAlarm(at: number): void {
+    if (at >= this.#alarmAt) return
+    clearTimeout(this.#alarm)
+    this.#alarmAt = at
+    const ms = Math.min(Math.max(at - this.#clock.now().monotonic, 1), LONGEST_TIMER_MS)
+    this.#alarm = setTimeout(() => this.#endOverdue(), ms).unref()
+  }
+
+  #endOverdue(): void {
+    this.#alarmAt = Infinity
+    const now = this.#clock.now().monotonic
+    for (let hold = this.#deadlines.first; hold; hold = this.#deadlines.first) {
+      if (hold.dueAt > now) {
+        this.#setAlarm(hold.dueAt)
+        return
+      }
+      const leftMs = hold.remainingMonotonicMs()
+      if (leftMs > 0) {
+        this.#deadlines.set(hold, now + leftMs)
+      } else {
+        this.#deadlines.remove(hold)
+        hold.loseIfExpired()
+      }
+    }
+  }
+
+  #compareClocks(): void {
+    this.#stopIfIdle()
+    const now = this.#clock.now()
+    if (this.#lastSeen !== undefined && disagreementMs(this.#lastSeen, now) > DISAGREEMENT_MS) {
+      this.verifyAll()
+      this.#endDistrusted(now.monotonic + ANSWER_MS)
+    }
+    this.#lastSeen = now
+  }
+
+  // The alarm goes by the monotonic clock, which stood still while the machine was suspended.
+  #endDistrusted(notBefore: number): void {
+    clearTimeout(this.#distrust)
+    const waitMs = notBefore - this.#clock.now().monotonic
+    let nextMs = Infinity
+    for (const hold of this.#all) {
+      const leftMs = hold.remainingMs()
+      if (hold.remainingMonotonicMs() - leftMs < DISAGREEMENT_MS / 2) continue
+      if (leftMs === 0 && waitMs <= 0) hold.loseIfExpired()
+      else nextMs = Math.min(nextMs, Math.max(leftMs, waitMs))
+    }
+    if (nextMs === Infinity) return
+    const ms = Math.min(Math.max(nextMs, 1), LONGEST_TIMER_MS)
+    this.#distrust = setTimeout(() => this.#endDistrusted(notBefore), ms).unref()
+  }
+
+  #ask(holds: readonly Hold[], leaseMs: number): void {
+    for (const group of this.#renewer.groups(holds)) {
+      for (let from = 0; from < group.length; from += CHUNK) {
+        void this.#askChunk(group.slice(from, from + CHUNK), leaseMs)
+      }
+    }
+  }
+
+  async #askChunk(holds: readonly Hold[], leaseMs: number): Promise<void> {
+    const sentAt = this.#clock.now()
+    const answers = await this.#renewer.renew(holds, leaseMs, this.#leaseMs / 3)
+    const unknown: Hold[] = []
+    let renewed = 0
+    for (const [i, asked] of holds.entries()) {
+      const answer = answers[i]
+      const hold = asked.current
+      if (answer === undefined || !hold.live) continue
+      if (answer.kind === 'lost') {
+        hold.loseGone()
+      } else if (answer.kind === 'unknown') {
+        unknown.push(hold)
+        this.#events.late(hold, answer.cause)
+        // Where only the clocks disagreed the server could have settled it, but it is silent.
+        hold.loseIfExpired()
+      } else {
+        hold.proved(answer.leaseMs, sentAt)
+        if (answer.kind === 'renewed') renewed += 1
+      }
+    }
+    if (renewed > 0) this.#events.renewed(renewed)
+    if (unknown.length > 0) this.#unheard.add(unknown)
+  }
+}

@@ -1,0 +1,193 @@
+import type { ClosedError, LeaseLostError } from '../errors.ts'
+import type { HoldEvent } from '../events.ts'
+import { elapsedMs, type Moment } from '../lease/clock.ts'
+import { Hold } from '../lease/hold.ts'
+import { validityMs } from '../lease/validity.ts'
+import type { Granted } from '../servers/answers.ts'
+import { CallFailure } from '../servers/call-failure.ts'
+import type { SeenHold } from '../servers/redis/force-release.ts'
+import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import { LaterCallers } from './later-callers.ts'
+import type { LockSite } from './lock-site.ts'
+import { toRenew } from './server-renewer.ts'
+import type { Services } from './services.ts'
+
+/** A lease of which more is used is not passed on. */
+const MOST_USED = 0.02
+
+/** Who has one lock in this client: one hold at a time, from its grant to its end or loss. */
+export class CurrentHold {
+  readonly #site: LockSite
+  readonly #services: Services
+  readonly #onLost: () => void
+  #hold: Hold | null = null
+  #forcedFrom: SeenHold | undefined
+  readonly #laterCallers: LaterCallers
+  readonly #onLoss = (hold: Hold, error: LeaseLostError) => this.#lost(hold, error)
+
+  /** @param onLost called when the lock is not in this client's hands any more */
+  constructor(site: LockSite, onLost: () => void) {
+    this.#site = site
+    this.#services = site.services
+    this.#onLost = onLost
+    this.#laterCallers = new LaterCallers(site.services, () => this.hold)
+  }
+
+  /** The hold that is not released, and not known to be lost. */
+  get hold(): Hold | null {
+    return this.#hold?.live ? this.#hold : null
+  }
+
+  /**
+   * @param leaseMs that the grant stands for
+   * @returns the hold that a grant makes; null when it came too late to be of use, or had come before
+   */
+  granted(
+    waiter: Waiter,
+    { token: lastToken, reserved = 0, onHeld }: Omit<Granted, 'kind'>,
+    sentAt: Moment,
+    leaseMs = waiter.request.leaseMs,
+  ): Hold | null {
+    const { request, wireOwner } = waiter
+    if (wireOwner === undefined) return null
+    const hold = new Hold(
+      {
+        lockName: this.#site.name,
+        owner: request.owner,
+        id: { key: this.#site.keys.lock, wireOwner },
+        token: lastToken - reserved,
+        lastToken,
+        fair: request.fair,
+        leaseMs,
+        sentAt,
+      },
+      this.#services.clock,
+      this.#onLoss,
+    )
+    if (hold.remainingMs() > 0) {
+      // The name is the hold's now, with what was asked under it in vain.
+      hold.inDoubtUntil(waiter.doubtUntilMs)
+      waiter.doubtUntilMs = 0
+      waiter.wireOwner = undefined
+      waiter.retryBudget.answered(sentAt.monotonic)
+      onHeld?.(() => toRenew(hold))
+      return hold
+    }
+    // Asking again renews it; if that comes to nothing it is in doubt, and will be settled.
+    hold.end()
+    waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, performance.now())
+    const late = new CallFailure('unknown', 'it answered only after the lease had run out')
+    if (waiter.retryBudget.failed(late, sentAt.monotonic) === null) {
+      waiter.reject(waiter.retryBudget.error('not acquired'))
+    }
+    return null
+  }
+
+  /**
+   * Whom the lock passes to without a word to Redis, where it has it in the name of a hold that
+   * ends: the lease is the same and has only just begun, and its tokens are not used up. Where the
+   * waiter asked after Redis last said that the lock is held, Redis is asked again as it has it.
+   *
+   * @returns the hold of the waiter; null where Redis is to be asked
+   */
+  passedOn(hold: Hold, waiter: Waiter): Hold | null {
+    const { request } = waiter
+    if (hold.token >= hold.lastToken || !hold.untouched) return null
+    if (hold.leaseMs !== request.leaseMs) return null
+    const { proof, leaseMs } = hold
+    const leftMs = proof.validForMs - elapsedMs(proof.sentAt, this.#services.clock.now())
+    if (leftMs < validityMs(leaseMs) - leaseMs * MOST_USED) return null
+    const following = new Hold(
+      {
+        lockName: hold.lockName,
+        owner: request.owner,
+        id: hold.id,
+        token: hold.token + 1,
+        lastToken: hold.lastToken,
+        fair: false,
+        leaseMs,
+        ...proof,
+      },
+      this.#services.clock,
+      this.#onLoss,
+    )
+    following.askedAt = performance.now() - waiter.waitedMs
+    following.inDoubtUntil(hold.doubtUntilMs)
+    hold.heir = following
+    return following
+  }
+
+  begin(hold: Hold): void {
+    this.hold?.lose('gone', 'Redis gave the lock to another owner')
+    this.#hold = hold
+    this.#services.watchdog.track(hold)
+    if (hold.askedAt > 0) this.#laterCallers.look()
+  }
+
+  /** This hold was ended by force; its grant may have been read and not begun yet. */
+  forced(seen: SeenHold): void {
+    if (this.hold !== null && isOf(this.hold, seen)) {
+      this.hold.lose('forced', 'forceUnlock() took it away')
+      return
+    }
+    this.#forcedFrom = seen
+    setImmediate(() => {
+      this.#forcedFrom = undefined
+    })
+  }
+
+  /** @param waitedMs how long it was waited for */
+  tell(hold: Hold, waitedMs: number): void {
+    hold.told = true
+    // By hand: a spread that something is added to takes longer than the rest of the acquisition.
+    const { lockName: name, id, token } = hold
+    this.#services.emit('acquired', { name, owner: id.wireOwner, token, waitedMs })
+    const from = this.#forcedFrom
+    if (from !== undefined && isOf(hold, from)) this.forced(from)
+  }
+
+  /** One more acquisition that the watchdog keeps, if it does. */
+  watch(hold: Hold, request: AcquireRequest): void {
+    if (!request.watched) return
+    hold.watched += 1
+    if (hold.watched === 1) this.#services.watchdog.watch(hold)
+  }
+
+  unwatch(hold: Hold): void {
+    hold.watched -= 1
+    if (hold.watched === 0) this.#services.watchdog.unwatch(hold)
+  }
+
+  /** Ends the hold for its owner at once; Redis is to be told next. */
+  end(hold: Hold, reason: ClosedError | undefined): void {
+    this.#services.watchdog.untrack(hold)
+    hold.end(reason)
+    this.#hold = null
+  }
+
+  /** @returns whether the lock was still held when Redis was told of its end */
+  left(hold: Hold, wasHeld: boolean): boolean {
+    if (!wasHeld) hold.loseGone()
+    else if (hold.told) this.#services.emit('released', eventOf(hold))
+    return wasHeld
+  }
+
+  #lost(hold: Hold, error: LeaseLostError): void {
+    this.#services.watchdog.untrack(hold)
+    this.#services.emit('lost', { ...eventOf(hold), error })
+    if (this.#hold !== hold) return
+    this.#hold = null
+    if (error.reason === 'expired')
+      this.#services.server.ranOut?.(this.#site.keys, hold.id.wireOwner)
+    this.#onLost()
+  }
+}
+
+/** Who it was passed on to in this client has the same name. */
+function isOf({ id, lastToken }: Hold, { owner, token }: SeenHold): boolean {
+  return id.wireOwner === owner && (token === null || token === lastToken)
+}
+
+function eventOf(hold: Hold): HoldEvent {
+  return { name: hold.lockName, owner: hold.id.wireOwner, token: hold.token }
+}

@@ -1,0 +1,60 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Hold, HoldId } from '../lease/hold.ts'
+import { CallFailure } from '../servers/call-failure.ts'
+import type { Services } from './services.ts'
+
+/** After a look that was not answered, in milliseconds. */
+const LOOK_AGAIN_MS = 50
+
+/**
+ * A lock that is passed on inside the client may go to a call that was made after Redis last said
+ * that the client has it. Meanwhile somebody else may have got it. So Redis is asked at once, while
+ * that call has it: one look is under way at most, and covers all who had called before it was sent.
+ */
+export class LaterCallers {
+  readonly #services: Services
+  readonly #current: () => Hold | null
+  #looking = false
+  #id: HoldId | undefined
+  /** When the last look at that id was sent that found the lock held. */
+  #seenAt = 0
+
+  /** @param current who has the lock in this client */
+  constructor(services: Services, current: () => Hold | null) {
+    this.#services = services
+    this.#current = current
+  }
+
+  /** To be called when somebody has the lock to whom it was passed on. */
+  look(): void {
+    if (!this.#looking && this.#unseen !== null) void this.#look()
+  }
+
+  get #unseen(): Hold | null {
+    const hold = this.#current()
+    if (hold === null || hold.askedAt === 0) return null
+    const seenAt = hold.id === this.#id ? this.#seenAt : 0
+    return hold.askedAt > Math.max(seenAt, hold.proof.sentAt.monotonic) ? hold : null
+  }
+
+  async #look(): Promise<void> {
+    const { server, limits } = this.#services
+    this.#looking = true
+    for (let hold = this.#unseen; hold !== null; hold = this.#unseen) {
+      const sentAt = this.#services.clock.now().monotonic
+      const [left] = await server.renew([hold.id], 0, limits.commandTimeoutMs)
+      if (left instanceof CallFailure) {
+        if (left.permanent) break
+        await pause(LOOK_AGAIN_MS, undefined, { ref: false })
+      } else if (left === -2) {
+        const { current } = hold
+        if (!current.live) continue
+        current.loseGone()
+      } else {
+        this.#id = hold.id
+        this.#seenAt = sentAt
+      }
+    }
+    this.#looking = false
+  }
+}

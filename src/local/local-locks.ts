@@ -1,0 +1,141 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { ClosedError, InvalidArgumentError } from '../errors.ts'
+import type { Lease } from '../lease/lease.ts'
+import type { MultiLease } from '../locks/multi/multi-lease.ts'
+import type { Frames } from '../owner/frames.ts'
+import { HeldLeases } from '../owner/held-leases.ts'
+import type { Owner } from '../owner/owner.ts'
+import type { Owners } from '../owner/owners.ts'
+import { CallFailure } from '../servers/call-failure.ts'
+import { RetryBudget } from '../waiting/retry-budget.ts'
+import { LocalLock } from './local-lock.ts'
+import type { Services } from './services.ts'
+
+/** So many locks that nobody has or wants are kept in mind, for whoever wants them next. */
+const MOST_IDLE = 512
+
+/** Where the lock objects of one client meet: one lock for each name in use. */
+export class LocalLocks {
+  readonly frames: Frames
+  readonly leases = new HeldLeases<Lease>()
+  readonly multiLeases = new HeldLeases<MultiLease>()
+  readonly leaseMs: number
+  readonly #longestLeaseMs: number
+  readonly #owners: Owners
+  readonly #services: Services
+  readonly #contenders = new Map<string, LocalLock>()
+  /** Those that may be idle. */
+  readonly #idle = new Set<string>()
+  #closed = false
+
+  constructor(
+    owners: Owners,
+    services: Services,
+    frames: Frames,
+    leaseMs: number,
+    longestLeaseMs = Infinity,
+  ) {
+    this.#longestLeaseMs = longestLeaseMs
+    this.#owners = owners
+    this.#services = services
+    this.frames = frames
+    this.leaseMs = leaseMs
+  }
+
+  get clientId(): string {
+    return this.#owners.clientId
+  }
+
+  get server() {
+    return this.#services.server
+  }
+
+  get limits() {
+    return this.#services.limits
+  }
+
+  get emit() {
+    return this.#services.emit
+  }
+
+  newOwner(): Owner {
+    return this.#owners.next()
+  }
+
+  /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */
+  async ask<T>(lockName: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
+    this.assertOpen(lockName)
+    const retryBudget = new RetryBudget(lockName, this.#services.limits)
+    for (;;) {
+      const sentAt = performance.now()
+      try {
+        return await call(retryBudget.callMs)
+      } catch (error) {
+        if (!(error instanceof CallFailure)) throw error
+        const pauseMs = retryBudget.failed(error, sentAt)
+        if (pauseMs === null) throw retryBudget.error(failed)
+        await pause(pauseMs)
+      }
+    }
+  }
+
+  /** How many locks are kept in mind. */
+  get size(): number {
+    return this.#contenders.size
+  }
+
+  /** The lock for a lock that is held or waited for here; undefined when it is neither. */
+  find(rawName: string): LocalLock | undefined {
+    const lock = this.#contenders.get(rawName)
+    return lock?.isIdle ? undefined : lock
+  }
+
+  lock(name: string, rawName: string): LocalLock {
+    let lock = this.#contenders.get(rawName)
+    if (lock === undefined) {
+      lock = new LocalLock(name, rawName, this.#services, () => this.#becameIdle(rawName))
+      this.#contenders.set(rawName, lock)
+    }
+    return lock
+  }
+
+  #becameIdle(rawName: string): void {
+    this.#idle.add(rawName)
+    if (this.#idle.size <= MOST_IDLE) return
+    for (const name of this.#idle) {
+      if (this.#contenders.get(name)?.isIdle) this.#contenders.delete(name)
+    }
+    this.#idle.clear()
+  }
+
+  assertOpen(lockName?: string): void {
+    if (this.#closed) throw closedError(lockName)
+  }
+
+  /** A master that may have forgotten rests for the longest lease, and for no longer. */
+  assertNotLonger(lockName: string, leaseMs = 0): void {
+    const longest = this.#longestLeaseMs
+    if (leaseMs <= longest) return
+    throw new InvalidArgumentError(
+      `Lock "${lockName}": a lease of ${leaseMs} ms is longer than \`longestLeaseMs\`, which is ${longest}. ` +
+        'Raise that option for all clients of these masters, or let the watchdog renew a shorter lease.',
+      lockName,
+    )
+  }
+
+  /** Releases what is held and lets nobody wait any more. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.leases.close()
+    this.multiLeases.close()
+    const contenders = [...this.#contenders.values()]
+    await Promise.all(contenders.map((one) => one.close(closedError(one.name))))
+  }
+}
+
+function closedError(lockName?: string): ClosedError {
+  return new ClosedError(
+    'This Holdfast client was closed: nothing waits or is held by it any more. Make a new one.',
+    lockName,
+  )
+}

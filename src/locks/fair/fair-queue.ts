@@ -1,0 +1,189 @@
+import type { Moment } from '../../lease/clock.ts'
+import type { Hold } from '../../lease/hold.ts'
+import { AcquireRequests } from '../../local/acquire-requests.ts'
+import type { CurrentHold } from '../../local/current-hold.ts'
+import { HoldRequests } from '../../local/hold-requests.ts'
+import type { Host } from '../../local/host.ts'
+import type { LockSite } from '../../local/lock-site.ts'
+import type { Services } from '../../local/services.ts'
+import type { Owner } from '../../owner/owner.ts'
+import type { HeartbeatAnswer } from '../../servers/answers.ts'
+import type { FairKeys } from '../../servers/redis/fair-commands.ts'
+import type { Subscription } from '../../servers/redis/subscriptions.ts'
+import type { Waiter } from '../../waiting/waiter.ts'
+import { Place } from './place.ts'
+import { MOST_IN_ONE, Places } from './places.ts'
+import { RequestsInFlight } from './requests-in-flight.ts'
+
+/** A lock without an expiry was not made by us; it is looked at this often, in milliseconds. */
+const NO_EXPIRY_POLL_MS = 5_000
+
+/**
+ * Those of one client who wait for one lock in turn. Each has a place of its own in the queue in
+ * Redis, so that local waiters keep their order among all others. The lock is not raced for: whoever
+ * lets go gives it to the next in the queue, who is told by a message.
+ */
+export class FairQueue {
+  readonly keys: FairKeys
+  readonly #services: Services
+  readonly #acquireRequests: AcquireRequests
+  readonly #holdRequests: HoldRequests
+  readonly #current: CurrentHold
+  readonly #host: Host
+  readonly #inFlight = new RequestsInFlight()
+  readonly places = new Places()
+  #listening: Subscription | null = null
+
+  constructor(site: LockSite, current: CurrentHold, host: Host) {
+    this.keys = site.fairKeys
+    this.#services = site.services
+    this.#acquireRequests = new AcquireRequests(site)
+    this.#holdRequests = new HoldRequests(site)
+    this.#current = current
+    this.#host = host
+    this.#services.heartbeat.join(this)
+  }
+
+  /** Nobody of this client waits for the lock or has it. */
+  close(): void {
+    this.#services.heartbeat.leave(this)
+  }
+
+  get isEmpty(): boolean {
+    return this.places.size === 0
+  }
+
+  /** Asks, queues and waits until the waiter has the lock or is settled. */
+  async wait(waiter: Waiter): Promise<void> {
+    const place = new Place(waiter, this.#acquireRequests.nameOf(waiter))
+    if (!waiter.asksOnce) this.places.add(place)
+    let done = false
+    while (!done && !waiter.settled) {
+      waiter.wakeEvent.reset()
+      const { hold: own } = this.#current
+      if (own?.owner === waiter.request.owner) {
+        this.#leave(place)
+        return this.#host.reenter(own, waiter)
+      }
+      done = this.#claim(place) || (await this.#ask(place))
+    }
+    this.#leave(place)
+    if (!waiter.asking) this.#acquireRequests.abandonName(waiter)
+  }
+
+  /** A message, a heartbeat or a release says so. */
+  granted(owner: string, token: number): void {
+    const { heartbeat, clock } = this.#services
+    const place = this.places.get(owner)
+    if (place !== undefined) {
+      place.granted(token)
+      // In a long queue each would ask in its turn.
+      if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) heartbeat.hurry(this)
+    }
+    // Whoever it was has left: what came late must not hold everybody up.
+    else if (this.#current.hold?.token !== token) heartbeat.refuse(this.keys, owner, token)
+  }
+
+  /** What a heartbeat sent at that moment was answered for some of the places. */
+  beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void {
+    const { first, granted, lastToken } = beat
+    for (const place of asked) {
+      const { wireOwner } = place
+      if (this.places.get(wireOwner) !== place || wireOwner === granted) continue
+      place.queued({ ...beat, first: wireOwner === first }, sentAt)
+    }
+    // They may be others than those asked about.
+    const head = this.places.get(first)
+    if (head?.answered) head.queued({ ...beat, first: true }, sentAt)
+    this.places.get(granted)?.granted(lastToken)
+    if (this.places.size === 0) return
+    // Those who wait for long also hear of releases by others who know nothing of the queue. What
+    // is missed there is found by the next heartbeat.
+    this.#listening ??= this.#services.server.listen(this.keys, (message) => {
+      if (message !== undefined) this.lookAgain()
+    })
+  }
+
+  /** The lock may be free: the first who asks moves the queue on. */
+  lookAgain(): void {
+    const [next] = this.places
+    next?.waiter.wakeEvent.set()
+  }
+
+  /** Somebody's acquisition may make those of the same owner re-entries. */
+  ring(owner: Owner): void {
+    if (!this.places.hasOf(owner)) return
+    for (const { waiter } of this.places) if (waiter.request.owner === owner) waiter.wakeEvent.set()
+  }
+
+  #leave(place: Place): void {
+    if (!this.places.delete(place)) return
+    this.#inFlight.done(place)
+    place.leave()
+    if (this.places.size > 0) return
+    this.#listening?.stop()
+    this.#listening = null
+  }
+
+  /** @returns whether the waiter has the lock, by a grant that needs no asking */
+  #claim(place: Place): boolean {
+    const claim = place.claim(this.#services.clock)
+    // Whoever has a stand-in blocks the event loop, maybe at once, and for longer than a claim lasts.
+    if (claim === null || this.#services.watchdog.hasStandIn) return false
+    const { waiter, claimMs } = place
+    const hold = this.#hold(place, claim.token, claim.sentAt, claimMs)
+    if (hold === null) return false
+    // Sent before the owner goes on, who may block the event loop for longer than the claim window.
+    // Should it fail, the hold ends with its claim window, and is lost as any other.
+    this.#holdRequests.lengthen(hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
+    this.#host.begin(waiter, hold)
+    return true
+  }
+
+  /** @returns the hold that a grant makes; null when it came too late to be of use */
+  #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
+    const hold = this.#current.granted(place.waiter, { token }, sentAt, leaseMs)
+    if (hold !== null) this.#leave(place)
+    return hold
+  }
+
+  /** @returns whether the waiter needs no more of it */
+  async #ask(place: Place): Promise<boolean> {
+    const { waiter } = place
+    if (waiter.retryBudget.isUsedUp) {
+      waiter.reject(waiter.retryBudget.error('not acquired'))
+      return true
+    }
+    if (!waiter.asksOnce && !this.#inFlight.admits(place)) {
+      await waiter.wakeEvent.wait()
+      return false
+    }
+    const { grant, sentAt, pauseMs } = await this.#acquireRequests.queueUp(waiter, place.ticket)
+    if (grant !== null) {
+      place.answered = true
+      this.#inFlight.done(place)
+    }
+    if (grant?.kind === 'granted') {
+      const hold = this.#hold(place, grant.token, sentAt, waiter.request.leaseMs)
+      if (hold === null) return false
+      this.#host.begin(waiter, hold)
+      return true
+    }
+    if (grant?.kind === 'held') {
+      if (this.#current.hold?.owner === waiter.request.owner) return false
+      waiter.resolve(null)
+      return true
+    }
+    if (grant?.kind === 'queued') {
+      this.#services.heartbeat.start()
+      place.ticket = grant.ticket
+      place.queued(grant, sentAt)
+      this.#host.announce(waiter)
+      // A grant that came meanwhile has set the event, as has the end of the wait.
+      await waiter.wakeEvent.wait(grant.ttlMs < 0 ? NO_EXPIRY_POLL_MS : undefined)
+    } else {
+      await waiter.wakeEvent.wait(pauseMs)
+    }
+    return false
+  }
+}

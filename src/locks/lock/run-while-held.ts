@@ -1,0 +1,30 @@
+import type { Emit } from '../../events.ts'
+import { type Carried, frameOf } from '../../owner/frames.ts'
+
+/**
+ * Does the work in a frame that carries what is held, and releases the lease whatever comes of it.
+ *
+ * @param lost what to reject with when the work ended well and the lease had been lost before
+ */
+export async function runWhileHeld<T>(
+  lease: { release(): Promise<boolean> },
+  carried: readonly Carried[],
+  work: () => Promise<T> | T,
+  lost: () => Error,
+  tell: Emit,
+): Promise<T> {
+  const frame = frameOf(carried)
+  let result: T
+  let wasHeld = true
+  try {
+    result = await frame.run(work)
+  } finally {
+    frame.end()
+    wasHeld = await lease.release().catch((error: Error) => {
+      tell('error', error)
+      return true
+    })
+  }
+  if (!wasHeld) throw lost()
+  return result
+}

@@ -1,0 +1,87 @@
+import { innermostFrame, isInside } from '../../owner/frames.ts'
+import type { Owner } from '../../owner/owner.ts'
+import type { LockAccess } from './lock-access.ts'
+
+const AFTER_MS = 500
+
+const warned = new WeakSet<object>()
+
+/** Who seems to wait for itself. */
+export interface SelfWait {
+  readonly lockName: string
+  /** Warned about once: a lock object, or a frame. */
+  readonly about: object
+  readonly who: string
+  /** Whether what is waited for is still held as it was at first. */
+  isHeld(): boolean
+}
+
+/** An owner for one acquisition by that lock object, which is nobody else's. */
+export function alone(access: LockAccess): Owner {
+  const owner = access.registry.newOwner()
+  owner.madeBy = access
+  owner.madeIn = innermostFrame()
+  return owner
+}
+
+/** Whether one of the lock objects that are about to wait, each for such an owner, has its lock. */
+export function ownSelfWait(
+  lock: { readonly name: string },
+  wanted: readonly LockAccess[],
+): SelfWait | undefined {
+  for (const access of wanted) {
+    const { name, rawName, registry } = access
+    const holder = registry.find(rawName)?.holder
+    // One that is taken together with others may yet be let go for want of them.
+    if (holder?.madeBy !== access || holder.isGathering(rawName)) continue
+    return {
+      lockName: name,
+      about: lock,
+      who: 'the lock object that holds it. Tasks that share the object',
+      isHeld: () => registry.find(rawName)?.holder === holder,
+    }
+  }
+  return undefined
+}
+
+/** Whether such an owner, made in a frame that is around here too, has one of these locks. */
+export function selfWaitInFrame(wanted: readonly LockAccess[]): SelfWait | undefined {
+  if (innermostFrame() === undefined) return undefined
+  for (const { name, rawName, registry } of wanted) {
+    const holder = registry.find(rawName)?.holder
+    if (holder?.madeIn === undefined || !isInside(holder.madeIn)) continue
+    return {
+      lockName: name,
+      about: holder.madeIn,
+      who: 'code in the same frame of using() or run() as the code that holds it. Tasks in one frame',
+      isHeld: () => registry.find(rawName)?.holder === holder,
+    }
+  }
+  return undefined
+}
+
+/**
+ * Warns once when an acquisition waits all the while for a lease of the same lock object, or of the
+ * same frame, that it does not re-enter: nested code would wait for ever.
+ */
+export async function warnOfSelfWait<T>(
+  { lockName, about, who, isHeld }: SelfWait,
+  acquiring: Promise<T>,
+): Promise<T> {
+  const timer = setTimeout(() => {
+    if (!isHeld() || warned.has(about)) return
+    warned.add(about)
+    process.emitWarning(
+      `Lock "${lockName}" has been waited for during ${AFTER_MS} ms by ${who} exclude each other, ` +
+        'and that is fine. If it is nested code, it waits for itself: put the outer code in ' +
+        'lock.using(fn) of this very lock (that of another lock does not carry it) or in ' +
+        'holdfast.run(fn), or give both the same owner: getLock(name, { owner: holdfast.owner() }).',
+      { type: 'HoldfastWarning', code: 'HOLDFAST_SELF_WAIT' },
+    )
+  }, AFTER_MS).unref()
+  try {
+    return await acquiring
+  } finally {
+    clearTimeout(timer)
+  }
+}

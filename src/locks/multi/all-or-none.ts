@@ -1,0 +1,234 @@
+import { LeaseLostError, unavailableError } from '../../errors.ts'
+import { within } from '../../kit/within.ts'
+import type { Lease } from '../../lease/lease.ts'
+import type { Acquisition } from '../../options.ts'
+import { lockKeys } from '../../servers/redis/keys.ts'
+import { inCanonicalOrder } from './canonical-order.ts'
+import { HoldingTime } from './holding-time.ts'
+import { groupsOf, JointRequest } from './joint-request.ts'
+import type { Wanted } from './wanted.ts'
+
+/** Leases that are lost so often in a row while the others are taken are too short for that. */
+const MOST_LOSSES = 5
+
+/** What a fixed lease has lost while the others were gathered is given back above this share. */
+const FRESH = 0.85
+
+/**
+ * Takes all of several locks, or none, within one time for the whole.
+ *
+ * All are asked for without waiting: those of one server and slot in one question. When somebody
+ * has one of them, that one is waited for as any lock is, and its place among those who wait is kept
+ * whatever becomes of the others: those are held meanwhile for as long as {@link HoldingTime} says, and are
+ * asked for once more when it is had. So nobody waits for ever for somebody who waits for them, and
+ * what is held by who cannot go on yet is left to those who could.
+ */
+export class AllOrNone {
+  readonly #all: readonly Wanted[]
+  readonly #meant: Acquisition
+  readonly #endsAt: number
+  readonly #taken = new Map<Wanted, Lease>()
+  readonly #reach = new HoldingTime()
+  #wanted: Wanted[] = []
+  /** Whether somebody was found to have one: then no answer in time is no outage. */
+  #known = false
+  /** Leases that were lost since one was last found to be somebody else's. */
+  #losses = 0
+
+  constructor(all: readonly Wanted[], meant: Acquisition, endsAt: number) {
+    this.#all = all
+    this.#meant = meant
+    this.#endsAt = endsAt
+  }
+
+  /**
+   * @returns a lease of each; null when somebody had one of them to the end. An abort ends it at
+   * once, whatever is under way, and what that brings is let go.
+   */
+  async run(): Promise<ReadonlyMap<Wanted, Lease> | null> {
+    const { signal } = this.#meant
+    let forget = () => {}
+    const aborted = new Promise<never>((_, reject) => {
+      const abort = () => reject(signal?.reason)
+      signal?.addEventListener('abort', abort, { once: true })
+      forget = () => signal?.removeEventListener('abort', abort)
+    })
+    try {
+      return await Promise.race([this.#run(), aborted])
+    } finally {
+      forget()
+    }
+  }
+
+  async #run(): Promise<ReadonlyMap<Wanted, Lease> | null> {
+    const { signal, waitMs } = this.#meant
+    try {
+      const longestMs = waitMs === 0 ? Infinity : Math.max(this.#leftMs, 1)
+      this.#wanted = await inCanonicalOrder(this.#all, longestMs)
+      for (;;) {
+        signal?.throwIfAborted()
+        const busy = await this.#tryMissing()
+        if (busy === null) {
+          const complete = await this.#freshen()
+          signal?.throwIfAborted()
+          if (complete) return this.#taken
+        } else if (this.#leftMs <= 0 || !(await this.#waitFor(busy))) {
+          await this.#letGo()
+          return null
+        }
+      }
+    } catch (error) {
+      void this.#letGo()
+      throw error
+    }
+  }
+
+  get #leftMs(): number {
+    return this.#endsAt - performance.now()
+  }
+
+  /** @returns the first that somebody else has; null when none is missing */
+  async #tryMissing(): Promise<Wanted | null> {
+    for (const group of groupsOf(this.#wanted.filter((one) => !this.#taken.has(one)))) {
+      const busy = await this.#try(group)
+      if (busy === null) continue
+      if (!(await this.#hasAlready(busy))) {
+        this.#losses = 0
+        this.#known = true
+        return busy
+      }
+      this.#wanted = this.#wanted.filter((one) => one !== busy)
+    }
+    return null
+  }
+
+  /** Whether it is one that was taken through another client, whose server did not say which it is. */
+  async #hasAlready({ access }: Wanted): Promise<boolean> {
+    const twins = [...this.#taken].filter(([taken]) => taken.access.rawName === access.rawName)
+    if (twins.length === 0) return false
+    const { registry, name, rawName } = access
+    const asking = registry.ask(name, 'not acquired', (callMs) =>
+      registry.server.inspect(lockKeys(rawName), callMs, 0),
+    )
+    const facts = await this.#inTime(asking, name)
+    return twins.some(([, lease]) => lease.owner === facts.holder)
+  }
+
+  /** Asks once for some that can be had in one question. */
+  async #try(group: readonly Wanted[]): Promise<Wanted | null> {
+    const { server } = (group[0] as Wanted).access.registry
+    const together = new JointRequest(server as Required<typeof server>, group.length)
+    const waitMs = this.#meant.waitMs === 0 ? 0 : Math.max(this.#leftMs, 1)
+    const tried = await Promise.allSettled(
+      group.map(async ({ access, owner }, n) => {
+        const once = group.length === 1 ? server : together.as(n)
+        let lease: Lease | null = null
+        try {
+          const how = { scoped: true, known: this.#known, once }
+          lease = await access.acquire(owner, { ...this.#meant, waitMs }, how)
+        } finally {
+          together.done(n, lease !== null)
+        }
+        return lease
+      }),
+    )
+    for (const [n, one] of tried.entries()) {
+      if (one.status === 'fulfilled' && one.value !== null) {
+        this.#taken.set(group[n] as Wanted, one.value)
+      }
+    }
+    const failed = tried.find((one) => one.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    const missing = group.filter((one) => !this.#taken.has(one))
+    // One that was busy may have been re-entered since, where its owner got it by another call.
+    return missing.find((one) => one === group[together.busy ?? -1]) ?? missing[0] ?? null
+  }
+
+  /** @returns whether it was to be had in the time that is left; its place is never given up */
+  async #waitFor(busy: Wanted): Promise<boolean> {
+    const waiting = busy.access.acquire(
+      busy.owner,
+      { ...this.#meant, waitMs: Math.max(1, this.#leftMs) },
+      { scoped: true, known: true },
+    )
+    const keeping = this.#keepWhile(waiting, busy)
+    try {
+      const lease = await waiting
+      if (lease !== null) this.#taken.set(busy, lease)
+      return lease !== null
+    } finally {
+      await keeping
+    }
+  }
+
+  /** Keeps what is held while another is waited for, and lets it go where that takes too long. */
+  async #keepWhile(waiting: Promise<unknown>, busy: Wanted): Promise<void> {
+    const kept = [...this.#taken.keys()]
+    if (kept.length === 0) return
+    const at = this.#wanted.indexOf(busy)
+    const inOrder = kept.every((one) => this.#wanted.indexOf(one) < at)
+    const endsAt = performance.now() + this.#reach.next(inOrder, busy.access.fair)
+    let over = false
+    const end = () => {
+      over = true
+    }
+    const ended = waiting.then(end, end)
+    const { leaseMs = Infinity } = this.#meant
+    let leftMs = endsAt - performance.now()
+    for (; leftMs > leaseMs / 3; leftMs = endsAt - performance.now()) {
+      await within(leaseMs / 3, ended)
+      if (over) return
+      // What comes of it is seen when the other is had.
+      for (const one of kept) void this.#taken.get(one)?.extend(leaseMs).catch(ignore)
+    }
+    await within(Math.max(0, leftMs), ended)
+    if (over) return
+    this.#reach.wasTooShort(inOrder)
+    await this.#letGo(kept)
+  }
+
+  /** @returns whether all of them are held, and fixed leases last about as long as they are to */
+  async #freshen(): Promise<boolean> {
+    const { leaseMs } = this.#meant
+    await Promise.all(
+      [...this.#taken].map(async ([wanted, lease]) => {
+        try {
+          if (leaseMs !== undefined && lease.remaining() < leaseMs * FRESH) {
+            if (this.#taken.size > 1) await this.#inTime(lease.extend(leaseMs), lease.name)
+          }
+          lease.assertValid()
+        } catch (error) {
+          if (!(error instanceof LeaseLostError) || ++this.#losses >= MOST_LOSSES) throw error
+          await this.#letGo([wanted])
+        }
+      }),
+    )
+    return this.#taken.size === this.#wanted.length
+  }
+
+  /** The answer, if it comes before the time for the whole is up. */
+  async #inTime<T>(answer: Promise<T>, lockName: string): Promise<T> {
+    if (this.#meant.waitMs === 0) return answer
+    const none = Symbol('none')
+    let come: T | typeof none = none
+    const coming = answer.then((one) => {
+      come = one
+    })
+    await within(Math.max(this.#leftMs, 0), coming)
+    if (come !== none) return come
+    const what = `not acquired within ${this.#meant.waitMs} ms`
+    throw unavailableError(lockName, what, 'Redis gave no answer')
+  }
+
+  /** What Redis does not confirm in time is freed in the background. */
+  async #letGo(which: readonly Wanted[] = this.#wanted): Promise<void> {
+    const leases = which.flatMap((one) => this.#taken.get(one) ?? [])
+    for (const one of which) this.#taken.delete(one)
+    if (leases.length === 0) return
+    const released = Promise.allSettled(leases.reverse().map((lease) => lease.release()))
+    const inMs = this.#meant.waitMs === 0 ? Infinity : Math.max(this.#leftMs, 0)
+    await within(inMs, released)
+  }
+}
+
+const ignore = () => {}

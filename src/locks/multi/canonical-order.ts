@@ -1,0 +1,50 @@
+import { unavailableError } from '../../errors.ts'
+import type { CallFailure } from '../../servers/call-failure.ts'
+import { slotOf } from '../../servers/redis/cluster-slot.ts'
+import type { Wanted } from './wanted.ts'
+
+/**
+ * Puts locks in an order that all clients keep: by server, slot and name. A lock that is there
+ * twice, be it through two clients of one server, is left out the second time. Where a server does
+ * not say which it is, it stands where it was given, and counts as another.
+ *
+ * @param longestMs how long all of it may take
+ * @returns rejects where that time was up while a server was silent for longer than it is as a rule
+ */
+export async function inCanonicalOrder(
+  all: readonly Wanted[],
+  longestMs: number,
+): Promise<Wanted[]> {
+  const desks = new Map(all.map(({ access: { registry } }) => [registry.server, registry]))
+  const nodes = [...desks.keys()]
+  const ids = new Map<unknown, string>()
+  if (nodes.length > 1) {
+    await Promise.all(
+      [...desks].map(async ([node, { limits }]) => {
+        const timeoutMs = Math.min(limits.commandTimeoutMs, longestMs)
+        // One that cannot be asked says so when it is asked for the lock.
+        const askedAt = performance.now()
+        const id = await node.identify(timeoutMs).catch((_: CallFailure) => undefined)
+        if (typeof id === 'string') ids.set(node, id)
+        if (id !== undefined) return
+        const silentMs = performance.now() - askedAt
+        if (silentMs >= longestMs - 1 && silentMs > limits.responseTime.usualMs) {
+          const [one] = all.filter(({ access: { registry } }) => registry.server === node) as [
+            Wanted,
+          ]
+          const what = `not acquired within ${Math.round(longestMs)} ms`
+          throw unavailableError(one.access.name, what, 'Redis gave no answer')
+        }
+        limits.responseTime.missed()
+      }),
+    )
+  }
+  const placed = new Map<string, Wanted>()
+  for (const one of all) {
+    const { registry, rawName } = one.access
+    const server = ids.get(registry.server) ?? nodes.indexOf(registry.server)
+    const place = JSON.stringify([server, String(slotOf(rawName)).padStart(5, '0'), rawName])
+    if (!placed.has(place)) placed.set(place, one)
+  }
+  return [...placed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
+}

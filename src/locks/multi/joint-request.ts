@@ -1,0 +1,95 @@
+import type { CallFailure } from '../../servers/call-failure.ts'
+import type { RedisServer } from '../../servers/redis/redis-server.ts'
+import type { Asker } from '../../waiting/waiter.ts'
+import type { Wanted } from './wanted.ts'
+
+type Question = Parameters<Asker['acquire']>
+type Answer = Awaited<ReturnType<Asker['acquire']>>
+
+interface Asking {
+  readonly question: Question
+  resolve(answer: Answer): void
+  reject(failure: CallFailure): void
+}
+
+/**
+ * One question for several locks of one server and slot: all or none. Each lock's lock asks as
+ * it always does; the question is sent when all of them have asked or have no need to, and may take
+ * its time from then on: after a failure they do not come at once.
+ */
+export class JointRequest {
+  readonly #node: Pick<RedisServer, 'acquireAll'>
+  readonly #size: number
+  readonly #asking = new Map<number, Asking>()
+  readonly #done = new Set<number>()
+  #failed = false
+  /** Which of them somebody else was found to have. */
+  busy: number | undefined
+
+  /** @param size how many locks they are */
+  constructor(node: Pick<RedisServer, 'acquireAll'>, size: number) {
+    this.#node = node
+    this.#size = size
+  }
+
+  /** For the n-th of them. */
+  as(n: number): Asker {
+    return {
+      acquire: (...question) =>
+        new Promise((resolve, reject) => {
+          this.#asking.set(n, { question, resolve, reject })
+          this.#sendWhenComplete()
+        }),
+    }
+  }
+
+  /** The n-th asks no more: it has its lock, or it will not get it. */
+  done(n: number, hasLock: boolean): void {
+    this.#done.add(n)
+    this.#failed ||= !hasLock
+    this.#asking.get(n)?.resolve(NOT_ASKED)
+    this.#asking.delete(n)
+    this.#sendWhenComplete()
+  }
+
+  #sendWhenComplete(): void {
+    if (this.#asking.size === 0 || this.#asking.size + this.#done.size < this.#size) return
+    const all = [...this.#asking]
+    this.#asking.clear()
+    if (this.#failed) for (const [, { resolve }] of all) resolve(NOT_ASKED)
+    else void this.#send(all)
+  }
+
+  async #send(all: readonly [number, Asking][]): Promise<void> {
+    const timeoutMs = Math.min(...all.map(([, { question }]) => question[4]))
+    const leaseMs = Math.max(...all.map(([, { question }]) => question[2]))
+    const ids = all.map(([, { question }]) => ({ keys: question[0], owner: question[1] }))
+    try {
+      const grant = await this.#node.acquireAll(ids, leaseMs, timeoutMs)
+      if (grant.kind === 'held') this.busy = all[grant.index]?.[0]
+      for (const [, { resolve }] of all) resolve(grant)
+    } catch (failure) {
+      for (const [, { reject }] of all) reject(failure as CallFailure)
+    }
+  }
+}
+
+/** Another one of them is not to be had. */
+const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true } as const
+
+/** Plain locks of one server and slot go together; those that are waited for in turn go alone. */
+export function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
+  const groups: Wanted[][] = []
+  for (const one of wanted) {
+    const last = groups.at(-1)
+    if (last !== undefined && belongTogether(last[0] as Wanted, one)) last.push(one)
+    else groups.push([one])
+  }
+  return groups
+}
+
+function belongTogether({ access: a }: Wanted, { access: b }: Wanted): boolean {
+  const { server } = a.registry
+  if (a.registry !== b.registry || a.fair || b.fair || server.acquireAll === undefined) return false
+  return server.groups([{ key: a.rawName }, { key: b.rawName }]).length === 1
+}

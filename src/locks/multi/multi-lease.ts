@@ -1,0 +1,181 @@
+import { LeaseLostError, NotReleasedError, releasedError } from '../../errors.ts'
+import type { Lease } from '../../lease/lease.ts'
+import { LeaseSignal } from '../../lease/lease-signal.ts'
+
+/**
+ * One acquisition of a `MultiLock`: the right to act until a moment, which ends when the first of
+ * its locks is lost. `release()` undoes exactly this acquisition, once.
+ */
+export class MultiLease implements AsyncDisposable {
+  /** The name of the `MultiLock`: those of its locks. */
+  readonly name: string
+  /**
+   * The lease of each lock, in the order in which the locks were given, each with a token of its
+   * own. A lock that was given twice is there once.
+   */
+  readonly leases: readonly Lease[]
+  /** @internal */
+  readonly scoped: boolean
+  /** @internal */
+  readonly askedAt: number
+  readonly #onRelease: () => void
+  #signal: LeaseSignal | undefined
+  #stopListening = () => {}
+  #released: Promise<boolean> | undefined
+  /** What is to be told of its release: of locks that were lost, and where it was not confirmed. */
+  #losses: readonly Error[] = []
+  #unconfirmed: readonly Error[] = []
+
+  /** @internal */
+  constructor(
+    name: string,
+    leases: readonly Lease[],
+    { scoped, askedAt }: { scoped: boolean; askedAt: number },
+    onRelease: () => void,
+  ) {
+    this.name = name
+    this.leases = leases
+    this.scoped = scoped
+    this.askedAt = askedAt
+    this.#onRelease = onRelease
+  }
+
+  /**
+   * The highest of the locks' fencing tokens: greater than at every earlier acquisition of the same
+   * locks together. What is guarded by one of the locks alone, or by another group that it is in,
+   * takes the token of that lock's own lease, from {@link leases}.
+   */
+  get token(): number {
+    return Math.max(...this.leases.map(({ token }) => token))
+  }
+
+  /** Aborts when the first of the locks is lost or no longer safe, as a lease's own signal does. */
+  get signal(): AbortSignal {
+    if (this.#signal === undefined) {
+      const signals = this.leases.map(({ signal }) => signal)
+      const look = () => signals.some(({ aborted }) => aborted)
+      const whole = new LeaseSignal(look)
+      this.#signal = whole
+      const stops = signals.map((signal) => {
+        const abort = () => whole.abort(signal.reason as Error)
+        if (signal.aborted) abort()
+        else signal.addEventListener('abort', abort, { once: true })
+        return () => signal.removeEventListener('abort', abort)
+      })
+      // A hold may go on, and be re-entered many times more.
+      this.#stopListening = () => {
+        for (const stop of stops) stop()
+      }
+    }
+    return this.#signal.signal
+  }
+
+  /** Whether all of the locks may still be relied upon, judged by the clocks at this moment. */
+  get valid(): boolean {
+    return this.leases.every(({ valid }) => valid)
+  }
+
+  /** How long all of them may still be relied upon unless they are renewed, in milliseconds. */
+  remaining(): number {
+    return Math.min(...this.leases.map((lease) => lease.remaining()))
+  }
+
+  /** @throws what the first of them does that may not be relied upon any more */
+  assertValid(): void {
+    if (this.#released !== undefined) throw releasedError(this.name)
+    for (const lease of this.leases) lease.assertValid()
+  }
+
+  /**
+   * Makes the leases of all locks last at least this long from now. They are never shortened.
+   *
+   * @param leaseMs a positive whole number of milliseconds
+   * @returns rejects as `extend()` of the first lease does that could not be extended; others may
+   * have been
+   */
+  async extend(leaseMs: number): Promise<void> {
+    if (this.#released !== undefined) throw releasedError(this.name)
+    await Promise.all(this.leases.map((lease) => lease.extend(leaseMs)))
+  }
+
+  /**
+   * Undoes this acquisition of all locks at once, each whatever becomes of the others. Calling it
+   * again returns the same promise and changes nothing.
+   *
+   * @returns true when all locks were still held; false when any had been lost before. Rejects when
+   * Redis did not confirm the release of a lock, with that error; of several locks, with a
+   * {@link NotReleasedError} that has them all. They are tried on in the background.
+   */
+  release(): Promise<boolean> {
+    this.#released ??= this.#release()
+    return this.#released
+  }
+
+  /**
+   * For `await using`: the same as {@link release}, but rejects when a lock had been lost before, as
+   * `unlock()` does. Nothing is told twice, as with the lease of one lock.
+   */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#released !== undefined) return
+    const untold = this.leases.filter((lease) => !lease.released)
+    if (await this.release()) return
+    const losses = untold.flatMap(({ told, hold }) =>
+      !told && hold.loss instanceof LeaseLostError ? [hold.loss] : [],
+    )
+    if (losses.length > 0) throw oneOf(losses, this.name)
+  }
+
+  /** @internal */
+  get released(): boolean {
+    return this.#released !== undefined
+  }
+
+  /** @internal */
+  get live(): boolean {
+    // While it has any of its locks `unlock()` has something to do.
+    return this.#released === undefined && this.leases.some(({ live }) => live)
+  }
+
+  /** @internal */
+  get lostAt(): number | undefined {
+    if (this.live) return undefined
+    const lostAt = this.leases.flatMap((lease) => lease.lostAt ?? [])
+    return lostAt.length > 0 ? Math.max(...lostAt) : undefined
+  }
+
+  /** @internal */
+  get leaseMs(): number {
+    return Math.max(...this.leases.map(({ leaseMs }) => leaseMs))
+  }
+
+  /** @internal */
+  get of(): object {
+    return this
+  }
+
+  /** @internal */
+  get errors(): Error[] {
+    return [...this.#losses, ...this.#unconfirmed]
+  }
+
+  async #release(): Promise<boolean> {
+    this.#onRelease()
+    const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
+    this.#stopListening()
+    // One that was held to the end may have been told that another task's unlock() ended it.
+    this.#losses = this.leases.flatMap(({ hold }, n) => {
+      const one = done[n]
+      const held = one?.status === 'fulfilled' ? one.value : hold.lostAt === undefined
+      return held ? [] : (hold.loss ?? [])
+    })
+    this.#unconfirmed = done.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    if (this.#unconfirmed.length > 0) throw oneOf(this.#unconfirmed, this.name)
+    return done.every((one) => one.status === 'fulfilled' && one.value)
+  }
+}
+
+/** @returns the only error, or one for all */
+export function oneOf(errors: readonly Error[], lockName: string): Error {
+  const [first, ...others] = errors
+  return first !== undefined && others.length === 0 ? first : new NotReleasedError(errors, lockName)
+}

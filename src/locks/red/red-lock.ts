@@ -1,0 +1,106 @@
+import { InvalidArgumentError, show } from '../../errors.ts'
+import { Backend, type Client } from '../../local/backend.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
+import { quorumOf, quorumSettings } from '../../servers/quorum/new-quorum.ts'
+import type { Quorum } from '../../servers/quorum/quorum.ts'
+import { isClient, isCluster } from '../../servers/redis/open-client.ts'
+import { RedisServer } from '../../servers/redis/redis-server.ts'
+import { HoldfastLock } from '../lock/holdfast-lock.ts'
+
+/** A plain lock of one client, as a vote of a RedLock. */
+interface Part {
+  readonly name: string
+  readonly rawName: string
+  readonly registry: LocalLocks
+  readonly server: RedisServer
+}
+
+interface Branch {
+  readonly backend: Backend
+  readonly quorum: Quorum
+}
+
+/** The RedLocks of one client: locks that are held by a majority of the servers of several. */
+export class RedLocks {
+  readonly #client: Client
+  /** One for each set of clients whose servers vote. */
+  readonly #branches = new Map<string, Branch>()
+  #closed = false
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  /** @throws `InvalidArgumentError` unless each of the locks is a vote of its own */
+  of(locks: readonly HoldfastLock[]): HoldfastLock {
+    const { owners, settings } = this.#client
+    if (locks.length === 0) throw refusal('it needs one lock of each master; got none')
+    if (settings.silenceLimitMs !== undefined) {
+      throw refusal(
+        'a client with `watchdogThread` cannot have one yet, for the thread asks one server only',
+      )
+    }
+    const parts = locks.map(partOf)
+    const clients = new Set(parts.map(({ registry }) => registry))
+    if (clients.size < parts.length) {
+      throw refusal('two of the locks are of one client, and a server has one vote')
+    }
+    const explicit = locks.flatMap(({ access }) => access.currentOwner.explicit ?? [])
+    if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
+      throw refusal('an `owner` must be of the client whose getRedLock() is called')
+    }
+    // In whatever order they are given it is the same lock.
+    const votes = [...parts].sort((a, b) => (a.registry.clientId < b.registry.clientId ? -1 : 1))
+    const rawName = JSON.stringify(votes.map((part) => part.rawName))
+    const name = [...new Set(parts.map((part) => part.name))].join(', ')
+    return new HoldfastLock(name, rawName, explicit[0], this.#branch(votes).backend.registry, false)
+  }
+
+  /** Releases what is held and lets nobody wait any more. The other clients stay open. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#branches.values()].map(close))
+  }
+
+  #branch(votes: readonly Part[]): Branch {
+    const { settings } = this.#client
+    const key = votes.map(({ registry }) => registry.clientId).join(' ')
+    let branch = this.#branches.get(key)
+    if (branch === undefined) {
+      const nodes = votes.map(({ server }) => server)
+      const { longestLeaseMs } = settings
+      const quorum = quorumOf(nodes, quorumSettings(settings), (lock, at) => JSON.parse(lock)[at])
+      const backend = new Backend(this.#client, { servers: quorum, nodes, longestLeaseMs })
+      branch = { backend, quorum }
+      this.#branches.set(key, branch)
+      if (this.#closed) void close(branch)
+    }
+    return branch
+  }
+}
+
+async function close({ backend, quorum }: Branch): Promise<void> {
+  await backend.close()
+  quorum.close()
+}
+
+function partOf(lock: unknown): Part {
+  if (!(lock instanceof HoldfastLock)) {
+    throw refusal(`it is made of locks from getLock(); got ${show(lock)}`)
+  }
+  const { registry, rawName, fair } = lock.access
+  const { name } = lock
+  if (fair) throw refusal(`${show(name)} is a fair lock, whose queue needs one server`)
+  const { server } = registry
+  if (!(server instanceof RedisServer)) {
+    throw refusal(`${show(name)} is held by a majority already; it takes locks of one server each`)
+  }
+  if (isClient(server.source) && isCluster(server.source)) {
+    throw refusal(`${show(name)} is a lock of a cluster, which is no independent master`)
+  }
+  return { name, rawName, registry, server }
+}
+
+function refusal(why: string): InvalidArgumentError {
+  return new InvalidArgumentError(`getRedLock(...locks): ${why}.`)
+}

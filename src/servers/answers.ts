@@ -1,0 +1,126 @@
+/** What an acquire or a hand-over was answered. */
+export type Grant = Granted | Held | Yielded | Queued | { readonly kind: 'gone' } | Forgot
+
+export interface Granted {
+  readonly kind: 'granted'
+  readonly token: number
+  /** So many tokens below that one are the owner's too. */
+  readonly reserved?: number
+  /**
+   * Set by several masters, of which some may not have granted it: they are asked again as long as the
+   * hold lives which this is to be called with.
+   */
+  readonly onHeld?: (lease: () => LeaseToRenew) => void
+}
+
+/** A master of several that may not vote before that time; null when it was not told since when. */
+export interface Forgot {
+  readonly kind: 'forgot'
+  readonly sinceUs: number | null
+}
+
+/** The lock is free, and so many others who listen have been woken. */
+export interface Yielded {
+  readonly kind: 'yielded'
+  readonly others: number
+  /** As with `Held`: the name is not to be used again. */
+  readonly split?: { readonly unsure: boolean }
+}
+
+/** Somebody else has the lock. */
+export interface Held {
+  readonly kind: 'held'
+  readonly ttlMs: number
+  /** Set where the server was not asked. */
+  readonly unasked?: true
+  /** Where some of several masters granted it, or may have, but no majority. */
+  readonly split?: {
+    /** How long to pause before asking again, in milliseconds; undefined when others have it. */
+    readonly pauseMs?: number
+    /** Whether a request of this attempt may yet be granted somewhere. */
+    readonly unsure: boolean
+  }
+}
+
+/** A place in the queue of a fair lock. */
+export interface Queued {
+  readonly kind: 'queued'
+  readonly ticket: string
+  /** The token of whoever has the lock; 0 when it is lost. */
+  readonly lastToken: number
+  /** What is left of that one's lease in milliseconds; -1 when it has no expiry. */
+  readonly ttlMs: number
+  /** Whether nobody else is before it. */
+  readonly first: boolean
+}
+
+/** What a heartbeat was answered for one lock. */
+export interface HeartbeatAnswer {
+  readonly ttlMs: number
+  readonly lastToken: number
+  /** The owner who heads the queue, or ''. */
+  readonly first: string
+  /** The owner of this client who has the lock, or ''. */
+  readonly granted: string
+  /** How many of the places were not there, and are put back. */
+  readonly missing: number
+}
+
+/** Who has a fair lock after it was let go. */
+export interface NextHolder {
+  readonly owner: string
+  readonly token: number
+  /** Whether it is of this client, and learns it from nobody else. */
+  readonly own: boolean
+}
+
+/** What a release was answered. */
+export type Released =
+  | { readonly kind: 'freed'; readonly listeners: number; readonly following?: NextHolder }
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'gone' }
+
+/** So many of those who queue are listed: while it makes a long list the server does nothing else. */
+export const MOST_LISTED = 1_000
+
+/** One lock as the server sees it. */
+export interface LockFacts {
+  /** `<clientId>:<owner>`, or null when the lock is free. */
+  readonly holder: string | null
+  readonly holdCount: number
+  /** What is left of its lease in milliseconds; null when the lock is free or never expires. */
+  readonly ttlMs: number | null
+  /**
+   * The last fencing token issued, or null when none is remembered; while several calls of one client
+   * wait, up to 63 more than that of the holder.
+   */
+  readonly token: number | null
+  /** How many clients have somebody who waits, at least: for a release, or in the queue. */
+  readonly waiters: number
+  /** Those who wait in turn, with `getFairLock`: the next one first, and no more than 1,000. */
+  readonly queue: readonly QueueEntry[]
+  /** How many wait in turn. */
+  readonly queueLength: number
+}
+
+/** Somebody who waits for a fair lock. */
+export interface QueueEntry {
+  /** `<clientId>:<owner>` */
+  readonly owner: string
+  /** The `label` of its client; null for a client that is taken for dead. */
+  readonly process: string | null
+  /** Since when it queues, by the clock of the server, in milliseconds. */
+  readonly waitedMs: number
+}
+
+/** Which lock is to be renewed, for whom. */
+export interface LeaseToRenew {
+  /** What a master that lost it is given back. */
+  readonly holds?: number
+  readonly token?: number
+  /** Whether it is to be given back still. */
+  readonly isHeld?: () => boolean
+  readonly key: string
+  /** The owner as Redis knows it: `<clientId>:<owner>`. */
+  readonly wireOwner: string
+}

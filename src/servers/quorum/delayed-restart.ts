@@ -1,0 +1,82 @@
+import type { Grant } from '../answers.ts'
+import { withCounts } from '../redis/acquire-args.ts'
+import type { LockKeys } from '../redis/keys.ts'
+import type { RedisServer } from '../redis/redis-server.ts'
+import { reentryOf, voteOf, whole } from '../redis/replies.ts'
+import * as scripts from '../redis/scripts.generated.ts'
+
+/** The key that tells since when a master may vote, and as which process of the server. */
+export const BIRTH = 'holdfast_birth'
+
+/** @returns whether it has no mark of ever having voted */
+export async function isUnused(node: RedisServer, timeoutMs: number): Promise<boolean> {
+  return (await markOf(node, timeoutMs)) === null
+}
+
+/** @returns the longest lease that it was told of, in milliseconds; 0 where it knows of none */
+export async function longestKnown(node: RedisServer, timeoutMs: number): Promise<number> {
+  const [, ms = 0] = / [0-9a-f]+ (\d+)$/.exec((await markOf(node, timeoutMs)) ?? '') ?? []
+  return Number(ms)
+}
+
+function markOf(node: RedisServer, timeoutMs: number): Promise<string | null> {
+  return node.runner.raw(timeoutMs, (client) => client.get(BIRTH))
+}
+
+/** What a vote is asked for, in the words of the script `vote`. */
+interface Ballot {
+  readonly owner: string
+  readonly leaseMs: number
+  readonly holds: number
+  readonly reserve: number
+  readonly token: number | undefined
+  /** The longest lease that this client takes: the master is to know it first. */
+  readonly longestMs: number
+}
+
+/**
+ * Asks a master for its vote on a lock, as `LockNode.acquire` asks a server for the lock.
+ *
+ * @param onSend called each time that a request is sent
+ */
+export function askForVote(
+  { runner, counterMs }: RedisServer,
+  keys: LockKeys,
+  { owner, leaseMs, holds, reserve, token, longestMs }: Ballot,
+  timeoutMs: number,
+  onSend: () => void,
+): Promise<Grant> {
+  const args = (notAfterUs: number) => {
+    onSend()
+    const needed = [owner, leaseMs, notAfterUs, counterMs, BIRTH, longestMs]
+    return withCounts(needed, holds, reserve, token)
+  }
+  const read = token === undefined ? voteOf : reentryOf
+  return runner.runInTime(scripts.vote, keys.both, args, timeoutMs, read)
+}
+
+/**
+ * Tells a master since when it votes, unless it has been told.
+ *
+ * @param restMs how long the longest lease may be: one that may have forgotten rests so long
+ * @param newborn whether none of the masters has ever been used
+ */
+export async function enrol(
+  node: RedisServer,
+  restMs: number | Promise<number>,
+  newborn: boolean,
+  timeoutMs: number,
+): Promise<void> {
+  const endsAt = performance.now() + timeoutMs
+  const durable = await node.runner.raw(timeoutMs, async (client) => {
+    const [info, config] = await Promise.all([
+      client.info('persistence').catch(() => ''),
+      client.config('GET', 'appendfsync').catch(() => []),
+    ])
+    return /aof_enabled:1/.test(info) && (config as unknown[]).flat().includes('always')
+  })
+  const longestMs = await restMs
+  const args = () => [node.runner.runId, longestMs, durable ? 1 : 0, newborn ? 1 : 0]
+  const leftMs = Math.max(1, endsAt - performance.now())
+  await node.runner.run(scripts.enrol, [BIRTH], args, leftMs, whole)
+}

@@ -1,0 +1,83 @@
+import { within } from '../../kit/within.ts'
+import type { Forgot, Grant } from '../answers.ts'
+import { CallFailure } from '../call-failure.ts'
+import type { RedisServer } from '../redis/redis-server.ts'
+import { enrol, longestKnown } from './delayed-restart.ts'
+
+/** Why a master does not vote. */
+const MAY_HAVE_FORGOTTEN =
+  'it was started or emptied not long ago, or was a replica, and may have forgotten leases; it votes ' +
+  'again when the longest lease has passed'
+
+/** What is to be known of the other masters. */
+interface Peers {
+  readonly all: () => readonly RedisServer[]
+  /** Whether none of them has ever been used. */
+  readonly isNew: () => Promise<boolean>
+}
+
+/** Tells one master of several since when it votes, when it does not know. */
+export class Enrolment {
+  readonly #node: RedisServer
+  readonly #longestMs: number
+  readonly #peers: Peers
+  #runId = ''
+
+  /** @param longestMs the longest lease that this client takes, in milliseconds */
+  constructor(node: RedisServer, longestMs: number, peers: Peers) {
+    this.#node = node
+    this.#longestMs = longestMs
+    this.#peers = peers
+  }
+
+  /**
+   * Where the master was not told since when it votes it is told, and asked once more. Rejects where
+   * it may not vote yet.
+   */
+  async remind(
+    { sinceUs }: Forgot,
+    endsAt: number,
+    askAgain: (leftMs: number) => Promise<Grant>,
+  ): Promise<Grant> {
+    if (sinceUs === null) {
+      const isNew = await this.#peers.isNew()
+      await this.#tell(isNew, Math.max(1, endsAt - performance.now()))
+      const leftMs = endsAt - performance.now()
+      if (leftMs < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
+      const again = await askAgain(leftMs)
+      if (again.kind !== 'forgot') return again
+    }
+    throw new CallFailure('unsent', MAY_HAVE_FORGOTTEN)
+  }
+
+  /** One that was started anew rests from now on, and not from when it is next asked for a vote. */
+  anew(timeoutMs: number): void {
+    const { runId } = this.#node.runner
+    const known = this.#runId
+    this.#runId = runId
+    if (known === '' || runId === known) return
+    this.#tell(false, timeoutMs).catch(() => {})
+  }
+
+  /**
+   * One that was emptied does not know any more how long leases can be; the others may. Those that do
+   * not answer in half of the time are left out.
+   */
+  async #tell(isNew: boolean, timeoutMs: number): Promise<void> {
+    let longestMs = this.#longestMs
+    const others = this.#peers
+      .all()
+      .filter((node) => node !== this.#node && node.whyDown === undefined)
+    const asked = others.map(async (node) => {
+      const known = await longestKnown(node, timeoutMs)
+      longestMs = Math.max(longestMs, known)
+    })
+    const told = within(timeoutMs / 2, Promise.allSettled(asked))
+    await enrol(
+      this.#node,
+      told.then(() => longestMs),
+      isNew,
+      timeoutMs,
+    )
+  }
+}

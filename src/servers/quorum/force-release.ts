@@ -1,0 +1,61 @@
+import type { LockFacts } from '../answers.ts'
+import type { CallFailure } from '../call-failure.ts'
+import type { SeenHold } from '../redis/force-release.ts'
+import type { LockKeys } from '../redis/keys.ts'
+import { askAll } from './ask-all.ts'
+import { answersOf, type Majority, mostOften, type Votes } from './majority.ts'
+import type { Master } from './master.ts'
+
+type Fail = (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
+
+/**
+ * Who has the lock on a majority of masters, or may have, where some do not answer.
+ *
+ * @param fail makes the failure where no majority answered
+ */
+export async function seenByMost(
+  masters: readonly Master[],
+  { all, majority }: Majority,
+  keys: LockKeys,
+  callMs: number,
+  fail: Fail,
+): Promise<SeenHold | null> {
+  const holdersOf = (votes: Votes<LockFacts>) => answersOf(votes).map(({ holder }) => holder)
+  const votes = await askAll(
+    masters,
+    (master) => master.inspect(keys, callMs, 0),
+    (some) => (mostOften(holdersOf(some))?.times ?? 0) >= majority,
+  )
+  const holders = holdersOf(votes)
+  if (holders.length < majority) throw fail(votes, false)
+  const most = mostOften(holders.filter((holder) => holder !== null))
+  if (most === undefined) return null
+  // Those who are yet to answer may have it in that name too.
+  const mayHaveIt = most.times + (all - holders.length) >= majority
+  return mayHaveIt ? { owner: most.value, token: null } : null
+}
+
+/**
+ * Takes the lock from that name on all masters. It is done when a majority has confirmed, in one
+ * round, that the name does not have the lock there and will not be given it back.
+ *
+ * @param fail makes the failure where fewer than that have
+ * @returns whether one of them had it
+ */
+export async function forceReleaseOnMost(
+  masters: readonly Master[],
+  { majority }: Majority,
+  keys: LockKeys,
+  seen: SeenHold,
+  callMs: number,
+  fail: Fail,
+): Promise<boolean> {
+  const votes = await askAll(
+    masters,
+    (master) => master.forceRelease(keys, seen, callMs),
+    (some) => answersOf(some).length >= majority && 'nearly',
+  )
+  const answers = answersOf(votes)
+  if (answers.length < majority) throw fail(votes, answers.length > 0)
+  return answers.includes(true)
+}

@@ -1,0 +1,192 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { within } from '../../kit/within.ts'
+import type { Grant, Held, Released } from '../answers.ts'
+import type { LockKeys } from '../redis/keys.ts'
+import type { Subscription } from '../redis/subscriptions.ts'
+import { isAnswer, type Majority, type Votes } from './majority.ts'
+import { MajorityWakeUp } from './majority-wake-up.ts'
+import type { Master } from './master.ts'
+import { RoundTrips } from './round-trips.ts'
+
+/**
+ * How long the master that is asked first may take until the others are asked, in milliseconds, at the
+ * least: where masters are further away, as long as they usually take.
+ */
+const HEAD_START_MS = 15
+
+/** Who was refused by the first looks at all of them after this, in milliseconds. */
+const LOOK_MS = { least: 100, spread: 200 }
+
+/** Who lost so often in a row to others has many beside it. */
+const FEW = 2
+
+/**
+ * All ask at a random moment, so that none is always the first; who has just had the lock lets the
+ * others go before. In milliseconds.
+ */
+const COURTESY_MS = { least: 2, most: 8 }
+
+/** Of a lock that others want too: where it was let go since it was last asked for. */
+interface Freed {
+  readonly masters: Set<Master>
+  readonly at: number
+}
+
+/** What was let go is free for no longer than this and a few round trips, in milliseconds. */
+const FREE_MS = 50
+
+/** How many others seem to want a lock. */
+interface Crowd {
+  /** How often in a row it was asked for in vain when it had been let go. */
+  losses: number
+  /** The same for the last times that it was had. */
+  before: number
+}
+
+/** What comes of asking one master first: its vote, and that it refused. */
+interface First {
+  readonly master: Master
+  readonly vote: Promise<Grant>
+  readonly held: Held | undefined
+}
+
+/**
+ * Many who are woken by one release would split the votes if all of them asked all masters. So
+ * they ask one master first, and only who gets its vote asks the others. All agree on which that
+ * is, as a rule: one that is known to have let the lock go, the least by an order that is the same
+ * for all. Nothing depends on it; who does not agree splits the votes as before. It costs the winner
+ * a round trip, so that few do without. Measured with `node bench/quorum-contention.mjs`.
+ */
+export class HeadStart {
+  readonly #masters: readonly Master[]
+  readonly #size: Majority
+  readonly #roundTrips: RoundTrips
+  readonly #freed = new WeakMap<LockKeys, Freed>()
+  readonly #crowds = new WeakMap<LockKeys, Crowd>()
+
+  constructor(masters: readonly Master[], size: Majority) {
+    this.#masters = masters
+    this.#size = size
+    this.#roundTrips = new RoundTrips(masters, size.majority)
+  }
+
+  /** A release on a majority of the masters is worth a look, and on fewer a moment later. */
+  listen(keys: LockKeys, onWake: () => void): Subscription {
+    const { majority } = this.#size
+    const releases = new MajorityWakeUp(majority, () => this.#roundTrips.majorityMs, onWake)
+    const confirmed = () => all.filter((one) => one.confirmed).length
+    const byRank = [...this.#masters].sort((a, b) => a.rank(keys) - b.rank(keys))
+    const all = this.#masters.map((master) =>
+      master.listen(keys, (message) => {
+        if (message !== undefined) this.#isFree(keys, master)
+        // No release is missed while a majority is listened to.
+        else if (confirmed() > majority) return
+        releases.told(master, message !== undefined && master === this.#firstOf(byRank))
+      }),
+    )
+    return {
+      get confirmed() {
+        return confirmed() >= majority
+      },
+      stop: () => {
+        releases.stop()
+        for (const one of all) one.stop()
+      },
+    }
+  }
+
+  /** This client let it go, and others may have been told. */
+  released(keys: LockKeys, votes: Votes<Released>): void {
+    for (const { member, answer } of votes) {
+      if (!isAnswer(answer) || answer.kind !== 'freed') continue
+      if (answer.listeners > 0) this.#isFree(keys, member)
+    }
+  }
+
+  /** This client got it. */
+  won(keys: LockKeys): void {
+    const crowd = this.#crowds.get(keys)
+    if (crowd === undefined) return
+    crowd.before = Math.max(crowd.losses, Math.floor(crowd.before / 2))
+    crowd.losses = 0
+    if (crowd.before === 0) this.#crowds.delete(keys)
+  }
+
+  /**
+   * Asks one master, where others may ask at the same moment.
+   *
+   * @returns undefined where none is to be asked first
+   */
+  askFirst(keys: LockKeys, ask: (master: Master) => Promise<Grant>): Promise<First> | undefined {
+    const master = this.#takeFirst(keys)
+    if (master === undefined) return undefined
+    const crowd = this.#crowds.get(keys) ?? { losses: 0, before: 0 }
+    // It is put right when the lock is had.
+    this.#crowds.set(keys, { ...crowd, losses: crowd.losses + 1 })
+    if (crowd.losses + crowd.before < FEW) return undefined
+    return askAlone(master, crowd, Math.max(HEAD_START_MS, this.#roundTrips.majorityMs), ask)
+  }
+
+  #isFree(keys: LockKeys, master: Master): void {
+    const masters = this.#freedOf(keys) ?? new Set()
+    masters.add(master)
+    this.#freed.set(keys, { masters, at: performance.now() })
+  }
+
+  #freedOf(keys: LockKeys): Set<Master> | undefined {
+    const freed = this.#freed.get(keys)
+    const freeMs = FREE_MS + 2 * this.#roundTrips.majorityMs
+    return freed !== undefined && performance.now() - freed.at < freeMs ? freed.masters : undefined
+  }
+
+  #firstOf(byRank: readonly Master[]): Master | undefined {
+    return byRank.find((one) => one.server.whyDown === undefined && !this.#isSlow(one))
+  }
+
+  #isSlow(master: Master): boolean {
+    return this.#roundTrips.isSlow(master, HEAD_START_MS)
+  }
+
+  #takeFirst(keys: LockKeys): Master | undefined {
+    const free = this.#freedOf(keys)
+    this.#freed.delete(keys)
+    const quick = free && [...free].filter((one) => !this.#isSlow(one))
+    return quick?.sort((a, b) => a.rank(keys) - b.rank(keys))[0]
+  }
+}
+
+/** Lets others go before for a moment, at random; then asks the one alone, for its head start. */
+async function askAlone(
+  master: Master,
+  { losses, before }: Crowd,
+  headStartMs: number,
+  ask: (master: Master) => Promise<Grant>,
+): Promise<First> {
+  // The longer it has waited, the sooner it asks.
+  const longestMs = Math.max(COURTESY_MS.least, Math.min(before, COURTESY_MS.most) / (1 + losses))
+  const courtesyMs = Math.random() * longestMs
+  if (courtesyMs >= COURTESY_MS.least / 4) await pause(courtesyMs)
+  const vote = ask(master)
+  const answer = await soon(vote, headStartMs)
+  const held = answer?.kind === 'held' ? { ...answer, ttlMs: lookAfterMs(answer) } : undefined
+  return { master, vote, held }
+}
+
+/** The one who has it there may have the others as well, or not: that is looked at soon. */
+function lookAfterMs({ ttlMs }: Held): number {
+  const ms = LOOK_MS.least + Math.random() * LOOK_MS.spread
+  return ttlMs < 0 ? ms : Math.min(ms, ttlMs)
+}
+
+/** What it resolves to, unless that is late, or a failure. */
+async function soon<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let answer: T | undefined
+  const coming = work.then(
+    (come) => {
+      answer = come
+    },
+    () => {},
+  )
+  await within(ms, coming)
+  return answer
+}

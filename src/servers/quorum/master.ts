@@ -1,0 +1,239 @@
+import { within } from '../../kit/within.ts'
+import type { Grant, LeaseToRenew, LockFacts, Released } from '../answers.ts'
+import { CallFailure } from '../call-failure.ts'
+import { forceRelease, type SeenHold } from '../redis/force-release.ts'
+import { type LockKeys, lockKeys } from '../redis/keys.ts'
+import { labelOf } from '../redis/open-client.ts'
+import type { RedisServer } from '../redis/redis-server.ts'
+import { yesOrNo } from '../redis/replies.ts'
+import * as scripts from '../redis/scripts.generated.ts'
+import type { Subscription } from '../redis/subscriptions.ts'
+import { Attempts } from './attempts.ts'
+import { askForVote } from './delayed-restart.ts'
+import { Enrolment } from './enrolment.ts'
+import { restoreAt } from './restore.ts'
+import { RoundTrip } from './round-trip.ts'
+
+export interface MasterSettings {
+  /** How long one master may take, in milliseconds. */
+  readonly callMs: number
+  /** How long the longest lease may be: a master that may have forgotten rests so long. */
+  readonly restMs: number
+}
+
+/** What a master is to be told by those who know the others. */
+interface Peers {
+  /** Whether none of the masters has ever been used. */
+  isNewDeployment(): Promise<boolean>
+  all(): readonly Master[]
+}
+
+/** One master of several: a node that votes, and may have forgotten what it voted for. */
+export class Master {
+  readonly server: RedisServer
+  /** How it is named in errors. */
+  readonly label: string
+  /** Of its votes. */
+  readonly roundTrip = new RoundTrip()
+  readonly #settings: MasterSettings
+  readonly #peers: Peers
+  readonly #nameOf: ((lock: string) => string) | undefined
+  readonly #attempts: Attempts
+  readonly #enrolment: Enrolment
+  readonly #ignoreUps: () => void
+
+  /** @param nameOf the raw name that a lock has there; left out where it is the same everywhere */
+  constructor(
+    node: RedisServer,
+    settings: MasterSettings,
+    peers: Peers,
+    nameOf?: (lock: string) => string,
+  ) {
+    this.server = node
+    this.label = labelOf(node.source)
+    this.#settings = settings
+    this.#peers = peers
+    this.#nameOf = nameOf
+    this.#attempts = new Attempts(node, settings.callMs, settings.restMs)
+    const all = () => peers.all().map((master) => master.server)
+    const { restMs, callMs } = settings
+    this.#enrolment = new Enrolment(node, restMs, { all, isNew: () => peers.isNewDeployment() })
+    this.#ignoreUps = node.onUp(() => this.#enrolment.anew(callMs))
+  }
+
+  /** Asks for its vote; where it does not know since when it has one, it is told. */
+  acquire(
+    keys: LockKeys,
+    owner: string,
+    leaseMs: number,
+    holds: number,
+    timeoutMs: number,
+    reserve = 0,
+    token?: number,
+  ): Promise<Grant> {
+    const here = this.#here(keys)
+    const ballot = { owner, leaseMs, holds, reserve, token, longestMs: this.#settings.restMs }
+    const ask = (ms: number, onSend = () => {}) => askForVote(this.server, here, ballot, ms, onSend)
+    if (token !== undefined) return this.#counted(this.#ask(() => ask(timeoutMs)))
+    const first = (onSend: () => void) => {
+      const sentAt = performance.now()
+      const endsAt = sentAt + timeoutMs
+      return ask(timeoutMs, onSend).then((grant) => {
+        this.roundTrip.took(performance.now() - sentAt)
+        if (grant.kind !== 'forgot') return grant
+        return this.#enrolment.remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
+      })
+    }
+    // Before it is connected as well: who hands the lock over waits until this has been answered.
+    const claim = this.#attempts.ask(owner, timeoutMs, (onSend) => this.#ask(() => first(onSend)))
+    return this.#counted(claim)
+  }
+
+  async handOver(
+    keys: LockKeys,
+    from: { owner: string; token: number },
+    to: { owner: string; leaseMs: number },
+    listening: number | null,
+    timeoutMs: number,
+    reserve: number,
+  ): Promise<Grant> {
+    const here = this.#here(keys)
+    let sentAt = 0
+    try {
+      const endsAt = performance.now() + timeoutMs
+      const grant = await this.#attempts.ask(to.owner, timeoutMs, async (onSend) => {
+        await within(timeoutMs, this.#attempts.answered(from.owner))
+        sentAt = performance.now()
+        const leftMs = endsAt - sentAt
+        if (leftMs < 1) throw new CallFailure('unsent', 'what it was asked before is not answered')
+        const answer = await this.#ask(() =>
+          this.server.handOver(here, from, to, listening, leftMs, reserve, true),
+        )
+        onSend()
+        return answer
+      })
+      this.#attempts.abandon(here, from.owner, sentAt)
+      return grant
+    } catch (failure) {
+      this.#attempts.abandon(here, from.owner)
+      throw failure
+    }
+  }
+
+  /** Ends what the name has there, or lowers its count. */
+  release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
+    return this.#attempts.release(this.#here(keys), owner, holds, timeoutMs)
+  }
+
+  async renew(
+    leases: readonly LeaseToRenew[],
+    leaseMs: number,
+    timeoutMs: number,
+  ): Promise<(number | CallFailure)[]> {
+    const here = leases.map(({ key, wireOwner }) => ({
+      key: this.#nameOf?.(key) ?? key,
+      wireOwner,
+    }))
+    return this.#counted(this.#ask(() => this.server.renew(here, leaseMs, timeoutMs)))
+  }
+
+  /** The name is not used again, and was not released. */
+  abandon(keys: LockKeys, owner: string): void {
+    this.#attempts.abandon(this.#here(keys), owner)
+  }
+
+  /** Ends what that name has there, which is not given back to it. */
+  forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
+    const { runner } = this.server
+    const { restMs } = this.#settings
+    return this.#ask(() => forceRelease(runner, this.#here(keys), seen, timeoutMs, restMs))
+  }
+
+  inspect(keys: LockKeys, timeoutMs: number, most?: number): Promise<LockFacts> {
+    return this.#ask(() => this.server.inspect(this.#here(keys), timeoutMs, most))
+  }
+
+  identify(timeoutMs: number): Promise<string | null> {
+    return this.#ask(() => this.server.identify(timeoutMs))
+  }
+
+  listen(keys: LockKeys, onWake: (message?: string) => void): Subscription {
+    return this.server.listen(this.#here(keys), onWake)
+  }
+
+  /** Its place among the masters of a lock, at random, and the same for all clients. */
+  rank(keys: LockKeys): number {
+    let hash = 0
+    const text = this.server.runner.runId + this.#here(keys).lock
+    for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0
+    return hash
+  }
+
+  /** Ends when no release is under way or owed; nobody waits for a master that is down. */
+  quiet(): Promise<void> {
+    return this.#attempts.quiet()
+  }
+
+  /** Nothing is released in the background any more. */
+  close(): void {
+    this.#ignoreUps()
+    this.#attempts.close()
+  }
+
+  /** @returns whether the owner has the lock there, and the counter is not below the token */
+  agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
+    const { both } = this.#here(keys)
+    const args = () => [owner, token, this.server.counterMs]
+    const { runner } = this.server
+    return runner.run(scripts.agree, both, args, timeoutMs, yesOrNo)
+  }
+
+  /**
+   * Gives it a lock back that a majority has confirmed.
+   *
+   * @returns whether it has the lock in that name now
+   */
+  async restore(lease: LeaseToRenew, leaseMs: number, timeoutMs: number): Promise<boolean> {
+    const here = this.#here(lockKeys(lease.key))
+    let isThere = false
+    await this.#attempts.ask(lease.wireOwner, timeoutMs, (onSend) =>
+      restoreAt(this.server, here, lease, leaseMs, timeoutMs, (answer) => {
+        onSend()
+        isThere = answer === 'held'
+      }),
+    )
+    return isThere
+  }
+
+  /** What it would be of no use to wait for: one that cannot be reached fails at once. */
+  #ask<T>(call: () => Promise<T>): Promise<T> {
+    const { server } = this
+    if (server.everUp || server.whyDown !== undefined) return this.#askIfUp(call)
+    server.connect()
+    return within(this.#settings.callMs, server.known).then(() => this.#askIfUp(call))
+  }
+
+  #askIfUp<T>(call: () => Promise<T>): Promise<T> {
+    const { whyDown } = this.server
+    return whyDown === undefined ? call() : Promise.reject(whyDown)
+  }
+
+  /** What it answers counts only while no other of the masters is the same server. */
+  #counted<T>(call: Promise<T>): Promise<T> {
+    return call.then((answer) => {
+      const { runId } = this.server.runner
+      for (const other of this.#peers.all()) {
+        if (other === this || runId === '' || other.server.runner.runId !== runId) continue
+        throw new CallFailure(
+          'misused',
+          `it is the same server as ${other.label}, and a server has one vote`,
+        )
+      }
+      return answer
+    })
+  }
+
+  #here(keys: LockKeys): LockKeys {
+    return this.#nameOf === undefined ? keys : lockKeys(this.#nameOf(keys.lock))
+  }
+}

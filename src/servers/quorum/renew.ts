@@ -1,0 +1,77 @@
+import type { LeaseToRenew } from '../answers.ts'
+import type { CallFailure } from '../call-failure.ts'
+import { lockKeys } from '../redis/keys.ts'
+import { askAll, type Vote } from './ask-all.ts'
+import { isAnswer, type Majority, type Renewals } from './majority.ts'
+import type { Master } from './master.ts'
+import { isWorthAsking } from './repairs.ts'
+
+/** What is to be made of leases that not all masters have. */
+interface Outcomes {
+  /** No majority has it any more. */
+  lost(lease: LeaseToRenew): unknown
+  /** A majority has it, and some master did not say so, or could not be given it. */
+  missing(lease: LeaseToRenew): void
+}
+
+/**
+ * Renews leases on a majority of masters; one that lost a lease which that majority has is given it.
+ */
+export async function renewOnMost(
+  masters: readonly Master[],
+  size: Majority,
+  leases: readonly LeaseToRenew[],
+  leaseMs: number,
+  timeoutMs: number,
+  outcomes: Outcomes,
+): Promise<(number | CallFailure)[]> {
+  let left: (number | CallFailure)[] | undefined
+  const repair = ({ member, answer }: Vote<Master, Renewals>) => {
+    for (const [i, lease] of leases.entries()) {
+      const sure = left?.[i]
+      if (typeof sure !== 'number' || sure < 0) continue
+      const there = isAnswer(answer) ? (answer[i] as number | CallFailure) : answer
+      if (there === -2) {
+        restore(member, lease, leaseMs || sure, timeoutMs, () => outcomes.missing(lease))
+      } else if (!isAnswer(there) && isWorthAsking(member, there)) outcomes.missing(lease)
+    }
+  }
+  const votes = await askAll(
+    masters,
+    (master) => master.renew(leases, leaseMs, timeoutMs),
+    (some) =>
+      some.length >= size.majority && leases.every((_, i) => isAnswer(size.leftOf(some, i))),
+    (vote) => setImmediate(repair, vote),
+  )
+  left = leases.map((lease, i) => {
+    const sure = size.leftOf(votes, i)
+    if (sure === -2) outcomes.lost(lease)
+    return sure
+  })
+  // The holder hears of it first.
+  setImmediate(() => votes.forEach(repair))
+  return left
+}
+
+/** @param missing called when it could not be given, and is held still */
+function restore(
+  master: Master,
+  lease: LeaseToRenew,
+  leaseMs: number,
+  timeoutMs: number,
+  missing: () => void,
+): void {
+  if (!lease.isHeld?.()) return
+  const answered = (isThere: boolean) => {
+    if (lease.isHeld?.()) {
+      if (!isThere) missing()
+      return
+    }
+    // The release may have come before.
+    master.release(lockKeys(lease.key), lease.wireOwner, 0, timeoutMs).catch(() => {})
+  }
+  const failed = (failure: CallFailure) => {
+    if (isWorthAsking(master, failure)) missing()
+  }
+  master.restore(lease, leaseMs, timeoutMs).then(answered, failed)
+}

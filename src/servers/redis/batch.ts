@@ -1,0 +1,173 @@
+import { CallFailure, failureOf } from '../call-failure.ts'
+import type { Args, Read, Script } from './evalsha.ts'
+import { only, readOr } from './replies.ts'
+import * as scripts from './scripts.generated.ts'
+
+/** What a script of a lock answers. */
+export type Answer = [kind: string, ...details: unknown[]]
+/** What `many` says for it: in short, where it is what usually is answered. */
+type Reply = Answer | string | number | Error
+type Run = <T>(
+  script: Script,
+  keys: readonly string[],
+  args: (notAfterUs: number) => Args,
+  endsAt: number,
+  read: Read<T>,
+) => Promise<T>
+
+interface Call {
+  readonly script: Script
+  readonly keys: readonly string[]
+  readonly args: (notAfterUs: number) => Args
+  readonly endsAt: number
+  /** It may throw, which is a failure of this call. */
+  heard(reply: Answer): void
+  reject(failure: CallFailure): void
+}
+
+/** What `many` is told once for all calls: those of one connection agree on it. */
+const COMMON: readonly string[] = scripts.many.args.slice(0, -2)
+
+/** Where an argument goes that is not among those: after them, or nowhere, for `many` knows it. */
+const [OWN, KNOWN] = [-1, -2]
+
+/** The scripts that `many` can run; for each where its arguments go. */
+const RUN_BY_MANY = new Map<Script, readonly number[]>(
+  [scripts.acquire, scripts.vote, scripts.release].map((script) => [
+    script,
+    script.args.map((name) => (name === 'channel' ? KNOWN : COMMON.indexOf(name))),
+  ]),
+)
+
+/**
+ * What there is goes in about four requests, so that client and server work at the same time. Of so
+ * many calls at the least, and at the most: meanwhile the server does nothing else.
+ */
+const REQUESTS = 4
+const LEAST = 16
+const MOST = 64
+
+/**
+ * Calls for many locks that are made in one turn of the event loop, in one request. ioredis, the
+ * network and Redis do not take much longer for it than for one: `npm run bench -- --only b`. A lone
+ * call is sent at once, before its caller can block the event loop. All that go together have the
+ * time of the one that has the least, so that who has less than half as much goes apart.
+ */
+export class Batch {
+  readonly #run: Run
+  readonly #onRefusal: (failure: CallFailure) => void
+  #calls: Call[] = []
+  /** The first key of each: its lock. Its other keys go with that one. */
+  readonly #locks = new Set<string>()
+
+  /** @param onRefusal called for a call that was refused among others that may not have been */
+  constructor(run: Run, onRefusal: (failure: CallFailure) => void) {
+    this.#run = run
+    this.#onRefusal = onRefusal
+  }
+
+  takes(script: Script): boolean {
+    return RUN_BY_MANY.has(script)
+  }
+
+  add<T>(
+    script: Script,
+    keys: readonly string[],
+    args: (notAfterUs: number) => Args,
+    endsAt: number,
+    read: Read<T>,
+  ): Promise<T> {
+    this.sendBefore(keys)
+    return new Promise((resolve, reject) => {
+      if (this.#calls.length === 0) process.nextTick(() => this.#sendAll())
+      const heard = (reply: Answer) => resolve(read(reply))
+      this.#calls.push({ script, keys, args, endsAt, heard, reject })
+      this.#locks.add(keys[0] as string)
+    })
+  }
+
+  /** What is about to be told of these keys must not overtake what was told of them before. */
+  sendBefore(keys: readonly string[]): void {
+    if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()
+  }
+
+  #sendAll(): void {
+    let calls = this.#calls
+    this.#calls = []
+    this.#locks.clear()
+    const now = performance.now()
+    while (calls.length > 0) {
+      const longestMs = calls.reduce((ms, call) => Math.max(ms, call.endsAt - now), -Infinity)
+      // Where the event loop was blocked the time of all may be up.
+      const leastMs = Math.min(longestMs, longestMs / 2)
+      const isHasty = (call: Call) => call.endsAt - now < leastMs
+      const others = calls.filter((call) => !isHasty(call))
+      const size = Math.min(Math.max(Math.ceil(others.length / REQUESTS), LEAST), MOST)
+      for (let from = 0; from < others.length; from += size) {
+        this.#send(others.slice(from, from + size))
+      }
+      calls = calls.filter(isHasty)
+    }
+  }
+
+  #send(calls: readonly Call[]): void {
+    if (calls.length === 1) {
+      this.#sendEach(calls)
+      return
+    }
+    const keys: string[] = []
+    for (const call of calls) keys.push(...call.keys)
+    const endsAt = Math.min(...calls.map((call) => call.endsAt))
+    const args = (notAfterUs: number) => argsOfAll(calls, notAfterUs)
+    const heard = (replies: unknown) => {
+      for (const [i, reply] of only(replies, calls.length).entries()) {
+        this.#hear(calls[i] as Call, reply)
+      }
+    }
+    this.#run(scripts.many, keys, args, endsAt, heard).catch((failure: CallFailure) => {
+      // None was run. It may be for the sake of one of them, whose key is out of bounds.
+      if (failure.kind === 'refused') this.#sendEach(calls)
+      else for (const call of calls) call.reject(failure)
+    })
+  }
+
+  #hear(call: Call, reply: unknown): void {
+    try {
+      readOr(call.script.name, reply, (one) => call.heard(answerOf(one as Reply)))
+    } catch (failure) {
+      this.#onRefusal(failure as CallFailure)
+      call.reject(failure as CallFailure)
+    }
+  }
+
+  #sendEach(calls: readonly Call[]): void {
+    for (const { script, keys, args, endsAt, heard, reject } of calls) {
+      this.#run(script, keys, args, endsAt, (reply) => heard(reply as Answer)).catch(reject)
+    }
+  }
+}
+
+function argsOfAll(calls: readonly Call[], notAfterUs: number): Args {
+  const common: (string | number)[] = COMMON.map(() => '')
+  const own: (string | number)[] = []
+  let kinds = ''
+  for (const { script, args } of calls) {
+    const places = RUN_BY_MANY.get(script) as readonly number[]
+    const before = own.length
+    for (const [i, arg] of args(notAfterUs).entries()) {
+      const place = places[i] as number
+      if (place === OWN) own.push(arg)
+      else if (place !== KNOWN) common[place] = arg
+    }
+    kinds += `${script.name[0]}${own.length - before}`
+  }
+  return [...common, kinds, ...own]
+}
+
+function answerOf(reply: Reply): Answer {
+  if (typeof reply === 'string') return ['granted', reply]
+  if (typeof reply === 'number') return ['freed', reply]
+  if (reply instanceof Error) throw failureOf(reply)
+  if (reply[0] === 'error') throw new CallFailure('refused', String(reply[1]))
+  return reply
+}

@@ -1,0 +1,30 @@
+/**
+ * The cluster slot of a key: CRC16 (XMODEM) of its `{tag}`, or of the whole key, modulo 16384.
+ *
+ * @see https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
+ */
+export function slotOf(key: string): number {
+  const open = key.indexOf('{')
+  const close = open === -1 ? -1 : key.indexOf('}', open + 1)
+  const tag = close > open + 1 ? key.slice(open + 1, close) : key
+  let crc = 0
+  for (const byte of Buffer.from(tag)) {
+    crc ^= byte << 8
+    for (let bit = 0; bit < 8; bit++) {
+      crc = ((crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021) & 0xffff
+    }
+  }
+  return crc % 16_384
+}
+
+/** The indices of the leases, those of one slot together: a script takes keys of one slot only. */
+export function groupBySlot(leases: readonly { readonly key: string }[]): number[][] {
+  const slots = new Map<number, number[]>()
+  for (const [i, { key }] of leases.entries()) {
+    const slot = slotOf(key)
+    const group = slots.get(slot)
+    if (group === undefined) slots.set(slot, [i])
+    else group.push(i)
+  }
+  return [...slots.values()]
+}

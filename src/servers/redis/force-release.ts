@@ -1,0 +1,39 @@
+import type { LockFacts } from '../answers.ts'
+import { forcedKey, type LockKeys } from './keys.ts'
+import { yesOrNo } from './replies.ts'
+import type { ScriptRunner } from './script-runner.ts'
+import * as scripts from './scripts.generated.ts'
+
+/** The hold that force is to end: that one, and none that comes after it. */
+export interface SeenHold {
+  /** `<clientId>:<owner>` */
+  readonly owner: string
+  /** The last token issued; null where none is remembered, or each name is used for one hold only. */
+  readonly token: number | null
+}
+
+/** Who has the lock, as it was found. */
+export function seenIn({ holder, token }: LockFacts): SeenHold | null {
+  return holder === null ? null : { owner: holder, token }
+}
+
+/**
+ * @param forcedMs how long one master of several gives the lock back to nobody of that name, in
+ * milliseconds; left out for a server that is alone
+ * @returns whether it was taken; false when that one did not have it any more
+ */
+export function forceRelease(
+  calls: ScriptRunner,
+  { both, lock, channel }: LockKeys,
+  { owner, token }: SeenHold,
+  timeoutMs: number,
+  forcedMs?: number,
+): Promise<boolean> {
+  const isOneOfMany = forcedMs !== undefined
+  const keys = isOneOfMany ? [...both, forcedKey(lock)] : both
+  const args = () => {
+    const needed = [owner, token ?? '', channel, calls.publish]
+    return isOneOfMany ? [...needed, forcedMs] : needed
+  }
+  return calls.run(scripts.forceRelease, keys, args, timeoutMs, yesOrNo)
+}

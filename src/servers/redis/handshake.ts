@@ -1,0 +1,86 @@
+import type { Redis } from 'ioredis'
+import { CallFailure, failureOf } from '../call-failure.ts'
+import { type Client, isCluster } from './open-client.ts'
+
+/** The oldest server that the scripts run on. */
+const OLDEST = [6, 2] as const
+
+/** What is known of the server behind a connection that is up. */
+export interface ServerFacts {
+  /** Of its version; NaN when it does not tell. */
+  readonly major: number
+  /** The id of its process; '' when it does not tell. */
+  readonly runId: string
+  /**
+   * The server's clock less `performance.now()` at the most, in milliseconds; NaN when it does not
+   * tell. It is at least `clockDoubtMs` less.
+   */
+  readonly clockOffsetMs: number
+  /** How long the server's answer was under way, in milliseconds. */
+  readonly clockDoubtMs: number
+}
+
+/**
+ * Asks what must be known before the first command: the server's age and its clock. And makes sure of
+ * the database: ioredis goes on in database 0 where its own SELECT is refused.
+ *
+ * @returns rejects when the server is too old, and when the database is not the right one
+ */
+export async function askFacts(client: Client, database: number): Promise<ServerFacts> {
+  const sentAt = performance.now()
+  const selected =
+    database === 0 || isCluster(client) ? undefined : select(client as Redis, database)
+  const [info, time] = await Promise.all([
+    unlessForbidden(client.info('server')),
+    unlessForbidden(client.time()),
+    selected,
+  ])
+  const clockDoubtMs = performance.now() - sentAt
+  const [, major, minor, patch] = /redis_version:(\d+)\.(\d+)(\S*)/.exec(info ?? '') ?? []
+  if (isOlder(Number(major), Number(minor))) {
+    throw new CallFailure(
+      'unsupported',
+      `the server is Redis ${major}.${minor}${patch}; Holdfast needs 6.2 or later`,
+    )
+  }
+  return {
+    major: Number(major),
+    runId: /run_id:(\w+)/.exec(info ?? '')?.[1] ?? '',
+    clockOffsetMs: time === undefined ? Number.NaN : serverMs(time) - sentAt,
+    clockDoubtMs,
+  }
+}
+
+async function select(client: Redis, database: number): Promise<void> {
+  try {
+    await client.select(database)
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure.kind !== 'refused') throw failure
+    const cure = failure.message.startsWith('NOPERM') ? ': it needs the right to SELECT' : ''
+    throw new CallFailure(
+      'refused',
+      `${failure.message.replace(/\.$/, '')} (the login cannot use database ${database}${cure})`,
+      error,
+    )
+  }
+}
+
+/** A user whose rights do not reach INFO or TIME can have locks all the same. */
+async function unlessForbidden<T>(reply: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reply
+  } catch (error) {
+    const { message } = failureOf(error)
+    if (message.startsWith('NOPERM') || message.startsWith('LOADING')) return undefined
+    throw error
+  }
+}
+
+function isOlder(major: number, minor: number): boolean {
+  return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])
+}
+
+function serverMs(time: readonly (number | string)[]): number {
+  return Number(time[0]) * 1_000 + Number(time[1]) / 1_000
+}

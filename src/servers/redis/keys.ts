@@ -1,0 +1,92 @@
+import { InvalidArgumentError, show } from '../../errors.ts'
+
+/**
+ * The raw name in Redis, which all names of the lock are made from.
+ *
+ * @param clustered whether they have to share a slot
+ */
+export function rawNameOf(name: unknown, keyPrefix: string, clustered: boolean): string {
+  if (typeof name !== 'string' || name === '') {
+    throw new InvalidArgumentError(
+      `The name of a lock must be a non-empty string; got ${show(name)}.`,
+    )
+  }
+  const rawName = keyPrefix + name
+  const open = rawName.indexOf('{')
+  if (open !== -1 && rawName.indexOf('}', open) <= open + 1) {
+    throw new InvalidArgumentError(
+      `The lock name ${show(rawName)} has a broken {tag}: after "{" there must be a tag and "}", ` +
+        'or the keys of the lock would not share a cluster slot.',
+      name,
+    )
+  }
+  if (clustered && open === -1 && rawName.includes('}')) {
+    throw new InvalidArgumentError(
+      `The lock name ${show(rawName)} has "}" without "{": in a cluster its keys would be in two slots, ` +
+        'for the others are named "…:{name}", whose tag would end there. Put a {tag} before it, or ' +
+        'take another name.',
+      name,
+    )
+  }
+  if (Buffer.from(rawName).toString() !== rawName) {
+    throw new InvalidArgumentError(
+      `The lock name ${show(rawName)} has half of a surrogate pair; in UTF-8 it would be another name.`,
+      name,
+    )
+  }
+  return rawName
+}
+
+/** The names in Redis that belong to one lock. All of them hash to one cluster slot. */
+export interface LockKeys {
+  /** The hash: owner to hold count. Its name is the raw name itself. */
+  readonly lock: string
+  /** The fencing token counter. */
+  readonly counter: string
+  /** The channel that a release publishes to. */
+  readonly channel: string
+  /** The hash and the counter, as most scripts take them. */
+  readonly both: readonly string[]
+}
+
+/**
+ * The names as Redisson derives them: `prefix:{raw}`, or `prefix:raw` when the raw name has a
+ * `{tag}` of its own.
+ */
+export function lockKeys(rawName: string): LockKeys {
+  const counter = derived('redisson_lock_token', rawName)
+  const channel = derived('redisson_lock__channel', rawName)
+  return { lock: rawName, counter, channel, both: [rawName, counter] }
+}
+
+/** What a fair lock has beside the names of every lock. */
+export interface QueueKeys {
+  /** Owners in the order in which they came. */
+  readonly queue: string
+  /** Until when each client's places count, and its label. */
+  readonly waiting: string
+  /** The queue of Redisson's own fair lock, and when those in it count as dead. */
+  readonly javaQueue: string
+  readonly javaTimeouts: string
+}
+
+export function queueKeys(rawName: string): QueueKeys {
+  return {
+    queue: derived('holdfast_queue', rawName),
+    waiting: derived('holdfast_waiting', rawName),
+    javaQueue: derived('redisson_lock_queue', rawName),
+    javaTimeouts: derived('redisson_lock_timeout', rawName),
+  }
+}
+
+/** Where one master of several notes from whom the lock was taken by force. */
+export function forcedKey(rawName: string): string {
+  return derived('holdfast_forced', rawName)
+}
+
+/** A client is told here what it was granted, whatever the lock: this and its id. */
+export const INBOX = 'holdfast_inbox:'
+
+function derived(prefix: string, rawName: string): string {
+  return `${prefix}:${rawName.includes('{') ? rawName : `{${rawName}}`}`
+}

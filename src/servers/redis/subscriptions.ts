@@ -1,0 +1,189 @@
+import { CallFailure } from '../call-failure.ts'
+import { Connection } from './connection.ts'
+import type { Client, ConnectionSettings } from './open-client.ts'
+
+/** Somebody who listens to a channel until `stop()`. */
+export interface Subscription {
+  /** Whether the server has confirmed it: from then on no message is missed. */
+  readonly confirmed: boolean
+  stop(): void
+}
+
+interface Channel {
+  /** Whether it is the channel of one lock, which a cluster may have in the shard of the lock. */
+  readonly ofLock: boolean
+  confirmed: boolean
+  readonly listeners: Set<(message?: string) => void>
+}
+
+/** While anybody listens the connection is tried this often, in milliseconds. */
+const PING_MS = 5_000
+
+/** SUBSCRIBE takes many channels; this many at a time after a reconnect. */
+const CHUNK = 500
+
+/**
+ * The messages of one server: one connection, one subscription for each channel however many
+ * listen, none when nobody does. A wake-up is a hint to look again, and comes with a message,
+ * when a subscription is confirmed, and when the connection breaks: a gap is never slept through.
+ */
+export class Subscriptions {
+  readonly #connection: Connection
+  readonly #timeoutMs: number
+  readonly #channels = new Map<string, Channel>()
+  /** Where the commands go; '' when it is not known. */
+  #server = ''
+  #hears = false
+  #closed = false
+  #pings: NodeJS.Timeout | undefined
+
+  constructor(settings: ConnectionSettings, onError: (error: Error) => void) {
+    this.#timeoutMs = settings.silenceMs
+    this.#connection = new Connection(settings, {
+      up: () => {
+        if (!this.#follows()) this.#subscribe([...this.#channels.keys()])
+      },
+      down: () => this.#wakeAll(() => true),
+      error: onError,
+    })
+  }
+
+  /** @param ofLock whether it is the channel of one lock */
+  listen(name: string, ofLock: boolean, onWake: (message?: string) => void): Subscription {
+    if (this.#closed) return { confirmed: false, stop: () => {} }
+    let channel = this.#channels.get(name)
+    if (channel === undefined) {
+      channel = { ofLock, confirmed: false, listeners: new Set() }
+      this.#channels.set(name, channel)
+      this.#hear()
+      // A connection that is not up yet subscribes to all channels when it is.
+      if (this.#connection.up) this.#subscribe([name])
+      else this.#connection.connect()
+    }
+    channel.listeners.add(onWake)
+    const { listeners } = channel
+    return {
+      get confirmed() {
+        return channel.confirmed
+      },
+      stop: () => {
+        listeners.delete(onWake)
+        if (listeners.size === 0) this.#forget(name, channel)
+      },
+    }
+  }
+
+  /**
+   * The commands go to another process of the server, or may: messages must come from there, and
+   * listeners be counted there.
+   *
+   * @param runId its id; '' when it does not tell
+   */
+  follow(runId: string): void {
+    this.#server = runId
+    if (this.#connection.up && (runId === '' || this.#connection.runId === '')) this.#leave()
+    else this.#follows()
+  }
+
+  /** @returns whether it is elsewhere, and leaves */
+  #follows(): boolean {
+    const { up, clustered, runId } = this.#connection
+    if (!up || clustered || this.#server === '' || runId === '' || runId === this.#server)
+      return false
+    // Once: a proxy may lead each connection elsewhere.
+    this.#server = ''
+    this.#leave()
+    return true
+  }
+
+  #leave(): void {
+    if (this.#connection.clustered) return
+    this.#connection.leave(new CallFailure('unsent', 'the commands go to another server'))
+  }
+
+  close(): void {
+    this.#closed = true
+    clearInterval(this.#pings)
+    this.#connection.close()
+  }
+
+  #hear(): void {
+    this.#pings ??= setInterval(() => this.#ping(), PING_MS).unref()
+    if (this.#hears) return
+    this.#hears = true
+    const { client } = this.#connection
+    client.on('message', (name: string, message: string) => this.#wake(name, message))
+    client.on('smessage', (name: string, message: string) => this.#wake(name, message))
+    // Each shard has a connection of its own, which ioredis makes anew.
+    client.on('-subscriber', () => this.#wakeAll((channel) => this.#isSharded(channel)))
+    client.on('subscribersReady', () => {
+      // Before it is up it is not known which channels are sharded; then all are subscribed to.
+      if (this.#connection.up) this.#subscribe([...this.#channels.keys()])
+    })
+  }
+
+  // A dead connection answers nothing: its socket is given up, and the reconnect wakes everybody.
+  #ping(): void {
+    if (this.#channels.size === 0) {
+      clearInterval(this.#pings)
+      this.#pings = undefined
+    } else if (this.#connection.up) {
+      this.#connection.call(this.#timeoutMs, (client) => client.ping()).catch(() => {})
+      // The connections to the shards are not ours to try.
+      for (const [name, channel] of this.#channels) if (this.#isSharded(channel)) this.#wake(name)
+    }
+  }
+
+  #isSharded(channel: Channel): boolean {
+    return this.#connection.sharded && channel.ofLock
+  }
+
+  #subscribe(names: string[]): void {
+    const [plain, sharded]: [string[], string[]] = [[], []]
+    for (const name of names) {
+      const channel = this.#channels.get(name)
+      if (channel !== undefined) (this.#isSharded(channel) ? sharded : plain).push(name)
+    }
+    for (let from = 0; from < plain.length; from += CHUNK) {
+      const some = plain.slice(from, from + CHUNK)
+      this.#ask(some, (client) => client.subscribe(...some))
+    }
+    for (const name of sharded) this.#ask([name], (client) => client.ssubscribe(name))
+  }
+
+  #ask(names: string[], subscribe: (client: Client) => Promise<unknown>): void {
+    const asked = names.map((name) => this.#channels.get(name))
+    this.#connection
+      .call(this.#timeoutMs, subscribe)
+      .then(() => {
+        for (const channel of asked) {
+          if (channel === undefined) continue
+          channel.confirmed = true
+          for (const onWake of [...channel.listeners]) onWake()
+        }
+      })
+      // Whoever listens polls until the connection is up again, which subscribes once more.
+      .catch(() => {})
+  }
+
+  #forget(name: string, channel: Channel): void {
+    if (this.#channels.get(name) !== channel) return
+    this.#channels.delete(name)
+    if (!this.#connection.up) return
+    const unsubscribe = (client: Client) =>
+      this.#isSharded(channel) ? client.sunsubscribe(name) : client.unsubscribe(name)
+    this.#connection.call(this.#timeoutMs, unsubscribe).catch(() => {})
+  }
+
+  #wake(name: string, message?: string): void {
+    for (const onWake of [...(this.#channels.get(name)?.listeners ?? [])]) onWake(message)
+  }
+
+  #wakeAll(which: (channel: Channel) => boolean): void {
+    for (const [name, channel] of this.#channels) {
+      if (!which(channel)) continue
+      channel.confirmed = false
+      this.#wake(name)
+    }
+  }
+}

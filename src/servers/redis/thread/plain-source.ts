@@ -1,0 +1,49 @@
+import { Cluster, type ClusterNode, type ClusterOptions, type RedisOptions } from 'ioredis'
+import { InvalidArgumentError } from '../../../errors.ts'
+import { isClient, isCluster, type RedisSource } from '../open-client.ts'
+
+/** Where Redis is, as it can be copied to a worker thread: no clients and no functions. */
+export type PlainSource =
+  | string
+  | RedisOptions
+  | { readonly nodes: ClusterNode[]; readonly options: ClusterOptions }
+
+/** @throws `InvalidArgumentError` where an option is needed that cannot be copied */
+export function plainSource(source: RedisSource): PlainSource {
+  if (typeof source === 'string') return source
+  if (!isClient(source)) return plain(source)
+  if (!isCluster(source)) return plain(source.options)
+  const { startupNodes } = source as unknown as { startupNodes: ClusterNode[] }
+  return { nodes: startupNodes, options: plain(source.options) }
+}
+
+/** The other way round, in the thread. */
+export function sourceOf(source: PlainSource): RedisSource {
+  if (typeof source === 'string' || !('nodes' in source)) return source
+  const options = { ...source.options, lazyConnect: true }
+  return new (Cluster as new (nodes: ClusterNode[], options: ClusterOptions) => Cluster)(
+    source.nodes,
+    options,
+  )
+}
+
+function plain<T>(options: T): T {
+  const copy = withoutFunctions(options) as T
+  try {
+    return structuredClone(copy)
+  } catch (error) {
+    throw new InvalidArgumentError(
+      `\`watchdogThread\` needs \`redis\` options that can be copied to a thread: ${(error as Error).message}. ` +
+        'Give `redis` as a URL or as plain options.',
+    )
+  }
+}
+
+/** Functions tune an ioredis client of the user's; the settings of ours have their own. */
+function withoutFunctions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFunctions)
+  if (value === null || typeof value !== 'object') return value
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value
+  const entries = Object.entries(value).filter(([, one]) => typeof one !== 'function')
+  return Object.fromEntries(entries.map(([name, one]) => [name, withoutFunctions(one)]))
+}

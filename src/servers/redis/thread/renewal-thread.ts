@@ -1,0 +1,144 @@
+import { Worker } from 'node:worker_threads'
+import { RedisRefusedError, RedisUnavailableError } from '../../../errors.ts'
+import { outsideFrames } from '../../../kit/frame-storage.ts'
+import type { LeaseToRenew } from '../../answers.ts'
+import type { RedisSource } from '../open-client.ts'
+import { type PlainSource, plainSource } from './plain-source.ts'
+import { type Moment, ProofTable } from './proof-table.ts'
+import { workerUrl } from './worker-url.ts'
+
+/** What the main thread tells the worker. */
+export type ToWorker =
+  | { readonly kind: 'block'; readonly memory: SharedArrayBuffer }
+  | { readonly kind: 'keep'; readonly slot: number; readonly lease: LeaseToRenew }
+  | { readonly kind: 'forget'; readonly slot: number }
+
+/** What the worker tells the main thread. */
+export type FromWorker =
+  /** Nothing of its own touches the slot any more. */
+  | { readonly kind: 'freed'; readonly slot: number }
+  /** It has no connection; once, until it has had one. */
+  | { readonly kind: 'away'; readonly reason: string; readonly refused: boolean }
+
+/** What the worker is started with. */
+export interface WorkerData {
+  readonly source: PlainSource
+  readonly leaseMs: number
+  readonly commandTimeoutMs: number
+  readonly silenceLimitMs: number
+  /** One number: when the main thread was last seen, on its own `performance.now()`. */
+  readonly heartbeat: SharedArrayBuffer
+  /** `process.hrtime`, which all threads share, less the main thread's `performance.now()`. */
+  readonly hrtimeOffsetMs: number
+}
+
+/**
+ * A worker thread that renews leases while this thread cannot, over a connection of its own. It
+ * does nothing as long as the renewals of this thread come in time, and lets the leases end when
+ * this thread has been silent for the limit.
+ */
+export class RenewalThread {
+  readonly #data: WorkerData
+  readonly #onError: (error: Error) => void
+  readonly #table = new ProofTable()
+  readonly #memory: SharedArrayBuffer[] = []
+  readonly #leases = new Map<number, LeaseToRenew>()
+  readonly #free: number[] = []
+  readonly #heartbeat: Float64Array
+  #used = 0
+  #beats: NodeJS.Timeout | undefined
+  #worker: Worker | undefined
+
+  constructor(
+    source: RedisSource,
+    limits: { leaseMs: number; commandTimeoutMs: number; silenceLimitMs: number },
+    onError: (error: Error) => void,
+  ) {
+    const heartbeat = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)
+    this.#data = {
+      ...limits,
+      source: plainSource(source),
+      heartbeat,
+      hrtimeOffsetMs: Number(process.hrtime.bigint()) / 1e6 - performance.now(),
+    }
+    this.#heartbeat = new Float64Array(heartbeat)
+    this.#onError = onError
+  }
+
+  /** Stands in for the renewals of this lease until `forget()`. */
+  keep(lease: LeaseToRenew, provedAt: Moment) {
+    const slot = this.#free.pop() ?? this.#newSlot()
+    const table = this.#table
+    table.write(slot, provedAt)
+    this.#leases.set(slot, lease)
+    this.#beat()
+    this.#beats ??= setInterval(
+      () => this.#beat(),
+      Math.min(this.#data.silenceLimitMs / 4, 1_000),
+    ).unref()
+    this.#worker ??= this.#start()
+    this.#tell({ kind: 'keep', slot, lease })
+    return {
+      provedAt: () => table.read(slot),
+      proved: (at: Moment) => table.write(slot, at),
+      forget: () => {
+        this.#leases.delete(slot)
+        this.#tell({ kind: 'forget', slot })
+        if (this.#leases.size > 0) return
+        clearInterval(this.#beats)
+        this.#beats = undefined
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#beats)
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+
+  #beat(): void {
+    this.#heartbeat[0] = performance.now()
+  }
+
+  #newSlot(): number {
+    if (this.#used === this.#table.slots) {
+      const memory = this.#table.grow()
+      this.#memory.push(memory)
+      this.#tell({ kind: 'block', memory })
+    }
+    this.#used += 1
+    return this.#used - 1
+  }
+
+  #tell(message: ToWorker): void {
+    this.#worker?.postMessage(message)
+  }
+
+  #start(): Worker {
+    const worker = outsideFrames(() => new Worker(workerUrl, { workerData: this.#data }))
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind === 'freed') this.#free.push(message.slot)
+      else if (this.#worker === worker) this.#onError(awayError(message))
+    })
+    worker.on('error', this.#onError)
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined // The next lock starts another.
+    })
+    worker.unref()
+    for (const memory of this.#memory) worker.postMessage({ kind: 'block', memory })
+    for (const [slot, lease] of this.#leases) worker.postMessage({ kind: 'keep', slot, lease })
+    return worker
+  }
+}
+
+function awayError({ reason, refused }: { reason: string; refused: boolean }): Error {
+  const words =
+    `The watchdog thread has no connection to Redis: ${reason.replace(/\.$/, '')}. It goes on trying. Until it has one, ` +
+    'leases are renewed by the main thread alone, and end when that is blocked for too long.'
+  const cause = new Error(reason)
+  return refused
+    ? new RedisRefusedError(words, undefined, cause)
+    : new RedisUnavailableError(words, undefined, cause)
+}

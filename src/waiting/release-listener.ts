@@ -1,0 +1,60 @@
+import type { LockSite } from '../local/lock-site.ts'
+import type { Subscription } from '../servers/redis/subscriptions.ts'
+
+/** While the subscription is not confirmed the lock is looked at this often, in milliseconds. */
+const POLL_MS = { least: 100, spread: 150 }
+
+/** A lock without an expiry was not made by us; it is looked at this often, in milliseconds. */
+const NO_EXPIRY_POLL_MS = 5_000
+
+/** A lock that was found to be held for no longer than this is looked at later each time. */
+const SHORT_MS = 5
+const LONGEST_SHORT_MS = 128
+
+/** Listens for releases by other clients, while anybody of one local lock waits for them. */
+export class ReleaseListener {
+  readonly #site: LockSite
+  readonly #onWake: () => void
+  #listening: Subscription | null = null
+  #shortMs = 1
+
+  constructor(site: LockSite, onWake: () => void) {
+    this.#site = site
+    this.#onWake = onWake
+  }
+
+  /**
+   * How many of the channel's listeners are this one: 1 or 0; -1 where the server counts too few, so
+   * that there always seems to be one more.
+   */
+  get listeners(): number {
+    if (!this.#site.services.server.countsListeners) return -1
+    return this.#listening?.confirmed ? 1 : 0
+  }
+
+  /**
+   * Listens from now on. The confirmation wakes as a message does, so that the lock is tried once
+   * more when no release can be missed any longer.
+   *
+   * @param ttlMs what is left of the holder's lease; -1 when it has no expiry
+   * @returns how long to wait for a message before looking again, in milliseconds
+   */
+  listen(ttlMs: number): number {
+    this.#listening ??= this.#site.services.server.listen(this.#site.keys, this.#onWake)
+    const freeMs = ttlMs >= 0 ? this.#untilFree(ttlMs) : NO_EXPIRY_POLL_MS
+    if (this.#listening.confirmed) return freeMs
+    return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)
+  }
+
+  /** A server that says for ever that there is nothing left of a lease is not asked for ever. */
+  #untilFree(ttlMs: number): number {
+    this.#shortMs = ttlMs > SHORT_MS ? 1 : Math.min(this.#shortMs * 2, LONGEST_SHORT_MS)
+    return Math.max(ttlMs + 1, this.#shortMs - 1)
+  }
+
+  close(): void {
+    this.#shortMs = 1
+    this.#listening?.stop()
+    this.#listening = null
+  }
+}

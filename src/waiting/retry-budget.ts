@@ -1,0 +1,152 @@
+import {
+  ClosedError,
+  InvalidArgumentError,
+  RedisRefusedError,
+  UnsupportedServerError,
+  unavailableError,
+} from '../errors.ts'
+import { CallFailure } from '../servers/call-failure.ts'
+import { OddAnswer } from '../servers/redis/replies.ts'
+import type { ResponseTime } from './response-time.ts'
+import { ServerHealth } from './server-health.ts'
+
+export interface Limits {
+  /** The longest that one call to Redis may take, in milliseconds. */
+  readonly commandTimeoutMs: number
+  /** How long a silent or refusing Redis is put up with, in milliseconds. */
+  readonly outageMs: number
+  /** How long its answers take. */
+  readonly responseTime: ResponseTime
+  /** Why the connection is down; undefined when it is up, or nothing is known. */
+  readonly whyDown: () => CallFailure | undefined
+}
+
+/** A call with less time than this is not worth sending, in milliseconds. */
+const LEAST_CALL_MS = 20
+
+/**
+ * How long one operation puts up with a Redis that does not answer as it should. Failures that
+ * pass are tried again until it has had `outageMs` of them; others end it at once.
+ */
+export class RetryBudget {
+  readonly #lockName: string
+  readonly #limits: Limits
+  #health: ServerHealth | undefined
+  readonly #startedAt = performance.now()
+
+  /** @param health what it shares with others; left out when it is alone */
+  constructor(lockName: string, limits: Limits, health?: ServerHealth) {
+    this.#lockName = lockName
+    this.#limits = limits
+    this.#health = health
+  }
+
+  get health(): ServerHealth {
+    this.#health ??= new ServerHealth()
+    return this.#health
+  }
+
+  /** How long the next call may take. */
+  get callMs(): number {
+    return Math.max(1, Math.min(this.#limits.commandTimeoutMs, this.#leftMs))
+  }
+
+  /** Whether it is time to give up. */
+  get isUsedUp(): boolean {
+    const failure = this.#failure
+    return failure !== undefined && (failure.permanent || this.#leftMs < LEAST_CALL_MS)
+  }
+
+  /**
+   * Whether nobody can tell by now who has the lock.
+   *
+   * @param known whether it was known at the start
+   */
+  isOutage(known: boolean): boolean {
+    if (this.#failure !== undefined) return true
+    const { silentMs, answeredAt } = this.health
+    const longMs = this.#limits.commandTimeoutMs / 2
+    if (known || answeredAt >= this.#startedAt) return silentMs >= longMs
+    // Nobody has told who has it. Where the answer is not later than usual nothing is wrong.
+    if (this.#limits.whyDown() !== undefined) return true
+    return this.isUnusual(silentMs)
+  }
+
+  /** Whether answers do not take so long as a rule. */
+  isUnusual(silentMs: number): boolean {
+    return silentMs > Math.min(this.#limits.commandTimeoutMs / 2, this.#limits.responseTime.usualMs)
+  }
+
+  /** A proper answer came to a request that was sent then. */
+  answered(sentAt: number): void {
+    this.health.answered()
+    this.#limits.responseTime.took(this.health.answeredAt - sentAt)
+  }
+
+  /**
+   * @param sentAt when the failed call began
+   * @returns how long to pause before the next try, in milliseconds; null when it is time to give up
+   */
+  failed(failure: CallFailure, sentAt: number): number | null {
+    this.health.failed(failure, sentAt)
+    if (this.isUsedUp) return null
+    const pauseMs =
+      Math.min(10 * 2 ** Math.min(this.health.failures, 5), 250) * (0.5 + Math.random())
+    return this.#leftMs - pauseMs < LEAST_CALL_MS ? null : pauseMs
+  }
+
+  /**
+   * What to tell the caller: the last failure, in words for people.
+   *
+   * @param what did not come about
+   */
+  error(what: string): Error {
+    const own = this.#failure
+    const failure = own ?? this.#limits.whyDown()
+    const forMs = Math.round(own === undefined ? this.health.silentMs : this.#failingMs)
+    const lock = `Lock "${this.#lockName}": ${what}`
+    if (failure?.kind === 'misused') {
+      return new InvalidArgumentError(`${lock}: ${failure.message}.`, this.#lockName)
+    }
+    if (failure?.kind === 'closed') {
+      return new ClosedError(`${lock}: the client was closed.`, this.#lockName)
+    }
+    if (failure === undefined || failure.kind === 'unsent' || failure.kind === 'unknown') {
+      const why = failure?.message ?? 'the answer was still due'
+      // Of several masters some may have answered: each has its reason.
+      const said = why.startsWith('no majority')
+        ? `for ${forMs} ms ${why}`
+        : `Redis gave no answer${failure instanceof OddAnswer ? ' of use' : ''} for ${forMs} ms (${why})`
+      return unavailableError(this.#lockName, what, said, causeOf(failure))
+    }
+    if (failure.kind === 'unsupported') {
+      return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
+    }
+    return new RedisRefusedError(
+      `${lock}: Redis answered "${failure.message.replace(/\.$/, '')}"${failure.permanent ? '' : ` for ${forMs} ms`}.`,
+      this.#lockName,
+      causeOf(failure),
+    )
+  }
+
+  /** A failure from before this operation began is not its own. */
+  get #failure(): CallFailure | undefined {
+    const health = this.#health
+    return health !== undefined && health.failedAt >= this.#startedAt ? health.failure : undefined
+  }
+
+  get #failingMs(): number {
+    return performance.now() - Math.max(this.health.failingSince, this.#startedAt)
+  }
+
+  get #leftMs(): number {
+    return this.#limits.outageMs - (this.#failure === undefined ? 0 : this.#failingMs)
+  }
+}
+
+/** What ioredis or the network said, from under our own words for it. */
+function causeOf(failure: unknown): unknown {
+  let cause = failure
+  while (cause instanceof CallFailure && cause.cause !== undefined) cause = cause.cause
+  return cause
+}

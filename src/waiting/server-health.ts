@@ -1,0 +1,48 @@
+import { Linked, LinkedList } from '../kit/linked-list.ts'
+import type { CallFailure } from '../servers/call-failure.ts'
+import { OddAnswer } from '../servers/redis/replies.ts'
+
+class Sent extends Linked<Sent> {
+  readonly sentAt = performance.now()
+}
+
+/** How Redis does, as far as those who wait for one lock know together. */
+export class ServerHealth {
+  /** Requests that have no answer yet, earliest first. */
+  readonly #open = new LinkedList<Sent>()
+  /** The failure since the last proper answer, or undefined. */
+  failure: CallFailure | undefined
+  /** How many calls have failed since then, when the first of them was sent and the last failed. */
+  failures = 0
+  failingSince = 0
+  failedAt = 0
+  answeredAt = 0
+
+  /** A request is sent; call the result when it is settled in whatever way. */
+  asks(): () => void {
+    const request = new Sent()
+    this.#open.add(request)
+    return () => this.#open.remove(request)
+  }
+
+  /** For how long an answer has been due, in milliseconds; 0 when none is. */
+  get silentMs(): number {
+    const { first } = this.#open
+    return first === undefined ? 0 : performance.now() - first.sentAt
+  }
+
+  answered(): void {
+    this.failure = undefined
+    this.failures = 0
+    this.answeredAt = performance.now()
+  }
+
+  failed(failure: CallFailure, sentAt: number): void {
+    if (this.failure === undefined) this.failingSince = sentAt
+    // What was answered says more than that there was no answer to the last short try.
+    const saysLess = this.failure instanceof OddAnswer && failure.kind === 'unknown'
+    if (!saysLess) this.failure = failure
+    this.failures += 1
+    this.failedAt = performance.now()
+  }
+}

@@ -1,0 +1,86 @@
+import { LinkedList } from '../kit/linked-list.ts'
+import type { Owner } from '../owner/owner.ts'
+import type { Waiter } from './waiter.ts'
+
+/** So many are looked through one by one for those of an owner; of more it is counted. */
+const FEW = 32
+
+/**
+ * Everybody in one client who wants one lock: those who queue for it here, and others, who try once,
+ * re-enter, or wait in turn in Redis.
+ */
+export class WaitQueue {
+  readonly #queue = new LinkedList<Waiter>()
+  readonly #others = new LinkedList<Waiter>()
+  /** How many each owner has, while there are many. */
+  #counts: Map<Owner, number> | undefined
+
+  get isEmpty(): boolean {
+    return this.#size === 0
+  }
+
+  /** Whether several want it. */
+  get isShared(): boolean {
+    return this.#size > 1
+  }
+
+  /** Whose turn it is. */
+  get first(): Waiter | undefined {
+    return this.#queue.first
+  }
+
+  enter(waiter: Waiter): void {
+    this.#others.add(waiter)
+    if (this.#counts !== undefined) this.#count(waiter, 1)
+    else if (this.#size > FEW) {
+      this.#counts = new Map()
+      for (const one of this.#all) this.#count(one, 1)
+    }
+  }
+
+  queue(waiter: Waiter): void {
+    this.#queue.add(waiter)
+  }
+
+  /** No turn will come for it; it is still waited for. */
+  unqueue(waiter: Waiter): void {
+    if (this.#queue.has(waiter)) this.#others.add(waiter)
+  }
+
+  leave(waiter: Waiter): void {
+    if (waiter.list === undefined) return
+    waiter.list.remove(waiter)
+    if (this.isEmpty) this.#counts = undefined
+    else if (this.#counts !== undefined) this.#count(waiter, -1)
+  }
+
+  has(owner: Owner): boolean {
+    if (this.#counts !== undefined) return this.#counts.has(owner)
+    return this.#all.some(({ request }) => request.owner === owner)
+  }
+
+  /** Those in the queue who wait for the same owner as this one. */
+  queuedWith(waiter: Waiter): Waiter[] {
+    const { owner } = waiter.request
+    if (this.isEmpty || !this.has(owner)) return []
+    return [...this.#queue].filter((one) => one !== waiter && one.request.owner === owner)
+  }
+
+  rejectAll(reason: Error): void {
+    for (const waiter of this.#all) waiter.reject(reason)
+  }
+
+  #count({ request: { owner } }: Waiter, by: number): void {
+    const count = (this.#counts?.get(owner) ?? 0) + by
+    if (count > 0) this.#counts?.set(owner, count)
+    else this.#counts?.delete(owner)
+  }
+
+  get #all(): Waiter[] {
+    return [...this.#queue, ...this.#others]
+  }
+
+  get #size(): number {
+    return this.#queue.size + this.#others.size
+  }
+}

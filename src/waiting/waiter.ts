@@ -1,0 +1,138 @@
+import { Linked } from '../kit/linked-list.ts'
+import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+import { WakeEvent } from '../kit/wake-event.ts'
+import type { Hold } from '../lease/hold.ts'
+import type { Lease } from '../lease/lease.ts'
+import type { Owner } from '../owner/owner.ts'
+import type { LockServer } from '../servers/lock-server.ts'
+import { AbortWatch } from './abort-watch.ts'
+import type { RetryBudget } from './retry-budget.ts'
+
+/** One call to acquire a lock, as its caller meant it. */
+export interface AcquireRequest {
+  readonly owner: Owner
+  /** The lease in milliseconds: a fixed one, or the watchdog's. */
+  readonly leaseMs: number
+  readonly watched: boolean
+  /** Whether it is served in turn among all who ask so. */
+  readonly fair: boolean
+  /** How long to wait in milliseconds: 0 is not at all, Infinity without an end. */
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
+  /** Whether somebody else was found to have it before. */
+  readonly known: boolean
+  /** Set where it asks once although it has time: whom it asks. */
+  readonly once: Asker | undefined
+  /** What the caller gets for a hold. */
+  readonly leaseOf: (hold: Hold) => Lease
+}
+
+/** Takes one lock, or several together. */
+export type Asker = Pick<LockServer, 'acquire'>
+
+/**
+ * A request until it is settled: by a grant, by the end of its time, by an abort, by a failure, and
+ * only once. A grant that comes afterwards is passed on by whoever finds the waiter settled.
+ */
+export class Waiter extends Linked<Waiter> {
+  readonly request: AcquireRequest
+  readonly promise: Promise<Lease | null>
+  readonly retryBudget: RetryBudget
+  /** Rings when it is worth looking at the lock again. */
+  readonly wakeEvent = new WakeEvent()
+  /** Whether its turn has come and it looks after itself. */
+  contending = false
+  /** Whether it is known, and was told, that it has to wait for somebody else. */
+  announced = false
+  /** The name that it asks under, once it has asked. */
+  wireOwner: string | undefined
+  /** Whether it may stand in the queue in Redis under that name. */
+  queued = false
+  /** Whether a request on its behalf is under way. */
+  asking = false
+  /** Until when a request that was given up could still be granted, on `performance.now()`. */
+  doubtUntilMs = 0
+  #settled = false
+  #resolve!: (lease: Lease | null) => void
+  #reject!: (reason: unknown) => void
+  readonly #startedAt = performance.now()
+  #deadline: NodeJS.Timeout | undefined
+  readonly #abort: AbortWatch | undefined
+  readonly #onSettled: () => void
+
+  constructor(request: AcquireRequest, retryBudget: RetryBudget, onSettled: () => void) {
+    super()
+    this.request = request
+    this.retryBudget = retryBudget
+    this.#onSettled = onSettled
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    const { waitMs, signal } = request
+    this.#abort = signal && new AbortWatch(signal, this)
+    if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
+  }
+
+  get settled(): boolean {
+    return this.#settled
+  }
+
+  /** Whether it does not wait for those who have the lock. */
+  get asksOnce(): boolean {
+    return this.request.waitMs === 0 || this.request.once !== undefined
+  }
+
+  get waitedMs(): number {
+    return performance.now() - this.#startedAt
+  }
+
+  /** What is left of its time, in milliseconds; Infinity when it has no end of its own. */
+  get leftMs(): number {
+    const { waitMs } = this.request
+    return waitMs === 0 ? Infinity : Math.max(1, waitMs - this.waitedMs)
+  }
+
+  resolve(hold: Hold | null): void {
+    if (this.#settle()) this.#resolve(hold && this.request.leaseOf(hold))
+  }
+
+  reject(reason: unknown): void {
+    if (this.#settle()) this.#reject(reason)
+  }
+
+  #settle(): boolean {
+    if (this.#settled) return false
+    this.#settled = true
+    clearTimeout(this.#deadline)
+    this.#abort?.stop()
+    this.#onSettled()
+    this.wakeEvent.set()
+    return true
+  }
+
+  #armDeadline(): void {
+    const ms = this.request.waitMs - this.waitedMs
+    this.#deadline = setTimeout(
+      () => {
+        if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
+        // After a blocked event loop the grant may have arrived and not been read yet.
+        else setImmediate(() => this.#timeIsUp())
+      },
+      Math.min(ms, LONGEST_TIMER_MS),
+    )
+  }
+
+  // Null says that it was not to be had in the time given. Where Redis is silent for longer than usual
+  // nobody can know that.
+  #timeIsUp(): void {
+    if (this.#settled) return
+    if (this.retryBudget.isOutage(this.announced || this.request.known)) {
+      this.reject(
+        this.retryBudget.error(`not acquired within ${Math.round(this.request.waitMs)} ms`),
+      )
+    } else {
+      this.resolve(null)
+    }
+  }
+}

@@ -1,0 +1,475 @@
+import type { LeaseLostError } from '../../src/index.ts'
+import { Hold } from '../../src/lease/hold.ts'
+import { validityMs } from '../../src/lease/validity.ts'
+import { type Answer, type Renewer, Watchdog } from '../../src/lease/watchdog.ts'
+import { Owner } from '../../src/owner/owner.ts'
+import { deferred } from '../support/deferred.ts'
+import { TestClock } from './test-clock.ts'
+
+const LEASE_MS = 9_000
+const VALID_MS = validityMs(LEASE_MS)
+const THIRD_MS = LEASE_MS / 3
+/** So often the clocks are compared, and so long an answer is waited for when one of them says over. */
+const CHECK_MS = 250
+
+interface Asked {
+  holds: readonly Hold[]
+  leaseMs: number
+  timeoutMs: number
+  at: number
+}
+
+/** Answers as the test says: by default that everything is renewed, or held when only looked at. */
+class TestRenewer implements Renewer {
+  readonly asked: Asked[] = []
+  answer: (asked: Asked) => Promise<Answer[]> | Answer[] = ({ holds, leaseMs }) =>
+    holds.map(() => (leaseMs > 0 ? { kind: 'renewed', leaseMs } : { kind: 'held', leaseMs: 8_000 }))
+
+  /** How the holds are parted: one group unless a test says otherwise. */
+  groups: (holds: readonly Hold[]) => Hold[][] = (holds) => (holds.length > 0 ? [[...holds]] : [])
+
+  async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
+    const asked = { holds, leaseMs, timeoutMs, at: performance.now() }
+    this.asked.push(asked)
+    return this.answer(asked)
+  }
+
+  /** From now on every hold gets this answer. */
+  all(answer: Answer): void {
+    this.answer = ({ holds }) => holds.map(() => answer)
+  }
+
+  get last(): Asked | undefined {
+    return this.asked.at(-1)
+  }
+}
+
+const UNKNOWN: Answer = { kind: 'unknown', cause: new Error('no answer') }
+const RENEWED: Answer = { kind: 'renewed', leaseMs: LEASE_MS }
+
+let clock: TestClock
+let renewer: TestRenewer
+let keeper: Watchdog
+let lost: { hold: Hold; error: LeaseLostError; at: number }[]
+let late: Hold[]
+let renewed: number
+
+beforeEach(() => {
+  jest.useFakeTimers()
+  clock = new TestClock()
+  renewer = new TestRenewer()
+  lost = []
+  late = []
+  renewed = 0
+  keeper = new Watchdog(renewer, LEASE_MS, clock, {
+    renewed: (holds) => {
+      renewed += holds
+    },
+    late: (hold) => late.push(hold),
+  })
+})
+afterEach(() => {
+  keeper.close()
+  jest.useRealTimers()
+})
+
+function newHold(leaseMs = LEASE_MS): Hold {
+  const hold = new Hold(
+    {
+      lockName: 'orders',
+      owner: new Owner('client', '1'),
+      id: { key: 'orders', wireOwner: 'client:1' },
+      token: 7,
+      fair: false,
+      leaseMs,
+      sentAt: clock.now(),
+    },
+    clock,
+    (which, error) => {
+      keeper.untrack(which)
+      lost.push({ hold: which, error, at: performance.now() })
+    },
+  )
+  keeper.track(hold)
+  return hold
+}
+
+function newWatched(): Hold {
+  const hold = newHold()
+  keeper.watch(hold)
+  return hold
+}
+
+function release(hold: Hold): void {
+  keeper.untrack(hold)
+  hold.end()
+}
+
+describe('a watched hold', () => {
+  test('is renewed at every third of its lease, and outlives it', async () => {
+    const hold = newWatched()
+    await clock.pass(10 * LEASE_MS)
+    expect(lost).toEqual([])
+    expect(renewer.asked.map(({ at }) => at / THIRD_MS)).toEqual(
+      Array.from({ length: 30 }, (_, i) => i + 1),
+    )
+    expect(renewer.last).toMatchObject({ holds: [hold], leaseMs: LEASE_MS, timeoutMs: THIRD_MS })
+    expect(renewed).toBe(30)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS)
+  })
+
+  test('is lost by arithmetic when every answer stays unknown, which resets no clock', async () => {
+    renewer.all(UNKNOWN)
+    const hold = newWatched()
+    const { signal } = hold
+    await clock.pass(VALID_MS - 1)
+    expect(signal.aborted).toBe(false)
+    expect(late.length).toBeGreaterThan(2)
+    await clock.pass(2)
+    expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
+    expect(Math.abs((lost[0]?.at ?? 0) - VALID_MS)).toBeLessThanOrEqual(2)
+    expect(signal.reason).toBe(lost[0]?.error)
+  })
+
+  test('is lost by arithmetic when no answer comes at all', async () => {
+    renewer.answer = () => new Promise(() => {})
+    newWatched()
+    await clock.pass(VALID_MS + 1)
+    expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
+  })
+
+  test('is asked about again soon after an unknown answer, and goes on when it is renewed', async () => {
+    renewer.all(UNKNOWN)
+    const hold = newWatched()
+    await clock.pass(THIRD_MS)
+    expect(late).toEqual([hold])
+    renewer.all(RENEWED)
+    await clock.pass(1_000)
+    expect(renewer.asked).toHaveLength(2)
+    expect(hold.remainingMs()).toBeGreaterThan(VALID_MS - 1_000)
+    await clock.pass(3 * LEASE_MS)
+    expect(lost).toEqual([])
+    expect(late).toHaveLength(1)
+  })
+
+  test('lives from when the renewal was sent, however late the answer', async () => {
+    renewer.answer = async () => {
+      await new Promise((resolve) => setTimeout(resolve, THIRD_MS - 1))
+      return [RENEWED]
+    }
+    const hold = newWatched()
+    await clock.pass(THIRD_MS)
+    keeper.unwatch(hold)
+    await clock.pass(THIRD_MS - 1)
+    expect(renewed).toBe(1)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS - (THIRD_MS - 1))
+  })
+
+  test('is lost at once when the server says so', async () => {
+    renewer.all({ kind: 'lost' })
+    const hold = newWatched()
+    await clock.pass(THIRD_MS)
+    expect(lost).toMatchObject([{ hold, error: { reason: 'gone' }, at: THIRD_MS }])
+    await clock.pass(LEASE_MS)
+    expect(renewer.asked).toHaveLength(1)
+  })
+
+  test('that is not watched any more is not renewed, and keeps the time it has', async () => {
+    const hold = newWatched()
+    await clock.pass(THIRD_MS)
+    keeper.unwatch(hold)
+    renewer.all(UNKNOWN)
+    await clock.pass(VALID_MS - 1)
+    expect(lost).toEqual([])
+    await clock.pass(2)
+    expect(lost).toHaveLength(1)
+    // Only looked at since then.
+    expect(renewer.asked.filter(({ leaseMs }) => leaseMs > 0)).toHaveLength(1)
+  })
+})
+
+test('a fixed hold is not renewed and ends by arithmetic, to the millisecond', async () => {
+  const hold = newHold(1_000)
+  await clock.pass(validityMs(1_000) - 1)
+  expect(lost).toEqual([])
+  await clock.pass(2)
+  expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
+  expect(renewer.asked).toEqual([])
+})
+
+describe('a fixed hold', () => {
+  test('is looked at with every tick, and lost when the server does not have it any more', async () => {
+    const hold = newHold(4 * LEASE_MS)
+    renewer.all({ kind: 'held', leaseMs: 20_000 })
+    await clock.pass(2 * THIRD_MS)
+    expect(renewer.asked).toMatchObject([
+      { holds: [hold], leaseMs: 0 },
+      { holds: [hold], leaseMs: 0 },
+    ])
+    expect([lost, renewed]).toEqual([[], 0])
+    renewer.all({ kind: 'lost' })
+    await clock.pass(THIRD_MS)
+    expect(lost).toMatchObject([{ hold, error: { reason: 'gone' }, at: LEASE_MS }])
+  })
+
+  test('is not ended sooner by a look that is not answered', async () => {
+    const hold = newHold(4 * LEASE_MS)
+    renewer.all(UNKNOWN)
+    await clock.pass(validityMs(4 * LEASE_MS) - 1)
+    expect(lost).toEqual([])
+    await clock.pass(2)
+    expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
+  })
+
+  test('is asked about no more often in the twentieth minute of an outage than in the first', async () => {
+    newHold(1_000 * LEASE_MS)
+    renewer.all(UNKNOWN)
+    const askedInAMinute = async () => {
+      const before = renewer.asked.length
+      await clock.pass(60_000)
+      return renewer.asked.length - before
+    }
+    const atFirst = await askedInAMinute()
+    await clock.pass(18 * 60_000)
+    expect(await askedInAMinute()).toBeLessThanOrEqual(atFirst * 1.5)
+    expect(late).toHaveLength(renewer.asked.length)
+  })
+})
+
+test('many holds end one by one, each at its time, whatever was released or lengthened meanwhile', async () => {
+  const inMs = Array.from({ length: 300 }, (_, i) => 1_000 + ((i * 7_919) % 300) * 5)
+  const holds = inMs.map((ms) => newHold(ms))
+  const lengthened = holds.filter((_, i) => i % 3 === 0)
+  const released = holds.filter((_, i) => i % 3 === 1)
+  for (const hold of released) release(hold)
+  for (const hold of lengthened) hold.proved(2_600, clock.now())
+  await clock.pass(2_590)
+  const expected = holds
+    .filter((hold) => !released.includes(hold))
+    .map((hold) => ({ hold, at: validityMs(lengthened.includes(hold) ? 2_600 : hold.leaseMs) }))
+  expect(lost).toHaveLength(expected.length)
+  for (const { hold, at } of expected) {
+    const end = lost.find((one) => one.hold === hold)
+    expect(Math.abs((end?.at ?? 0) - at)).toBeLessThanOrEqual(2)
+  }
+})
+
+describe('a release', () => {
+  test.each<[string, Answer]>([
+    ['renewed', RENEWED],
+    ['lost', { kind: 'lost' }],
+    ['unknown', UNKNOWN],
+  ])('before a renewal under way is answered "%s" makes the answer void', async (_, answer) => {
+    const answers = deferred<Answer[]>()
+    renewer.answer = () => answers.promise
+    const hold = newWatched()
+    const { signal } = hold
+    await clock.pass(THIRD_MS)
+    expect(renewer.asked).toHaveLength(1)
+    release(hold)
+    answers.resolve([answer])
+    await clock.pass(3 * LEASE_MS)
+    expect(renewer.asked).toHaveLength(1)
+    expect([lost, late, renewed]).toEqual([[], [], 0])
+    expect(signal.aborted).toBe(false)
+    expect(hold.remainingMs()).toBe(0)
+  })
+
+  test.each<[string, Answer]>([
+    ['renewed', RENEWED],
+    ['unknown', UNKNOWN],
+  ])('after a renewal was answered "%s" ends the renewals', async (_, answer) => {
+    renewer.all(answer)
+    const hold = newWatched()
+    await clock.pass(THIRD_MS)
+    release(hold)
+    await clock.pass(3 * LEASE_MS)
+    expect(renewer.asked).toHaveLength(1)
+    expect(lost).toEqual([])
+  })
+
+  test('of one leaves the renewals of the others as they are', async () => {
+    const [first, second] = [newWatched(), newWatched()]
+    await clock.pass(THIRD_MS)
+    release(first)
+    await clock.pass(THIRD_MS)
+    expect(renewer.asked.map(({ holds }) => holds)).toEqual([[first, second], [second]])
+  })
+})
+
+describe('many holds', () => {
+  test('are renewed in requests of at most 500, whatever became of the other requests', async () => {
+    const holds = Array.from({ length: 1_201 }, newWatched)
+    renewer.answer = ({ holds: some }) => {
+      if (some.includes(holds[0] as Hold)) return new Promise(() => {})
+      if (some.includes(holds[600] as Hold)) return some.map(() => UNKNOWN)
+      return some.map(() => RENEWED)
+    }
+    await clock.pass(THIRD_MS)
+    expect(renewer.asked.map((asked) => asked.holds.length)).toEqual([500, 500, 201])
+    expect(renewed).toBe(201)
+    expect(holds[1_200]?.remainingMs()).toBeCloseTo(VALID_MS)
+    expect(late).toHaveLength(500)
+    await clock.pass(VALID_MS - THIRD_MS + 1)
+    expect(lost).toHaveLength(1_000)
+    expect(holds[1_200]?.live).toBe(true)
+  })
+
+  test('of several nodes or slots do not wait for one another', async () => {
+    const [here, there] = [newWatched(), newWatched()]
+    renewer.groups = (holds) => holds.map((hold) => [hold])
+    renewer.answer = ({ holds }) => (holds[0] === here ? new Promise(() => {}) : [RENEWED])
+    await clock.pass(THIRD_MS)
+    expect(renewer.asked.map(({ holds }) => holds)).toEqual([[here], [there]])
+    expect(there.remainingMs()).toBeCloseTo(VALID_MS)
+    expect(here.remainingMs()).toBeCloseTo(VALID_MS - THIRD_MS)
+  })
+
+  test('get an answer each', async () => {
+    const [held, gone, silent] = [newWatched(), newWatched(), newWatched()]
+    renewer.answer = () => [RENEWED, { kind: 'lost' }, UNKNOWN]
+    await clock.pass(THIRD_MS)
+    expect(held.remainingMs()).toBeCloseTo(VALID_MS)
+    expect(lost).toMatchObject([{ hold: gone }])
+    expect(late).toEqual([silent])
+    expect(silent.remainingMs()).toBeCloseTo(VALID_MS - THIRD_MS)
+  })
+})
+
+describe('when the clocks come apart', () => {
+  test.each([
+    ['forward', 4_000],
+    ['back', -4_000],
+  ])('by a step %s, the server is asked about everything at the next check', async (_, ms) => {
+    const watched = newWatched()
+    const fixed = newHold()
+    await clock.pass(500)
+    clock.step(ms)
+    await clock.pass(500)
+    expect(renewer.asked).toMatchObject([
+      { holds: [watched], leaseMs: LEASE_MS },
+      { holds: [fixed], leaseMs: 0 },
+    ])
+  })
+
+  test('the worse of them counts until the server has answered', async () => {
+    const answers = deferred<Answer[]>()
+    renewer.answer = () => answers.promise
+    const hold = newWatched()
+    clock.step(4_000)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS - 4_000)
+    await clock.pass(CHECK_MS)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS - 4_000 - CHECK_MS)
+    answers.resolve([RENEWED])
+    await clock.pass(0)
+    expect(hold.remainingMs()).toBeCloseTo(VALID_MS)
+  })
+
+  test('what the server still has for a fixed lease is believed', async () => {
+    const hold = newHold()
+    clock.step(8_000)
+    expect(hold.remainingMs()).toBeLessThan(1_000)
+    await clock.pass(CHECK_MS)
+    expect(hold.remainingMs()).toBeCloseTo(validityMs(8_000))
+  })
+
+  test.each<[string, Answer, 'live' | 'gone' | 'expired']>([
+    ['renewed, and it goes on', RENEWED, 'live'],
+    ['lost', { kind: 'lost' }, 'gone'],
+    ['silent, and it is given up', UNKNOWN, 'expired'],
+  ])('by a sleep longer than the lease, it is not valid; the server: %s', async (...cell) => {
+    const [, answer, end] = cell
+    const hold = newWatched()
+    renewer.all(answer)
+    await clock.pass(1_500)
+    clock.suspend(LEASE_MS)
+    expect(hold.remainingMs()).toBe(0)
+    await clock.pass(1_000)
+    if (end === 'live') expect(hold.remainingMs()).toBeGreaterThan(VALID_MS - 1_000)
+    else expect(lost).toMatchObject([{ hold, error: { reason: end } }])
+  })
+
+  describe('by a sleep longer than the lease, and Redis cannot be asked', () => {
+    test.each([
+      ['a watched lease', newWatched],
+      ['a fixed one', newHold],
+    ])('the signal of %s aborts soon after the process wakes up', async (_, acquire) => {
+      renewer.answer = () => new Promise(() => {})
+      const { signal } = acquire(LEASE_MS)
+      await clock.pass(1_100)
+      clock.suspend(LEASE_MS)
+      let abortedAfterMs = Number.NaN
+      const wokeAt = performance.now()
+      signal.addEventListener('abort', () => {
+        abortedAfterMs = performance.now() - wokeAt
+      })
+      await clock.pass(LEASE_MS / 3)
+      expect(abortedAfterMs).toBeLessThanOrEqual(2 * CHECK_MS)
+      expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
+    })
+
+    test('one with time left aborts when that is over, by the worse clock', async () => {
+      renewer.answer = () => new Promise(() => {})
+      const hold = newHold()
+      const leftMs = 700
+      clock.suspend(VALID_MS - leftMs)
+      await clock.pass(leftMs - 1)
+      expect(hold.live).toBe(true)
+      await clock.pass(2)
+      expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
+    })
+
+    test('an answer in time keeps what the server still has', async () => {
+      const answers = deferred<Answer[]>()
+      renewer.answer = () => answers.promise
+      const hold = newWatched()
+      clock.step(2 * LEASE_MS)
+      await clock.pass(CHECK_MS + CHECK_MS - 10)
+      answers.resolve([RENEWED])
+      await clock.pass(2 * LEASE_MS)
+      expect(hold.live).toBe(true)
+      expect(lost).toEqual([])
+    })
+  })
+
+  test('a look at the signal does not wait for the server', () => {
+    const hold = newWatched()
+    clock.suspend(LEASE_MS)
+    expect(hold.signal.aborted).toBe(true)
+    expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
+  })
+
+  test('by the small steps of NTP, nobody is asked', async () => {
+    newHold()
+    for (let i = 0; i < 10; i++) {
+      clock.step(i % 2 === 0 ? 100 : -100)
+      await clock.pass(CHECK_MS)
+    }
+    expect(renewer.asked).toEqual([])
+  })
+})
+
+test('a reconnect asks about everything at once, without waiting for a tick', async () => {
+  const watched = newWatched()
+  const fixed = newHold()
+  renewer.answer = ({ holds }) =>
+    holds.map((hold) => (hold === fixed ? { kind: 'lost' } : { kind: 'renewed', leaseMs: 9_000 }))
+  keeper.verifyAll()
+  await clock.pass(0)
+  expect(renewer.asked).toHaveLength(2)
+  expect(lost).toMatchObject([{ hold: fixed, error: { reason: 'gone' } }])
+  expect(watched.live).toBe(true)
+})
+
+test('no timer is left when nothing is held, and none after close()', async () => {
+  const hold = newWatched()
+  await clock.pass(THIRD_MS)
+  release(hold)
+  await clock.pass(THIRD_MS)
+  expect(jest.getTimerCount()).toBe(0)
+  newWatched()
+  newHold()
+  keeper.close()
+  await clock.pass(THIRD_MS)
+  expect(jest.getTimerCount()).toBe(0)
+})
