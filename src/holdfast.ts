@@ -4,7 +4,9 @@ import { InvalidArgumentError, show } from './errors.ts'
 import type { Emit, HoldfastEvents } from './events.ts'
 import { assertFunction } from './input.ts'
 import { outsideFrames } from './kit/frame-storage.ts'
+import { systemClock } from './lease/clock.ts'
 import { Backend } from './local/backend.ts'
+import { FairLocks } from './locks/fair/fair-locks.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { MultiLock } from './locks/multi/multi-lock.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
@@ -72,12 +74,15 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     if (settings.isQuorum) {
       const { longestLeaseMs } = settings
       this.#quorum = quorumOf(nodes, quorumSettings(settings))
-      this.#backend = new Backend(client, { servers: this.#quorum, nodes, longestLeaseMs })
+      this.#backend = new Backend(client, { server: this.#quorum, longestLeaseMs })
     } else {
-      const [servers] = nodes as [RedisServer]
-      this.#backend = new Backend(client, { servers, nodes, standIn: this.#thread })
+      const [server] = nodes as [RedisServer]
+      const fair = new FairLocks(server.fairFor(this.id, settings.label), systemClock)
+      this.#backend = new Backend(client, { server, fair, standIn: this.#thread })
     }
-    this.#redLocks = new RedLocks(client)
+    this.#redLocks = new RedLocks(client, (servers, nameOf) =>
+      quorumOf(servers as RedisServer[], quorumSettings(settings), nameOf),
+    )
   }
 
   /**

@@ -1,6 +1,11 @@
 import type { Moment } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
-import type { Grant } from '../servers/answers.ts'
+import type {
+  AcquireAnswer,
+  HandOverAnswer,
+  QueueAnswer,
+  ReenterAnswer,
+} from '../servers/answers.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { RESERVE } from './hand-over-budget.ts'
@@ -8,9 +13,11 @@ import type { LockSite } from './lock-site.ts'
 import { toRenew } from './server-renewer.ts'
 import type { Services } from './services.ts'
 
+type Answer = AcquireAnswer | HandOverAnswer | QueueAnswer | ReenterAnswer
+
 /** A proper answer; or null, and how long to pause before asking again. */
-export interface Asked {
-  readonly grant: Grant | null
+export interface Asked<A extends Answer> {
+  readonly grant: A | null
   /** Before the request was sent: the moment that a lease counts from. */
   readonly sentAt: Moment
   readonly pauseMs: number
@@ -39,7 +46,11 @@ export class AcquireRequests {
    *
    * @param callMs the time that the request may take, in milliseconds
    */
-  async #ask(waiter: Waiter, callMs: number, send: () => Promise<Grant>): Promise<Asked> {
+  async ask<A extends Answer>(
+    waiter: Waiter,
+    callMs: number,
+    send: () => Promise<A>,
+  ): Promise<Asked<A>> {
     waiter.asking = true
     const answeredOrNot = waiter.retryBudget.health.asks()
     const sentAt = this.#services.clock.now()
@@ -60,7 +71,7 @@ export class AcquireRequests {
       if (!(error instanceof CallFailure)) throw error
       const unknown = error.kind === 'unknown'
       // What is asked together is sent when all have asked.
-      const latestMs = waiter.request.once ? performance.now() : sentAt.monotonic
+      const latestMs = waiter.request.asksOnce ? performance.now() : sentAt.monotonic
       if (unknown) this.#inDoubt(waiter, latestMs + callMs, lateMs)
       // Given up with its waiter, before an answer could be expected: that says nothing of Redis.
       const silentMs = performance.now() - sentAt.monotonic
@@ -79,36 +90,11 @@ export class AcquireRequests {
    *
    * @param reserve how many tokens to ask for beside the one
    */
-  acquire(waiter: Waiter, reserve: number): Promise<Asked> {
+  acquire(waiter: Waiter, reserve: number): Promise<Asked<AcquireAnswer>> {
     const callMs = callMsFor(waiter)
-    const wireOwner = this.nameOf(waiter)
-    const { leaseMs, once = this.#services.server } = waiter.request
-    return this.#ask(waiter, callMs, () =>
-      once.acquire(this.#site.keys, wireOwner, leaseMs, 1, callMs, reserve),
-    )
-  }
-
-  /**
-   * Asks for a first acquisition in turn, and queues where the waiter waits.
-   *
-   * @param ticket that it was given before, or ''
-   */
-  queueUp(waiter: Waiter, ticket: string): Promise<Asked> {
-    const callMs = callMsFor(waiter)
-    const wireOwner = this.nameOf(waiter)
-    const { leaseMs } = waiter.request
-    const waits = !waiter.asksOnce
-    waiter.queued ||= waits
-    return this.#ask(waiter, callMs, () =>
-      this.#services.fairCommands.acquire(
-        this.#site.fairKeys,
-        wireOwner,
-        leaseMs,
-        waits ? ticket : null,
-        () => this.#services.heartbeat.listens,
-        callMs,
-      ),
-    )
+    const owner = this.nameOf(waiter)
+    const { leaseMs, together = this.#site.remote } = waiter.request
+    return this.ask(waiter, callMs, () => together.acquire({ owner, leaseMs, reserve, callMs }))
   }
 
   /**
@@ -121,16 +107,14 @@ export class AcquireRequests {
     this.abandonName(waiter)
     for (hold.loseIfOver(); !waiter.settled && hold.live; ) {
       const callMs = callMsFor(waiter)
-      const { grant, sentAt, pauseMs } = await this.#ask(waiter, callMs, () =>
-        this.#services.server.acquire(
-          this.#site.keys,
-          hold.id.wireOwner,
+      const { grant, sentAt, pauseMs } = await this.ask(waiter, callMs, () =>
+        this.#site.remote.reenter({
+          owner: hold.id.wireOwner,
+          token: hold.lastToken,
+          holds: hold.count,
           leaseMs,
-          hold.count,
           callMs,
-          0,
-          hold.lastToken,
-        ),
+        }),
       )
       if (grant === null) {
         waiter.wakeEvent.reset()
@@ -158,12 +142,12 @@ export class AcquireRequests {
    * @param listening how many listeners are this client's own, when it is to yield to others; else
    * null
    */
-  handOver(hold: Hold, waiter: Waiter, listening: number | null): Promise<Asked> {
+  handOver(hold: Hold, waiter: Waiter, listening: number | null): Promise<Asked<HandOverAnswer>> {
     const { callMs } = this.#site.retryBudget()
     const from = { owner: hold.id.wireOwner, token: hold.lastToken }
     const to = { owner: this.nameOf(waiter), leaseMs: waiter.request.leaseMs }
-    return this.#ask(waiter, callMs, () =>
-      this.#services.server.handOver(this.#site.keys, from, to, listening, callMs, RESERVE),
+    return this.ask(waiter, callMs, () =>
+      this.#site.remote.handOver({ from, to, listening, reserve: RESERVE, callMs }),
     )
   }
 
@@ -193,6 +177,7 @@ export class AcquireRequests {
   }
 }
 
-function callMsFor({ retryBudget, leftMs }: Waiter): number {
+/** How long the next request of the waiter may take, in milliseconds. */
+export function callMsFor({ retryBudget, leftMs }: Waiter): number {
   return Math.min(retryBudget.callMs, leftMs + AFTER_THE_WAIT_MS)
 }

@@ -2,15 +2,13 @@ import type { Emit } from '../events.ts'
 import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
 import { type StandIn, Watchdog } from '../lease/watchdog.ts'
-import { Heartbeat } from '../locks/fair/heartbeat.ts'
 import type { Frames } from '../owner/frames.ts'
 import type { Owners } from '../owner/owners.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import { PendingReleases } from '../servers/pending-releases.ts'
-import { FairCommands } from '../servers/redis/fair-commands.ts'
-import type { RedisServer } from '../servers/redis/redis-server.ts'
 import type { Settings } from '../settings.ts'
 import { ResponseTime } from '../waiting/response-time.ts'
+import type { FairKind } from './fair-kind.ts'
 import { LocalLocks } from './local-locks.ts'
 import { ServerRenewer } from './server-renewer.ts'
 
@@ -24,35 +22,35 @@ export interface Client {
 
 /** Where the locks of one client live. */
 interface Place {
-  /** One server, or a majority of several. */
-  readonly servers: LockServer
-  readonly nodes: readonly RedisServer[]
+  readonly server: LockServer
+  /** Left out where the place has no fair locks. */
+  readonly fair?: FairKind | undefined
   /** A longer lease is refused, in milliseconds; left out where any is taken. */
   readonly longestLeaseMs?: number
   /** Renews while the main thread cannot. */
   readonly standIn?: StandIn | undefined
 }
 
-/** All that it takes for a client to have locks on one server, or on a majority of several. */
+/** All that it takes for a client to have locks at one place. */
 export class Backend {
   readonly registry: LocalLocks
-  readonly #servers: LockServer
+  readonly #server: LockServer
   readonly #watchdog: Watchdog
   readonly #pendingReleases: PendingReleases
-  readonly #heartbeat: Heartbeat
+  readonly #fair: FairKind | undefined
   readonly #closeMs: number
-  readonly #ignoreUps: readonly (() => void)[]
+  readonly #ignoreUps: () => void
 
   constructor(
     { owners, frames, settings, emit }: Client,
-    { servers, nodes, longestLeaseMs, standIn }: Place,
+    { server, fair, longestLeaseMs, standIn }: Place,
   ) {
-    const { leaseMs, commandTimeoutMs, outageMs, label, counterTtlMs } = settings
-    const [first] = nodes as [RedisServer]
-    this.#servers = servers
+    const { leaseMs, commandTimeoutMs, outageMs } = settings
+    this.#server = server
+    this.#fair = fair
     this.#closeMs = commandTimeoutMs
     this.#watchdog = new Watchdog(
-      new ServerRenewer(servers),
+      new ServerRenewer(server),
       leaseMs,
       systemClock,
       {
@@ -69,16 +67,13 @@ export class Backend {
       standIn,
     )
     // After a reconnect it may be another server, or an emptied one.
-    this.#ignoreUps = nodes.map((node) => node.onUp(() => this.#watchdog.verifyAll()))
+    this.#ignoreUps = server.onUp(() => this.#watchdog.verifyAll())
     this.#pendingReleases = new PendingReleases(commandTimeoutMs)
-    const fairCommands = new FairCommands(first.runner, owners.clientId, label, counterTtlMs)
-    this.#heartbeat = new Heartbeat(first, fairCommands, systemClock)
     this.registry = new LocalLocks(
       owners,
       {
-        server: servers,
-        fairCommands,
-        heartbeat: this.#heartbeat,
+        server,
+        fairServer: fair?.server,
         watchdog: this.#watchdog,
         pendingReleases: this.#pendingReleases,
         clock: systemClock,
@@ -86,10 +81,11 @@ export class Backend {
           commandTimeoutMs,
           outageMs,
           responseTime: new ResponseTime(),
-          whyDown: () => servers.whyDown,
+          whyDown: () => server.whyDown,
         },
         emit,
       },
+      fair,
       frames,
       leaseMs,
       longestLeaseMs,
@@ -99,16 +95,16 @@ export class Backend {
   /** Releases what is held and lets nobody wait any more. The servers stay open. */
   async close(): Promise<void> {
     const released = this.registry.close()
-    if (this.#servers.everUp) {
+    if (this.#server.everUp) {
       // A little longer than a call may take: what stays unanswered is then known, and settled.
       await within(this.#closeMs + 50, released)
       await within(
         this.#closeMs,
-        this.#pendingReleases.close().then(() => this.#servers.quiet()),
+        this.#pendingReleases.close().then(() => this.#server.quiet()),
       )
     }
-    for (const ignore of this.#ignoreUps) ignore()
-    this.#heartbeat.close()
+    this.#ignoreUps()
+    this.#fair?.close()
     this.#watchdog.close()
   }
 }

@@ -3,9 +3,8 @@ import type { HoldEvent } from '../events.ts'
 import { elapsedMs, type Moment } from '../lease/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
-import type { Granted } from '../servers/answers.ts'
+import type { Granted, SeenHold } from '../servers/answers.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import type { SeenHold } from '../servers/redis/force-release.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { LaterCallers } from './later-callers.ts'
 import type { LockSite } from './lock-site.ts'
@@ -54,7 +53,7 @@ export class CurrentHold {
       {
         lockName: this.#site.name,
         owner: request.owner,
-        id: { key: this.#site.keys.lock, wireOwner },
+        id: { key: this.#site.rawName, wireOwner },
         token: lastToken - reserved,
         lastToken,
         fair: request.fair,
@@ -177,8 +176,7 @@ export class CurrentHold {
     this.#services.emit('lost', { ...eventOf(hold), error })
     if (this.#hold !== hold) return
     this.#hold = null
-    if (error.reason === 'expired')
-      this.#services.server.ranOut?.(this.#site.keys, hold.id.wireOwner)
+    if (error.reason === 'expired') this.#site.remote.ranOut?.(hold.id.wireOwner)
     this.#onLost()
   }
 }

@@ -2,10 +2,8 @@ import type { ClosedError } from '../errors.ts'
 import { BackgroundTasks } from '../kit/background-tasks.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
-import { FairQueue } from '../locks/fair/fair-queue.ts'
 import type { Owner } from '../owner/owner.ts'
-import type { NextHolder } from '../servers/answers.ts'
-import type { SeenHold } from '../servers/redis/force-release.ts'
+import type { NextHolder, SeenHold } from '../servers/answers.ts'
 import { ReleaseListener } from '../waiting/release-listener.ts'
 import { ServerHealth } from '../waiting/server-health.ts'
 import { WaitQueue } from '../waiting/wait-queue.ts'
@@ -13,6 +11,7 @@ import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { Acquire } from './acquire.ts'
 import { AcquireRequests } from './acquire-requests.ts'
 import { CurrentHold } from './current-hold.ts'
+import type { FairKind, LocalFairQueue } from './fair-kind.ts'
 import { HandOverBudget } from './hand-over-budget.ts'
 import { HoldRequests } from './hold-requests.ts'
 import type { Host } from './host.ts'
@@ -37,7 +36,8 @@ export class LocalLock {
   readonly #tasks: BackgroundTasks
   readonly #acquire: Acquire
   readonly #release: Release
-  #fairQueue: FairQueue | undefined
+  readonly #fair: FairKind | undefined
+  #fairQueue: LocalFairQueue | undefined
   readonly #host: Host = {
     isOccupied: () => this.#occupied,
     isWantedByOthers: () => this.#waiters.isShared,
@@ -50,12 +50,21 @@ export class LocalLock {
   readonly #health = new ServerHealth()
   readonly #advanceNext = () => this.#advance()
 
-  constructor(name: string, rawName: string, services: Services, onIdle: () => void) {
+  constructor(
+    name: string,
+    rawName: string,
+    services: Services,
+    fair: FairKind | undefined,
+    onIdle: () => void,
+  ) {
+    this.#fair = fair
     this.#site = new LockSite(name, rawName, services)
     this.#acquireRequests = new AcquireRequests(this.#site)
     this.#holdRequests = new HoldRequests(this.#site)
     this.#current = new CurrentHold(this.#site, () => this.#lookAgain())
-    this.#releases = new ReleaseListener(this.#site, () => this.#waiters.first?.wakeEvent.set())
+    this.#releases = new ReleaseListener(this.#site.remote, services.server, () =>
+      this.#waiters.first?.wakeEvent.set(),
+    )
     this.#acquire = new Acquire(
       this.#host,
       this.#acquireRequests,
@@ -196,8 +205,8 @@ export class LocalLock {
   }
 
   /** Those who wait in turn. */
-  get #queue(): FairQueue {
-    this.#fairQueue ??= new FairQueue(this.#site, this.#current, this.#host)
+  get #queue(): LocalFairQueue {
+    this.#fairQueue ??= (this.#fair as FairKind).newQueue(this.#site, this.#current, this.#host)
     return this.#fairQueue
   }
 
@@ -216,7 +225,7 @@ export class LocalLock {
     // Whoever hears of it may have released it.
     if (this.#current.hold !== hold) return
     if (!this.#waiters.isEmpty && this.#waiters.has(request.owner))
-      this.#fairQueue?.ring(request.owner)
+      this.#fairQueue?.wake(request.owner)
     for (const other of this.#waiters.queuedWith(waiter)) {
       if (other.contending) other.wakeEvent.set()
       else this.#tasks.run(this.#reenter(hold, other))

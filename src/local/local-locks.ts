@@ -1,15 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClosedError, InvalidArgumentError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
-import type { MultiLease } from '../locks/multi/multi-lease.ts'
 import type { Frames } from '../owner/frames.ts'
-import { HeldLeases } from '../owner/held-leases.ts'
+import { HeldLeases, type Kept } from '../owner/held-leases.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Owners } from '../owner/owners.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
+import type { FairKind } from './fair-kind.ts'
 import { LocalLock } from './local-lock.ts'
 import type { Services } from './services.ts'
+
+/** A lease of several locks. */
+type HeldTogether = Kept & { readonly scoped: boolean }
 
 /** So many locks that nobody has or wants are kept in mind, for whoever wants them next. */
 const MOST_IDLE = 512
@@ -18,12 +21,14 @@ const MOST_IDLE = 512
 export class LocalLocks {
   readonly frames: Frames
   readonly leases = new HeldLeases<Lease>()
-  readonly multiLeases = new HeldLeases<MultiLease>()
+  /** Those of several locks, whose kind alone knows what they are. */
+  readonly multiLeases = new HeldLeases<HeldTogether>()
   readonly leaseMs: number
   readonly #longestLeaseMs: number
   readonly #owners: Owners
   readonly #services: Services
-  readonly #contenders = new Map<string, LocalLock>()
+  readonly #fair: FairKind | undefined
+  readonly #all = new Map<string, LocalLock>()
   /** Those that may be idle. */
   readonly #idle = new Set<string>()
   #closed = false
@@ -31,6 +36,7 @@ export class LocalLocks {
   constructor(
     owners: Owners,
     services: Services,
+    fair: FairKind | undefined,
     frames: Frames,
     leaseMs: number,
     longestLeaseMs = Infinity,
@@ -38,6 +44,7 @@ export class LocalLocks {
     this.#longestLeaseMs = longestLeaseMs
     this.#owners = owners
     this.#services = services
+    this.#fair = fair
     this.frames = frames
     this.leaseMs = leaseMs
   }
@@ -81,20 +88,22 @@ export class LocalLocks {
 
   /** How many locks are kept in mind. */
   get size(): number {
-    return this.#contenders.size
+    return this.#all.size
   }
 
   /** The lock for a lock that is held or waited for here; undefined when it is neither. */
   find(rawName: string): LocalLock | undefined {
-    const lock = this.#contenders.get(rawName)
+    const lock = this.#all.get(rawName)
     return lock?.isIdle ? undefined : lock
   }
 
   lock(name: string, rawName: string): LocalLock {
-    let lock = this.#contenders.get(rawName)
+    let lock = this.#all.get(rawName)
     if (lock === undefined) {
-      lock = new LocalLock(name, rawName, this.#services, () => this.#becameIdle(rawName))
-      this.#contenders.set(rawName, lock)
+      lock = new LocalLock(name, rawName, this.#services, this.#fair, () =>
+        this.#becameIdle(rawName),
+      )
+      this.#all.set(rawName, lock)
     }
     return lock
   }
@@ -103,7 +112,7 @@ export class LocalLocks {
     this.#idle.add(rawName)
     if (this.#idle.size <= MOST_IDLE) return
     for (const name of this.#idle) {
-      if (this.#contenders.get(name)?.isIdle) this.#contenders.delete(name)
+      if (this.#all.get(name)?.isIdle) this.#all.delete(name)
     }
     this.#idle.clear()
   }
@@ -128,7 +137,7 @@ export class LocalLocks {
     this.#closed = true
     this.leases.close()
     this.multiLeases.close()
-    const contenders = [...this.#contenders.values()]
+    const contenders = [...this.#all.values()]
     await Promise.all(contenders.map((one) => one.close(closedError(one.name))))
   }
 }

@@ -1,28 +1,30 @@
 import type { Released } from '../servers/answers.ts'
-import { type FairKeys, fairKeys } from '../servers/redis/fair-commands.ts'
-import { type LockKeys, lockKeys } from '../servers/redis/keys.ts'
+import type { FairServer, RemoteFairLock } from '../servers/fair-server.ts'
+import type { RemoteLock } from '../servers/lock-server.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import type { ServerHealth } from '../waiting/server-health.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import type { Services } from './services.ts'
 
-/** One lock as its client talks about it to Redis: under which names, and with how much retryBudget. */
+/** One lock as its client has it: its names, and what it is at its place. */
 export class LockSite {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
-  readonly keys: LockKeys
+  readonly rawName: string
+  readonly remote: RemoteLock
   readonly services: Services
-  #fairKeys: FairKeys | undefined
+  #remoteFair: RemoteFairLock | undefined
 
   constructor(name: string, rawName: string, services: Services) {
     this.name = name
-    this.keys = lockKeys(rawName)
+    this.rawName = rawName
+    this.remote = services.server.lock(rawName)
     this.services = services
   }
 
-  get fairKeys(): FairKeys {
-    this.#fairKeys ??= fairKeys(this.keys.lock)
-    return this.#fairKeys
+  get remoteFair(): RemoteFairLock {
+    this.#remoteFair ??= (this.services.fairServer as FairServer).lock(this.rawName)
+    return this.#remoteFair
   }
 
   /** @param health what it shares with others; left out when it is alone */
@@ -48,12 +50,11 @@ export class LockSite {
     holds: number,
     token: number | '',
     fair: boolean,
-    timeoutMs: number,
+    callMs: number,
   ): Promise<Released> {
-    const { server, fairCommands } = this.services
     return fair && holds === 0
-      ? fairCommands.release(this.fairKeys, wireOwner, token, timeoutMs)
-      : server.release(this.keys, wireOwner, holds, token, timeoutMs)
+      ? this.remoteFair.release(wireOwner, token, callMs)
+      : this.remote.release({ owner: wireOwner, holds, token, callMs })
   }
 
   /**
@@ -63,7 +64,7 @@ export class LockSite {
    * @param leaseMs the longest lease that it could have
    */
   abandon(wireOwner: string, untilMs: number, leaseMs: number, fair: boolean): void {
-    const release = (timeoutMs: number) => this.release(wireOwner, 0, '', fair, timeoutMs)
+    const release = (callMs: number) => this.release(wireOwner, 0, '', fair, callMs)
     this.services.pendingReleases.add({ release, untilMs, leaseMs })
   }
 }

@@ -1,17 +1,16 @@
 import type { Emit } from '../events.ts'
 import type { Clock } from '../lease/clock.ts'
 import type { Watchdog } from '../lease/watchdog.ts'
-import type { Heartbeat } from '../locks/fair/heartbeat.ts'
+import type { FairServer } from '../servers/fair-server.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import type { PendingReleases } from '../servers/pending-releases.ts'
-import type { FairCommands } from '../servers/redis/fair-commands.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
 
-/** What all locks of one client share. */
+/** What all locks of one client at one place share. */
 export interface Services {
   readonly server: LockServer
-  readonly fairCommands: FairCommands
-  readonly heartbeat: Heartbeat
+  /** Undefined where the place has no fair locks. */
+  readonly fairServer: FairServer | undefined
   readonly watchdog: Watchdog
   readonly pendingReleases: PendingReleases
   readonly clock: Clock

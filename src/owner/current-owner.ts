@@ -1,28 +1,40 @@
-import type { Lease } from '../lease/lease.ts'
-import type { LocalLocks } from '../local/local-locks.ts'
+import type { Frames } from './frames.ts'
 import type { HeldLeases, Kept } from './held-leases.ts'
 import { Holder } from './holder.ts'
 import type { Owner } from './owner.ts'
+
+/** What is known of the locks of one client at one place, those that are held or waited for. */
+interface LocksInUse {
+  readonly frames: Frames
+  find(rawName: string): LockInUse | undefined
+}
+
+interface LockInUse {
+  /** Who has it in this client. */
+  readonly holder: Owner | null
+  /** Whether that owner is about to have it. */
+  isPending(owner: Owner): boolean
+}
 
 /**
  * For whom the running code acts when it uses one lock object. What that acquires for nobody else,
  * each time as an owner of its own, is kept here.
  */
-export class CurrentOwner<L extends Kept & { readonly scoped: boolean } = Lease> extends Holder {
+export class CurrentOwner<L extends Kept & { readonly scoped: boolean }> extends Holder {
   /** The owner that the lock object was made with. It goes before all frames. */
   readonly explicit: Owner | undefined
   readonly #rawName: string
-  readonly #registry: LocalLocks
-  readonly #holdings: HeldLeases<L>
+  readonly #registry: LocksInUse
+  readonly #heldLeases: HeldLeases<L>
 
   constructor(
     rawName: string,
     explicit: Owner | undefined,
-    registry: LocalLocks,
-    holdings: HeldLeases<L>,
+    registry: LocksInUse,
+    heldLeases: HeldLeases<L>,
   ) {
     super()
-    this.#holdings = holdings
+    this.#heldLeases = heldLeases
     this.#rawName = rawName
     this.explicit = explicit
     this.#registry = registry
@@ -58,8 +70,8 @@ export class CurrentOwner<L extends Kept & { readonly scoped: boolean } = Lease>
   /** The lease that an `unlock()` by the running code undoes, live or lost. */
   leaseToUndo(): L | undefined {
     const latestOf = (owner: Owner) =>
-      this.#holdings.latest(owner, this.#rawName, ({ scoped }) => !scoped)
-    return this.#of(latestOf, () => this.#holdings.earliest(this, this.#rawName))
+      this.#heldLeases.latest(owner, this.#rawName, ({ scoped }) => !scoped)
+    return this.#of(latestOf, () => this.#heldLeases.earliest(this, this.#rawName))
   }
 
   /**
@@ -69,12 +81,12 @@ export class CurrentOwner<L extends Kept & { readonly scoped: boolean } = Lease>
    */
   forgetLostBeside(lease: L): boolean {
     if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return false
-    return this.#holdings.forgetLost(this, this.#rawName)
+    return this.#heldLeases.forgetLost(this, this.#rawName)
   }
 
   /** A lease that the running code holds. */
   heldLease(): L | undefined {
-    const liveOf = (holder: Holder) => this.#holdings.live(holder, this.#rawName)
+    const liveOf = (holder: Holder) => this.#heldLeases.live(holder, this.#rawName)
     return this.#of(liveOf, () => liveOf(this))
   }
 

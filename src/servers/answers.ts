@@ -1,5 +1,14 @@
-/** What an acquire or a hand-over was answered. */
-export type Grant = Granted | Held | Yielded | Queued | { readonly kind: 'gone' } | Forgot
+/** What an acquisition was answered. */
+export type AcquireAnswer = Granted | Held
+
+/** What a re-entry was answered. */
+export type ReenterAnswer = Granted | Gone
+
+/** What a hand-over was answered. */
+export type HandOverAnswer = Granted | Gone | Yielded
+
+/** What an acquisition in turn was answered. */
+export type QueueAnswer = Granted | Held | Queued
 
 export interface Granted {
   readonly kind: 'granted'
@@ -13,10 +22,9 @@ export interface Granted {
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
 
-/** A master of several that may not vote before that time; null when it was not told since when. */
-export interface Forgot {
-  readonly kind: 'forgot'
-  readonly sinceUs: number | null
+/** The owner does not hold the lock any more. */
+export interface Gone {
+  readonly kind: 'gone'
 }
 
 /** The lock is free, and so many others who listen have been woken. */
@@ -78,7 +86,20 @@ export interface NextHolder {
 export type Released =
   | { readonly kind: 'freed'; readonly listeners: number; readonly following?: NextHolder }
   | { readonly kind: 'kept' }
-  | { readonly kind: 'gone' }
+  | Gone
+
+/** The hold that force is to end: that one, and none that comes after it. */
+export interface SeenHold {
+  /** `<clientId>:<owner>` */
+  readonly owner: string
+  /** The last token issued; null where none is remembered, or each name is used for one hold only. */
+  readonly token: number | null
+}
+
+/** Several locks at once: all are granted under one token, or one of them, by its index, is somebody else's. */
+export type JointAnswer =
+  | Granted
+  | { readonly kind: 'held'; readonly ttlMs: number; readonly index: number }
 
 /** So many of those who queue are listed: while it makes a long list the server does nothing else. */
 export const MOST_LISTED = 1_000

@@ -73,48 +73,26 @@ function codeOf(message: string): string {
   return (/@user_script: \d+: -([A-Z]+) /.exec(message) ?? /^(\S*)/.exec(message))?.[1] ?? ''
 }
 
-/** What ioredis rejected with, as a failure. Every message of its own that is listed is tested. */
-export function failureOf(error: unknown): CallFailure {
-  if (error instanceof CallFailure) return error
-  const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof Error && error.name === 'ReplyError') {
-    return new CallFailure('refused', message, error)
+/** An answer that is none of those that a script gives: whether it ran is as unknown as without one. */
+export class OddAnswer extends CallFailure {
+  /** @param script its name */
+  constructor(script: string, reply: unknown) {
+    super('unknown', `it answered ${shown(reply)} to the script "${script}", which makes no sense`)
   }
-  if (message.includes('enableOfflineQueue options is false')) {
-    return new CallFailure('unsent', 'the connection was down', error)
-  }
-  // ioredis speaks of its retries, of which there are none.
-  const why = message.includes('max retries per request') ? '' : ` (${message})`
-  return new CallFailure('unknown', `the connection broke before the answer${why}`, error)
 }
 
-/**
- * An error from connecting: the server's own words, or those of the network. What a server says of a
- * connection passes: connections end and others are let in, logins are changed, rights are granted.
- */
-export function connectionFailure(error: Error): CallFailure {
-  if (error instanceof CallFailure) {
-    if (error.kind !== 'refused' || !error.permanent) return error
-    return new CallFailure('refused', error.message, error.cause, false)
-  }
-  if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error, false)
-  const nested = 'lastNodeError' in error && error.lastNodeError
-  const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
-  // Ours goes on: see `openClient`.
-  const told = detail.replace(' and retry is disabled', '')
-  return new CallFailure('unsent', told || error.name, error)
+const MOST_SHOWN = 120
+
+/** An answer in words, and in short. */
+export function shown(reply: unknown): string {
+  const words = asWords(reply)
+  return words.length <= MOST_SHOWN ? words : `${words.slice(0, MOST_SHOWN)}…`
 }
 
-/** Why nothing is sent: where a greeting had no answer that is known of all that would have followed it. */
-export function unsent(failure: CallFailure): CallFailure {
-  return failure.kind === 'unknown' ? new CallFailure('unsent', failure.message, failure) : failure
-}
-
-/**
- * Whether ioredis tells of what is nothing by itself: its SELECT was refused, which is sent once more
- * and told of then; or it left a connection that was being made, because Sentinel named another master.
- */
-export function isNoNews(error: Error & { command?: { name?: string } }): boolean {
-  if (error.name === 'ReplyError') return error.command?.name === 'select'
-  return error.message === 'Connection is closed.'
+function asWords(reply: unknown): string {
+  if (reply === null || reply === undefined) return 'nil'
+  if (typeof reply === 'string') return JSON.stringify(reply)
+  if (reply instanceof Error) return `the error ${JSON.stringify(reply.message)}`
+  if (!Array.isArray(reply)) return typeof reply === 'object' ? 'a map' : String(reply)
+  return `[${reply.slice(0, 10).map(asWords).join(', ')}${reply.length > 10 ? ', …' : ''}]`
 }

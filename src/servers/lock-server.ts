@@ -1,28 +1,126 @@
-import type { LockKeys } from './redis/keys.ts'
-import type { RedisServer } from './redis/redis-server.ts'
+import type {
+  AcquireAnswer,
+  HandOverAnswer,
+  JointAnswer,
+  LeaseToRenew,
+  LockFacts,
+  ReenterAnswer,
+  Released,
+  SeenHold,
+} from './answers.ts'
+import type { CallFailure } from './call-failure.ts'
+import type { FairServer } from './fair-server.ts'
+import type { Subscription } from './subscription.ts'
 
-/** What locks ask of the server that they live on, or of a majority of several. */
-export type LockServer = Pick<
-  RedisServer,
-  | 'acquire'
-  | 'handOver'
-  | 'release'
-  | 'renew'
-  | 'groups'
-  | 'seen'
-  | 'forceRelease'
-  | 'inspect'
-  | 'listen'
-  | 'lateAtMostMs'
-  | 'whyDown'
-  | 'everUp'
-  | 'connect'
-  | 'close'
-  | 'countsListeners'
-  | 'quiet'
-  | 'identify'
-> &
-  Partial<Pick<RedisServer, 'acquireAll'>> & {
-    /** The time of that hold ran out, and nobody has released it: for servers that keep an account of names. */
-    ranOut?(keys: LockKeys, owner: string): void
-  }
+/**
+ * What a place where locks live must be able to do: one server, a majority of several, or another.
+ * Every call ends within its `callMs`, and rejects with a {@link CallFailure} and nothing else.
+ */
+export interface LockServer {
+  /** One lock there. Keep it while the lock is used: the place may remember things of it. */
+  lock(rawName: string): RemoteLock
+  /**
+   * Renews many leases at once; a `leaseMs` of 0 only looks.
+   *
+   * @returns for each what is left of it in milliseconds, -1 without an expiry, -2 when its owner does
+   * not hold it; or the failure of the call that it was part of
+   */
+  renew(
+    leases: readonly LeaseToRenew[],
+    leaseMs: number,
+    callMs: number,
+  ): Promise<(number | CallFailure)[]>
+  /** The indices of the locks, those together that one request can be about. */
+  groups(locks: readonly { readonly key: string }[]): number[][]
+  /** Takes several locks of one group, or none. Left out where that takes a request for each. */
+  acquireAll?(
+    locks: readonly { readonly rawName: string; readonly owner: string }[],
+    leaseMs: number,
+    callMs: number,
+  ): Promise<JointAnswer>
+  /** Where a lock stands among those there, the same for all clients: those of one group side by side. */
+  orderOf(rawName: string): string
+  /** Which place it is: the same for all clients as long as it runs; null when it does not tell. */
+  identify(callMs: number): Promise<string | null>
+  /** The fair locks there, as one client has places in their queues. Left out where there are none. */
+  fairFor?(clientId: string, label: string): FairServer
+  /** Why it cannot be a vote among several, in words that follow the name of a lock; null when it can. */
+  readonly whyNoVote: string | null
+  /** How long after its deadline a request may still run, in milliseconds. */
+  readonly lateAtMostMs: number
+  /** Whether a release is told how many listen to it, be they connected anywhere. */
+  readonly countsListeners: boolean
+  /** Why it cannot be reached; undefined when it can, or nothing is known. */
+  readonly whyDown: CallFailure | undefined
+  /** Whether it could be reached ever. */
+  readonly everUp: boolean
+  /** Calls `onUp` whenever it was connected, be it to another server, until the result is called. */
+  onUp(onUp: () => void): () => void
+  connect(): void
+  /** Ends when nothing is under way there that nobody waits for. */
+  quiet(): Promise<void>
+  close(): void
+}
+
+/** One lock at its place: its verbs. */
+export interface RemoteLock {
+  acquire(attempt: Attempt): Promise<AcquireAnswer>
+  reenter(reentry: Reentry): Promise<ReenterAnswer>
+  /** Passes the lock from one owner of a client to another, or frees it for others who listen. */
+  handOver(passing: Passing): Promise<HandOverAnswer>
+  /** Lowers the hold count; at zero it frees the lock. */
+  release(ending: Ending): Promise<Released>
+  /** The time of that hold ran out, and nobody has released it: for places that keep an account of names. */
+  ranOut?(owner: string): void
+  /** The hold that force would end; null when the lock is free. */
+  seen(callMs: number): Promise<SeenHold | null>
+  /** Ends that hold and no other: whether it was there still. */
+  forceRelease(seen: SeenHold, callMs: number): Promise<boolean>
+  /** @param most how many of those who queue are listed; 0 leaves out who waits altogether */
+  inspect(callMs: number, most?: number): Promise<LockFacts>
+  /** Calls `onWake` with each message, and without one when any may have been missed. */
+  listen(onWake: (message?: string) => void): Subscription
+}
+
+/** A first acquisition. */
+export interface Attempt {
+  /** The name that it is asked for in: no other attempt has it. */
+  readonly owner: string
+  readonly leaseMs: number
+  /** How many tokens are wanted beside the one. */
+  readonly reserve: number
+  readonly callMs: number
+}
+
+/** One more acquisition of a hold. */
+export interface Reentry {
+  readonly owner: string
+  /** Of the hold. */
+  readonly token: number
+  /** The count wanted afterwards. */
+  readonly holds: number
+  readonly leaseMs: number
+  readonly callMs: number
+}
+
+export interface Passing {
+  readonly from: { readonly owner: string; readonly token: number }
+  readonly to: { readonly owner: string; readonly leaseMs: number }
+  /**
+   * How many of those who listen are this client's own, when the lock is to be freed for others who do;
+   * null when it is to stay in this client.
+   */
+  readonly listening: number | null
+  /** How many tokens are wanted beside the one. */
+  readonly reserve: number
+  readonly callMs: number
+}
+
+export interface Ending {
+  readonly owner: string
+  /** The count wanted afterwards; 0 frees the lock. */
+  readonly holds: number
+  /** Of the hold; '' ends whatever hold that owner has. */
+  readonly token: number | ''
+  readonly callMs: number
+}

@@ -1,5 +1,5 @@
-import type { LockSite } from '../local/lock-site.ts'
-import type { Subscription } from '../servers/redis/subscriptions.ts'
+import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
+import type { Subscription } from '../servers/subscription.ts'
 
 /** While the subscription is not confirmed the lock is looked at this often, in milliseconds. */
 const POLL_MS = { least: 100, spread: 150 }
@@ -13,13 +13,15 @@ const LONGEST_SHORT_MS = 128
 
 /** Listens for releases by other clients, while anybody of one local lock waits for them. */
 export class ReleaseListener {
-  readonly #site: LockSite
+  readonly #remote: RemoteLock
+  readonly #server: LockServer
   readonly #onWake: () => void
   #listening: Subscription | null = null
   #shortMs = 1
 
-  constructor(site: LockSite, onWake: () => void) {
-    this.#site = site
+  constructor(remote: RemoteLock, server: LockServer, onWake: () => void) {
+    this.#remote = remote
+    this.#server = server
     this.#onWake = onWake
   }
 
@@ -28,7 +30,7 @@ export class ReleaseListener {
    * that there always seems to be one more.
    */
   get listeners(): number {
-    if (!this.#site.services.server.countsListeners) return -1
+    if (!this.#server.countsListeners) return -1
     return this.#listening?.confirmed ? 1 : 0
   }
 
@@ -40,7 +42,7 @@ export class ReleaseListener {
    * @returns how long to wait for a message before looking again, in milliseconds
    */
   listen(ttlMs: number): number {
-    this.#listening ??= this.#site.services.server.listen(this.#site.keys, this.#onWake)
+    this.#listening ??= this.#remote.listen(this.#onWake)
     const freeMs = ttlMs >= 0 ? this.#untilFree(ttlMs) : NO_EXPIRY_POLL_MS
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)

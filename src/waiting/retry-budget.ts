@@ -5,8 +5,7 @@ import {
   UnsupportedServerError,
   unavailableError,
 } from '../errors.ts'
-import { CallFailure } from '../servers/call-failure.ts'
-import { OddAnswer } from '../servers/redis/replies.ts'
+import { CallFailure, OddAnswer } from '../servers/call-failure.ts'
 import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
 

@@ -1,6 +1,6 @@
 import { Linked, LinkedList } from '../kit/linked-list.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
-import { OddAnswer } from '../servers/redis/replies.ts'
+import { OddAnswer } from '../servers/call-failure.ts'
 
 class Sent extends Linked<Sent> {
   readonly sentAt = performance.now()

@@ -4,7 +4,7 @@ import { WakeEvent } from '../kit/wake-event.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Owner } from '../owner/owner.ts'
-import type { LockServer } from '../servers/lock-server.ts'
+import type { RemoteLock } from '../servers/lock-server.ts'
 import { AbortWatch } from './abort-watch.ts'
 import type { RetryBudget } from './retry-budget.ts'
 
@@ -21,14 +21,16 @@ export interface AcquireRequest {
   readonly signal: AbortSignal | undefined
   /** Whether somebody else was found to have it before. */
   readonly known: boolean
-  /** Set where it asks once although it has time: whom it asks. */
-  readonly once: Asker | undefined
+  /** Whether it asks once although it has time. */
+  readonly asksOnce: boolean
+  /** Set where it is asked for together with others. */
+  readonly together: Asker | undefined
   /** What the caller gets for a hold. */
   readonly leaseOf: (hold: Hold) => Lease
 }
 
 /** Takes one lock, or several together. */
-export type Asker = Pick<LockServer, 'acquire'>
+export type Asker = Pick<RemoteLock, 'acquire'>
 
 /**
  * A request until it is settled: by a grant, by the end of its time, by an abort, by a failure, and
@@ -80,7 +82,7 @@ export class Waiter extends Linked<Waiter> {
 
   /** Whether it does not wait for those who have the lock. */
   get asksOnce(): boolean {
-    return this.request.waitMs === 0 || this.request.once !== undefined
+    return this.request.waitMs === 0 || this.request.asksOnce
   }
 
   get waitedMs(): number {

@@ -2,7 +2,6 @@ import type { Hold } from '../../src/lease/hold.ts'
 import { CurrentHold } from '../../src/local/current-hold.ts'
 import type { LockSite } from '../../src/local/lock-site.ts'
 import { Owner } from '../../src/owner/owner.ts'
-import { lockKeys } from '../../src/servers/redis/keys.ts'
 import type { Waiter } from '../../src/waiting/waiter.ts'
 import { TestClock } from './test-clock.ts'
 
@@ -11,18 +10,18 @@ const waiterOf = (id: string, leaseMs: number) =>
     request: { owner: new Owner('c', id), leaseMs, fair: false, watched: false },
     wireOwner: `c:${id}`,
     doubtUntilMs: 0,
-    patience: { answered() {} },
+    retryBudget: { answered() {} },
   }) as unknown as Waiter
 
 /** A hold that was just granted, and what becomes of it when it is passed on. */
 function granted(clock: TestClock, leaseMs: number, blockMs: number) {
-  const site = { name: 'it', keys: lockKeys('it'), context: { clock } } as unknown as LockSite
-  const tenancy = new CurrentHold(site, () => {})
+  const site = { name: 'it', rawName: 'it', services: { clock } } as unknown as LockSite
+  const current = new CurrentHold(site, () => {})
   const sentAt = clock.now()
   clock.block(blockMs)
   const grant = { token: 100, reserved: 63 }
-  const hold = tenancy.granted(waiterOf('1', leaseMs), grant, sentAt) as Hold
-  return { hold, passOn: () => tenancy.passedOn(hold, waiterOf('2', leaseMs)) }
+  const hold = current.granted(waiterOf('1', leaseMs), grant, sentAt) as Hold
+  return { hold, passOn: () => current.passedOn(hold, waiterOf('2', leaseMs)) }
 }
 
 afterEach(() => jest.useRealTimers())

@@ -82,7 +82,7 @@ describe('many who wait for one lock', () => {
           return owner
         },
       }
-      return { request, chain: undefined } as unknown as Waiter
+      return { request, list: undefined } as unknown as Waiter
     })
     for (const waiter of waiters) {
       room.enter(waiter)

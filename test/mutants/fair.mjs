@@ -151,9 +151,8 @@ end
     id: 'late-grant-kept',
     mistake: 'A grant to one who has left holds everybody up until its claim window ends.',
     file: 'src/locks/fair/fair-queue.ts',
-    search:
-      'else if (this.#current.hold?.token !== token) heartbeat.refuse(this.keys, owner, token)',
-    replace: '',
+    search: 'else if (this.#current.hold?.token !== token) {',
+    replace: 'else if (this.#current.hold === undefined) {',
     test: 'test/faults/fair-lost.test.ts',
     name: 'that comes when its waiter has left makes no place that stays, nor holds anybody up for long',
   },

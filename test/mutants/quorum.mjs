@@ -62,9 +62,9 @@ end
   {
     id: 'unheard-vote-kept-on-refusal',
     mistake: 'Where a majority refuses for good a vote that was not heard is not given back.',
-    file: 'src/servers/quorum/quorum.ts',
+    file: 'src/servers/quorum/quorum-lock.ts',
     search: `      // Nobody asks again: also what was not heard is given back.
-      this.#agreement.abandon(keys, owner, callMs)
+      agreement.abandon(keys, owner, callMs)
 `,
     replace: '',
     test: 'test/quorum/debts.test.ts',
@@ -201,7 +201,7 @@ end
   {
     id: 'waits-for-the-silent',
     mistake: 'Where the votes are split the masters that are silent are waited for all the same.',
-    file: 'src/servers/quorum/quorum.ts',
+    file: 'src/servers/quorum/quorum-lock.ts',
     search: "return (some.length - granted > spare || isSplit(some, majority)) && 'nearly'",
     replace:
       "return some.length - granted > spare + majority && isSplit(some, majority) && 'nearly'",

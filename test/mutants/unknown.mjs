@@ -51,9 +51,9 @@ export const unknown = [
   {
     id: 'lower-told-again',
     mistake: 'A count that was lowered too late is lowered by the same request once more.',
-    file: 'src/servers/redis/redis-server.ts',
-    search: 'args, timeoutMs, read, holds === 0)',
-    replace: 'args, timeoutMs, read)',
+    file: 'src/servers/redis/lock-commands.ts',
+    search: 'args, callMs, read, holds === 0)',
+    replace: 'args, callMs, read)',
     test: 'test/faults/set-clock.test.ts',
     name: 'a lowered count that came too late does not undo a re-entry made meanwhile',
   },
@@ -88,7 +88,7 @@ export const unknown = [
   {
     id: 'odd-answer-is-refusal',
     mistake: 'An answer that no script gives counts as refused, although the script may have run.',
-    file: 'src/servers/redis/replies.ts',
+    file: 'src/servers/call-failure.ts',
     search: "super('unknown', `it answered",
     replace: "super('refused', `it answered",
     test: 'test/faults/odd-answers.test.ts',

@@ -1,5 +1,5 @@
+import type { LockServer } from '../../src/servers/lock-server.ts'
 import { quorumOf } from '../../src/servers/quorum/new-quorum.ts'
-import type { Quorum } from '../../src/servers/quorum/quorum.ts'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { within } from '../faults/rig.ts'
@@ -11,7 +11,7 @@ import { Cluster } from './rig.ts'
 const keys = lockKeys('it')
 
 /** The masters as one, without a client before them. */
-function quorumOver({ masters }: Cluster): Quorum {
+function quorumOver({ masters }: Cluster): LockServer {
   const nodes = masters.map(({ url }) => new RedisServer(url, 300, () => {}, { counterMs: 60_000 }))
   const settings = { callMs: 300, counterMs: 60_000, restMs: 1_000, newDeployment: false }
   const quorum = quorumOf(nodes, settings)
@@ -22,6 +22,8 @@ function quorumOver({ masters }: Cluster): Quorum {
   atEnd(close, { beforeCheck: true })
   return quorum
 }
+
+const lockOf = (cluster: Cluster) => quorumOver(cluster).lock('it')
 
 /** How many listen for releases, at each master. */
 async function listeners(cluster: Cluster): Promise<number[]> {
@@ -40,28 +42,28 @@ async function listensAt(cluster: Cluster, some: number[]): Promise<void> {
 describe('who is to pass the lock on to others', () => {
   test('yields when they listen at a majority, and tells so', async () => {
     const cluster = await Cluster.start(5)
-    const quorum = quorumOver(cluster)
+    const lock = lockOf(cluster)
     await listensAt(cluster, [0, 1, 2, 3, 4])
-    const grant = await quorum.acquire(keys, 'me:1', 10_000, 1, 300)
+    const grant = await lock.acquire({ owner: 'me:1', leaseMs: 10_000, reserve: 0, callMs: 300 })
     if (grant.kind !== 'granted') throw new Error(grant.kind)
     await cluster.heldEverywhere('it', 'me:1')
     const from = { owner: 'me:1', token: grant.token }
     const next = { owner: 'me:2', leaseMs: 10_000 }
-    const answer = await quorum.handOver(keys, from, next, 0, 300)
+    const answer = await lock.handOver({ from, to: next, listening: 0, reserve: 0, callMs: 300 })
     expect(answer).toMatchObject({ kind: 'yielded', others: 1 })
     await cluster.free('it')
   })
 
   test('leaves nothing at masters where nobody listens, and does not use the name again', async () => {
     const cluster = await Cluster.start(5)
-    const quorum = quorumOver(cluster)
+    const lock = lockOf(cluster)
     await listensAt(cluster, [0, 2, 4])
-    const grant = await quorum.acquire(keys, 'me:1', 10_000, 1, 300)
+    const grant = await lock.acquire({ owner: 'me:1', leaseMs: 10_000, reserve: 0, callMs: 300 })
     if (grant.kind !== 'granted') throw new Error(grant.kind)
     await cluster.heldEverywhere('it', 'me:1')
     const from = { owner: 'me:1', token: grant.token }
     const next = { owner: 'me:2', leaseMs: 10_000 }
-    const answer = await quorum.handOver(keys, from, next, 0, 300)
+    const answer = await lock.handOver({ from, to: next, listening: 0, reserve: 0, callMs: 300 })
     expect(answer).toMatchObject({ kind: 'yielded', split: expect.anything() })
     await cluster.free('it')
   })
@@ -69,14 +71,20 @@ describe('who is to pass the lock on to others', () => {
 
 test('what a majority that does not answer may still have is not said to be let go', async () => {
   const cluster = await Cluster.start(3)
-  const quorum = quorumOver(cluster)
+  const lock = lockOf(cluster)
   await listensAt(cluster, [0])
-  const grant = await quorum.acquire(keys, 'me:1', 10_000, 1, 300)
+  const grant = await lock.acquire({ owner: 'me:1', leaseMs: 10_000, reserve: 0, callMs: 300 })
   if (grant.kind !== 'granted') throw new Error(grant.kind)
   await cluster.heldEverywhere('it', 'me:1')
   for (const master of cluster.masters.slice(1)) master.pause()
   const from = { owner: 'me:1', token: grant.token }
-  const handOver = quorum.handOver(keys, from, { owner: 'me:2', leaseMs: 10_000 }, 0, 300)
+  const handOver = lock.handOver({
+    from,
+    to: { owner: 'me:2', leaseMs: 10_000 },
+    listening: 0,
+    reserve: 0,
+    callMs: 300,
+  })
   await expect(handOver).rejects.toMatchObject({ kind: 'unknown' })
   for (const master of cluster.masters.slice(1)) master.resume()
   await cluster.free('it')
@@ -84,21 +92,33 @@ test('what a majority that does not answer may still have is not said to be let 
 
 test('a majority of those that are up need not agree, where others are down', async () => {
   const cluster = await Cluster.start(5)
-  const quorum = quorumOver(cluster)
+  const lock = lockOf(cluster)
   await listensAt(cluster, [0, 1])
   await Promise.all(cluster.masters.slice(3).map((master) => master.kill()))
-  const grant = await quorum.acquire(keys, 'me:0', 10_000, 1, 300)
+  const grant = await lock.acquire({ owner: 'me:0', leaseMs: 10_000, reserve: 0, callMs: 300 })
   if (grant.kind !== 'granted') throw new Error(grant.kind)
   let { token } = grant
   for (let i = 0; i < 8; i += 1) {
     const next = { owner: `me:${i + 1}`, leaseMs: 10_000 }
-    const answer = await quorum.handOver(keys, { owner: `me:${i}`, token }, next, null, 300)
+    const answer = await lock.handOver({
+      from: { owner: `me:${i}`, token },
+      to: next,
+      listening: null,
+      reserve: 0,
+      callMs: 300,
+    })
     if (answer.kind !== 'granted') throw new Error(answer.kind)
     token = answer.token
   }
   const from = { owner: 'me:8', token }
   const start = performance.now()
-  const answer = await quorum.handOver(keys, from, { owner: 'me:9', leaseMs: 10_000 }, 0, 300)
+  const answer = await lock.handOver({
+    from,
+    to: { owner: 'me:9', leaseMs: 10_000 },
+    listening: 0,
+    reserve: 0,
+    callMs: 300,
+  })
   expect(answer).toMatchObject({ kind: 'yielded', split: expect.anything() })
   // Nobody waits for the answers of masters that are down, be it one after the other.
   expect(performance.now() - start).toBeLessThan(1_500)

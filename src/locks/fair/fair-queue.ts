@@ -1,16 +1,17 @@
 import type { Moment } from '../../lease/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
-import { AcquireRequests } from '../../local/acquire-requests.ts'
+import { AcquireRequests, type Asked, callMsFor } from '../../local/acquire-requests.ts'
 import type { CurrentHold } from '../../local/current-hold.ts'
+import type { LocalFairQueue } from '../../local/fair-kind.ts'
 import { HoldRequests } from '../../local/hold-requests.ts'
 import type { Host } from '../../local/host.ts'
 import type { LockSite } from '../../local/lock-site.ts'
 import type { Services } from '../../local/services.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { HeartbeatAnswer } from '../../servers/answers.ts'
-import type { FairKeys } from '../../servers/redis/fair-commands.ts'
-import type { Subscription } from '../../servers/redis/subscriptions.ts'
+import type { HeartbeatAnswer, QueueAnswer } from '../../servers/answers.ts'
+import type { Subscription } from '../../servers/subscription.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
+import type { Heartbeat } from './heartbeat.ts'
 import { Place } from './place.ts'
 import { MOST_IN_ONE, Places } from './places.ts'
 import { RequestsInFlight } from './requests-in-flight.ts'
@@ -23,8 +24,10 @@ const NO_EXPIRY_POLL_MS = 5_000
  * Redis, so that local waiters keep their order among all others. The lock is not raced for: whoever
  * lets go gives it to the next in the queue, who is told by a message.
  */
-export class FairQueue {
-  readonly keys: FairKeys
+export class FairQueue implements LocalFairQueue {
+  readonly rawName: string
+  readonly #site: LockSite
+  readonly #heartbeat: Heartbeat
   readonly #services: Services
   readonly #acquireRequests: AcquireRequests
   readonly #holdRequests: HoldRequests
@@ -34,19 +37,21 @@ export class FairQueue {
   readonly places = new Places()
   #listening: Subscription | null = null
 
-  constructor(site: LockSite, current: CurrentHold, host: Host) {
-    this.keys = site.fairKeys
+  constructor(heartbeat: Heartbeat, site: LockSite, current: CurrentHold, host: Host) {
+    this.rawName = site.rawName
+    this.#site = site
+    this.#heartbeat = heartbeat
     this.#services = site.services
     this.#acquireRequests = new AcquireRequests(site)
     this.#holdRequests = new HoldRequests(site)
     this.#current = current
     this.#host = host
-    this.#services.heartbeat.join(this)
+    this.#heartbeat.join(this)
   }
 
   /** Nobody of this client waits for the lock or has it. */
   close(): void {
-    this.#services.heartbeat.leave(this)
+    this.#heartbeat.leave(this)
   }
 
   get isEmpty(): boolean {
@@ -73,15 +78,17 @@ export class FairQueue {
 
   /** A message, a heartbeat or a release says so. */
   granted(owner: string, token: number): void {
-    const { heartbeat, clock } = this.#services
+    const { clock } = this.#services
     const place = this.places.get(owner)
     if (place !== undefined) {
       place.granted(token)
       // In a long queue each would ask in its turn.
-      if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) heartbeat.hurry(this)
+      if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
     // Whoever it was has left: what came late must not hold everybody up.
-    else if (this.#current.hold?.token !== token) heartbeat.refuse(this.keys, owner, token)
+    else if (this.#current.hold?.token !== token) {
+      this.#heartbeat.refuse(this.#site.remoteFair, owner, token)
+    }
   }
 
   /** What a heartbeat sent at that moment was answered for some of the places. */
@@ -99,7 +106,7 @@ export class FairQueue {
     if (this.places.size === 0) return
     // Those who wait for long also hear of releases by others who know nothing of the queue. What
     // is missed there is found by the next heartbeat.
-    this.#listening ??= this.#services.server.listen(this.keys, (message) => {
+    this.#listening ??= this.#site.remote.listen((message) => {
       if (message !== undefined) this.lookAgain()
     })
   }
@@ -111,7 +118,7 @@ export class FairQueue {
   }
 
   /** Somebody's acquisition may make those of the same owner re-entries. */
-  ring(owner: Owner): void {
+  wake(owner: Owner): void {
     if (!this.places.hasOf(owner)) return
     for (const { waiter } of this.places) if (waiter.request.owner === owner) waiter.wakeEvent.set()
   }
@@ -147,6 +154,24 @@ export class FairQueue {
     return hold
   }
 
+  #queueUp({ waiter, ticket }: Place): Promise<Asked<QueueAnswer>> {
+    const callMs = callMsFor(waiter)
+    const owner = this.#acquireRequests.nameOf(waiter)
+    const { leaseMs } = waiter.request
+    const waits = !waiter.asksOnce
+    waiter.queued ||= waits
+    const listens = () => this.#heartbeat.listens
+    return this.#acquireRequests.ask(waiter, callMs, () =>
+      this.#site.remoteFair.acquire({
+        owner,
+        leaseMs,
+        ticket: waits ? ticket : null,
+        listens,
+        callMs,
+      }),
+    )
+  }
+
   /** @returns whether the waiter needs no more of it */
   async #ask(place: Place): Promise<boolean> {
     const { waiter } = place
@@ -158,7 +183,7 @@ export class FairQueue {
       await waiter.wakeEvent.wait()
       return false
     }
-    const { grant, sentAt, pauseMs } = await this.#acquireRequests.queueUp(waiter, place.ticket)
+    const { grant, sentAt, pauseMs } = await this.#queueUp(place)
     if (grant !== null) {
       place.answered = true
       this.#inFlight.done(place)
@@ -175,7 +200,7 @@ export class FairQueue {
       return true
     }
     if (grant?.kind === 'queued') {
-      this.#services.heartbeat.start()
+      this.#heartbeat.start()
       place.ticket = grant.ticket
       place.queued(grant, sentAt)
       this.#host.announce(waiter)

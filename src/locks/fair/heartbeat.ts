@@ -4,12 +4,11 @@ import type { HeartbeatAnswer } from '../../servers/answers.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
 import {
   CLAIM_MS,
-  type FairCommands,
-  type FairKeys,
-  fairKeys,
-} from '../../servers/redis/fair-commands.ts'
-import type { RedisServer } from '../../servers/redis/redis-server.ts'
-import type { Subscription } from '../../servers/redis/subscriptions.ts'
+  type FairGrant,
+  type FairServer,
+  type RemoteFairLock,
+} from '../../servers/fair-server.ts'
+import type { Subscription } from '../../servers/subscription.ts'
 import type { Place } from './place.ts'
 import { MOST_IN_ONE, type Places } from './places.ts'
 
@@ -33,7 +32,7 @@ const LINGER_BEATS = 3
 
 /** Those of this client who wait for one lock. */
 interface LocalQueue {
-  readonly keys: FairKeys
+  readonly rawName: string
   readonly places: Places
   /** A message says that one of them has the lock. */
   granted(owner: string, token: number): void
@@ -50,8 +49,7 @@ type Due = [LocalQueue, Place[]]
  * of all, one request after the other.
  */
 export class Heartbeat {
-  readonly #node: RedisServer
-  readonly #fairCommands: FairCommands
+  readonly #server: FairServer
   readonly #clock: Clock
   readonly #lines = new Map<string, LocalQueue>()
   /** Those whose places are being put back. */
@@ -61,15 +59,14 @@ export class Heartbeat {
   #idleBeats = 0
   #ignoreUps: (() => void) | undefined
 
-  constructor(node: RedisServer, queues: FairCommands, clock: Clock) {
-    this.#node = node
-    this.#fairCommands = queues
+  constructor(server: FairServer, clock: Clock) {
+    this.#server = server
     this.#clock = clock
   }
 
   /** Grants on that lock are passed on to this line, be there places just now or not. */
   join(line: LocalQueue): void {
-    this.#lines.set(line.keys.lock, line)
+    this.#lines.set(line.rawName, line)
   }
 
   /** Somebody is in a queue: from now on places are kept, and grants are heard of. */
@@ -77,25 +74,25 @@ export class Heartbeat {
     this.#idleBeats = 0
     this.#beats ??= setInterval(() => this.#tick(), BEAT_MS).unref()
     // It may be another server, or an emptied one.
-    this.#ignoreUps ??= this.#node.onUp(() => {
+    this.#ignoreUps ??= this.#server.onUp(() => {
       const now = this.#clock.now()
       for (const { places } of this.#lines.values()) places.wereMissing(now)
       this.#beat(0)
     })
-    this.#inbox ??= this.#node.listenTo(this.#fairCommands.inbox, (message) => {
+    this.#inbox ??= this.#server.listen((grant) => {
       // Without a message some may have been missed.
-      if (message === undefined) this.#beat(0)
-      else this.#granted(message)
+      if (grant === undefined) this.#beat(0)
+      else this.#granted(grant)
     })
   }
 
   leave(line: LocalQueue): void {
-    if (this.#lines.get(line.keys.lock) === line) this.#lines.delete(line.keys.lock)
+    if (this.#lines.get(line.rawName) === line) this.#lines.delete(line.rawName)
   }
 
   /** Whether messages of grants are heard, and the server can count who listens for them. */
   get listens(): boolean {
-    return this.#inbox?.confirmed === true && !this.#node.runner.clustered
+    return this.#inbox?.confirmed === true && this.#server.countsListeners
   }
 
   close(): void {
@@ -107,20 +104,18 @@ export class Heartbeat {
     this.#inbox = null
   }
 
-  #granted(message: string): void {
-    const [, token, owner, key] = /^(\d+) (\S+) (.+)$/s.exec(message) ?? []
-    if (key === undefined || owner === undefined) return
-    const line = this.#lines.get(key)
-    if (line !== undefined) line.granted(owner, Number(token))
-    else this.refuse(fairKeys(key), owner, Number(token))
+  #granted({ rawName, owner, token }: FairGrant): void {
+    const line = this.#lines.get(rawName)
+    if (line !== undefined) line.granted(owner, token)
+    else this.refuse(this.#server.lock(rawName), owner, token)
   }
 
   /** Passes on a grant that nobody here waits for. Should that fail, its claim window ends it. */
-  refuse(keys: FairKeys, owner: string, token: number): void {
-    this.#fairCommands.release(keys, owner, token, CLAIM_MS).then(
+  refuse(lock: RemoteFairLock, owner: string, token: number): void {
+    lock.release(owner, token, CLAIM_MS).then(
       (released) => {
         const following = released.kind === 'freed' ? released.following : undefined
-        if (following?.own) this.#lines.get(keys.lock)?.granted(following.owner, following.token)
+        if (following?.own) this.#lines.get(lock.rawName)?.granted(following.owner, following.token)
       },
       () => {},
     )
@@ -154,9 +149,7 @@ export class Heartbeat {
       if (places.mayBeMissing) void this.#restore(line)
     }
     if (due.length === 0) return
-    for (const indices of this.#node.groups(
-      due.map(([{ keys }]) => ({ key: keys.lock, wireOwner: '' })),
-    )) {
+    for (const indices of this.#server.groups(due.map(([{ rawName }]) => ({ key: rawName })))) {
       const all = inChunks(
         indices.map((i) => due[i] as Due),
         ([, places]) => places.length + LOCK_COSTS,
@@ -217,8 +210,8 @@ export class Heartbeat {
 
   /** @returns what is to be known of each lock; null when there was no answer */
   async #ask(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
-    const locks = due.map(([{ keys }, places]) => ({
-      keys,
+    const locks = due.map(([{ rawName }, places]) => ({
+      rawName,
       // Whoever has left by the time that it is sent, or sent once more, must not be put back.
       places: () => places.filter((place) => place.inLine),
     }))
@@ -227,7 +220,7 @@ export class Heartbeat {
     )
     const answeredOrNot = healths.flatMap((some) => [...some].map((health) => health.asks()))
     try {
-      const beats = await this.#fairCommands.beat(locks, () => this.listens, CLAIM_MS)
+      const beats = await this.#server.beat(locks, () => this.listens, CLAIM_MS)
       for (const [i, some] of healths.entries()) {
         // Where something is wrong with a lock, that is no proper answer.
         if (typeof beats[i] === 'object') for (const health of some) health.answered()

@@ -1,7 +1,7 @@
 import { type Clock, elapsedMs, type Moment } from '../../lease/clock.ts'
 import { validityMs } from '../../lease/validity.ts'
 import type { Queued } from '../../servers/answers.ts'
-import { CLAIM_MS } from '../../servers/redis/fair-commands.ts'
+import { CLAIM_MS } from '../../servers/fair-server.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 
 /** A grant with less than this part of its claim window left is confirmed before it is used. */

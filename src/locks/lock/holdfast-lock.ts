@@ -13,7 +13,6 @@ import {
 } from '../../options.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { LockFacts } from '../../servers/answers.ts'
-import { lockKeys } from '../../servers/redis/keys.ts'
 import { LockAccess } from './lock-access.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { alone, ownSelfWait, selfWaitInFrame, warnOfSelfWait } from './self-wait-warning.ts'
@@ -173,14 +172,13 @@ export class HoldfastLock {
    * confirm that this holder has it no more
    */
   async forceUnlock(): Promise<boolean> {
-    const { server } = this.#registry
     const { rawName } = this.access
-    const keys = lockKeys(rawName)
+    const remote = this.#registry.server.lock(rawName)
     const ask = <T>(call: (callMs: number) => Promise<T>) =>
       this.#registry.ask(this.name, 'not confirmed to be unlocked by force', call)
-    const seen = await ask((callMs) => server.seen(keys, callMs))
+    const seen = await ask((callMs) => remote.seen(callMs))
     if (seen === null) return false
-    await ask((callMs) => server.forceRelease(keys, seen, callMs))
+    await ask((callMs) => remote.forceRelease(seen, callMs))
     this.#registry.find(rawName)?.forced(seen)
     return true
   }
@@ -196,7 +194,7 @@ export class HoldfastLock {
   /** @param most how many of those who queue are listed; 0 is the quickest, and leaves out who waits */
   #look(most?: number): Promise<LockInfo> {
     return this.#registry.ask(this.name, 'not inspected', (callMs) =>
-      this.#registry.server.inspect(lockKeys(this.access.rawName), callMs, most),
+      this.#registry.server.lock(this.access.rawName).inspect(callMs, most),
     )
   }
 

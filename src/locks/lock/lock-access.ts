@@ -45,7 +45,8 @@ export class LockAccess {
    * @param how.scoped whether somebody else than `unlock()` releases it
    * @param how.askedAt when its call began, if it is an owner of its own
    * @param how.known whether somebody else was found to have it before
-   * @param how.once set where it asks once although it has time: whom it asks
+   * @param how.asksOnce whether it asks once although it has time
+   * @param how.together set where it is asked for together with others
    * @returns the lease; null when it was not to be had in the time given
    * @throws `ClosedError`, or the reason of an abort
    */
@@ -57,8 +58,16 @@ export class LockAccess {
       scoped,
       askedAt = Infinity,
       known = false,
-      once,
-    }: { holder?: Holder; scoped: boolean; askedAt?: number; known?: boolean; once?: Asker },
+      asksOnce = false,
+      together,
+    }: {
+      holder?: Holder
+      scoped: boolean
+      askedAt?: number
+      known?: boolean
+      asksOnce?: boolean
+      together?: Asker | undefined
+    },
   ): Promise<Lease | null> {
     this.registry.assertOpen(this.name)
     signal?.throwIfAborted()
@@ -88,7 +97,8 @@ export class LockAccess {
       waitMs,
       signal,
       known,
-      once,
+      asksOnce,
+      together,
       leaseOf,
     })
   }

@@ -2,7 +2,6 @@ import { LeaseLostError, unavailableError } from '../../errors.ts'
 import { within } from '../../kit/within.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { Acquisition } from '../../options.ts'
-import { lockKeys } from '../../servers/redis/keys.ts'
 import { inCanonicalOrder } from './canonical-order.ts'
 import { HoldingTime } from './holding-time.ts'
 import { groupsOf, JointRequest } from './joint-request.ts'
@@ -108,7 +107,7 @@ export class AllOrNone {
     if (twins.length === 0) return false
     const { registry, name, rawName } = access
     const asking = registry.ask(name, 'not acquired', (callMs) =>
-      registry.server.inspect(lockKeys(rawName), callMs, 0),
+      registry.server.lock(rawName).inspect(callMs, 0),
     )
     const facts = await this.#inTime(asking, name)
     return twins.some(([, lease]) => lease.owner === facts.holder)
@@ -117,17 +116,18 @@ export class AllOrNone {
   /** Asks once for some that can be had in one question. */
   async #try(group: readonly Wanted[]): Promise<Wanted | null> {
     const { server } = (group[0] as Wanted).access.registry
-    const together = new JointRequest(server as Required<typeof server>, group.length)
+    const names = group.map(({ access }) => access.rawName)
+    const joint = new JointRequest(server as Required<typeof server>, names)
     const waitMs = this.#meant.waitMs === 0 ? 0 : Math.max(this.#leftMs, 1)
     const tried = await Promise.allSettled(
       group.map(async ({ access, owner }, n) => {
-        const once = group.length === 1 ? server : together.as(n)
+        const together = group.length === 1 ? undefined : joint.as(n)
         let lease: Lease | null = null
         try {
-          const how = { scoped: true, known: this.#known, once }
+          const how = { scoped: true, known: this.#known, asksOnce: true, together }
           lease = await access.acquire(owner, { ...this.#meant, waitMs }, how)
         } finally {
-          together.done(n, lease !== null)
+          joint.done(n, lease !== null)
         }
         return lease
       }),
@@ -141,7 +141,7 @@ export class AllOrNone {
     if (failed !== undefined) throw failed.reason
     const missing = group.filter((one) => !this.#taken.has(one))
     // One that was busy may have been re-entered since, where its owner got it by another call.
-    return missing.find((one) => one === group[together.busy ?? -1]) ?? missing[0] ?? null
+    return missing.find((one) => one === group[joint.busy ?? -1]) ?? missing[0] ?? null
   }
 
   /** @returns whether it was to be had in the time that is left; its place is never given up */

@@ -1,6 +1,5 @@
 import { unavailableError } from '../../errors.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
-import { slotOf } from '../../servers/redis/cluster-slot.ts'
 import type { Wanted } from './wanted.ts'
 
 /**
@@ -43,7 +42,7 @@ export async function inCanonicalOrder(
   for (const one of all) {
     const { registry, rawName } = one.access
     const server = ids.get(registry.server) ?? nodes.indexOf(registry.server)
-    const place = JSON.stringify([server, String(slotOf(rawName)).padStart(5, '0'), rawName])
+    const place = JSON.stringify([server, registry.server.orderOf(rawName), rawName])
     if (!placed.has(place)) placed.set(place, one)
   }
   return [...placed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)

@@ -1,16 +1,16 @@
+import type { AcquireAnswer } from '../../servers/answers.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
-import type { RedisServer } from '../../servers/redis/redis-server.ts'
+import type { Attempt, LockServer } from '../../servers/lock-server.ts'
 import type { Asker } from '../../waiting/waiter.ts'
 import type { Wanted } from './wanted.ts'
 
-type Question = Parameters<Asker['acquire']>
-type Answer = Awaited<ReturnType<Asker['acquire']>>
-
 interface Asking {
-  readonly question: Question
-  resolve(answer: Answer): void
+  readonly attempt: Attempt
+  resolve(answer: AcquireAnswer): void
   reject(failure: CallFailure): void
 }
+
+type Server = Required<Pick<LockServer, 'acquireAll'>>
 
 /**
  * One question for several locks of one server and slot: all or none. Each lock's lock asks as
@@ -18,26 +18,25 @@ interface Asking {
  * its time from then on: after a failure they do not come at once.
  */
 export class JointRequest {
-  readonly #node: Pick<RedisServer, 'acquireAll'>
-  readonly #size: number
+  readonly #server: Server
+  readonly #rawNames: readonly string[]
   readonly #asking = new Map<number, Asking>()
   readonly #done = new Set<number>()
   #failed = false
   /** Which of them somebody else was found to have. */
   busy: number | undefined
 
-  /** @param size how many locks they are */
-  constructor(node: Pick<RedisServer, 'acquireAll'>, size: number) {
-    this.#node = node
-    this.#size = size
+  constructor(server: Server, rawNames: readonly string[]) {
+    this.#server = server
+    this.#rawNames = rawNames
   }
 
   /** For the n-th of them. */
   as(n: number): Asker {
     return {
-      acquire: (...question) =>
+      acquire: (attempt) =>
         new Promise((resolve, reject) => {
-          this.#asking.set(n, { question, resolve, reject })
+          this.#asking.set(n, { attempt, resolve, reject })
           this.#sendWhenComplete()
         }),
     }
@@ -53,7 +52,8 @@ export class JointRequest {
   }
 
   #sendWhenComplete(): void {
-    if (this.#asking.size === 0 || this.#asking.size + this.#done.size < this.#size) return
+    if (this.#asking.size === 0 || this.#asking.size + this.#done.size < this.#rawNames.length)
+      return
     const all = [...this.#asking]
     this.#asking.clear()
     if (this.#failed) for (const [, { resolve }] of all) resolve(NOT_ASKED)
@@ -61,11 +61,14 @@ export class JointRequest {
   }
 
   async #send(all: readonly [number, Asking][]): Promise<void> {
-    const timeoutMs = Math.min(...all.map(([, { question }]) => question[4]))
-    const leaseMs = Math.max(...all.map(([, { question }]) => question[2]))
-    const ids = all.map(([, { question }]) => ({ keys: question[0], owner: question[1] }))
+    const callMs = Math.min(...all.map(([, { attempt }]) => attempt.callMs))
+    const leaseMs = Math.max(...all.map(([, { attempt }]) => attempt.leaseMs))
+    const locks = all.map(([n, { attempt }]) => ({
+      rawName: this.#rawNames[n] as string,
+      owner: attempt.owner,
+    }))
     try {
-      const grant = await this.#node.acquireAll(ids, leaseMs, timeoutMs)
+      const grant = await this.#server.acquireAll(locks, leaseMs, callMs)
       if (grant.kind === 'held') this.busy = all[grant.index]?.[0]
       for (const [, { resolve }] of all) resolve(grant)
     } catch (failure) {

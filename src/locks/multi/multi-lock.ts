@@ -13,6 +13,7 @@ import {
   tryLockArguments,
 } from '../../options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
+import type { HeldLeases } from '../../owner/held-leases.ts'
 import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
@@ -52,12 +53,7 @@ export class MultiLock {
     this.#key = JSON.stringify(
       this.#accesses.map(({ registry, rawName }) => [registry.clientId, rawName]).sort(),
     )
-    this.#currentOwner = new CurrentOwner(
-      this.#key,
-      undefined,
-      this.#registry,
-      this.#registry.multiLeases,
-    )
+    this.#currentOwner = new CurrentOwner(this.#key, undefined, this.#registry, this.#multiLeases)
   }
 
   /**
@@ -163,6 +159,10 @@ export class MultiLock {
     return Promise.all(this.#locks.map((lock) => lock.inspect()))
   }
 
+  get #multiLeases(): HeldLeases<MultiLease> {
+    return this.#registry.multiLeases as HeldLeases<MultiLease>
+  }
+
   /** @internal */
   get locks(): readonly HoldfastLock[] {
     return this.#locks
@@ -214,7 +214,7 @@ export class MultiLock {
     }
     if (taken === null) return null
     const leases = all.flatMap((one) => taken.get(one) ?? [])
-    const { multiLeases } = this.#registry
+    const multiLeases = this.#multiLeases
     const lease: MultiLease = new MultiLease(this.name, leases, { scoped, askedAt }, () =>
       multiLeases.remove(holder, this.#key, lease),
     )

@@ -1,10 +1,7 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import { Backend, type Client } from '../../local/backend.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
-import { quorumOf, quorumSettings } from '../../servers/quorum/new-quorum.ts'
-import type { Quorum } from '../../servers/quorum/quorum.ts'
-import { isClient, isCluster } from '../../servers/redis/open-client.ts'
-import { RedisServer } from '../../servers/redis/redis-server.ts'
+import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock } from '../lock/holdfast-lock.ts'
 
 /** A plain lock of one client, as a vote of a RedLock. */
@@ -12,23 +9,31 @@ interface Part {
   readonly name: string
   readonly rawName: string
   readonly registry: LocalLocks
-  readonly server: RedisServer
+  readonly server: LockServer
 }
 
 interface Branch {
   readonly backend: Backend
-  readonly quorum: Quorum
+  readonly quorum: LockServer
 }
+
+/** Makes independent servers one. `nameOf` gives the raw name that a lock has on one of them. */
+type NewQuorum = (
+  servers: readonly LockServer[],
+  nameOf: (rawName: string, at: number) => string,
+) => LockServer
 
 /** The RedLocks of one client: locks that are held by a majority of the servers of several. */
 export class RedLocks {
   readonly #client: Client
+  readonly #newQuorum: NewQuorum
   /** One for each set of clients whose servers vote. */
   readonly #branches = new Map<string, Branch>()
   #closed = false
 
-  constructor(client: Client) {
+  constructor(client: Client, newQuorum: NewQuorum) {
     this.#client = client
+    this.#newQuorum = newQuorum
   }
 
   /** @throws `InvalidArgumentError` unless each of the locks is a vote of its own */
@@ -67,10 +72,10 @@ export class RedLocks {
     const key = votes.map(({ registry }) => registry.clientId).join(' ')
     let branch = this.#branches.get(key)
     if (branch === undefined) {
-      const nodes = votes.map(({ server }) => server)
+      const servers = votes.map(({ server }) => server)
+      const quorum = this.#newQuorum(servers, (rawName, at) => JSON.parse(rawName)[at])
       const { longestLeaseMs } = settings
-      const quorum = quorumOf(nodes, quorumSettings(settings), (lock, at) => JSON.parse(lock)[at])
-      const backend = new Backend(this.#client, { servers: quorum, nodes, longestLeaseMs })
+      const backend = new Backend(this.#client, { server: quorum, longestLeaseMs })
       branch = { backend, quorum }
       this.#branches.set(key, branch)
       if (this.#closed) void close(branch)
@@ -92,12 +97,7 @@ function partOf(lock: unknown): Part {
   const { name } = lock
   if (fair) throw refusal(`${show(name)} is a fair lock, whose queue needs one server`)
   const { server } = registry
-  if (!(server instanceof RedisServer)) {
-    throw refusal(`${show(name)} is held by a majority already; it takes locks of one server each`)
-  }
-  if (isClient(server.source) && isCluster(server.source)) {
-    throw refusal(`${show(name)} is a lock of a cluster, which is no independent master`)
-  }
+  if (server.whyNoVote !== null) throw refusal(`${show(name)} ${server.whyNoVote}`)
   return { name, rawName, registry, server }
 }
 

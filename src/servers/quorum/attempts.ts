@@ -1,8 +1,8 @@
 import { BackgroundTasks } from '../../kit/background-tasks.ts'
-import type { Grant, Released } from '../answers.ts'
+import type { Released } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
+import type { Ending } from '../lock-server.ts'
 import type { LockKeys } from '../redis/keys.ts'
-import type { RedisServer } from '../redis/redis-server.ts'
 import { OwedReleases } from './owed-releases.ts'
 
 /** What was asked for in one name. */
@@ -17,9 +17,20 @@ interface Attempt {
   whenAnswered: (() => void)[] | undefined
 }
 
+/** What is to be known of the master. */
+interface Server {
+  readonly everUp: boolean
+  readonly lateAtMostMs: number
+  readonly whyDown: CallFailure | undefined
+  onUp(onUp: () => void): () => void
+}
+
+type Release = (keys: LockKeys, ending: Ending) => Promise<Released>
+
 /** In which names one client has locks on one master of several, or may have: each is used once. */
 export class Attempts {
-  readonly #node: RedisServer
+  readonly #server: Server
+  readonly #release: Release
   readonly #restMs: number
   readonly #attempts = new Map<string, Attempt>()
   readonly #releases = new BackgroundTasks()
@@ -28,14 +39,16 @@ export class Attempts {
   #sends = 0
 
   /**
+   * @param release lowers a count there, or ends what a name has
    * @param callMs how long one release may take, in milliseconds
    * @param restMs how long the longest lease may be, in milliseconds
    */
-  constructor(node: RedisServer, callMs: number, restMs: number) {
-    this.#node = node
+  constructor(server: Server, release: Release, callMs: number, restMs: number) {
+    this.#server = server
+    this.#release = release
     this.#restMs = restMs
     this.#owed = new OwedReleases(({ keys, owner }) => this.#free(keys, owner, 0, callMs))
-    this.#ignoreUps = node.onUp(() => this.#owed.tryNow())
+    this.#ignoreUps = server.onUp(() => this.#owed.tryNow())
   }
 
   /**
@@ -43,12 +56,12 @@ export class Attempts {
    *
    * @param ask calls `onSend` at its last request, or some time after it
    */
-  ask(
+  ask<A extends { readonly kind: string }>(
     owner: string,
     timeoutMs: number,
-    ask: (onSend: () => void) => Promise<Grant>,
-  ): Promise<Grant> {
-    const { everUp, lateAtMostMs } = this.#node
+    ask: (onSend: () => void) => Promise<A>,
+  ): Promise<A> {
+    const { everUp, lateAtMostMs } = this.#server
     const askedAt = performance.now()
     const known = this.#attempts.get(owner)
     const claim: Attempt = known ?? {
@@ -82,7 +95,7 @@ export class Attempts {
         if (isUnknown) {
           // It has its whole time from when it is connected, and how late it can be is known only then.
           const latestMs = everUp ? askedAt : performance.now()
-          const lateMs = Math.max(lateAtMostMs, this.#node.lateAtMostMs)
+          const lateMs = Math.max(lateAtMostMs, this.#server.lateAtMostMs)
           claim.doubtUntilMs = Math.max(claim.doubtUntilMs, latestMs + timeoutMs + lateMs)
         }
         settled(isUnknown)
@@ -137,7 +150,7 @@ export class Attempts {
   /** Ends when no release is under way or owed; nobody waits for a master that is down. */
   async quiet(): Promise<void> {
     const isQuiet = () => this.#releases.isQuiet && this.#owed.size === 0
-    while (!isQuiet() && this.#node.whyDown === undefined) {
+    while (!isQuiet() && this.#server.whyDown === undefined) {
       await this.#releases.quiet()
       if (this.#owed.size > 0) await this.#owed.hurry()
     }
@@ -173,9 +186,9 @@ export class Attempts {
   }
 
   #free(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
-    const { whyDown } = this.#node
+    const { whyDown } = this.#server
     return whyDown === undefined
-      ? this.#node.release(keys, owner, holds, '', timeoutMs)
+      ? this.#release(keys, { owner, holds, token: '', callMs: timeoutMs })
       : Promise.reject(whyDown)
   }
 }

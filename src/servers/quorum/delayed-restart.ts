@@ -1,8 +1,9 @@
-import type { Grant } from '../answers.ts'
+import type { AcquireAnswer, ReenterAnswer } from '../answers.ts'
+import type { Attempt, Reentry } from '../lock-server.ts'
 import { withCounts } from '../redis/acquire-args.ts'
 import type { LockKeys } from '../redis/keys.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
-import { reentryOf, voteOf, whole } from '../redis/replies.ts'
+import { type Forgot, reentryOf, voteOf, whole } from '../redis/replies.ts'
 import * as scripts from '../redis/scripts.generated.ts'
 
 /** The key that tells since when a master may vote, and as which process of the server. */
@@ -23,36 +24,37 @@ function markOf(node: RedisServer, timeoutMs: number): Promise<string | null> {
   return node.runner.raw(timeoutMs, (client) => client.get(BIRTH))
 }
 
-/** What a vote is asked for, in the words of the script `vote`. */
-interface Ballot {
-  readonly owner: string
-  readonly leaseMs: number
-  readonly holds: number
-  readonly reserve: number
-  readonly token: number | undefined
-  /** The longest lease that this client takes: the master is to know it first. */
-  readonly longestMs: number
-}
-
 /**
- * Asks a master for its vote on a lock, as `LockNode.acquire` asks a server for the lock.
+ * Asks a master for its vote on a lock, as `acquire` asks a server for the lock.
  *
+ * @param longestMs the longest lease that this client takes: the master is to know it first
  * @param onSend called each time that a request is sent
  */
 export function askForVote(
   { runner, counterMs }: RedisServer,
   keys: LockKeys,
-  { owner, leaseMs, holds, reserve, token, longestMs }: Ballot,
-  timeoutMs: number,
+  { owner, leaseMs, reserve, callMs }: Attempt,
+  longestMs: number,
   onSend: () => void,
-): Promise<Grant> {
+): Promise<AcquireAnswer | Forgot> {
   const args = (notAfterUs: number) => {
     onSend()
     const needed = [owner, leaseMs, notAfterUs, counterMs, BIRTH, longestMs]
-    return withCounts(needed, holds, reserve, token)
+    return withCounts(needed, 1, reserve, undefined)
   }
-  const read = token === undefined ? voteOf : reentryOf
-  return runner.runInTime(scripts.vote, keys.both, args, timeoutMs, read)
+  return runner.runInTime(scripts.vote, keys.both, args, callMs, voteOf)
+}
+
+/** Asks a master for one more acquisition of a hold, as `reenter` asks a server. */
+export function reenterByVote(
+  { runner, counterMs }: RedisServer,
+  keys: LockKeys,
+  { owner, leaseMs, holds, token, callMs }: Reentry,
+  longestMs: number,
+): Promise<ReenterAnswer> {
+  const args = (notAfterUs: number) =>
+    withCounts([owner, leaseMs, notAfterUs, counterMs, BIRTH, longestMs], holds, 0, token)
+  return runner.runInTime(scripts.vote, keys.both, args, callMs, reentryOf)
 }
 
 /**

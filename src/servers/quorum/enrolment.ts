@@ -1,7 +1,8 @@
 import { within } from '../../kit/within.ts'
-import type { Forgot, Grant } from '../answers.ts'
+import type { AcquireAnswer } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
+import type { Forgot } from '../redis/replies.ts'
 import { enrol, longestKnown } from './delayed-restart.ts'
 
 /** Why a master does not vote. */
@@ -37,8 +38,8 @@ export class Enrolment {
   async remind(
     { sinceUs }: Forgot,
     endsAt: number,
-    askAgain: (leftMs: number) => Promise<Grant>,
-  ): Promise<Grant> {
+    askAgain: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
+  ): Promise<AcquireAnswer> {
     if (sinceUs === null) {
       const isNew = await this.#peers.isNew()
       await this.#tell(isNew, Math.max(1, endsAt - performance.now()))

@@ -1,6 +1,5 @@
-import type { LockFacts } from '../answers.ts'
+import type { LockFacts, SeenHold } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
-import type { SeenHold } from '../redis/force-release.ts'
 import type { LockKeys } from '../redis/keys.ts'
 import { askAll } from './ask-all.ts'
 import { answersOf, type Majority, mostOften, type Votes } from './majority.ts'

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../../kit/within.ts'
-import type { Grant, Held, Released } from '../answers.ts'
+import type { AcquireAnswer, Held, Released } from '../answers.ts'
 import type { LockKeys } from '../redis/keys.ts'
-import type { Subscription } from '../redis/subscriptions.ts'
+import type { Subscription } from '../subscription.ts'
 import { isAnswer, type Majority, type Votes } from './majority.ts'
 import { MajorityWakeUp } from './majority-wake-up.ts'
 import type { Master } from './master.ts'
-import { RoundTrips } from './round-trips.ts'
+import type { RoundTrips } from './round-trips.ts'
 
 /**
  * How long the master that is asked first may take until the others are asked, in milliseconds, at the
@@ -46,7 +46,7 @@ interface Crowd {
 /** What comes of asking one master first: its vote, and that it refused. */
 interface First {
   readonly master: Master
-  readonly vote: Promise<Grant>
+  readonly vote: Promise<AcquireAnswer>
   readonly held: Held | undefined
 }
 
@@ -61,24 +61,26 @@ export class HeadStart {
   readonly #masters: readonly Master[]
   readonly #size: Majority
   readonly #roundTrips: RoundTrips
-  readonly #freed = new WeakMap<LockKeys, Freed>()
-  readonly #crowds = new WeakMap<LockKeys, Crowd>()
+  readonly #keys: LockKeys
+  #freed: Freed | undefined
+  readonly #crowd: Crowd = { losses: 0, before: 0 }
 
-  constructor(masters: readonly Master[], size: Majority) {
+  constructor(masters: readonly Master[], size: Majority, roundTrips: RoundTrips, keys: LockKeys) {
     this.#masters = masters
     this.#size = size
-    this.#roundTrips = new RoundTrips(masters, size.majority)
+    this.#roundTrips = roundTrips
+    this.#keys = keys
   }
 
   /** A release on a majority of the masters is worth a look, and on fewer a moment later. */
-  listen(keys: LockKeys, onWake: () => void): Subscription {
+  listen(onWake: () => void): Subscription {
     const { majority } = this.#size
     const releases = new MajorityWakeUp(majority, () => this.#roundTrips.majorityMs, onWake)
     const confirmed = () => all.filter((one) => one.confirmed).length
-    const byRank = [...this.#masters].sort((a, b) => a.rank(keys) - b.rank(keys))
+    const byRank = this.#ranked(this.#masters)
     const all = this.#masters.map((master) =>
-      master.listen(keys, (message) => {
-        if (message !== undefined) this.#isFree(keys, master)
+      master.listen(this.#keys, (message) => {
+        if (message !== undefined) this.#isFree(master)
         // No release is missed while a majority is listened to.
         else if (confirmed() > majority) return
         releases.told(master, message !== undefined && master === this.#firstOf(byRank))
@@ -96,20 +98,18 @@ export class HeadStart {
   }
 
   /** This client let it go, and others may have been told. */
-  released(keys: LockKeys, votes: Votes<Released>): void {
+  released(votes: Votes<Released, Master>): void {
     for (const { member, answer } of votes) {
       if (!isAnswer(answer) || answer.kind !== 'freed') continue
-      if (answer.listeners > 0) this.#isFree(keys, member)
+      if (answer.listeners > 0) this.#isFree(member)
     }
   }
 
   /** This client got it. */
-  won(keys: LockKeys): void {
-    const crowd = this.#crowds.get(keys)
-    if (crowd === undefined) return
+  won(): void {
+    const crowd = this.#crowd
     crowd.before = Math.max(crowd.losses, Math.floor(crowd.before / 2))
     crowd.losses = 0
-    if (crowd.before === 0) this.#crowds.delete(keys)
   }
 
   /**
@@ -117,24 +117,25 @@ export class HeadStart {
    *
    * @returns undefined where none is to be asked first
    */
-  askFirst(keys: LockKeys, ask: (master: Master) => Promise<Grant>): Promise<First> | undefined {
-    const master = this.#takeFirst(keys)
+  askFirst(ask: (master: Master) => Promise<AcquireAnswer>): Promise<First> | undefined {
+    const master = this.#takeFirst()
     if (master === undefined) return undefined
-    const crowd = this.#crowds.get(keys) ?? { losses: 0, before: 0 }
+    const { losses, before } = this.#crowd
     // It is put right when the lock is had.
-    this.#crowds.set(keys, { ...crowd, losses: crowd.losses + 1 })
-    if (crowd.losses + crowd.before < FEW) return undefined
-    return askAlone(master, crowd, Math.max(HEAD_START_MS, this.#roundTrips.majorityMs), ask)
+    this.#crowd.losses += 1
+    if (losses + before < FEW) return undefined
+    const headStartMs = Math.max(HEAD_START_MS, this.#roundTrips.majorityMs)
+    return askAlone(master, { losses, before }, headStartMs, ask)
   }
 
-  #isFree(keys: LockKeys, master: Master): void {
-    const masters = this.#freedOf(keys) ?? new Set()
+  #isFree(master: Master): void {
+    const masters = this.#freedMasters ?? new Set()
     masters.add(master)
-    this.#freed.set(keys, { masters, at: performance.now() })
+    this.#freed = { masters, at: performance.now() }
   }
 
-  #freedOf(keys: LockKeys): Set<Master> | undefined {
-    const freed = this.#freed.get(keys)
+  get #freedMasters(): Set<Master> | undefined {
+    const freed = this.#freed
     const freeMs = FREE_MS + 2 * this.#roundTrips.majorityMs
     return freed !== undefined && performance.now() - freed.at < freeMs ? freed.masters : undefined
   }
@@ -147,11 +148,14 @@ export class HeadStart {
     return this.#roundTrips.isSlow(master, HEAD_START_MS)
   }
 
-  #takeFirst(keys: LockKeys): Master | undefined {
-    const free = this.#freedOf(keys)
-    this.#freed.delete(keys)
-    const quick = free && [...free].filter((one) => !this.#isSlow(one))
-    return quick?.sort((a, b) => a.rank(keys) - b.rank(keys))[0]
+  #takeFirst(): Master | undefined {
+    const free = this.#freedMasters
+    this.#freed = undefined
+    return free && this.#ranked([...free].filter((one) => !this.#isSlow(one)))[0]
+  }
+
+  #ranked(some: readonly Master[]): Master[] {
+    return [...some].sort((a, b) => a.rank(this.#keys) - b.rank(this.#keys))
   }
 }
 
@@ -160,7 +164,7 @@ async function askAlone(
   master: Master,
   { losses, before }: Crowd,
   headStartMs: number,
-  ask: (master: Master) => Promise<Grant>,
+  ask: (master: Master) => Promise<AcquireAnswer>,
 ): Promise<First> {
   // The longer it has waited, the sooner it asks.
   const longestMs = Math.max(COURTESY_MS.least, Math.min(before, COURTESY_MS.most) / (1 + losses))

@@ -1,5 +1,3 @@
-import type { Master } from './master.ts'
-
 /**
  * How long the first message waits for those of a majority, in milliseconds; longer where masters are
  * further away: for as long as a majority takes to answer, since a release has the same ways to go.
@@ -18,7 +16,7 @@ export class MajorityWakeUp {
   readonly #roundTripMs: () => number
   readonly #onWake: () => void
   /** Those that have told of the release that is just heard of. */
-  readonly #heard = new Set<Master>()
+  readonly #heard = new Set<object>()
   #startedAt = 0
   #woken = false
   #timer: NodeJS.Timeout | undefined
@@ -31,7 +29,7 @@ export class MajorityWakeUp {
   }
 
   /** @param isFirst whether it is the one that is to be asked first: then there is nothing to wait for */
-  told(master: Master, isFirst: boolean): void {
+  told(master: object, isFirst: boolean): void {
     const now = performance.now()
     if (this.#woken) {
       const roundMs = ROUND_MS + 2 * this.#roundTripMs()

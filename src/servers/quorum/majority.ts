@@ -1,9 +1,20 @@
-import type { Grant, Granted, LockFacts } from '../answers.ts'
+import type { Granted, LockFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { Vote } from './ask-all.ts'
-import type { Master } from './master.ts'
 
-export type Votes<A> = readonly Vote<Master, A | CallFailure>[]
+/** One of those who vote. */
+interface Voter {
+  /** How it is named in errors. */
+  readonly label: string
+  readonly server: { readonly whyDown: CallFailure | undefined }
+}
+
+export type Votes<A, V extends Voter = Voter> = readonly Vote<V, A | CallFailure>[]
+
+/** What a master was asked for has several answers. */
+interface Answer {
+  readonly kind: string
+}
 
 /** What one master answered for each lease, or why it did not. */
 export type Renewals = (number | CallFailure)[] | CallFailure
@@ -16,7 +27,9 @@ export function answersOf<A>(votes: Votes<A>): A[] {
   return votes.map(({ answer }) => answer).filter(isAnswer)
 }
 
-export function isGranted(vote: Vote<Master, Grant | CallFailure>): vote is Vote<Master, Granted> {
+export function isGranted<A extends Answer, V>(
+  vote: Vote<V, A | CallFailure>,
+): vote is Vote<V, Extract<A, Granted>> {
   return isAnswer(vote.answer) && vote.answer.kind === 'granted'
 }
 
@@ -31,12 +44,12 @@ export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind
  * Whether a majority has answered and does not agree. Who has not answered may never do: to wait for it
  * would keep the votes that each of those has who ask.
  */
-export function isSplit(votes: Votes<Grant>, majority: number): boolean {
+export function isSplit(votes: Votes<Answer>, majority: number): boolean {
   return count(votes, 'held') > 0 && answersOf(votes).length >= majority
 }
 
 /** The same for a hand-over: a majority has answered, and some of them have let others go before. */
-export function isMixed(votes: Votes<Grant>, majority: number): boolean {
+export function isMixed(votes: Votes<Answer>, majority: number): boolean {
   return count(votes, 'yielded') > 0 && answersOf(votes).length >= majority
 }
 
@@ -87,7 +100,7 @@ export class Majority {
   }
 
   /** What is left of a lease for sure, on a majority; -2 when no majority has it any more. */
-  leftOf(votes: readonly Vote<Master, Renewals>[], i: number): number | CallFailure {
+  leftOf(votes: readonly Vote<Voter, Renewals>[], i: number): number | CallFailure {
     const each = votes.map(({ member, answer }) => ({
       member,
       answer: answer instanceof CallFailure ? answer : (answer[i] as number | CallFailure),
@@ -127,14 +140,14 @@ export class Majority {
 }
 
 /** Those who did not answer, and why. */
-export function failuresOf(votes: Votes<unknown>): Vote<Master, CallFailure>[] {
+export function failuresOf(votes: Votes<unknown>): Vote<Voter, CallFailure>[] {
   return votes.filter(
-    (vote): vote is Vote<Master, CallFailure> => vote.answer instanceof CallFailure,
+    (vote): vote is Vote<Voter, CallFailure> => vote.answer instanceof CallFailure,
   )
 }
 
 /** Those that are known to be down, and why. */
-export function downOf(masters: readonly Master[]): Vote<Master, CallFailure>[] {
+export function downOf(masters: readonly Voter[]): Vote<Voter, CallFailure>[] {
   return masters.flatMap((member) => {
     const answer = member.server.whyDown
     return answer === undefined ? [] : [{ member, answer }]

@@ -1,15 +1,25 @@
 import { within } from '../../kit/within.ts'
-import type { Grant, LeaseToRenew, LockFacts, Released } from '../answers.ts'
+import type {
+  AcquireAnswer,
+  HandOverAnswer,
+  LeaseToRenew,
+  LockFacts,
+  ReenterAnswer,
+  Released,
+  SeenHold,
+} from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
-import { forceRelease, type SeenHold } from '../redis/force-release.ts'
+import type { Attempt, Ending, Passing, Reentry } from '../lock-server.ts'
+import { forceRelease } from '../redis/force-release.ts'
 import { type LockKeys, lockKeys } from '../redis/keys.ts'
+import { handOver, inspect, release } from '../redis/lock-commands.ts'
 import { labelOf } from '../redis/open-client.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
 import { yesOrNo } from '../redis/replies.ts'
 import * as scripts from '../redis/scripts.generated.ts'
-import type { Subscription } from '../redis/subscriptions.ts'
+import type { Subscription } from '../subscription.ts'
 import { Attempts } from './attempts.ts'
-import { askForVote } from './delayed-restart.ts'
+import { askForVote, reenterByVote } from './delayed-restart.ts'
 import { Enrolment } from './enrolment.ts'
 import { restoreAt } from './restore.ts'
 import { RoundTrip } from './round-trip.ts'
@@ -54,7 +64,8 @@ export class Master {
     this.#settings = settings
     this.#peers = peers
     this.#nameOf = nameOf
-    this.#attempts = new Attempts(node, settings.callMs, settings.restMs)
+    const free = (keys: LockKeys, ending: Ending) => release(node, keys, ending)
+    this.#attempts = new Attempts(node, free, settings.callMs, settings.restMs)
     const all = () => peers.all().map((master) => master.server)
     const { restMs, callMs } = settings
     this.#enrolment = new Enrolment(node, restMs, { all, isNew: () => peers.isNewDeployment() })
@@ -62,58 +73,52 @@ export class Master {
   }
 
   /** Asks for its vote; where it does not know since when it has one, it is told. */
-  acquire(
-    keys: LockKeys,
-    owner: string,
-    leaseMs: number,
-    holds: number,
-    timeoutMs: number,
-    reserve = 0,
-    token?: number,
-  ): Promise<Grant> {
+  acquire(keys: LockKeys, attempt: Attempt): Promise<AcquireAnswer> {
     const here = this.#here(keys)
-    const ballot = { owner, leaseMs, holds, reserve, token, longestMs: this.#settings.restMs }
-    const ask = (ms: number, onSend = () => {}) => askForVote(this.server, here, ballot, ms, onSend)
-    if (token !== undefined) return this.#counted(this.#ask(() => ask(timeoutMs)))
-    const first = (onSend: () => void) => {
+    const { restMs } = this.#settings
+    const ask = (callMs: number, onSend: () => void) =>
+      askForVote(this.server, here, { ...attempt, callMs }, restMs, onSend)
+    const vote = (onSend: () => void) => {
       const sentAt = performance.now()
-      const endsAt = sentAt + timeoutMs
-      return ask(timeoutMs, onSend).then((grant) => {
+      const endsAt = sentAt + attempt.callMs
+      return ask(attempt.callMs, onSend).then((answer) => {
         this.roundTrip.took(performance.now() - sentAt)
-        if (grant.kind !== 'forgot') return grant
-        return this.#enrolment.remind(grant, endsAt, (leftMs) => ask(leftMs, onSend))
+        if (answer.kind !== 'forgot') return answer
+        return this.#enrolment.remind(answer, endsAt, (leftMs) => ask(leftMs, onSend))
       })
     }
     // Before it is connected as well: who hands the lock over waits until this has been answered.
-    const claim = this.#attempts.ask(owner, timeoutMs, (onSend) => this.#ask(() => first(onSend)))
-    return this.#counted(claim)
+    const { owner, callMs } = attempt
+    return this.#counted(
+      this.#attempts.ask(owner, callMs, (onSend) => this.#ask(() => vote(onSend))),
+    )
   }
 
-  async handOver(
-    keys: LockKeys,
-    from: { owner: string; token: number },
-    to: { owner: string; leaseMs: number },
-    listening: number | null,
-    timeoutMs: number,
-    reserve: number,
-  ): Promise<Grant> {
+  reenter(keys: LockKeys, reentry: Reentry): Promise<ReenterAnswer> {
+    const { restMs } = this.#settings
+    const ask = () => reenterByVote(this.server, this.#here(keys), reentry, restMs)
+    return this.#counted(this.#ask(ask))
+  }
+
+  async handOver(keys: LockKeys, passing: Passing): Promise<HandOverAnswer> {
     const here = this.#here(keys)
+    const { from, to, callMs } = passing
     let sentAt = 0
     try {
-      const endsAt = performance.now() + timeoutMs
-      const grant = await this.#attempts.ask(to.owner, timeoutMs, async (onSend) => {
-        await within(timeoutMs, this.#attempts.answered(from.owner))
+      const endsAt = performance.now() + callMs
+      const answer = await this.#attempts.ask(to.owner, callMs, async (onSend) => {
+        await within(callMs, this.#attempts.answered(from.owner))
         sentAt = performance.now()
         const leftMs = endsAt - sentAt
         if (leftMs < 1) throw new CallFailure('unsent', 'what it was asked before is not answered')
-        const answer = await this.#ask(() =>
-          this.server.handOver(here, from, to, listening, leftMs, reserve, true),
+        const heard = await this.#ask(() =>
+          handOver(this.server, here, { ...passing, callMs: leftMs }, true),
         )
         onSend()
-        return answer
+        return heard
       })
       this.#attempts.abandon(here, from.owner, sentAt)
-      return grant
+      return answer
     } catch (failure) {
       this.#attempts.abandon(here, from.owner)
       throw failure
@@ -150,7 +155,7 @@ export class Master {
   }
 
   inspect(keys: LockKeys, timeoutMs: number, most?: number): Promise<LockFacts> {
-    return this.#ask(() => this.server.inspect(this.#here(keys), timeoutMs, most))
+    return this.#ask(() => inspect(this.server, this.#here(keys), timeoutMs, most))
   }
 
   identify(timeoutMs: number): Promise<string | null> {

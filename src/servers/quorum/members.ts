@@ -2,25 +2,32 @@ import type { Master } from './master.ts'
 
 /** What is asked of all masters of a quorum alike. */
 export class Members {
-  readonly #masters: readonly Master[]
+  readonly masters: readonly Master[]
 
   constructor(masters: readonly Master[]) {
-    this.#masters = masters
+    this.masters = masters
   }
 
   get lateAtMostMs(): number {
-    return Math.max(...this.#masters.map(({ server }) => server.lateAtMostMs))
+    return Math.max(...this.masters.map(({ server }) => server.lateAtMostMs))
   }
 
   get everUp(): boolean {
-    return this.#masters.some(({ server }) => server.everUp)
+    return this.masters.some(({ server }) => server.everUp)
+  }
+
+  onUp(onUp: () => void): () => void {
+    const ignore = this.masters.map(({ server }) => server.onUp(onUp))
+    return () => {
+      for (const one of ignore) one()
+    }
   }
 
   connect(): void {
-    for (const { server } of this.#masters) server.connect()
+    for (const { server } of this.masters) server.connect()
   }
 
   async quiet(): Promise<void> {
-    await Promise.all(this.#masters.map((master) => master.quiet()))
+    await Promise.all(this.masters.map((master) => master.quiet()))
   }
 }

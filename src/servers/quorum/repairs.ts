@@ -59,9 +59,9 @@ export class Repairs {
     this.#arm(gap.dueAt)
   }
 
-  /** One attempt to get a lock from a majority. */
-  attempt(): Attempt {
-    return new Attempt(this)
+  /** Of one attempt to get a lock from a majority. */
+  newMissedVotes(): MissedVotes {
+    return new MissedVotes(this)
   }
 
   close(): void {
@@ -103,7 +103,7 @@ export class Repairs {
 }
 
 /** Who is missing from a majority, be it known before or after the lock was had. */
-class Attempt {
+class MissedVotes {
   readonly #repairs: Repairs
   #lease: (() => LeaseToRenew) | undefined
   #isMissed = false
@@ -119,7 +119,7 @@ class Attempt {
   }
 
   /** @returns the same grant, for whoever has the lock by it */
-  won(grant: Granted, votes: Votes<unknown>): Granted {
+  won(grant: Granted, votes: Votes<unknown, Master>): Granted {
     this.#isMissed ||= votes.some(isMissing)
     const onHeld = (lease: () => LeaseToRenew) => {
       this.#lease = lease

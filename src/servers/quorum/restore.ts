@@ -1,4 +1,4 @@
-import type { Grant, LeaseToRenew } from '../answers.ts'
+import type { Granted, LeaseToRenew } from '../answers.ts'
 import { forcedKey, type LockKeys } from '../redis/keys.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
 import * as scripts from '../redis/scripts.generated.ts'
@@ -16,7 +16,7 @@ export function restoreAt(
   leaseMs: number,
   timeoutMs: number,
   onAnswer: (answer: string) => void,
-): Promise<Grant> {
+): Promise<Granted> {
   const keys = [...both, forcedKey(lock)]
   const args = (notAfterUs: number) => [wireOwner, holds, leaseMs, token, notAfterUs, counterMs]
   return runner.runInTime(scripts.restore, keys, args, timeoutMs, ([answer]) => {

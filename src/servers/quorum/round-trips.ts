@@ -1,14 +1,19 @@
-import type { Master } from './master.ts'
+import type { RoundTrip } from './round-trip.ts'
+
+/** One of those who are asked. */
+interface Timed {
+  readonly roundTrip: RoundTrip
+}
 
 /** What is read from round trips is never longer than this, in milliseconds. */
 const LONGEST_MS = 250
 
 /** How fast several masters are: the majority that answers first, for a slow minority is no measure. */
 export class RoundTrips {
-  readonly #masters: readonly Master[]
+  readonly #masters: readonly Timed[]
   readonly #majority: number
 
-  constructor(masters: readonly Master[], majority: number) {
+  constructor(masters: readonly Timed[], majority: number) {
     this.#masters = masters
     this.#majority = majority
   }
@@ -21,7 +26,7 @@ export class RoundTrips {
   }
 
   /** Whether the others have mostly answered before it does. */
-  isSlow(master: Master, leastMs: number): boolean {
+  isSlow(master: Timed, leastMs: number): boolean {
     return master.roundTrip.usualMs > Math.max(leastMs, 2 * this.majorityMs)
   }
 }

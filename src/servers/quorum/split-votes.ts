@@ -1,6 +1,5 @@
-import type { Grant, Held, Yielded } from '../answers.ts'
+import type { AcquireAnswer, HandOverAnswer, Held, Yielded } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
-import type { LockKeys } from '../redis/keys.ts'
 import { answersOf, isGranted, type Majority, type Votes } from './majority.ts'
 
 /** How long two who split the votes pause at first and at most, in milliseconds. */
@@ -9,18 +8,18 @@ const SPLIT_MS = { first: 5, most: 200 }
 /** How often the wait for those who do not answer is doubled. */
 const MOST_DOUBLINGS = 10
 
-/** What to make of votes that gave nobody a majority. */
+/** What to make of votes for one lock that gave nobody a majority. */
 export class SplitVotes {
   readonly #size: Majority
-  /** How often in a row the votes for a lock were split. */
-  readonly #inARow = new WeakMap<LockKeys, number>()
+  /** How often in a row they were split. */
+  #inARow = 0
 
   constructor(size: Majority) {
     this.#size = size
   }
 
   /** Somebody has it: when there may be a majority again, and what is to be thought of the votes. */
-  held(keys: LockKeys, votes: Votes<Grant>): Held {
+  held(votes: Votes<AcquireAnswer>): Held {
     const ttls = answersOf(votes)
       .filter((answer): answer is Held => answer.kind === 'held')
       .map(({ ttlMs }) => (ttlMs < 0 ? Infinity : ttlMs))
@@ -30,14 +29,14 @@ export class SplitVotes {
     const held = { kind: 'held', ttlMs: ttlMs === Infinity ? -1 : ttlMs } as const
     const unsure = this.#isUnsure(votes)
     if (votes.some(isGranted)) {
-      return { ...held, split: { pauseMs: this.#pauseMs(keys), unsure } }
+      return { ...held, split: { pauseMs: this.#pauseMs(), unsure } }
     }
-    this.over(keys)
+    this.over()
     return unsure ? { ...held, split: { unsure } } : held
   }
 
   /** A majority is free for others: where a minority was handed over all the same, that is over. */
-  yielded(votes: Votes<Grant>): Yielded {
+  yielded(votes: Votes<HandOverAnswer>): Yielded {
     const all = answersOf(votes).filter((answer): answer is Yielded => answer.kind === 'yielded')
     const yielded = {
       kind: 'yielded',
@@ -52,17 +51,17 @@ export class SplitVotes {
    * not at all at first, for they may never answer, and who waits keeps others out. But where the
    * majority is not to be had without them they are heard in the end.
    */
-  graceFactor(keys: LockKeys): number {
-    return 2 ** Math.min(this.#inARow.get(keys) ?? 0, MOST_DOUBLINGS)
+  get graceFactor(): number {
+    return 2 ** Math.min(this.#inARow, MOST_DOUBLINGS)
   }
 
   /** Somebody got a majority. */
-  over(keys: LockKeys): void {
-    this.#inARow.delete(keys)
+  over(): void {
+    this.#inARow = 0
   }
 
   /** Whether a master may have granted it, or may yet, that has not said so. */
-  #isUnsure(votes: Votes<Grant>): boolean {
+  #isUnsure(votes: Votes<unknown>): boolean {
     return (
       votes.length < this.#size.all ||
       votes.some(({ answer }) => answer instanceof CallFailure && answer.kind === 'unknown')
@@ -70,9 +69,8 @@ export class SplitVotes {
   }
 
   /** Those who split the votes pause at random, longer each time. */
-  #pauseMs(keys: LockKeys): number {
-    const splits = (this.#inARow.get(keys) ?? 0) + 1
-    this.#inARow.set(keys, splits)
-    return Math.random() * Math.min(SPLIT_MS.first * 2 ** splits, SPLIT_MS.most)
+  #pauseMs(): number {
+    this.#inARow += 1
+    return Math.random() * Math.min(SPLIT_MS.first * 2 ** this.#inARow, SPLIT_MS.most)
   }
 }

@@ -1,4 +1,4 @@
-import type { Grant, Granted } from '../answers.ts'
+import type { Gone, Granted } from '../answers.ts'
 import type { LockKeys } from '../redis/keys.ts'
 import { askAll, type Vote } from './ask-all.ts'
 import { answersOf, isGranted, type Votes } from './majority.ts'
@@ -15,7 +15,12 @@ export class TokenAgreement {
   }
 
   /** The attempt came to nothing: what was granted is freed, also where the answer is yet to come. */
-  giveBack(keys: LockKeys, owner: string, votes: Votes<Grant>, callMs: number): void {
+  giveBack(
+    keys: LockKeys,
+    owner: string,
+    votes: Votes<{ readonly kind: string }>,
+    callMs: number,
+  ): void {
     for (const master of this.#masters) {
       const vote = votes.find(({ member }) => member === master)
       if (vote !== undefined && !isGranted(vote)) continue
@@ -24,7 +29,7 @@ export class TokenAgreement {
   }
 
   /** The hold in that name was lost: what a minority has of it, or is yet to have, is freed. */
-  abandon(keys: LockKeys, owner: string, callMs: number): { readonly kind: 'gone' } {
+  abandon(keys: LockKeys, owner: string, callMs: number): Gone {
     this.giveBack(keys, owner, [], callMs)
     return { kind: 'gone' }
   }

@@ -1,6 +1,7 @@
-import { CallFailure, failureOf } from '../call-failure.ts'
-import type { Args, Read, Script } from './evalsha.ts'
+import { CallFailure } from '../call-failure.ts'
+import { failureOf } from './failure-of.ts'
 import { only, readOr } from './replies.ts'
+import type { Args, Read, Script } from './script.ts'
 import * as scripts from './scripts.generated.ts'
 
 /** What a script of a lock answers. */

@@ -1,7 +1,8 @@
 import { outsideFrames } from '../../kit/frame-storage.ts'
-import { CallFailure, connectionFailure, isNoNews, unsent } from '../call-failure.ts'
+import { CallFailure } from '../call-failure.ts'
 import { Backoff } from './backoff.ts'
 import { DueCalls } from './due-calls.ts'
+import { connectionFailure, isNoNews, unsent } from './failure-of.ts'
 import { askFacts, type ServerFacts } from './handshake.ts'
 import {
   type Client,
@@ -158,7 +159,6 @@ export class Connection {
   }
 
   #whenUp(timeoutMs: number): Promise<void> {
-    if (this.#closed) return Promise.reject(new CallFailure('closed', 'the client was closed'))
     if (this.#lastError?.permanent) return Promise.reject(this.#lastError)
     this.#client ??= this.#open()
     return this.#untilUp.wait(timeoutMs, () => this.#lastError)

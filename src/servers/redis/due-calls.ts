@@ -1,4 +1,5 @@
-import { CallFailure, failureOf } from '../call-failure.ts'
+import { CallFailure } from '../call-failure.ts'
+import { failureOf } from './failure-of.ts'
 import type { Client } from './open-client.ts'
 
 /** The calls of one connection that have no answer yet, each with a deadline of its own. */

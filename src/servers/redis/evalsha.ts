@@ -1,23 +1,14 @@
 import { Command } from 'ioredis'
 import type { CallFailure } from '../call-failure.ts'
-import type { Connection } from './connection.ts'
+import { OddAnswer } from '../call-failure.ts'
 import { type Client, isCluster } from './open-client.ts'
-import { OddAnswer, readOr } from './replies.ts'
+import { readOr } from './replies.ts'
+import type { Args, Read, Script } from './script.ts'
 
-/** A Lua script as the generator writes it down from its header. */
-export interface Script {
-  readonly name: string
-  readonly keys: readonly string[]
-  readonly args: readonly string[]
-  readonly sha1: string
-  readonly source: string
+/** What sends to one server, and waits for the answer. */
+interface Sender {
+  call<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T>
 }
-
-/** What a script is given beside its keys. */
-export type Args = readonly (string | number)[]
-
-/** What to make of an answer as soon as it comes. It may ask again; what it throws rejects the call. */
-export type Read<T> = (reply: unknown) => T | Promise<T>
 
 /**
  * Runs a script by its hash; a server that does not know it (a restart, SCRIPT FLUSH, a failover,
@@ -28,7 +19,7 @@ export type Read<T> = (reply: unknown) => T | Promise<T>
  * else, after `timeoutMs` at most
  */
 export function runScript<T>(
-  connection: Connection,
+  connection: Sender,
   script: Script,
   keys: readonly string[],
   argsNow: () => Args,

@@ -1,75 +1,101 @@
-import type { Grant, HeartbeatAnswer, Released } from '../answers.ts'
+import type { HeartbeatAnswer, QueueAnswer, Released } from '../answers.ts'
+import {
+  CLAIM_MS,
+  type FairAttempt,
+  type FairGrant,
+  type FairServer,
+  type LocalPlaces,
+  type RemoteFairLock,
+} from '../fair-server.ts'
+import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
-import type { ScriptRunner } from './script-runner.ts'
+import type { ScriptServer } from './script-runner.ts'
 import * as scripts from './scripts.generated.ts'
-
-/**
- * A grant stands for this long, in milliseconds, before its owner has confirmed it: a process that
- * is frozen when its turn comes holds the queue up for no longer.
- */
-export const CLAIM_MS = 1_500
 
 /** A place in a queue is kept for this long without a heartbeat, in milliseconds. */
 export const ALIVE_MS = 3_000
 
-/** The names of a lock that has a queue. */
-export interface FairKeys {
-  readonly lock: string
-  readonly channel: string
-  /** As the scripts take them: those of every lock, its queue and its clients. */
-  readonly four: readonly string[]
-  readonly six: readonly string[]
+/** What the queues need of their server. */
+interface Server extends ScriptServer {
+  /** Calls `onWake` with each message on the channel of a client, and without one after a gap. */
+  listenTo(inbox: string, onWake: (message?: string) => void): Subscription
+  onUp(onUp: () => void): () => void
+  groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-export function fairKeys(rawName: string): FairKeys {
-  const { lock, channel, both } = lockKeys(rawName)
+/** The names of a lock that has a queue, as the scripts take them: with its queue and its clients. */
+function fairKeys(rawName: string) {
+  const { channel, both } = lockKeys(rawName)
   const { queue, waiting, javaQueue, javaTimeouts } = queueKeys(rawName)
   const four = [...both, queue, waiting]
-  return { lock, channel, four, six: [...four, javaQueue, javaTimeouts] }
+  return { channel, four, six: [...four, javaQueue, javaTimeouts] }
 }
 
-/** The places of one client in the queue of one lock. */
-export interface LockPlaces {
-  readonly keys: FairKeys
-  /** Those who are in line when the request is sent. */
-  places(): readonly { wireOwner: string; ticket: string; claimMs: number }[]
-}
-
-/** The queues of fair locks on one server, as one client sees them. */
-export class FairCommands {
-  readonly #runner: ScriptRunner
+/** The queues of fair locks on one server, as one client has places in them. */
+export class RedisFairServer implements FairServer {
+  readonly #server: Server
   readonly #clientId: string
   readonly #label: string
-  readonly #counterMs: number
 
   /** @param label what `inspect` shows for this process */
-  constructor(calls: ScriptRunner, clientId: string, label: string, counterMs: number) {
-    this.#counterMs = counterMs
-    this.#runner = calls
+  constructor(server: Server, clientId: string, label: string) {
+    this.#server = server
     this.#clientId = clientId
     this.#label = label
   }
 
-  /** The channel that this client is told on what it was granted. */
-  get inbox(): string {
-    return INBOX + this.#clientId
+  lock(rawName: string): RemoteFairLock {
+    const keys = fairKeys(rawName)
+    return {
+      rawName,
+      acquire: (attempt) => this.#acquire(keys.four, attempt),
+      release: (owner, token, callMs) => this.#release(keys, owner, token, callMs),
+    }
   }
 
-  /**
-   * Takes the lock in turn, confirms a grant, or queues.
-   *
-   * @param ticket the one from before, if any; null not to queue
-   * @param listens whether this client hears what comes into its inbox
-   */
-  acquire(
-    keys: FairKeys,
-    owner: string,
-    leaseMs: number,
-    ticket: string | null,
+  listen(onGrant: (grant?: FairGrant) => void): Subscription {
+    return this.#server.listenTo(INBOX + this.#clientId, (message) => {
+      const grant = message === undefined ? undefined : grantIn(message)
+      if (message === undefined || grant !== undefined) onGrant(grant)
+    })
+  }
+
+  /** In a cluster each node counts those who are connected to it. */
+  get countsListeners(): boolean {
+    return !this.#server.runner.clustered
+  }
+
+  onUp(onUp: () => void): () => void {
+    return this.#server.onUp(onUp)
+  }
+
+  groups(locks: readonly { readonly key: string }[]): number[][] {
+    return this.#server.groups(locks)
+  }
+
+  beat(
+    locks: readonly LocalPlaces[],
     listens: () => boolean,
-    timeoutMs: number,
-  ): Promise<Grant> {
+    callMs: number,
+  ): Promise<(HeartbeatAnswer | string)[]> {
+    const keys = locks.flatMap(({ rawName }) => fairKeys(rawName).four)
+    const args = (notAfterUs: number) => [
+      this.#clientId,
+      notAfterUs,
+      listens() ? 1 : '',
+      this.#label,
+      ...this.#terms,
+      ...locks.flatMap((lock) => asArgs(lock.places())),
+    ]
+    const read = (reply: unknown) => beatsOf(reply, locks.length)
+    return this.#server.runner.runInTime(scripts.heartbeat, keys, args, callMs, read)
+  }
+
+  #acquire(
+    keys: readonly string[],
+    { owner, leaseMs, ticket, listens, callMs }: FairAttempt,
+  ): Promise<QueueAnswer> {
     const args = (notAfterUs: number) => [
       owner,
       leaseMs,
@@ -80,59 +106,34 @@ export class FairCommands {
       ...this.#terms,
     ]
     const read = ticket === null ? fairTryOf : fairGrantOf
-    return this.#runner.runInTime(scripts.acquireFair, keys.four, args, timeoutMs, read)
+    return this.#server.runner.runInTime(scripts.acquireFair, keys, args, callMs, read)
   }
 
-  /**
-   * Gives the lock to the next in the queue, if any.
-   *
-   * @param token of the hold; '' ends all that the owner has, its place in the queue as well
-   */
-  release(
-    keys: FairKeys,
-    leaver: string,
+  #release(
+    { six, channel }: ReturnType<typeof fairKeys>,
+    owner: string,
     token: number | '',
-    timeoutMs: number,
+    callMs: number,
   ): Promise<Released> {
-    const args = () => [
-      leaver,
-      token,
-      this.#counterMs,
-      CLAIM_MS,
-      INBOX,
-      keys.channel,
-      this.#runner.publish,
-    ]
+    const { runner, counterMs } = this.#server
+    const args = () => [owner, token, counterMs, CLAIM_MS, INBOX, channel, runner.publish]
     const read = (reply: unknown) => fairReleasedOf(reply, this.#clientId)
-    return this.#runner.run(scripts.releaseFair, keys.six, args, timeoutMs, read)
-  }
-
-  /** @returns for each lock what is to be known of it, or the server's words for what is wrong */
-  beat(
-    locks: readonly LockPlaces[],
-    listens: () => boolean,
-    timeoutMs: number,
-  ): Promise<(HeartbeatAnswer | string)[]> {
-    const keys = locks.flatMap((lock) => lock.keys.four)
-    const args = (notAfterUs: number) => [
-      this.#clientId,
-      notAfterUs,
-      listens() ? 1 : '',
-      this.#label,
-      ...this.#terms,
-      ...locks.flatMap((lock) => asArgs(lock.places())),
-    ]
-    return this.#runner.runInTime(scripts.heartbeat, keys, args, timeoutMs, (reply) =>
-      beatsOf(reply, locks.length),
-    )
+    return runner.run(scripts.releaseFair, six, args, callMs, read)
   }
 
   get #terms(): (string | number)[] {
-    return [this.#counterMs, CLAIM_MS, ALIVE_MS, INBOX]
+    return [this.#server.counterMs, CLAIM_MS, ALIVE_MS, INBOX]
   }
 }
 
-function asArgs(places: ReturnType<LockPlaces['places']>): (string | number)[] {
+/** What a message in the inbox says; undefined for one that is none of ours. */
+function grantIn(message: string): FairGrant | undefined {
+  const [, token, owner, rawName] = /^(\d+) (\S+) (.+)$/s.exec(message) ?? []
+  if (rawName === undefined || owner === undefined) return undefined
+  return { rawName, owner, token: Number(token) }
+}
+
+function asArgs(places: ReturnType<LocalPlaces['places']>): (string | number)[] {
   const each = places.flatMap(({ wireOwner, ticket, claimMs }) => [
     wireOwner,
     ticket,

@@ -1,16 +1,8 @@
-import type { LockFacts } from '../answers.ts'
+import type { LockFacts, SeenHold } from '../answers.ts'
 import { forcedKey, type LockKeys } from './keys.ts'
 import { yesOrNo } from './replies.ts'
 import type { ScriptRunner } from './script-runner.ts'
 import * as scripts from './scripts.generated.ts'
-
-/** The hold that force is to end: that one, and none that comes after it. */
-export interface SeenHold {
-  /** `<clientId>:<owner>` */
-  readonly owner: string
-  /** The last token issued; null where none is remembered, or each name is used for one hold only. */
-  readonly token: number | null
-}
 
 /** Who has the lock, as it was found. */
 export function seenIn({ holder, token }: LockFacts): SeenHold | null {

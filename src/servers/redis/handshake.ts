@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
-import { CallFailure, failureOf } from '../call-failure.ts'
+import { CallFailure } from '../call-failure.ts'
+import { failureOf } from './failure-of.ts'
 import { type Client, isCluster } from './open-client.ts'
 
 /** The oldest server that the scripts run on. */

@@ -2,34 +2,28 @@ import type { LeaseToRenew } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import { lockKeys } from './keys.ts'
 import { leftOf } from './replies.ts'
-import type { ScriptRunner } from './script-runner.ts'
+import type { ScriptServer } from './script-runner.ts'
 import * as scripts from './scripts.generated.ts'
 
 /**
  * @param groups the indices of the leases that one request can carry together
- * @returns for each lease what is left of its lease, or the failure of the request it was part of
+ * @returns for each what is left of it, or the failure of the request that it was part of
  */
-export async function renewSeats(
-  calls: ScriptRunner,
+export async function renew(
+  { runner, counterMs }: ScriptServer,
   leases: readonly LeaseToRenew[],
   groups: readonly number[][],
   leaseMs: number,
-  counterMs: number,
-  timeoutMs: number,
+  callMs: number,
 ): Promise<(number | CallFailure)[]> {
   const left: (number | CallFailure)[] = new Array(leases.length)
   const renewGroup = async (indices: number[]) => {
     const group = indices.map((i) => leases[i] as LeaseToRenew)
     const keys = group.flatMap((lease) => lockKeys(lease.key).both)
     const args = [leaseMs, counterMs, ...group.map((lease) => lease.wireOwner)]
-    const answers = await calls
-      .run(
-        scripts.renew,
-        keys,
-        () => args,
-        timeoutMs,
-        (reply) => leftOf(reply, group.length),
-      )
+    const read = (reply: unknown) => leftOf(reply, group.length)
+    const answers = await runner
+      .run(scripts.renew, keys, () => args, callMs, read)
       .catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
       left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)

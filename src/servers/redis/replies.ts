@@ -1,5 +1,15 @@
-import type { Grant, Granted, HeartbeatAnswer, LockFacts, Released } from '../answers.ts'
-import { CallFailure } from '../call-failure.ts'
+import type {
+  AcquireAnswer,
+  Gone,
+  Granted,
+  HandOverAnswer,
+  HeartbeatAnswer,
+  LockFacts,
+  QueueAnswer,
+  ReenterAnswer,
+  Released,
+} from '../answers.ts'
+import { CallFailure, OddAnswer, shown } from '../call-failure.ts'
 
 /*
  * What the scripts answer, as their headers have it. Each of these throws at anything else, which
@@ -8,15 +18,21 @@ import { CallFailure } from '../call-failure.ts'
  */
 
 /** What `acquire` answered to a first acquisition. */
-export function grantOf(reply: unknown): Grant {
+export function grantOf(reply: unknown): AcquireAnswer {
   const [kind] = reply as unknown[]
   if (kind === 'granted') return grantedOf(reply)
   if (kind === 'held') return { kind, ttlMs: whole(only(reply, 2)[1], -1) }
   throw odd(reply)
 }
 
+/** A master of several that may not vote before that time; null when it was not told since when. */
+export interface Forgot {
+  readonly kind: 'forgot'
+  readonly sinceUs: number | null
+}
+
 /** What `vote` answered to a first acquisition. */
-export function voteOf(reply: unknown): Grant {
+export function voteOf(reply: unknown): AcquireAnswer | Forgot {
   const [kind, sinceUs] = reply as unknown[]
   if (kind !== 'forgot') return grantOf(reply)
   only(reply, 2)
@@ -24,7 +40,7 @@ export function voteOf(reply: unknown): Grant {
 }
 
 /** What `acquire` and `vote` answered to a re-entry. */
-export function reentryOf(reply: unknown): Grant {
+export function reentryOf(reply: unknown): ReenterAnswer {
   const [kind, token] = reply as unknown[]
   if (kind === 'gone') return goneOf(reply)
   // A repeat of one that was a first acquisition is told the token.
@@ -34,13 +50,13 @@ export function reentryOf(reply: unknown): Grant {
 }
 
 /** What `handOver` answered where the lock was to stay in the client. */
-export function handedOverOf(reply: unknown): Grant {
+export function handedOverOf(reply: unknown): Granted | Gone {
   const [kind] = reply as unknown[]
   return kind === 'gone' ? goneOf(reply) : grantedOf(reply)
 }
 
 /** What `handOver` answered where others were to have it. */
-export function handedOverOrYieldedOf(reply: unknown): Grant {
+export function handedOverOrYieldedOf(reply: unknown): HandOverAnswer {
   const [kind, others] = reply as unknown[]
   if (kind !== 'yielded') return handedOverOf(reply)
   only(reply, 2)
@@ -48,13 +64,13 @@ export function handedOverOrYieldedOf(reply: unknown): Grant {
 }
 
 /** What `acquireFair` answered to one who tries once. */
-export function fairTryOf(reply: unknown): Grant {
+export function fairTryOf(reply: unknown): QueueAnswer {
   const [kind] = reply as unknown[]
   return kind === 'granted' ? grantedOf(only(reply, 2)) : grantOf(reply)
 }
 
 /** What `acquireFair` answered to one who waits. */
-export function fairGrantOf(reply: unknown): Grant {
+export function fairGrantOf(reply: unknown): QueueAnswer {
   const [kind, ticket, last, ttlMs, first] = reply as unknown[]
   if (kind === 'granted') return grantedOf(only(reply, 2))
   if (kind !== 'queued') throw odd(reply)
@@ -175,7 +191,7 @@ export function grantedOf(reply: unknown): Granted {
   return { kind, token, reserved }
 }
 
-function goneOf(reply: unknown): { readonly kind: 'gone' } {
+function goneOf(reply: unknown): Gone {
   only(reply, 1)
   return { kind: 'gone' }
 }
@@ -207,14 +223,6 @@ function odd(value: unknown): Error {
   return new TypeError(`${shown(value)} makes no sense`)
 }
 
-/** An answer that is none of those that a script gives: whether it ran is as unknown as without one. */
-export class OddAnswer extends CallFailure {
-  /** @param script its name */
-  constructor(script: string, reply: unknown) {
-    super('unknown', `it answered ${shown(reply)} to the script "${script}", which makes no sense`)
-  }
-}
-
 /** What was read goes on, and a failure; whatever else was thrown at it did not make sense. */
 export function readOr<T>(script: string, reply: unknown, read: (reply: unknown) => T): T {
   try {
@@ -222,19 +230,4 @@ export function readOr<T>(script: string, reply: unknown, read: (reply: unknown)
   } catch (error) {
     throw error instanceof CallFailure ? error : new OddAnswer(script, reply)
   }
-}
-
-const MOST_SHOWN = 120
-
-function shown(reply: unknown): string {
-  const words = asWords(reply)
-  return words.length <= MOST_SHOWN ? words : `${words.slice(0, MOST_SHOWN)}…`
-}
-
-function asWords(reply: unknown): string {
-  if (reply === null || reply === undefined) return 'nil'
-  if (typeof reply === 'string') return JSON.stringify(reply)
-  if (reply instanceof Error) return `the error ${JSON.stringify(reply.message)}`
-  if (!Array.isArray(reply)) return typeof reply === 'object' ? 'a map' : String(reply)
-  return `[${reply.slice(0, 10).map(asWords).join(', ')}${reply.length > 10 ? ', …' : ''}]`
 }

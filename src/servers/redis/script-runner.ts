@@ -1,9 +1,10 @@
-import { CallFailure } from '../call-failure.ts'
+import { CallFailure, OddAnswer } from '../call-failure.ts'
 import { type Answer, Batch } from './batch.ts'
 import type { Connection } from './connection.ts'
-import { type Args, type Read, runScript, type Script } from './evalsha.ts'
+import { runScript } from './evalsha.ts'
 import type { Client } from './open-client.ts'
-import { OddAnswer, whole } from './replies.ts'
+import { whole } from './replies.ts'
+import type { Args, Read, Script } from './script.ts'
 import type { ServerClock } from './server-clock.ts'
 
 /** Scripts on one server, some of which must not run after those who sent them have given up. */
@@ -106,4 +107,11 @@ export class ScriptRunner {
     const leftMs = Math.max(1, endsAt - performance.now())
     return this.run(script, keys, argsNow, leftMs, read)
   }
+}
+
+/** What commands need of their server. */
+export interface ScriptServer {
+  readonly runner: ScriptRunner
+  /** How long a token counter outlives its last use; 0 keeps it for good. All on one connection agree. */
+  readonly counterMs: number
 }

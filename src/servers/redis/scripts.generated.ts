@@ -1,5 +1,5 @@
 // Generated from lua/*.lua by `npm run lua`. Do not edit.
-import type { Script } from './evalsha.ts'
+import type { Script } from './script.ts'
 
 export const acquireAll: Script = {
   name: "acquire-all",

@@ -1,13 +1,7 @@
 import { CallFailure } from '../call-failure.ts'
+import type { Subscription } from '../subscription.ts'
 import { Connection } from './connection.ts'
 import type { Client, ConnectionSettings } from './open-client.ts'
-
-/** Somebody who listens to a channel until `stop()`. */
-export interface Subscription {
-  /** Whether the server has confirmed it: from then on no message is missed. */
-  readonly confirmed: boolean
-  stop(): void
-}
 
 interface Channel {
   /** Whether it is the channel of one lock, which a cluster may have in the shard of the lock. */

@@ -1,0 +1,70 @@
+import type { HeartbeatAnswer, QueueAnswer, Released } from './answers.ts'
+import type { Subscription } from './subscription.ts'
+
+/**
+ * A grant stands for this long, in milliseconds, before its owner has confirmed it: a process that
+ * is frozen when its turn comes holds the queue up for no longer.
+ */
+export const CLAIM_MS = 1_500
+
+/** What a place must be able to do where fair locks live, as one client sees it. */
+export interface FairServer {
+  /** One fair lock there. */
+  lock(rawName: string): RemoteFairLock
+  /** Calls `onGrant` with each grant to this client, and without one when any may have been missed. */
+  listen(onGrant: (grant?: FairGrant) => void): Subscription
+  /** Whether the server knows that this client hears of grants, once that is confirmed. */
+  readonly countsListeners: boolean
+  /** Calls `onUp` whenever it was connected, be it to another server, until the result is called. */
+  onUp(onUp: () => void): () => void
+  /** The indices of the locks, those together that one request can be about. */
+  groups(locks: readonly { readonly key: string }[]): number[][]
+  /**
+   * Tells that places in queues are still wanted.
+   *
+   * @param listens whether this client hears of grants, when it is sent
+   * @returns for each lock what is to be known of it, or the server's words for what is wrong
+   */
+  beat(
+    locks: readonly LocalPlaces[],
+    listens: () => boolean,
+    callMs: number,
+  ): Promise<(HeartbeatAnswer | string)[]>
+}
+
+/** One fair lock at its place. */
+export interface RemoteFairLock {
+  readonly rawName: string
+  /** Takes the lock in turn, confirms a grant, or queues. */
+  acquire(attempt: FairAttempt): Promise<QueueAnswer>
+  /**
+   * Gives the lock to the next in the queue, if any.
+   *
+   * @param token of the hold; '' ends all that the owner has, its place in the queue as well
+   */
+  release(owner: string, token: number | '', callMs: number): Promise<Released>
+}
+
+export interface FairAttempt {
+  readonly owner: string
+  readonly leaseMs: number
+  /** The one from before, if any, or ''; null not to queue. */
+  readonly ticket: string | null
+  /** Whether this client hears of grants, when it is sent. */
+  readonly listens: () => boolean
+  readonly callMs: number
+}
+
+/** The message that somebody was granted a fair lock. */
+export interface FairGrant {
+  readonly rawName: string
+  readonly owner: string
+  readonly token: number
+}
+
+/** The places of one client in the queue of one lock. */
+export interface LocalPlaces {
+  readonly rawName: string
+  /** Those who are in line when the request is sent. */
+  places(): readonly { wireOwner: string; ticket: string; claimMs: number }[]
+}

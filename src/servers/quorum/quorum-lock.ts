@@ -1,0 +1,217 @@
+import type {
+  AcquireAnswer,
+  HandOverAnswer,
+  LockFacts,
+  ReenterAnswer,
+  Released,
+  SeenHold,
+} from '../answers.ts'
+import type { CallFailure } from '../call-failure.ts'
+import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
+import type { LockKeys } from '../redis/keys.ts'
+import type { Subscription } from '../subscription.ts'
+import { askAll } from './ask-all.ts'
+import { forceReleaseOnMost, seenByMost } from './force-release.ts'
+import { HeadStart } from './head-start.ts'
+import { inspectMost } from './inspect.ts'
+import {
+  answersOf,
+  count,
+  failuresOf,
+  isGranted,
+  isMixed,
+  isSplit,
+  type Majority,
+  type Votes,
+} from './majority.ts'
+import type { Master } from './master.ts'
+import type { Repairs } from './repairs.ts'
+import type { RoundTrips } from './round-trips.ts'
+import { SplitVotes } from './split-votes.ts'
+import type { TokenAgreement } from './token-agreement.ts'
+
+/** What all locks of a quorum share. */
+interface Masters {
+  readonly masters: readonly Master[]
+  readonly size: Majority
+  readonly agreement: TokenAgreement
+  readonly roundTrips: RoundTrips
+  readonly repairs: Repairs
+  /** How long one master may take where all have so long. */
+  callMs(longestMs: number): number
+  readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
+}
+
+/** One lock on a majority of masters: how its votes are counted. */
+export class QuorumLock implements RemoteLock {
+  readonly #all: Masters
+  readonly #keys: LockKeys
+  readonly #splitVotes: SplitVotes
+  readonly #headStart: HeadStart
+
+  constructor(all: Masters, keys: LockKeys) {
+    this.#all = all
+    this.#keys = keys
+    this.#splitVotes = new SplitVotes(all.size)
+    this.#headStart = new HeadStart(all.masters, all.size, all.roundTrips, keys)
+  }
+
+  async acquire(meant: Attempt): Promise<AcquireAnswer> {
+    const { masters, size, agreement, failure } = this.#all
+    const { majority, spare } = size
+    const keys = this.#keys
+    const attempt = { ...meant, callMs: this.#all.callMs(meant.callMs) }
+    const { owner, callMs } = attempt
+    const ask = (master: Master) => master.acquire(keys, attempt)
+    const first = await this.#headStart.askFirst(ask)
+    if (first?.held !== undefined) {
+      this.#splitVotes.over()
+      return first.held
+    }
+    const missed = this.#all.repairs.newMissedVotes()
+    const votes = await askAll(
+      masters,
+      (master) => (master === first?.master ? first.vote : ask(master)),
+      (some) => {
+        const granted = count(some, 'granted')
+        if (granted >= majority) return true
+        return (some.length - granted > spare || isSplit(some, majority)) && 'nearly'
+      },
+      missed.late,
+      this.#splitVotes.graceFactor,
+    )
+    if (isMisused(votes)) {
+      agreement.abandon(keys, owner, callMs)
+      throw failure(votes, false)
+    }
+    const granted = votes.filter(isGranted)
+    if (granted.length >= majority) {
+      const agreed = await agreement.agree(keys, owner, granted, callMs)
+      if (agreed !== null) {
+        this.#splitVotes.over()
+        this.#headStart.won()
+        return missed.won(agreed, votes)
+      }
+    }
+    if (failuresOf(votes).length > spare) {
+      if (!size.refuse(votes)) {
+        throw failure(votes, granted.length > 0 || votes.length < masters.length)
+      }
+      // Nobody asks again: also what was not heard is given back.
+      agreement.abandon(keys, owner, callMs)
+      throw failure(votes, false)
+    }
+    agreement.giveBack(keys, owner, votes, callMs)
+    return this.#splitVotes.held(votes)
+  }
+
+  async reenter(meant: Reentry): Promise<ReenterAnswer> {
+    const { masters, size, agreement, failure } = this.#all
+    const { majority, spare } = size
+    const reentry = { ...meant, callMs: this.#all.callMs(meant.callMs) }
+    const missed = this.#all.repairs.newMissedVotes()
+    const votes = await askAll(
+      masters,
+      (master) => master.reenter(this.#keys, reentry),
+      (some) => {
+        const granted = count(some, 'granted')
+        return granted >= majority || (some.length - granted > spare && 'nearly')
+      },
+      missed.late,
+      this.#splitVotes.graceFactor,
+    )
+    if (isMisused(votes)) throw failure(votes, false)
+    const granted = votes.filter(isGranted)
+    if (granted.length >= majority) {
+      return missed.won({ kind: 'granted', token: Number.NaN }, votes)
+    }
+    if (count(votes, 'gone') > spare) {
+      return agreement.abandon(this.#keys, reentry.owner, reentry.callMs)
+    }
+    throw failure(votes, granted.length > 0 || votes.length < masters.length)
+  }
+
+  async handOver(meant: Passing): Promise<HandOverAnswer> {
+    const { masters, size, agreement, failure } = this.#all
+    const { majority, spare } = size
+    const keys = this.#keys
+    const passing = { ...meant, callMs: this.#all.callMs(meant.callMs) }
+    const { to, callMs } = passing
+    const missed = this.#all.repairs.newMissedVotes()
+    const votes = await askAll(
+      masters,
+      (master) => master.handOver(keys, passing),
+      (some) =>
+        count(some, 'granted') >= majority ||
+        ((isMixed(some, majority) || count(some, 'gone') > spare) && 'nearly'),
+      missed.late,
+    )
+    const granted = votes.filter(isGranted)
+    if (granted.length >= majority) {
+      const agreed = await agreement.agree(keys, to.owner, granted, callMs)
+      if (agreed !== null) return missed.won(agreed, votes)
+    }
+    // Those who have it now, or may have it, are too few.
+    if (isMixed(votes, majority) && count(votes, 'gone') <= spare) {
+      agreement.giveBack(keys, to.owner, votes, callMs)
+      return this.#splitVotes.yielded(votes)
+    }
+    if (granted.length === 0 && votes.length === masters.length) {
+      if (count(votes, 'gone') > spare) return { kind: 'gone' }
+    }
+    const isOpen = granted.length > 0 || votes.length < masters.length
+    throw failure(votes, isOpen || count(votes, 'yielded') > 0)
+  }
+
+  /** Not by its token: each name is used for one hold only. */
+  async release({ owner, holds, callMs: longestMs }: Ending): Promise<Released> {
+    const { masters, size, failure } = this.#all
+    const { majority, spare } = size
+    const callMs = this.#all.callMs(longestMs)
+    const votes = await askAll(
+      masters,
+      (master) => master.release(this.#keys, owner, holds, callMs),
+      (some) => {
+        const gone = count(some, 'gone')
+        return answersOf(some).length - gone >= majority || gone > spare
+      },
+    )
+    this.#headStart.released(votes)
+    const answers = answersOf(votes)
+    const gone = count(votes, 'gone')
+    if (answers.length < majority && gone <= spare) throw failure(votes, answers.length > gone)
+    if (gone > spare) return { kind: 'gone' }
+    const listeners = answers.map((one) => (one.kind === 'freed' ? one.listeners : 0))
+    return holds > 0 ? { kind: 'kept' } : { kind: 'freed', listeners: Math.max(0, ...listeners) }
+  }
+
+  ranOut(owner: string): void {
+    for (const master of this.#all.masters) master.abandon(this.#keys, owner)
+  }
+
+  seen(callMs: number): Promise<SeenHold | null> {
+    const { masters, size, failure } = this.#all
+    return seenByMost(masters, size, this.#keys, this.#all.callMs(callMs), failure)
+  }
+
+  forceRelease(seen: SeenHold, callMs: number): Promise<boolean> {
+    const { masters, size, failure } = this.#all
+    return forceReleaseOnMost(masters, size, this.#keys, seen, this.#all.callMs(callMs), failure)
+  }
+
+  inspect(longestMs: number, most?: number): Promise<LockFacts> {
+    const { masters, size, failure } = this.#all
+    const callMs = this.#all.callMs(longestMs)
+    const ask = (master: Master) => master.inspect(this.#keys, callMs, most)
+    return inspectMost(masters, size, ask, (votes) => failure(votes, false))
+  }
+
+  listen(onWake: () => void): Subscription {
+    return this.#headStart.listen(onWake)
+  }
+}
+
+/** Whether one of them says that what is asked makes no sense. */
+function isMisused(votes: Votes<unknown>): boolean {
+  return failuresOf(votes).some(({ answer }) => answer.kind === 'misused')
+}

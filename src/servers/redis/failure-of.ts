@@ -1,0 +1,47 @@
+import { CallFailure } from '../call-failure.ts'
+
+/** What ioredis rejected with, as a failure. Every message of its own that is listed is tested. */
+export function failureOf(error: unknown): CallFailure {
+  if (error instanceof CallFailure) return error
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof Error && error.name === 'ReplyError') {
+    return new CallFailure('refused', message, error)
+  }
+  if (message.includes('enableOfflineQueue options is false')) {
+    return new CallFailure('unsent', 'the connection was down', error)
+  }
+  // ioredis speaks of its retries, of which there are none.
+  const why = message.includes('max retries per request') ? '' : ` (${message})`
+  return new CallFailure('unknown', `the connection broke before the answer${why}`, error)
+}
+
+/**
+ * An error from connecting: the server's own words, or those of the network. What a server says of a
+ * connection passes: connections end and others are let in, logins are changed, rights are granted.
+ */
+export function connectionFailure(error: Error): CallFailure {
+  if (error instanceof CallFailure) {
+    if (error.kind !== 'refused' || !error.permanent) return error
+    return new CallFailure('refused', error.message, error.cause, false)
+  }
+  if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error, false)
+  const nested = 'lastNodeError' in error && error.lastNodeError
+  const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
+  // Ours goes on: see `openClient`.
+  const told = detail.replace(' and retry is disabled', '')
+  return new CallFailure('unsent', told || error.name, error)
+}
+
+/** Why nothing is sent: where a greeting had no answer that is known of all that would have followed it. */
+export function unsent(failure: CallFailure): CallFailure {
+  return failure.kind === 'unknown' ? new CallFailure('unsent', failure.message, failure) : failure
+}
+
+/**
+ * Whether ioredis tells of what is nothing by itself: its SELECT was refused, which is sent once more
+ * and told of then; or it left a connection that was being made, because Sentinel named another master.
+ */
+export function isNoNews(error: Error & { command?: { name?: string } }): boolean {
+  if (error.name === 'ReplyError') return error.command?.name === 'select'
+  return error.message === 'Connection is closed.'
+}
