@@ -30,7 +30,7 @@ const AFTER_THE_WAIT_MS = 20
 
 /**
  * What one lock's lock asks of Redis for those who wait, and how it takes failures: they are
- * tried again while there is retryBudget, and what stays unknown is settled in the background.
+ * tried again within the retry budget, and what stays unknown is released in the background.
  */
 export class AcquireRequests {
   readonly #site: LockSite
@@ -42,7 +42,7 @@ export class AcquireRequests {
   }
 
   /**
-   * Asks for the lock once on behalf of a waiter; a failure that ends its retryBudget rejects it.
+   * Asks for the lock once on behalf of a waiter; a failure that uses up its retry budget rejects it.
    *
    * @param callMs the time that the request may take, in milliseconds
    */

@@ -19,7 +19,7 @@ interface Failed {
 
 /**
  * What one lock's lock tells Redis of its holds, and how it takes failures: they are tried
- * again while there is retryBudget, and what stays unknown is settled in the background.
+ * again within the retry budget, and what stays unknown is released in the background.
  */
 export class HoldRequests {
   readonly #site: LockSite

@@ -91,7 +91,7 @@ export class LocalLocks {
     return this.#all.size
   }
 
-  /** The lock for a lock that is held or waited for here; undefined when it is neither. */
+  /** The lock, when it is held or waited for here; undefined when it is neither. */
   find(rawName: string): LocalLock | undefined {
     const lock = this.#all.get(rawName)
     return lock?.isIdle ? undefined : lock
