@@ -5,6 +5,7 @@ import type { Emit, HoldfastEvents } from './events.ts'
 import { assertFunction } from './input.ts'
 import { outsideFrames } from './kit/frame-storage.ts'
 import { systemClock } from './lease/clock.ts'
+import { plainKind } from './local/acquire.ts'
 import { Backend } from './local/backend.ts'
 import { FairLocks } from './locks/fair/fair-locks.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
@@ -40,6 +41,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #owners = new Owners(this.id)
   readonly #frames = new Frames()
   readonly #backend: Backend
+  /** Undefined where the place has no fair locks. */
+  readonly #fairKind: FairLocks | undefined
   readonly #redLocks: RedLocks
   #closing: Promise<void> | undefined
 
@@ -77,8 +80,9 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       this.#backend = new Backend(client, { server: this.#quorum, longestLeaseMs })
     } else {
       const [server] = nodes as [RedisServer]
-      const fair = new FairLocks(server.fairFor(this.id, settings.label), systemClock)
-      this.#backend = new Backend(client, { server, fair, standIn: this.#thread })
+      const fairServer = server.fairFor(this.id, settings.label)
+      this.#fairKind = new FairLocks(fairServer, systemClock)
+      this.#backend = new Backend(client, { server, fairServer, standIn: this.#thread })
     }
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       quorumOf(servers as RedisServer[], quorumSettings(settings), nameOf),
@@ -94,7 +98,13 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    */
   getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
     const rawName = rawNameOf(name, this.#keyPrefix, this.#clustered)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#backend.registry, false)
+    return new HoldfastLock(
+      name,
+      rawName,
+      ownerOf(options, this.id),
+      this.#backend.registry,
+      plainKind,
+    )
   }
 
   /**
@@ -110,14 +120,20 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    if (this.#quorum !== undefined) {
+    if (this.#fairKind === undefined) {
       throw new InvalidArgumentError(
         `Fair lock ${show(name)}: its queue needs one server, and this client has independent masters. ` +
           'Use getLock() here, or a client with `redis`.',
       )
     }
     const rawName = rawNameOf(name, this.#keyPrefix, this.#clustered)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#backend.registry, true)
+    return new HoldfastLock(
+      name,
+      rawName,
+      ownerOf(options, this.id),
+      this.#backend.registry,
+      this.#fairKind,
+    )
   }
 
   /**
@@ -188,6 +204,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
 
   async #close(): Promise<void> {
     await Promise.all([this.#backend.close(), this.#redLocks.close()])
+    this.#fairKind?.close()
     this.#quorum?.close()
     for (const node of this.#nodes) node.close()
     await this.#thread?.close()

@@ -1,6 +1,6 @@
 import type { Hold } from '../../src/lease/hold.ts'
 import { CurrentHold } from '../../src/local/current-hold.ts'
-import type { LockSite } from '../../src/local/lock-site.ts'
+import type { LocalLock } from '../../src/local/local-lock.ts'
 import { Owner } from '../../src/owner/owner.ts'
 import type { Waiter } from '../../src/waiting/waiter.ts'
 import { TestClock } from './test-clock.ts'
@@ -15,8 +15,8 @@ const waiterOf = (id: string, leaseMs: number) =>
 
 /** A hold that was just granted, and what becomes of it when it is passed on. */
 function granted(clock: TestClock, leaseMs: number, blockMs: number) {
-  const site = { name: 'it', rawName: 'it', services: { clock } } as unknown as LockSite
-  const current = new CurrentHold(site, () => {})
+  const lock = { name: 'it', rawName: 'it', services: { clock } } as unknown as LocalLock
+  const current = new CurrentHold(lock, () => {})
   const sentAt = clock.now()
   clock.block(blockMs)
   const grant = { token: 100, reserved: 63 }

@@ -1,6 +1,8 @@
 import { systemClock } from '../../src/lease/clock.ts'
 import type { Lease } from '../../src/lease/lease.ts'
+import { acquire, plainKind } from '../../src/local/acquire.ts'
 import { LocalLock } from '../../src/local/local-lock.ts'
+import { release } from '../../src/local/release.ts'
 import type { Services } from '../../src/local/services.ts'
 import { Owners } from '../../src/owner/owners.ts'
 import type { AcquireAnswer, HandOverAnswer } from '../../src/servers/answers.ts'
@@ -50,7 +52,7 @@ function answeredByHand() {
     open.get(what)?.(given)
     return turn()
   }
-  return { lock: new LocalLock('it', 'it', services, undefined, nothing), asked, answer }
+  return { lock: new LocalLock('it', 'it', services, nothing), asked, answer }
 }
 
 test('a waiter is not handed the lock by two at once', async () => {
@@ -68,15 +70,15 @@ test('a waiter is not handed the lock by two at once', async () => {
     together: undefined,
     leaseOf: (hold) => ({ hold }) as Lease,
   })
-  const first = lock.acquire(request(Infinity))
+  const first = acquire(lock, plainKind, request(Infinity))
   await answer('acquire c:1', { kind: 'granted', token: 100 })
-  const waiting = lock.acquire(request(Infinity))
-  void lock.release(((await first) as Lease).hold, false)
+  const waiting = acquire(lock, plainKind, request(Infinity))
+  void release(lock, ((await first) as Lease).hold, false)
   await turn()
   // Most masters have let it go; the last one is still waited for. Another caller is quick.
-  const quick = lock.acquire(request(0))
+  const quick = acquire(lock, plainKind, request(0))
   await answer('acquire c:3', { kind: 'granted', token: 200 })
-  void lock.release(((await quick) as Lease).hold, false)
+  void release(lock, ((await quick) as Lease).hold, false)
   await turn()
   expect(asked).toEqual(['acquire c:1', 'hand over c:1 to c:2', 'acquire c:3', 'release c:3'])
   await answer('hand over c:1 to c:2', { kind: 'granted', token: 300 })

@@ -16,9 +16,9 @@ export const leases = [
     id: 'count-from-answer',
     mistake:
       'The lease counts from when the answer came, and not from before the request was sent.',
-    file: 'src/local/acquire-requests.ts',
+    file: 'src/local/ask.ts',
     search: 'return { grant, sentAt, pauseMs: 0, unknown: false }',
-    replace: 'return { grant, sentAt: this.#services.clock.now(), pauseMs: 0, unknown: false }',
+    replace: 'return { grant, sentAt: clock.now(), pauseMs: 0, unknown: false }',
     test: 'test/lease/lease-signal.test.ts',
     name: 'of an acquisition and of an extension',
   },

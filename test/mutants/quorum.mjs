@@ -209,6 +209,16 @@ end
     name: 'keeps no votes from others that came to nothing',
   },
   {
+    id: 'vote-after-close',
+    mistake: 'A closed client goes on to ask masters that another client connects.',
+    file: 'src/servers/quorum/master.ts',
+    search:
+      "if (this.#closed) return Promise.reject(new CallFailure('closed', 'the client was closed'))",
+    replace: '',
+    test: 'test/quorum/red-lock.test.ts',
+    name: 'is not asked for any more when its client was closed, by those that are connected only then',
+  },
+  {
     id: 'one-server-two-votes',
     mistake: 'Two addresses of one server count as two masters.',
     file: 'src/servers/quorum/master.ts',
