@@ -133,6 +133,13 @@ test('every file is in a room that the rules know', () => {
   expect(rooms.filter((room) => !(room in mayImport))).toEqual([])
 })
 
+test('the page of the architecture has a line for each folder', () => {
+  const page = readFileSync(resolve(src, '../docs/explanation/architecture.md'), 'utf8')
+  const folders = [...new Set([...files].filter((file) => file.includes('/')).map(roomOf))]
+  const lines = [...page.matchAll(/^\| `([a-z/-]+)` \|/gm)].map(([, folder]) => folder)
+  expect(lines.sort()).toEqual(folders.sort())
+})
+
 test('every relative import names a file that exists', () => {
   const dangling = imports.filter(({ to }) => to.endsWith('.ts') && !files.has(to))
   expect(dangling).toEqual([])
