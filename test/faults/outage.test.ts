@@ -232,7 +232,7 @@ describe('contention is no outage', () => {
     })
     const busy = setInterval(
       () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6),
-      8,
+      12,
     )
     atEnd(() => clearInterval(busy), { beforeCheck: true })
     expect(await Promise.all(waits)).toEqual(waits.map(() => null))
