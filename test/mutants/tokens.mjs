@@ -113,7 +113,7 @@ export const tokens = [
     replace: `          hold.count,
           callMs,
 `,
-    test: 'test/faults/re-entry.test.ts',
+    test: 'test/lock/re-entry.test.ts',
     name: 'does not take the lock anew where that is gone',
   },
   {
@@ -125,7 +125,7 @@ export const tokens = [
   end
 `,
     replace: '',
-    test: 'test/faults/re-entry.test.ts',
+    test: 'test/lock/re-entry.test.ts',
     name: 'does not join a later hold in the same name',
   },
 ]
