@@ -11,17 +11,17 @@ beforeAll(() => {
 // They run what is built, with the ioredis of the package, whatever the rest of the suite has.
 describe('the measurements of the fair lock, in short', () => {
   test.each([
-    ['fair-order', /^grants/],
-    ['fair-dead-waiters', /^SIGKILLed ahead/],
-    ['fair-frozen-head', /^head frozen for/],
-    ['fair-cut-inbox', /^the inbox was/],
-    ['fair-abort-race', /^races/],
-    ['fair-hand-over', /^waiting processes/],
-    ['fair-long-queue', /^waiters/],
+    ['order', /^grants/],
+    ['dead-waiters', /^SIGKILLed ahead/],
+    ['frozen-head', /^head frozen for/],
+    ['cut-inbox', /^the inbox was/],
+    ['abort-race', /^races/],
+    ['hand-over', /^waiting processes/],
+    ['long-queue', /^waiters/],
   ])(
     '%s runs to its end and finds nothing that must not be',
     async (name, heading) => {
-      const bench = startChild(`bench/${name}.mjs`, { args: ['--quick'] })
+      const bench = startChild(`bench/probes/fair/${name}.mjs`, { args: ['--quick'] })
       const { code } = await bench.exited
       const said = bench.all.join('\n')
       // On failure, all that it said is shown.

@@ -10,7 +10,7 @@ beforeAll(() => {
 
 // It runs what is built, with the ioredis of the package, whatever the rest of the suite has.
 test('the measurement of several locks, in short, runs to its end and finds nothing that must not be', async () => {
-  const bench = startChild('bench/multi-lock.mjs', { args: ['--quick'] })
+  const bench = startChild('bench/probes/multi/all-or-none.mjs', { args: ['--quick'] })
   const { code } = await bench.exited
   const said = bench.all.join('\n')
   // On failure, all that it said is shown.
@@ -20,7 +20,7 @@ test('the measurement of several locks, in short, runs to its end and finds noth
 
 test('the measurement of those who wait for several locks, in short, runs to its end', async () => {
   const args = ['waits', '--quick', '--only', 'each wanted']
-  const bench = startChild('bench/multi-lock.mjs', { args })
+  const bench = startChild('bench/probes/multi/all-or-none.mjs', { args })
   const { code } = await bench.exited
   const said = bench.all.join('\n')
   expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })

@@ -9,7 +9,7 @@ beforeAll(() => {
 })
 
 async function run(name: string, ...args: string[]) {
-  const bench = startChild(`bench/${name}.mjs`, { args: ['--quick', ...args] })
+  const bench = startChild(`bench/probes/quorum/${name}.mjs`, { args: ['--quick', ...args] })
   const { code } = await bench.exited
   return { code, said: bench.all.join('\n'), errors: bench.errors }
 }
@@ -17,10 +17,10 @@ async function run(name: string, ...args: string[]) {
 // They run what is built, with the ioredis of the package, whatever the rest of the suite has.
 describe('the measurements of the quorum, in short', () => {
   test.each([
-    ['quorum-storm', /^acquisitions +overlaps/m],
-    ['quorum-latency', /^5, one stopped/m],
-    ['quorum-contention', /^8, 5 masters/m],
-    ['quorum-slow-master', /^one stopped, this/m],
+    ['storm', /^acquisitions +overlaps/m],
+    ['latency', /^5, one stopped/m],
+    ['contention', /^8, 5 masters/m],
+    ['slow-master', /^one stopped, this/m],
   ])(
     '%s runs to its end and finds nothing that must not be',
     async (name, heading) => {
@@ -36,9 +36,9 @@ describe('the measurements of the quorum, in short', () => {
     ['amnesia', 'was let in'],
     ['counters', 'came after'],
   ])(
-    'quorum-storm finds what must not be where it is broken by %s',
+    'storm finds what must not be where it is broken by %s',
     async (broken, finding) => {
-      const { code, said, errors } = await run('quorum-storm', '--break', broken)
+      const { code, said, errors } = await run('storm', '--break', broken)
       expect({ code, said, errors }).toEqual({ code: 1, said, errors: '' })
       expect(said).toContain(finding)
     },

@@ -24,7 +24,7 @@ export async function runFixture(
       '--testMatch=**/test/support/test/fixtures/*.fixture.ts',
       '--runInBand',
       // The usual one runs timers, and here in the same process as the tests.
-      `--reporters=${join(root, 'scripts', 'total-reporter.mjs')}`,
+      `--reporters=${join(root, 'scripts/lib/total-reporter.mjs')}`,
       '--json',
       `--outputFile=${report}`,
       '--',
