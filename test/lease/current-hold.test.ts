@@ -11,18 +11,18 @@ const waiterOf = (id: string, leaseMs: number) =>
     request: { owner: new Owner('c', id), leaseMs, fair: false, watched: false },
     wireOwner: `c:${id}`,
     doubtUntilMs: 0,
-    patience: { answered() {} },
+    retryBudget: { answered() {} },
   }) as unknown as Waiter
 
 /** A hold that was just granted, and what becomes of it when it is passed on. */
 function granted(clock: TestClock, leaseMs: number, blockMs: number) {
-  const site = { name: 'it', keys: lockKeys('it'), context: { clock } } as unknown as LockSite
-  const tenancy = new CurrentHold(site, () => {})
+  const site = { name: 'it', keys: lockKeys('it'), services: { clock } } as unknown as LockSite
+  const currentHold = new CurrentHold(site, () => {})
   const sentAt = clock.now()
   clock.block(blockMs)
   const grant = { token: 100, reserved: 63 }
-  const hold = tenancy.granted(waiterOf('1', leaseMs), grant, sentAt) as Hold
-  return { hold, passOn: () => tenancy.passedOn(hold, waiterOf('2', leaseMs)) }
+  const hold = currentHold.granted(waiterOf('1', leaseMs), grant, sentAt) as Hold
+  return { hold, passOn: () => currentHold.passedOn(hold, waiterOf('2', leaseMs)) }
 }
 
 afterEach(() => jest.useRealTimers())

@@ -10,7 +10,7 @@ import { deferred } from '../support/deferred.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Masters as a contender sees them; the test says when they answer what. */
+/** Masters as a lock sees them; the test says when they answer what. */
 function answeredByHand() {
   const asked: string[] = []
   const open = new Map<string, (grant: Grant) => void>()
@@ -21,7 +21,7 @@ function answeredByHand() {
     return answer.promise
   }
   const nothing = () => {}
-  const node = {
+  const server = {
     lateAtMostMs: 100,
     countsListeners: true,
     acquire: (_: unknown, name: string) => ask(`acquire ${name}`),
@@ -33,28 +33,28 @@ function answeredByHand() {
     },
     listen: () => ({ confirmed: true, stop: nothing }),
   }
-  const context = {
-    node,
-    keeper: { keep: nothing, forget: nothing, watch: nothing, unwatch: nothing },
+  const services = {
+    server,
+    watchdog: { track: nothing, untrack: nothing, watch: nothing, unwatch: nothing },
     clock: systemClock,
-    settler: { settle: nothing },
+    pendingReleases: { add: nothing },
     limits: {
       commandTimeoutMs: 2_000,
       outageMs: 5_000,
-      pace: new ResponseTime(),
+      responseTime: new ResponseTime(),
       whyDown: nothing,
     },
-    tell: nothing,
+    emit: nothing,
   } as unknown as Services
   const answer = (what: string, grant: Grant) => {
     open.get(what)?.(grant)
     return turn()
   }
-  return { contender: new LocalLock('it', 'it', context, nothing), asked, answer }
+  return { lock: new LocalLock('it', 'it', services, nothing), asked, answer }
 }
 
 test('a waiter is not handed the lock by two at once', async () => {
-  const { contender, asked, answer } = answeredByHand()
+  const { lock, asked, answer } = answeredByHand()
   const owners = new Owners('c')
   const request = (waitMs: number): AcquireRequest => ({
     owner: owners.next(),
@@ -67,17 +67,17 @@ test('a waiter is not handed the lock by two at once', async () => {
     once: undefined,
     leaseOf: (hold) => ({ hold }) as Lease,
   })
-  const first = contender.acquire(request(Infinity))
+  const first = lock.acquire(request(Infinity))
   await answer('acquire c:1', { kind: 'granted', token: 100 })
-  const waiting = contender.acquire(request(Infinity))
-  void contender.release(((await first) as Lease).hold, false)
+  const waiting = lock.acquire(request(Infinity))
+  void lock.release(((await first) as Lease).hold, false)
   await turn()
   // Most masters have let it go; the last one is still waited for. Another caller is quick.
-  const quick = contender.acquire(request(0))
+  const quick = lock.acquire(request(0))
   await answer('acquire c:3', { kind: 'granted', token: 200 })
-  void contender.release(((await quick) as Lease).hold, false)
+  void lock.release(((await quick) as Lease).hold, false)
   await turn()
   expect(asked).toEqual(['acquire c:1', 'hand over c:1 to c:2', 'acquire c:3', 'release c:3'])
   await answer('hand over c:1 to c:2', { kind: 'granted', token: 300 })
-  expect(await waiting).toMatchObject({ hold: { token: 300, seat: { wireOwner: 'c:2' } } })
+  expect(await waiting).toMatchObject({ hold: { token: 300, id: { wireOwner: 'c:2' } } })
 })

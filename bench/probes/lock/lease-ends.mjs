@@ -28,17 +28,17 @@ let left = holds
 const lost = new Promise((resolve) => {
   for (let i = 0; i < holds; i++) {
     const leaseMs = 2_000 + Math.floor((i * 7_919) % holds) * (spreadMs / holds)
-    const fields = { lockName: `it ${i}`, seat: { key: `it ${i}`, wireOwner: 'c:1' }, token: 1 }
+    const fields = { lockName: `it ${i}`, id: { key: `it ${i}`, wireOwner: 'c:1' }, token: 1 }
     const hold = new Hold(
       { ...fields, leaseMs, fair: false, sentAt: clock.now() },
       clock,
       (one) => {
-        watchdog.forget(one)
+        watchdog.untrack(one)
         left -= 1
         if (left === 0) resolve()
       },
     )
-    watchdog.keep(hold)
+    watchdog.track(hold)
   }
 })
 const alive = setInterval(() => {}, 1_000)
