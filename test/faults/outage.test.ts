@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../src/index.ts'
 import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
+import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { Diary, faultRig, granted, outcome, SHA, within } from './rig.ts'
 
 const rig = faultRig()
 

@@ -1,8 +1,8 @@
 /** Mistakes with the fair lock: its queue in Redis, grants, messages and heartbeats. */
-const MESSAGES = 'test/faults/fair-messages.test.ts'
-const HEARTBEAT = 'test/lua/heartbeat.test.ts'
-const RELEASE = 'test/lua/release-fair.test.ts'
-const ACQUIRE = 'test/lua/acquire-fair.test.ts'
+const MESSAGES = 'test/fair/messages.test.ts'
+const HEARTBEAT = 'test/fair/lua/heartbeat.test.ts'
+const RELEASE = 'test/fair/lua/release.test.ts'
+const ACQUIRE = 'test/fair/lua/acquire.test.ts'
 
 export const fair = [
   {
@@ -143,7 +143,7 @@ end
     file: 'src/locks/fair/heartbeat.ts',
     search: 'places: () => places.filter((place) => place.inLine),',
     replace: 'places: () => places,',
-    test: 'test/faults/fair-lost.test.ts',
+    test: 'test/fair/lost-replies.test.ts',
     name: 'that is sent once more when a waiter has left does not speak for that one',
   },
   {
@@ -152,7 +152,7 @@ end
     file: 'src/locks/fair/fair-queue.ts',
     search: 'else if (this.#lock.current.hold?.token !== token) {',
     replace: 'else if (this.#lock.current.hold === undefined) {',
-    test: 'test/faults/fair-lost.test.ts',
+    test: 'test/fair/lost-replies.test.ts',
     name: 'that comes when its waiter has left makes no place that stays, nor holds anybody up for long',
   },
   {
@@ -161,7 +161,7 @@ end
     file: 'src/local/ask.ts',
     search: 'if (doubtUntilMs > 0 || queued) {',
     replace: 'if (doubtUntilMs > 0) {',
-    test: 'test/faults/fair-bookkeeping.test.ts',
+    test: 'test/fair/bookkeeping.test.ts',
     name: 'nothing is kept of waits that are over, however they ended',
   },
   {

@@ -1,5 +1,5 @@
 /** Mistakes where a lock goes from one call to the next inside a client. */
-const PASSING = 'test/faults/passing-on.test.ts'
+const PASSING = 'test/lock/hand-over.test.ts'
 
 export const handOver = [
   {
@@ -9,7 +9,7 @@ export const handOver = [
     file: 'src/local/current-hold.ts',
     search: '        ...proof,\n',
     replace: '        sentAt: this.#services.clock.now(),\n',
-    test: 'test/lease/proof.test.ts',
+    test: 'test/lease/current-hold.test.ts',
     name: 'who follows has what is left of the lease, and not more',
   },
   {
@@ -18,7 +18,7 @@ export const handOver = [
     file: 'src/local/current-hold.ts',
     search: 'if (leftMs < validityMs(leaseMs) - leaseMs * MOST_USED) return null',
     replace: 'if (leftMs <= 0 || leaseMs * MOST_USED > validityMs(leaseMs)) return null',
-    test: 'test/lease/proof.test.ts',
+    test: 'test/lease/current-hold.test.ts',
     name: 'a lease that was found to be shorter is not passed on as a whole one',
   },
   {
@@ -37,7 +37,7 @@ export const handOver = [
     file: 'src/local/current-hold.ts',
     search: 'if (hold.token >= hold.lastToken || !hold.untouched) return null',
     replace: 'if (hold.token >= hold.lastToken) return null',
-    test: 'test/faults/not-passed-on.test.ts',
+    test: 'test/lock/hand-over-by-server.test.ts',
     name: 'a lock that',
   },
   {
@@ -47,7 +47,7 @@ export const handOver = [
     file: 'src/local/extend.ts',
     search: '    hold.untouched = false\n',
     replace: '',
-    test: 'test/faults/not-passed-on.test.ts',
+    test: 'test/lock/hand-over-by-server.test.ts',
     name: 'a lock that',
   },
   {
@@ -75,7 +75,7 @@ export const handOver = [
     file: 'src/local/release.ts',
     search: 'if (!next?.wakeEvent.isAwaited || lock.isHandingOver) return free(lock, hold)',
     replace: 'if (next === undefined || lock.isHandingOver) return free(lock, hold)',
-    test: 'test/faults/same-owner.test.ts',
+    test: 'test/owner/same-owner.test.ts',
     name: 'a waiter that lets others ask first, while its owner has and releases the lock',
   },
   {
@@ -84,7 +84,7 @@ export const handOver = [
     file: 'src/local/release.ts',
     search: 'if (!next?.wakeEvent.isAwaited || lock.isHandingOver) return free(lock, hold)',
     replace: 'if (!next?.wakeEvent.isAwaited) return free(lock, hold)',
-    test: 'test/locks/twice.test.ts',
+    test: 'test/lock/local-lock.test.ts',
     name: 'a waiter is not handed the lock by two at once',
   },
   {
@@ -102,7 +102,7 @@ export const handOver = [
     file: 'src/local/hand-over-budget.ts',
     search: 'return this.#acquisitions >= MOST_ACQUISITIONS || tookMs >= LONGEST_MS',
     replace: 'return this.#acquisitions >= MOST_ACQUISITIONS && tookMs < 0',
-    test: 'test/children/programs.test.ts',
+    test: 'test/process/programs.test.ts',
     name: 'of two processes that want one lock all the time, each gets its share',
     build: true,
   },
@@ -112,7 +112,7 @@ export const handOver = [
     file: 'src/local/release.ts',
     search: '  if (handOverBudget.isUnbroken) return free(lock, hold, undefined, true)\n',
     replace: '',
-    test: 'test/faults/deaf-waiters.test.ts',
+    test: 'test/lock/unsubscribed-waiters.test.ts',
     name: 'one who tries now and then gets the lock beside a busy client',
   },
   {
@@ -121,7 +121,7 @@ export const handOver = [
     file: 'src/local/release.ts',
     search: 'const next = reason === undefined && !hold.fair ? lock.waiters.first : undefined',
     replace: 'const next = reason === undefined ? lock.waiters.first : undefined',
-    test: 'test/faults/fair-mixed.test.ts',
+    test: 'test/fair/mixed.test.ts',
     name: 'a fair waiter is served though plain ones of its client never leave the lock alone',
   },
 ]

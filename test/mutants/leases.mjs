@@ -148,7 +148,7 @@ export const leases = [
     file: 'src/servers/redis/thread/renewal-worker.ts',
     search: '  if (now - (lastSeen[0] ?? 0) > silenceLimitMs) return\n',
     replace: '  if (lastSeen[0] === undefined) return\n',
-    test: 'test/thread/watchdog-thread.test.ts',
+    test: 'test/process/watchdog-thread.test.ts',
     name: 'gives the lock up when the main thread has been silent for the limit',
     build: true,
   },

@@ -1,5 +1,5 @@
 /** Mistakes with requests and answers that are lost or late. */
-const GHOSTS = 'test/faults/ghosts.test.ts'
+const GHOSTS = 'test/lock/late-requests.test.ts'
 
 export const unknown = [
   {
@@ -36,7 +36,7 @@ export const unknown = [
     file: 'src/owner/owner.ts',
     search: 'return this.#attempts === 1 ? first :',
     replace: 'return this.#attempts > 0 ? first :',
-    test: 'test/faults/same-owner.test.ts',
+    test: 'test/owner/same-owner.test.ts',
     name: 'by an abort does not free what a later attempt of its owner gets, as long as it is in doubt',
   },
   {
@@ -54,7 +54,7 @@ export const unknown = [
     file: 'src/servers/redis/lock-commands.ts',
     search: 'args, callMs, read, holds === 0)',
     replace: 'args, callMs, read)',
-    test: 'test/faults/set-clock.test.ts',
+    test: 'test/servers/set-clock.test.ts',
     name: 'a lowered count that came too late does not undo a re-entry made meanwhile',
   },
   {
@@ -82,7 +82,7 @@ export const unknown = [
     file: 'src/servers/redis/force-release.ts',
     search: 'return holder === null ? null : { owner: holder, token }',
     replace: 'return holder === null ? null : { owner: holder, token: token && null }',
-    test: 'test/faults/force.test.ts',
+    test: 'test/lock/force-unlock.test.ts',
     name: 'forceUnlock() ends no later hold in the name that it saw',
   },
   {
@@ -102,7 +102,7 @@ export const unknown = [
       'if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()',
     replace:
       'if (this.#calls.length > MOST && keys.some((key) => this.#locks.has(key))) this.#sendAll()',
-    test: 'test/faults/bunch-order.test.ts',
+    test: 'test/servers/batch-order.test.ts',
     name: 'who looks after a release in the same turn of the event loop sees that the lock is free',
   },
   {
@@ -111,7 +111,7 @@ export const unknown = [
     file: 'src/servers/redis/batch.ts',
     search: 'const leastMs = Math.min(longestMs, longestMs / 2)',
     replace: 'const leastMs = Math.min(longestMs, 0)',
-    test: 'test/faults/bunch-deadline.test.ts',
+    test: 'test/servers/batch-deadline.test.ts',
     name: 'who has little time takes none from those whose calls go at the same moment',
   },
 ]

@@ -4,13 +4,13 @@ import { ClosedError, Holdfast, type HoldfastLock, type HoldfastOptions } from '
 import { BIRTH } from '../../src/servers/quorum/delayed-restart.ts'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
 import * as scripts from '../../src/servers/redis/scripts.generated.ts'
-import { Diary, granted, within } from '../faults/rig.ts'
 import { eventually, never } from '../support/eventually.ts'
+import { Diary, granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
-import { Cluster } from './rig.ts'
 
 const MANY = new Set<string>([scripts.many.sha1, scripts.many.source])
 
