@@ -1,18 +1,16 @@
-import { Holdfast } from './holdfast.ts'
-import type { HoldfastOptions } from './options.ts'
-import { MemoryConnection } from './servers/memory/memory-connection.ts'
+import type { Holdfast } from './holdfast.ts'
+import { type MemoryClientOptions, newMemoryClient } from './memory-client.ts'
 import { MemoryServer as Server } from './servers/memory/memory-server.ts'
 
-/** The options of a client whose locks live in memory: those of `new Holdfast` that need no Redis. */
-export type MemoryClientOptions = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread'>
+export type { MemoryClientOptions } from './memory-client.ts'
 
 /** Where locks live for the tests of one process: it needs no Redis, and opens no connection. */
 export interface MemoryServer {
   /**
-   * A client of this server. It has all methods of a client of Redis and all kinds of locks but
-   * RedLocks, and behaves as they do; its locks exclude those of the other clients of this server.
-   * Each client stands for a process of its own. Close it, or leave it: it keeps no process alive
-   * that has nothing under way.
+   * A client of this server, which stands for a process of its own: its locks exclude those of the
+   * other clients of this server. It has all that a client of one Redis has and behaves as that does,
+   * but its locks are no votes of a RedLock. Like every client it keeps no process alive that has
+   * nothing under way.
    *
    * @throws `InvalidArgumentError` for options that are unknown or of no use
    */
@@ -23,26 +21,15 @@ export interface MemoryServer {
  * A server for tests: locks with leases, tokens, queues and messages, in the memory of this process
  * and for nobody outside of it. Make one for each test, or one for each file.
  *
- * Its leases end by `Date.now()`.
+ * ```ts
+ * const server = createMemoryServer()
+ * const holdfast = server.newClient()
+ * ```
+ *
+ * Its clock is `Date.now()`; its clients have `performance.now()` and timers as well. Where a test
+ * replaces all of these, its fake time counts for both.
  */
 export function createMemoryServer(): MemoryServer {
   const server = new Server()
-  return { newClient: (options = {}) => clientOf(server, options) }
-}
-
-/**
- * A client of a server in memory.
- *
- * @internal
- */
-export function clientOf(server: Server, options: MemoryClientOptions): Holdfast {
-  return new Holdfast(options, ({ counterTtlMs }) => {
-    const connection = new MemoryConnection(server, counterTtlMs)
-    return {
-      server: connection,
-      keyPrefix: '',
-      clustered: false,
-      close: async () => connection.close(),
-    }
-  })
+  return { newClient: (options) => newMemoryClient(server, options) }
 }

@@ -16,7 +16,8 @@ const kinds = ['locks/lock', 'locks/fair', 'locks/multi', 'locks/red']
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
-  testing: ['holdfast', 'servers/memory'],
+  testing: ['holdfast', 'memory-client', 'servers/memory'],
+  'memory-client': ['holdfast', 'servers/memory'],
   holdfast: [...kinds, ...engine, 'places', 'servers/redis', 'eventemitter3', 'nanoid'],
   places: ['lease', 'servers', ...places],
   'locks/lock': engine,

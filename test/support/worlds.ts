@@ -4,7 +4,7 @@ import {
   type HoldfastLock,
   type HoldfastOptions,
 } from '../../src/index.ts'
-import { clientOf } from '../../src/testing.ts'
+import { newMemoryClient } from '../../src/memory-client.ts'
 import { excusing } from './excusing.ts'
 import { forward } from './forward.ts'
 import { AllMasters, startMasters, type WorldServer } from './masters.ts'
@@ -103,7 +103,7 @@ const memory: World = {
       server,
       isQuorum: false,
       newClient(options = {}) {
-        const client = clientOf(server.memory, options)
+        const client = newMemoryClient(server.memory, options)
         open.push(client)
         return client
       },
