@@ -277,7 +277,7 @@ async function confirm({ servers: [server] }: Stage): Promise<void> {
   }
 }
 
-test.each(Array.from({ length: Number(process.env.SEEDS ?? 20) }, (_, seed) => [seed]))(
+test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, seed) => [seed]))(
   'answers whatever is asked as Redis does: %i',
   async (seed) => {
     const random = randomOf(seed)

@@ -95,6 +95,11 @@ export class MemoryServer {
     return [...this.#records.values()]
   }
 
+  /** Of how many locks it has anything, or had. */
+  get size(): number {
+    return this.#records.size
+  }
+
   /** Called before each request: what it has of locks that are of no use to anybody goes by and by. */
   tidy(): void {
     if (this.#records.size < this.#sweepAt) return
