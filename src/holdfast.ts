@@ -7,6 +7,7 @@ import { outsideFrames } from './kit/frame-storage.ts'
 import { systemClock } from './lease/clock.ts'
 import { plainKind } from './local/acquire.ts'
 import { Backend } from './local/backend.ts'
+import type { LockKind } from './local/lock-kind.ts'
 import { FairLocks } from './locks/fair/fair-locks.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { MultiLock } from './locks/multi/multi-lock.ts'
@@ -15,13 +16,9 @@ import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
 import { Owners } from './owner/owners.ts'
-import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
-import type { Quorum } from './servers/quorum/quorum.ts'
+import { majorityOf, type NewPlace, newRedisPlace, type Place } from './places.ts'
 import { rawNameOf } from './servers/redis/keys.ts'
-import { isClient, isCluster, keyPrefixOf } from './servers/redis/open-client.ts'
-import { RedisServer } from './servers/redis/redis-server.ts'
-import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
-import { resolveOptions, type Settings } from './settings.ts'
+import { resolveOptions } from './settings.ts'
 
 /**
  * The client: locks on one Redis. It connects at the first use, and never keeps a program alive
@@ -32,12 +29,8 @@ import { resolveOptions, type Settings } from './settings.ts'
 export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDisposable {
   /** Unique among all clients: the first part of every owner in Redis. */
   readonly id: string = nanoid()
+  readonly #place: Place
   readonly #keyPrefix: string
-  readonly #clustered: boolean
-  readonly #nodes: readonly RedisServer[]
-  /** Undefined where locks live on one server. */
-  readonly #quorum: Quorum | undefined
-  readonly #thread: RenewalThread | undefined
   readonly #owners = new Owners(this.id)
   readonly #frames = new Frames()
   readonly #backend: Backend
@@ -47,13 +40,15 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   #closing: Promise<void> | undefined
 
   /** @throws `InvalidArgumentError` for options that are unknown or of no use */
-  constructor(options: HoldfastOptions) {
+  constructor(options: HoldfastOptions)
+  /**
+   * @param newPlace where its locks live, instead of in Redis
+   * @internal
+   */
+  constructor(options: Omit<HoldfastOptions, 'redis' | 'masters'>, newPlace: NewPlace)
+  constructor(options: HoldfastOptions, newPlace?: NewPlace) {
     super()
-    const settings = resolveOptions(options)
-    const { sources, counterTtlMs: counterMs, sharded, commandTimeoutMs } = settings
-    const [source] = sources as [(typeof sources)[0]]
-    this.#keyPrefix = settings.keyPrefix ?? keyPrefixOf(source)
-    this.#clustered = sources.some((one) => isClient(one) && isCluster(one))
+    const settings = resolveOptions(options, newPlace !== undefined)
     // As if the listener had been called by nobody: it fails by itself, and no lock with it, and acts
     // for nobody, in whosever frame there was something to tell.
     const emitAny = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
@@ -67,25 +62,16 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
         })
       }
     }
-    const onError = (error: Error) => emit('error', error)
-    const nodes = sources.map(
-      (one) => new RedisServer(one, commandTimeoutMs, onError, { counterMs, sharded }),
-    )
-    this.#nodes = nodes
-    this.#thread = threadFor(source, settings, onError)
+    const newPlaceHere = newPlace ?? newRedisPlace
+    this.#place = newPlaceHere(settings, (error) => emit('error', error))
+    this.#keyPrefix = settings.keyPrefix ?? this.#place.keyPrefix
     const client = { owners: this.#owners, frames: this.#frames, settings, emit }
-    if (settings.isQuorum) {
-      const { longestLeaseMs } = settings
-      this.#quorum = quorumOf(nodes, quorumSettings(settings))
-      this.#backend = new Backend(client, { server: this.#quorum, longestLeaseMs })
-    } else {
-      const [server] = nodes as [RedisServer]
-      const fairServer = server.fairFor(this.id, settings.label)
-      this.#fairKind = new FairLocks(fairServer, systemClock)
-      this.#backend = new Backend(client, { server, fairServer, standIn: this.#thread })
-    }
+    const { server } = this.#place
+    const fairServer = server.fairFor?.(this.id, settings.label)
+    this.#backend = new Backend(client, { ...this.#place, fairServer })
+    this.#fairKind = fairServer && new FairLocks(fairServer, systemClock)
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
-      quorumOf(servers as RedisServer[], quorumSettings(settings), nameOf),
+      majorityOf(servers, settings, nameOf),
     )
   }
 
@@ -97,14 +83,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    const rawName = rawNameOf(name, this.#keyPrefix, this.#clustered)
-    return new HoldfastLock(
-      name,
-      rawName,
-      ownerOf(options, this.id),
-      this.#backend.registry,
-      plainKind,
-    )
+    return this.#lock(name, options, plainKind)
   }
 
   /**
@@ -126,14 +105,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
           'Use getLock() here, or a client with `redis`.',
       )
     }
-    const rawName = rawNameOf(name, this.#keyPrefix, this.#clustered)
-    return new HoldfastLock(
-      name,
-      rawName,
-      ownerOf(options, this.id),
-      this.#backend.registry,
-      this.#fairKind,
-    )
+    return this.#lock(name, options, this.#fairKind)
   }
 
   /**
@@ -202,20 +174,14 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     return this.close()
   }
 
+  #lock(name: string, options: GetLockOptions, kind: LockKind): HoldfastLock {
+    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
+    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#backend.registry, kind)
+  }
+
   async #close(): Promise<void> {
     await Promise.all([this.#backend.close(), this.#redLocks.close()])
     this.#fairKind?.close()
-    this.#quorum?.close()
-    for (const node of this.#nodes) node.close()
-    await this.#thread?.close()
+    await this.#place.close()
   }
-}
-
-function threadFor(
-  source: Settings['sources'][0],
-  { leaseMs, commandTimeoutMs, silenceLimitMs }: Settings,
-  onError: (error: Error) => void,
-): RenewalThread | undefined {
-  if (silenceLimitMs === undefined) return undefined
-  return new RenewalThread(source, { leaseMs, commandTimeoutMs, silenceLimitMs }, onError)
 }

@@ -9,7 +9,7 @@ type Source = NonNullable<HoldfastOptions['redis']>
 
 /** All of a client's options, each with a value. */
 export interface Settings {
-  /** One server, or independent masters. */
+  /** One server, or independent masters; none where the locks live elsewhere. */
   readonly sources: readonly Source[]
   readonly isQuorum: boolean
   readonly longestLeaseMs: number
@@ -29,9 +29,10 @@ export interface Settings {
 /** A counter outlives its last use by this long: an hour. */
 const COUNTER_MS = 3_600_000
 
+/** Those that need a server of Redis. */
+const REDIS_OPTIONS = ['redis', 'masters', 'watchdogThread']
+
 const CLIENT_OPTIONS = [
-  'redis',
-  'masters',
   'longestLeaseMs',
   'newDeployment',
   'leaseMs',
@@ -42,18 +43,21 @@ const CLIENT_OPTIONS = [
   'shardedPubSub',
   'commandTimeoutMs',
   'outageMs',
-  'watchdogThread',
 ]
 
-export function resolveOptions(options: HoldfastOptions): Settings {
+/** @param isElsewhere whether the locks live neither on one server of Redis nor on several */
+export function resolveOptions(options: HoldfastOptions, isElsewhere = false): Settings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError(
       `new Holdfast(options): options must be an object with \`redis\`; got ${show(options)}.`,
     )
   }
-  assertKnown(Object.keys(options), CLIENT_OPTIONS)
+  assertKnown(
+    Object.keys(options),
+    isElsewhere ? CLIENT_OPTIONS : [...REDIS_OPTIONS, ...CLIENT_OPTIONS],
+  )
   const { keyPrefix, label = `${hostname()}:${process.pid}` } = options
-  const sources = sourcesOf(options)
+  const sources = isElsewhere ? [] : sourcesOf(options)
   if (keyPrefix !== undefined && typeof keyPrefix !== 'string') {
     throw new InvalidArgumentError(`\`keyPrefix\` must be a string; got ${show(keyPrefix)}.`)
   }

@@ -24,7 +24,7 @@ export interface Client {
 interface Place {
   readonly server: LockServer
   /** Left out where the place has no fair locks. */
-  readonly fairServer?: FairServer
+  readonly fairServer?: FairServer | undefined
   /** A longer lease is refused, in milliseconds; left out where any is taken. */
   readonly longestLeaseMs?: number
   /** Renews while the main thread cannot. */

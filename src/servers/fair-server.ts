@@ -7,6 +7,9 @@ import type { Subscription } from './subscription.ts'
  */
 export const CLAIM_MS = 1_500
 
+/** A place in a queue is kept for this long without a heartbeat, in milliseconds. */
+export const ALIVE_MS = 3_000
+
 /** What a place must be able to do where fair locks live, as one client sees it. */
 export interface FairServer {
   /** One fair lock there. */

@@ -29,7 +29,7 @@ const kinds: readonly LockKind[] = [
   {
     name: 'fair lock',
     // What the others are about, how a connection is made, is the same for both kinds.
-    worlds: worlds.filter(({ name }) => /options|prefix/.test(name)),
+    worlds: worlds.filter(({ name }) => /memory|options|prefix/.test(name)),
     fair: true,
     getLock: (client, name, options) => client.getFairLock(name, options),
   },

@@ -55,6 +55,19 @@ console.log(JSON.stringify(Object.keys(holdfast)))
 const cjs = `const holdfast = require('holdfast')
 console.log(JSON.stringify(Object.keys(holdfast)))
 `
+const testingEsm = `import { Holdfast } from 'holdfast'
+import * as testing from 'holdfast/testing'
+const client = testing.createMemoryServer().newClient()
+if (!(client instanceof Holdfast)) throw new Error('two classes')
+await client.getLock('it').lock()
+console.log(JSON.stringify(Object.keys(testing)))
+`
+const testingCjs = `const { Holdfast } = require('holdfast')
+const testing = require('holdfast/testing')
+const client = testing.createMemoryServer().newClient()
+if (!(client instanceof Holdfast)) throw new Error('two classes')
+client.getLock('it').lock().then(() => console.log(JSON.stringify(Object.keys(testing))))
+`
 
 test('an ES module finds the named exports, and no default', () => {
   write('esm/package.json', '{ "type": "module" }')
@@ -72,6 +85,17 @@ test('CommonJS finds the same', () => {
   write('cjs/main.js', cjs)
   const names = (folder: string) =>
     JSON.parse(run(join(dir, folder), process.execPath, 'main.js')).sort()
+  expect(names('cjs')).toEqual(names('esm'))
+})
+
+test('the entry for tests has its own names, works in both, and ends with what is held', () => {
+  write('esm/package.json', '{ "type": "module" }')
+  write('esm/testing.js', testingEsm)
+  write('cjs/package.json', '{ "type": "commonjs" }')
+  write('cjs/testing.js', testingCjs)
+  const names = (folder: string) =>
+    JSON.parse(run(join(dir, folder), process.execPath, 'testing.js')).sort()
+  expect(names('esm')).toMatchSnapshot('exports')
   expect(names('cjs')).toEqual(names('esm'))
 })
 

@@ -1,6 +1,7 @@
 // What a user writes; type-checked against the packed package, never run.
 
 import { Holdfast } from 'holdfast'
+import { createMemoryServer, type MemoryServer } from 'holdfast/testing'
 import { Redis } from 'ioredis'
 
 const holdfast = new Holdfast({ redis: 'redis://127.0.0.1:6379' })
@@ -34,4 +35,12 @@ export async function work(): Promise<number> {
   await using lease = await lock.lock({ signal: AbortSignal.timeout(1_000) })
   await holdfast.close()
   return answer + lease.remaining()
+}
+
+export async function inMemory(server: MemoryServer = createMemoryServer()): Promise<boolean> {
+  const [one, two]: Holdfast[] = [server.newClient(), server.newClient({ leaseMs: 500 })]
+  // @ts-expect-error: it has no server of Redis
+  server.newClient({ redis: 'redis://127.0.0.1:6379' })
+  await one?.getLock('it').lock()
+  return (await two?.getFairLock('it').tryLock()) === null
 }

@@ -16,7 +16,10 @@ const kinds = ['locks/lock', 'locks/fair', 'locks/multi', 'locks/red']
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
-  holdfast: [...kinds, ...engine, ...places, 'eventemitter3', 'nanoid'],
+  testing: ['holdfast', 'memory-client', 'servers/memory'],
+  'memory-client': ['holdfast', 'servers/memory'],
+  holdfast: [...kinds, ...engine, 'places', 'servers/redis', 'eventemitter3', 'nanoid'],
+  places: ['lease', 'servers', ...places],
   'locks/lock': engine,
   'locks/fair': ['locks/lock', ...engine],
   'locks/multi': ['locks/lock', ...engine],
@@ -29,6 +32,7 @@ const mayImport: Record<string, string[]> = {
   'servers/redis': ['servers', 'kit', 'ioredis'],
   'servers/redis/thread': ['servers/redis', 'servers', 'kit', 'ioredis'],
   'servers/quorum': ['servers/redis', 'servers', 'kit'],
+  'servers/memory': ['servers', 'kit'],
   kit: [],
   errors: [],
   options: ['type ioredis', 'type owner'],

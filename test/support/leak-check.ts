@@ -1,6 +1,6 @@
 import { activeResources } from './allowances.ts'
 import { pendingSourceTimers } from './pending-timers.ts'
-import { type RedisServer, runningServers } from './redis-server.ts'
+import { runningServers, type WatchedServer } from './redis-server.ts'
 
 /** What a test may leave behind, and why. */
 export interface Leaves {
@@ -22,7 +22,7 @@ interface Traces {
 export interface Baseline {
   resources: Map<string, number>
   timers: Map<string, number>
-  servers: Map<RedisServer, Traces>
+  servers: Map<WatchedServer, Traces>
 }
 
 /**
@@ -36,7 +36,7 @@ const STAYS = 'holdfast_birth'
 const GREETING = '__sentinel__:hello'
 
 export async function takeBaseline(): Promise<Baseline> {
-  const servers = new Map<RedisServer, Traces>()
+  const servers = new Map<WatchedServer, Traces>()
   for (const server of runningServers) {
     // One that a test left dead or asleep is brought back by whoever uses it next.
     if (server.running && !server.paused) servers.set(server, await tracesOn(server))
@@ -76,7 +76,7 @@ export async function leaksSince(before: Baseline, leaves?: Leaves): Promise<str
 }
 
 /** The keys that a test has to answer for, with their TTL, and the channels with subscribers. */
-async function tracesOn(server: RedisServer): Promise<Traces> {
+async function tracesOn(server: WatchedServer): Promise<Traces> {
   if (server.paused) server.resume()
   const { admin } = server
   const keys = new Map<string, string>()

@@ -22,8 +22,11 @@ export interface StartOptions {
   port?: number
 }
 
+/** What the leak check needs of a server. */
+export type WatchedServer = Pick<RedisServer, 'running' | 'paused' | 'resume' | 'flushes' | 'admin'>
+
 /** The servers that run now, for the leak check. */
-export const runningServers: ReadonlySet<RedisServer> = new Set()
+export const runningServers: ReadonlySet<WatchedServer> = new Set()
 
 /** A native Redis or Valkey server on a loopback port of its own, without persistence. */
 export class RedisServer {
@@ -118,7 +121,7 @@ export class RedisServer {
 
   /** Ends it for good. Called by itself when the test, or the file, that started it is over. */
   async stop(): Promise<void> {
-    ;(runningServers as Set<RedisServer>).delete(this)
+    ;(runningServers as Set<WatchedServer>).delete(this)
     this.#admin?.disconnect()
     this.#withdraw()
     await this.kill()
@@ -154,7 +157,7 @@ export async function startRedis({ config = {}, port }: StartOptions = {}): Prom
     ? [await spawnOnPort(port, dir, config), port]
     : await spawnOnFreePort(dir, config)
   const server = new RedisServer(child, boundPort, dir, config)
-  ;(runningServers as Set<RedisServer>).add(server)
+  ;(runningServers as Set<WatchedServer>).add(server)
   atEnd(() => server.stop())
   return server
 }

@@ -4,13 +4,16 @@ import {
   type HoldfastLock,
   type HoldfastOptions,
 } from '../../src/index.ts'
+import { newMemoryClient } from '../../src/memory-client.ts'
+import { excusing } from './excusing.ts'
 import { forward } from './forward.ts'
 import { AllMasters, startMasters, type WorldServer } from './masters.ts'
+import { startMemoryServer } from './memory-server.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { UserInstance } from './user-instance.ts'
 
 /** Options of a client beside the place of Redis, which the world decides. */
-export type ClientOptions = Omit<HoldfastOptions, 'redis' | 'masters'>
+export type ClientOptions = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread'>
 
 /** What a contract suite sees of the world that it runs in. */
 export interface WorldHandle {
@@ -33,6 +36,8 @@ export interface World {
   name: string
   /** Why it cannot run on this machine; null when it can. In CI that is a failure, not a skip. */
   unavailable?(): string | null
+  /** Why a test, or all of a block, has no meaning here, by its title. They show up as skipped. */
+  without?: Readonly<Record<string, string>>
   setup(): Promise<WorldHandle>
 }
 
@@ -82,6 +87,32 @@ export function singleServer(
       }
     },
   }
+}
+
+/** A world of a server in the memory of this process. */
+const memory: World = {
+  name: 'memory',
+  without: { 'in Redis': 'there are no keys of other types' },
+  async setup() {
+    const server = startMemoryServer()
+    const open: Holdfast[] = []
+    const settle = async () => {
+      await Promise.all(open.splice(0).map((client) => client.close()))
+    }
+    return {
+      server,
+      isQuorum: false,
+      newClient(options = {}) {
+        const client = newMemoryClient(server.memory, options)
+        open.push(client)
+        return client
+      },
+      rawName: (lock) => lock,
+      reset: () => server.flush(),
+      settle,
+      stop: settle,
+    }
+  },
 }
 
 /** The clients of the other masters that a client makes RedLocks with. */
@@ -156,6 +187,7 @@ function redLockMasters(name: string, count: number): World {
 
 /** Every world of one server that contract suites run in. To add one, put it here. */
 export const worlds: readonly World[] = [
+  memory,
   singleServer('one server, by options', ({ host, port }) => ({ redis: { host, port } })),
   singleServer('one server, by URL', ({ url }) => ({ redis: url })),
   singleServer(
@@ -225,12 +257,11 @@ function runIn(world: World, suite: (world: WorldHandle) => void): void {
     handle = await world.setup()
   })
   beforeEach(() => handle?.reset())
-  suite(
-    forward(() => {
-      if (!handle) throw new Error('The world is there in tests and hooks only')
-      return handle
-    }),
-  )
+  const inWorld = forward(() => {
+    if (!handle) throw new Error('The world is there in tests and hooks only')
+    return handle
+  })
+  excusing(world.without ?? {}, () => suite(inWorld))
   // After those of the suite, since hooks run in the order of their definition.
   afterEach(() => handle?.settle())
   afterAll(() => handle?.stop())

@@ -1,5 +1,6 @@
 import type { HeartbeatAnswer, QueueAnswer, Released } from '../answers.ts'
 import {
+  ALIVE_MS,
   CLAIM_MS,
   type FairAttempt,
   type FairGrant,
@@ -12,9 +13,6 @@ import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
 import * as scripts from './scripts.generated.ts'
-
-/** A place in a queue is kept for this long without a heartbeat, in milliseconds. */
-export const ALIVE_MS = 3_000
 
 /** What the queues need of their server. */
 interface Server extends ScriptServer {

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { Holdfast, type HoldfastLock } from '../../../src/index.ts'
-import { CLAIM_MS } from '../../../src/servers/fair-server.ts'
-import { ALIVE_MS } from '../../../src/servers/redis/fair-commands.ts'
+import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
 import { INBOX, lockKeys, queueKeys } from '../../../src/servers/redis/keys.ts'
 import { resolveOptions } from '../../../src/settings.ts'
 import { eventually } from '../../support/eventually.ts'

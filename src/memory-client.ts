@@ -1,0 +1,20 @@
+import { Holdfast } from './holdfast.ts'
+import type { HoldfastOptions } from './options.ts'
+import { MemoryConnection } from './servers/memory/memory-connection.ts'
+import type { MemoryServer } from './servers/memory/memory-server.ts'
+
+/** The options of a client whose locks live in memory: those of `new Holdfast` that need no Redis. */
+export type MemoryClientOptions = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread'>
+
+/** A client with a connection of its own to a server in memory. */
+export function newMemoryClient(server: MemoryServer, options: MemoryClientOptions = {}): Holdfast {
+  return new Holdfast(options, ({ counterTtlMs }) => {
+    const connection = new MemoryConnection(server, counterTtlMs)
+    return {
+      server: connection,
+      keyPrefix: '',
+      clustered: false,
+      close: async () => connection.close(),
+    }
+  })
+}

@@ -1,0 +1,100 @@
+import type { StandIn } from './lease/watchdog.ts'
+import type { LockServer } from './servers/lock-server.ts'
+import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
+import { isClient, isCluster, keyPrefixOf } from './servers/redis/open-client.ts'
+import { RedisServer } from './servers/redis/redis-server.ts'
+import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
+import type { Settings } from './settings.ts'
+
+/** Where the locks of one client live. */
+export interface Place {
+  readonly server: LockServer
+  /** A longer lease is refused, in milliseconds; left out where any is taken. */
+  readonly longestLeaseMs?: number
+  /** Renews while the main thread cannot. */
+  readonly standIn?: StandIn | undefined
+  /** Put before every lock name, unless the client has a prefix of its own. */
+  readonly keyPrefix: string
+  /** Whether the names of a lock have to share a slot. */
+  readonly clustered: boolean
+  /** Ends what was opened for the client, which has let go of all locks. */
+  close(): Promise<void>
+}
+
+/** Makes the place of a client. `onError` is told what no call can reject with. */
+export type NewPlace = (settings: Settings, onError: (error: Error) => void) => Place
+
+/** The place that the options name. */
+export const newRedisPlace: NewPlace = (settings, onError) =>
+  settings.isQuorum ? majority(settings, onError) : oneServer(settings, onError)
+
+/** One server, or a cluster. */
+function oneServer(settings: Settings, onError: (error: Error) => void): Place {
+  const [source] = settings.sources as [Source]
+  const server = redisServer(source, settings, onError)
+  const thread = threadFor(source, settings, onError)
+  return {
+    server,
+    standIn: thread,
+    ...namingOf(settings.sources),
+    async close() {
+      server.close()
+      await thread?.close()
+    },
+  }
+}
+
+/** A majority of independent masters. */
+function majority(settings: Settings, onError: (error: Error) => void): Place {
+  const servers = settings.sources.map((source) => redisServer(source, settings, onError))
+  const quorum = quorumOf(servers, quorumSettings(settings))
+  return {
+    server: quorum,
+    longestLeaseMs: settings.longestLeaseMs,
+    ...namingOf(settings.sources),
+    async close() {
+      quorum.close()
+      for (const server of servers) server.close()
+    },
+  }
+}
+
+/**
+ * The servers of several clients as one. They stay open when it is closed.
+ *
+ * @param servers each of which can be a vote
+ * @param nameOf the raw name that a lock has on one of them
+ */
+export function majorityOf(
+  servers: readonly LockServer[],
+  settings: Settings,
+  nameOf: (rawName: string, at: number) => string,
+): LockServer {
+  return quorumOf(servers as RedisServer[], quorumSettings(settings), nameOf)
+}
+
+type Source = Settings['sources'][0]
+
+function redisServer(
+  source: Source,
+  { commandTimeoutMs, counterTtlMs, sharded }: Settings,
+  onError: (error: Error) => void,
+): RedisServer {
+  return new RedisServer(source, commandTimeoutMs, onError, { counterMs: counterTtlMs, sharded })
+}
+
+function namingOf(sources: readonly Source[]): Pick<Place, 'keyPrefix' | 'clustered'> {
+  return {
+    keyPrefix: keyPrefixOf(sources[0] as Source),
+    clustered: sources.some((one) => isClient(one) && isCluster(one)),
+  }
+}
+
+function threadFor(
+  source: Source,
+  { leaseMs, commandTimeoutMs, silenceLimitMs }: Settings,
+  onError: (error: Error) => void,
+): RenewalThread | undefined {
+  if (silenceLimitMs === undefined) return undefined
+  return new RenewalThread(source, { leaseMs, commandTimeoutMs, silenceLimitMs }, onError)
+}

@@ -1,0 +1,30 @@
+import type { JointAnswer } from '../answers.ts'
+import type { MemoryServer } from './memory-server.ts'
+
+/** Takes several locks at once, or none. A repeat finds all of them taken, and takes nothing. */
+export function acquireAll(
+  { server, counterMs }: { readonly server: MemoryServer; readonly counterMs: number },
+  locks: readonly { readonly rawName: string; readonly owner: string }[],
+  leaseMs: number,
+  now: number,
+): JointAnswer {
+  const all = locks.map(({ rawName, owner }) => ({ owner, record: server.record(rawName, now) }))
+  const isOwn = all.map(({ owner, record }) => record.heldBy(owner) !== null)
+  const taken = all.findIndex(({ record }, n) => record.holder !== null && !isOwn[n])
+  if (taken !== -1) {
+    return { kind: 'held', ttlMs: all[taken]?.record.ttlMs(now) ?? 0, index: taken }
+  }
+  const missing = isOwn.indexOf(false)
+  // A new token would put an end to the holds that are still in use.
+  if (missing !== -1 && isOwn.includes(true)) return { kind: 'held', ttlMs: -2, index: missing }
+
+  const last = Math.max(...all.map(({ record }) => record.lastToken))
+  const isRepeat = missing === -1 && last > 0
+  const token = isRepeat ? last : Math.max(last + 1, server.tokenFloor(now))
+  for (const { owner, record } of all) {
+    if (missing !== -1) record.give(owner, now + leaseMs)
+    record.lengthen(leaseMs, counterMs, now)
+    record.setCounter(token, leaseMs, counterMs, now)
+  }
+  return { kind: 'granted', token, reserved: 0 }
+}

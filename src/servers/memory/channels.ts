@@ -1,0 +1,79 @@
+import type { Subscription } from '../subscription.ts'
+import { later } from './later.ts'
+
+type Listener<M> = (message?: M) => void
+
+/** Who listens to what. However many listeners a connection has in a channel, it counts as one. */
+export class Channels<M> {
+  readonly #all = new Map<string, Map<object, Set<Listener<M>>>>()
+
+  /** The first call comes by itself: what was told before is not known to whoever begins to listen. */
+  listen(name: string, connection: object, listener: Listener<M>): Subscription {
+    const listeners = this.#listenersOf(name, connection)
+    listeners.add(listener)
+    later(() => {
+      if (listeners.has(listener)) listener()
+    })
+    return {
+      confirmed: true,
+      stop: () => {
+        if (listeners.delete(listener) && listeners.size === 0) this.#forget(name, connection)
+      },
+    }
+  }
+
+  /** @returns how many connections it is sent to */
+  publish(name: string, message: M): number {
+    const count = this.count(name)
+    if (count > 0) later(() => this.#call(name, message))
+    return count
+  }
+
+  /** How many connections listen. */
+  count(name: string): number {
+    return this.#all.get(name)?.size ?? 0
+  }
+
+  /** Those that anybody listens to. */
+  get names(): string[] {
+    return [...this.#all.keys()]
+  }
+
+  /** Calls everybody without a message. */
+  callAll(): void {
+    for (const name of this.names) this.#call(name)
+  }
+
+  /** The connection is gone. */
+  leave(connection: object): void {
+    for (const [name, connections] of this.#all) {
+      connections.get(connection)?.clear()
+      if (connections.has(connection)) this.#forget(name, connection)
+    }
+  }
+
+  #listenersOf(name: string, connection: object): Set<Listener<M>> {
+    let connections = this.#all.get(name)
+    if (connections === undefined) {
+      connections = new Map()
+      this.#all.set(name, connections)
+    }
+    let listeners = connections.get(connection)
+    if (listeners === undefined) {
+      listeners = new Set()
+      connections.set(connection, listeners)
+    }
+    return listeners
+  }
+
+  #forget(name: string, connection: object): void {
+    const connections = this.#all.get(name)
+    connections?.delete(connection)
+    if (connections?.size === 0) this.#all.delete(name)
+  }
+
+  #call(name: string, message?: M): void {
+    const connections = [...(this.#all.get(name)?.values() ?? [])]
+    for (const listener of connections.flatMap((listeners) => [...listeners])) listener(message)
+  }
+}

@@ -1,0 +1,101 @@
+import type { QueueEntry } from '../answers.ts'
+import { QueueRecord } from './queue-record.ts'
+
+/** Who holds a lock. */
+interface Holder {
+  readonly owner: string
+  holds: number
+  /** Infinity where it has no expiry, as no Holdfast makes it. */
+  endsAt: number
+}
+
+/** What a server has of one lock. Moments are in milliseconds, on the server's clock. */
+export class LockRecord {
+  readonly rawName: string
+  holder: Holder | null = null
+  /** The last token that was issued, and until when it is remembered. */
+  counter: { readonly token: number; endsAt: number } | null = null
+  #queue: QueueRecord | undefined
+
+  constructor(rawName: string) {
+    this.rawName = rawName
+  }
+
+  get queue(): QueueRecord {
+    this.#queue ??= new QueueRecord()
+    return this.#queue
+  }
+
+  /** Forgets what has run out. */
+  expire(now: number): void {
+    if (this.holder !== null && now > this.holder.endsAt) this.holder = null
+    if (this.counter !== null && now > this.counter.endsAt) this.counter = null
+    this.#queue?.expire(now)
+  }
+
+  get isForgotten(): boolean {
+    return this.holder === null && this.counter === null && (this.#queue?.isForgotten ?? true)
+  }
+
+  heldBy(owner: string): Holder | null {
+    return this.holder?.owner === owner ? this.holder : null
+  }
+
+  /** What is left of the lease in milliseconds; -1 without an expiry, -2 when the lock is free. */
+  ttlMs(now: number): number {
+    return this.holder === null ? -2 : leftMs(this.holder, now)
+  }
+
+  /** The last token; 0 when none is remembered. */
+  get lastToken(): number {
+    return this.counter?.token ?? 0
+  }
+
+  give(owner: string, endsAt: number): void {
+    this.holder = { owner, holds: 1, endsAt }
+  }
+
+  /** Makes the lease of the holder last at least this long; never shortens it. */
+  lengthen(leaseMs: number, counterMs: number, now: number): void {
+    const { holder } = this
+    if (holder === null || leftMs(holder, now) >= leaseMs) return
+    holder.endsAt = now + leaseMs
+    this.keepCounter(leaseMs, counterMs, now)
+  }
+
+  /** It is remembered for no less than the lease, and until the time has passed it. */
+  setCounter(token: number, leaseMs: number, counterMs: number, now: number): void {
+    const aheadMs = Math.max(0, (token - timeUs(now)) / 1_000)
+    const keptMs = Math.max(counterMs, leaseMs) + aheadMs
+    this.counter = { token, endsAt: counterMs === 0 ? Infinity : now + keptMs }
+  }
+
+  /** It is remembered for longer with a lease that goes on. */
+  keepCounter(leaseMs: number, counterMs: number, now: number): void {
+    const { counter } = this
+    if (counter === null || counterMs === 0 || counter.endsAt === Infinity) return
+    counter.endsAt = Math.max(counter.endsAt, now + Math.max(counterMs, leaseMs))
+  }
+
+  /** @param most how many of those who queue are listed */
+  queueEntries(now: number, most: number): QueueEntry[] {
+    return this.queue.head(most).map(({ owner, ticket }) => {
+      const mark = this.queue.mark(clientOf(owner))
+      const isAlive = mark !== undefined && mark.untilMs >= now
+      const waitedMs = Math.max(0, Math.round((timeUs(now) - ticket) / 1_000))
+      return { owner, process: isAlive ? mark.label : null, waitedMs }
+    })
+  }
+}
+
+export function timeUs(now: number): number {
+  return Math.floor(now * 1_000)
+}
+
+export function clientOf(owner: string): string {
+  return owner.slice(0, owner.indexOf(':'))
+}
+
+function leftMs({ endsAt }: Holder, now: number): number {
+  return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - now))
+}

@@ -1,0 +1,119 @@
+import type { JointAnswer, LeaseToRenew } from '../answers.ts'
+import { CallFailure } from '../call-failure.ts'
+import type { FairServer } from '../fair-server.ts'
+import type { LockServer } from '../lock-server.ts'
+import type { Subscription } from '../subscription.ts'
+import { acquireAll } from './acquire-all.ts'
+import type { Channels } from './channels.ts'
+import { later } from './later.ts'
+import { MemoryFairServer } from './memory-fair-server.ts'
+import { MemoryLock } from './memory-lock.ts'
+import type { MemoryServer } from './memory-server.ts'
+
+/**
+ * One client's connection to a server in memory. A request is carried out when it is sent, and
+ * answered in a later turn of the event loop: no answer is lost, and none comes late.
+ */
+export class MemoryConnection implements LockServer {
+  readonly server: MemoryServer
+  /** How long a token is remembered after its last use, in milliseconds; 0 is for good. */
+  readonly counterMs: number
+  readonly whyNoVote = 'is a lock in memory, which is no independent master'
+  readonly lateAtMostMs = 0
+  readonly countsListeners = true
+  readonly everUp = true
+  readonly #onUp = new Set<() => void>()
+  #connected = false
+  #closed: CallFailure | undefined
+
+  constructor(server: MemoryServer, counterMs: number) {
+    this.server = server
+    this.counterMs = counterMs
+  }
+
+  /** Carries a request out. */
+  request<T>(work: (now: number) => T): Promise<T> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed)
+    if (!this.#connected) this.connect()
+    this.server.tidy()
+    return new Promise((resolve) => {
+      const answer = work(this.server.now)
+      later(() => resolve(answer))
+    })
+  }
+
+  /** Calls `onMessage` with each message, and first without one. */
+  listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription {
+    if (this.#closed !== undefined) return { confirmed: false, stop: () => {} }
+    return channels.listen(name, this, onMessage)
+  }
+
+  lock(rawName: string): MemoryLock {
+    return new MemoryLock(this, rawName)
+  }
+
+  fairFor(clientId: string, label: string): FairServer {
+    return new MemoryFairServer(this, clientId, label)
+  }
+
+  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {
+    return this.request((now) =>
+      leases.map(({ key, wireOwner }) => {
+        const record = this.server.record(key, now)
+        if (record.heldBy(wireOwner) === null) return -2
+        if (leaseMs > 0) {
+          record.lengthen(leaseMs, this.counterMs, now)
+          record.keepCounter(leaseMs, this.counterMs, now)
+        }
+        return record.ttlMs(now)
+      }),
+    ).catch((failure: CallFailure) => leases.map(() => failure))
+  }
+
+  acquireAll(
+    locks: readonly { readonly rawName: string; readonly owner: string }[],
+    leaseMs: number,
+  ): Promise<JointAnswer> {
+    return this.request((now) => acquireAll(this, locks, leaseMs, now))
+  }
+
+  /** One request can be about any of them. */
+  groups(locks: readonly { readonly key: string }[]): number[][] {
+    return [[...locks.keys()]]
+  }
+
+  /** Nothing goes before their names. */
+  orderOf(): string {
+    return ''
+  }
+
+  identify(): Promise<string> {
+    return this.request(() => this.server.id)
+  }
+
+  get whyDown(): CallFailure | undefined {
+    return this.#closed
+  }
+
+  onUp(onUp: () => void): () => void {
+    this.#onUp.add(onUp)
+    return () => this.#onUp.delete(onUp)
+  }
+
+  lookAgain(): void {
+    for (const onUp of [...this.#onUp]) onUp()
+  }
+
+  connect(): void {
+    this.#connected = true
+    this.server.join(this)
+  }
+
+  /** Nothing is under way. */
+  async quiet(): Promise<void> {}
+
+  close(): void {
+    this.#closed = new CallFailure('closed', 'the client was closed')
+    this.server.leave(this)
+  }
+}

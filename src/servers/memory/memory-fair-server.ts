@@ -1,0 +1,161 @@
+import type { HeartbeatAnswer, QueueAnswer, Released } from '../answers.ts'
+import {
+  ALIVE_MS,
+  CLAIM_MS,
+  type FairAttempt,
+  type FairGrant,
+  type FairServer,
+  type LocalPlaces,
+  type RemoteFairLock,
+} from '../fair-server.ts'
+import type { Subscription } from '../subscription.ts'
+import type { Channels } from './channels.ts'
+import { FairGrants } from './fair-grants.ts'
+import { clientOf, timeUs } from './lock-record.ts'
+import type { MemoryServer } from './memory-server.ts'
+
+/** What the queues need of their connection. */
+interface Connection {
+  readonly server: MemoryServer
+  readonly counterMs: number
+  readonly countsListeners: boolean
+  request<T>(work: (now: number) => T): Promise<T>
+  listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
+  groups(locks: readonly { readonly key: string }[]): number[][]
+  onUp(onUp: () => void): () => void
+}
+
+/**
+ * The queues of fair locks on a server in memory, as one client has places in them. Each verb does
+ * what the script of its name does on a server of Redis, and can be repeated as that can.
+ */
+export class MemoryFairServer implements FairServer {
+  readonly #connection: Connection
+  readonly #clientId: string
+  readonly #label: string
+
+  /** @param label what `inspect` shows for this process */
+  constructor(connection: Connection, clientId: string, label: string) {
+    this.#connection = connection
+    this.#clientId = clientId
+    this.#label = label
+  }
+
+  get countsListeners(): boolean {
+    return this.#connection.countsListeners
+  }
+
+  lock(rawName: string): RemoteFairLock {
+    return {
+      rawName,
+      acquire: (attempt) => this.#acquire(rawName, attempt),
+      release: (owner, token) => this.#release(rawName, owner, token),
+    }
+  }
+
+  listen(onGrant: (grant?: FairGrant) => void): Subscription {
+    return this.#connection.listen(this.#connection.server.grants, this.#clientId, onGrant)
+  }
+
+  onUp(onUp: () => void): () => void {
+    return this.#connection.onUp(onUp)
+  }
+
+  groups(locks: readonly { readonly key: string }[]): number[][] {
+    return this.#connection.groups(locks)
+  }
+
+  beat(locks: readonly LocalPlaces[], listens: () => boolean): Promise<HeartbeatAnswer[]> {
+    return this.#connection.request((now) => locks.map((one) => this.#beat(one, listens(), now)))
+  }
+
+  #acquire(
+    rawName: string,
+    { owner, leaseMs, ticket, listens }: FairAttempt,
+  ): Promise<QueueAnswer> {
+    return this.#connection.request((now) => {
+      const { record, grants } = this.#at(rawName, now)
+      const { queue } = record
+      if (record.heldBy(owner) !== null) {
+        const { server, counterMs } = this.#connection
+        record.lengthen(leaseMs, counterMs, now)
+        const token = record.counter?.token ?? server.mint(record, now, { leaseMs, counterMs })
+        return { kind: 'granted', token }
+      }
+      // A free lock is first given to whom it belongs: whoever asks moves the queue on.
+      const next = record.holder === null ? grants.giveToNext({ asker: { owner, leaseMs } }) : null
+      if (next?.owner === owner) return { kind: 'granted', token: next.token }
+      const ttlMs = next === null ? record.ttlMs(now) : Math.max(record.ttlMs(now), 0)
+      if (ticket === null) return { kind: 'held', ttlMs }
+
+      const last = queue.last
+      const wanted = ticket === '' ? Math.max(timeUs(now), (last?.ticket ?? 0) + 1) : Number(ticket)
+      queue.add(owner, wanted)
+      if (last === undefined) queue.keepUntil(now + 2 * ALIVE_MS, { marks: false })
+      if (leaseMs < CLAIM_MS) queue.claimsWithin(owner, leaseMs)
+      grants.stayAlive(this.#clientId, listens(), this.#label)
+      return {
+        kind: 'queued',
+        ticket: String(queue.get(owner)?.ticket),
+        lastToken: record.lastToken,
+        ttlMs,
+        first: queue.first?.owner === owner,
+      }
+    })
+  }
+
+  #release(rawName: string, owner: string, token: number | ''): Promise<Released> {
+    return this.#connection.request((now) => {
+      const { record, grants } = this.#at(rawName, now)
+      const { queue } = record
+      if (token === '') {
+        queue.remove(owner)
+        if (queue.size === 0) queue.dropMarks()
+      }
+      const isOther = token !== '' && record.counter !== null && record.counter.token !== token
+      if (record.heldBy(owner) === null || isOther) return { kind: 'gone' }
+      // Who ends all of an owner's in the background does not look at the answer.
+      const silent = token !== ''
+      const following = grants.giveToNext({ own: clientOf(owner), silent, above: token || 0 })
+      if (following !== null) {
+        const own = clientOf(following.owner) === this.#clientId
+        return { kind: 'freed', listeners: 0, following: { ...following, own } }
+      }
+      if (queue.size === 0) queue.dropMarks()
+      return { kind: 'freed', listeners: this.#connection.server.free(record) }
+    })
+  }
+
+  #beat({ rawName, places }: LocalPlaces, listens: boolean, now: number): HeartbeatAnswer {
+    const { record, grants } = this.#at(rawName, now)
+    const { queue } = record
+    const asked = places()
+    const wanted = asked.filter(({ wireOwner }) => record.heldBy(wireOwner) === null)
+    const missing = wanted.filter(({ wireOwner, ticket }) => queue.add(wireOwner, Number(ticket)))
+    if (missing.length > 0) {
+      queue.keepUntil(now + 2 * ALIVE_MS, { marks: false })
+      for (const { wireOwner, claimMs } of wanted) {
+        if (claimMs < CLAIM_MS) queue.claimsWithin(wireOwner, claimMs)
+      }
+    }
+    if (asked.length > 0) grants.stayAlive(this.#clientId, listens, this.#label)
+    if (record.holder === null) grants.giveToNext({ own: this.#clientId })
+    const holder = record.holder?.owner ?? ''
+    const ttlMs = record.ttlMs(now)
+    // Whoever heads the queue looks when a claim window ends; it must not be one who is gone.
+    const isClaim = ttlMs >= 0 && ttlMs <= CLAIM_MS
+    return {
+      ttlMs,
+      lastToken: record.lastToken,
+      first: (isClaim ? grants.firstAlive(this.#clientId) : queue.first?.owner) ?? '',
+      granted: clientOf(holder) === this.#clientId ? holder : '',
+      missing: missing.length,
+    }
+  }
+
+  #at(rawName: string, now: number) {
+    const { server, counterMs } = this.#connection
+    const record = server.record(rawName, now)
+    return { record, grants: new FairGrants(server, record, counterMs, now) }
+  }
+}

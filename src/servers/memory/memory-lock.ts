@@ -1,0 +1,136 @@
+import {
+  type AcquireAnswer,
+  type HandOverAnswer,
+  type LockFacts,
+  MOST_LISTED,
+  type ReenterAnswer,
+  type Released,
+  type SeenHold,
+} from '../answers.ts'
+import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
+import type { Subscription } from '../subscription.ts'
+import type { Channels } from './channels.ts'
+import { clientOf, type LockRecord } from './lock-record.ts'
+import type { MemoryServer } from './memory-server.ts'
+
+/** What one lock needs of its connection. */
+interface Connection {
+  readonly server: MemoryServer
+  readonly counterMs: number
+  request<T>(work: (now: number) => T): Promise<T>
+  listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
+}
+
+const GONE = { kind: 'gone' } as const
+
+/**
+ * One lock on a server in memory. Each verb does what the script of its name does on a server of
+ * Redis, and can be repeated as that can.
+ */
+export class MemoryLock implements RemoteLock {
+  readonly #connection: Connection
+  readonly #rawName: string
+
+  constructor(connection: Connection, rawName: string) {
+    this.#connection = connection
+    this.#rawName = rawName
+  }
+
+  acquire({ owner, leaseMs, reserve }: Attempt): Promise<AcquireAnswer> {
+    const { server, counterMs } = this.#connection
+    return this.#request((record, now) => {
+      if (record.heldBy(owner) !== null) {
+        record.lengthen(leaseMs, counterMs, now)
+        if (record.counter !== null) return granted(record.counter.token)
+      } else if (record.holder !== null) return { kind: 'held', ttlMs: record.ttlMs(now) }
+      else record.give(owner, now + leaseMs)
+      return granted(server.mint(record, now, { leaseMs, counterMs, reserve }), reserve)
+    })
+  }
+
+  reenter({ owner, token, holds, leaseMs }: Reentry): Promise<ReenterAnswer> {
+    return this.#request((record, now) => {
+      const hold = record.heldBy(owner)
+      if (hold === null || record.lastToken > token) return GONE
+      hold.holds = Math.max(hold.holds, holds)
+      record.lengthen(leaseMs, this.#connection.counterMs, now)
+      return granted(0)
+    })
+  }
+
+  handOver({ from, to, listening, reserve }: Passing): Promise<HandOverAnswer> {
+    const { server, counterMs } = this.#connection
+    return this.#request((record, now) => {
+      // A repeat finds it done.
+      if (record.heldBy(to.owner) !== null) return granted(record.lastToken || from.token)
+      if (record.heldBy(from.owner) === null || record.lastToken > from.token) return GONE
+      const others = listening === null ? 0 : server.releases.count(this.#rawName) - listening
+      if (others > 0) {
+        server.free(record)
+        return { kind: 'yielded', others }
+      }
+      const { owner, leaseMs } = to
+      record.give(owner, now + leaseMs)
+      const token = server.mint(record, now, { leaseMs, counterMs, reserve, above: from.token })
+      return granted(token, reserve)
+    })
+  }
+
+  release({ owner, holds, token }: Ending): Promise<Released> {
+    return this.#request((record) => {
+      const hold = record.heldBy(owner)
+      if (hold === null || (token !== '' && record.lastToken > token)) return GONE
+      if (holds === 0) {
+        return { kind: 'freed', listeners: this.#connection.server.free(record) }
+      }
+      hold.holds = Math.min(hold.holds, holds)
+      return { kind: 'kept' }
+    })
+  }
+
+  seen(): Promise<SeenHold | null> {
+    return this.#request(({ holder, counter }) =>
+      holder === null ? null : { owner: holder.owner, token: counter?.token ?? null },
+    )
+  }
+
+  forceRelease({ owner, token }: SeenHold): Promise<boolean> {
+    return this.#request((record) => {
+      if (record.heldBy(owner) === null) return false
+      if (token !== null && record.lastToken > token) return false
+      this.#connection.server.free(record)
+      return true
+    })
+  }
+
+  inspect(_callMs: number, most = MOST_LISTED): Promise<LockFacts> {
+    return this.#request((record, now) => {
+      const { holder, counter } = record
+      const ttlMs = record.ttlMs(now)
+      const queue = record.queueEntries(now, most)
+      const listeners = most === 0 ? 0 : this.#connection.server.releases.count(this.#rawName)
+      return {
+        holder: holder?.owner ?? null,
+        holdCount: holder?.holds ?? 0,
+        ttlMs: ttlMs < 0 ? null : ttlMs,
+        token: counter?.token ?? null,
+        waiters: Math.max(listeners, new Set(queue.map(({ owner }) => clientOf(owner))).size),
+        queue,
+        queueLength: most === 0 ? 0 : record.queue.size,
+      }
+    })
+  }
+
+  listen(onWake: (message?: string) => void): Subscription {
+    return this.#connection.listen(this.#connection.server.releases, this.#rawName, onWake)
+  }
+
+  #request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
+    const { server } = this.#connection
+    return this.#connection.request((now) => verb(server.record(this.#rawName, now), now))
+  }
+}
+
+function granted(token: number, reserved = 0) {
+  return { kind: 'granted', token, reserved } as const
+}

@@ -1,0 +1,183 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Holdfast, InvalidArgumentError } from '../../src/index.ts'
+import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
+import { ALIVE_MS } from '../../src/servers/fair-server.ts'
+import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
+import { createMemoryServer } from '../../src/testing.ts'
+import { eventually } from '../support/eventually.ts'
+import { CountingServer } from '../support/memory-server.ts'
+
+/** A server whose clock stands still until it is told. */
+class SetServer extends CountingServer {
+  readonly #clock: { now: number }
+
+  constructor(clock = { now: 1_700_000_000_000 }) {
+    super(() => clock.now)
+    this.#clock = clock
+  }
+
+  pass(ms: number): void {
+    this.#clock.now += ms
+  }
+}
+
+let server: SetServer
+let clients: Holdfast[]
+
+beforeEach(() => {
+  server = new SetServer()
+  clients = []
+})
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.close()))
+  expect(server.connections).toBe(0)
+  expect([server.releases.names, server.grants.names]).toEqual([[], []])
+})
+
+const newClient = (options?: MemoryClientOptions, at = server) => {
+  const client = newMemoryClient(at, options)
+  clients.push(client)
+  return client
+}
+
+describe('a clock that is handed in', () => {
+  test('decides when a lease ends', async () => {
+    const [one, two] = [newClient().getLock('it'), newClient().getLock('it')]
+    const lease = await one.lock(10_000)
+    server.pass(10_000)
+    expect(await two.tryLock()).toBeNull()
+    server.pass(1)
+    const next = await two.tryLock()
+    expect(next?.token).toBeGreaterThan(lease.token)
+    expect(await lease.release()).toBe(false)
+    expect(await two.inspect()).toMatchObject({ holder: next?.owner, ttlMs: 30_000 })
+  })
+
+  test('makes tokens rise where it stands still and nothing is remembered', async () => {
+    const lock = newClient().getLock('it')
+    const tokens: number[] = []
+    for (let round = 0; round < 5; round++) {
+      // Those who wait have some in reserve.
+      await Promise.all([1, 2, 3].map(() => lock.using(({ token }) => void tokens.push(token))))
+      server.clear()
+    }
+    expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
+    expect(tokens).toHaveLength(15)
+  })
+
+  test('that is set lets holders hear of their loss, and waiters look again', async () => {
+    const [one, two] = [newClient().getLock('it'), newClient().getLock('it')]
+    const lease = await one.lock()
+    const waiting = two.lock()
+    await eventually(() => server.releases.count('it') === 1)
+    server.pass(30_001)
+    server.lookAgain()
+    const next = await waiting
+    await eventually(() => lease.signal.aborted)
+    expect(lease.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
+    expect(next.valid).toBe(true)
+  })
+
+  test('decides for how long the place of a client counts that sends no heartbeat', async () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((id) => {
+      const connection = new MemoryConnection(server, 0)
+      clients.push({ close: async () => connection.close() } as Holdfast)
+      return connection.fairFor(id, id).lock('it')
+    })
+    const attempt = { leaseMs: 60_000, ticket: '', listens: () => false, callMs: 1_000 }
+    const held = await a?.acquire({ ...attempt, owner: 'a:1' })
+    const token = held?.kind === 'granted' ? held.token : 0
+    await b?.acquire({ ...attempt, owner: 'b:1' })
+    server.pass(1_000)
+    await c?.acquire({ ...attempt, owner: 'c:1' })
+    server.pass(ALIVE_MS - 1_000 + 1)
+    expect(await a?.release('a:1', token, 1_000)).toMatchObject({ following: { owner: 'c:1' } })
+  })
+})
+
+test('clients of one server exclude each other, and those of two do not', async () => {
+  const [one, two] = [createMemoryServer(), createMemoryServer()]
+  const [a, b, c] = [one.newClient(), one.newClient(), two.newClient()]
+  clients.push(a, b, c)
+  const lease = await a.getLock('it').lock()
+  expect(await b.getLock('it').tryLock()).toBeNull()
+  expect(await b.getFairLock('it').tryLock()).toBeNull()
+  expect(await c.getLock('it').tryLock()).not.toBeNull()
+  await lease.release()
+  expect(await b.getFairLock('it').tryLock()).not.toBeNull()
+})
+
+test('several locks of one server are taken in one request, and those of two one after the other', async () => {
+  const other = new SetServer()
+  const [here, there] = [newClient(), newClient({}, other)]
+  const locks = [here.getLock('a'), there.getLock('b'), here.getLock('c')]
+  const before = [server.requests, other.requests]
+  const lease = await here.getMultiLock(...locks).lock()
+  // One to tell which server it is, and one for the locks.
+  expect([server.requests, other.requests].map((now, i) => now - (before[i] ?? 0))).toEqual([2, 2])
+  expect(await newClient().getLock('c').tryLock()).toBeNull()
+  expect(await newClient({}, other).getLock('b').tryLock()).toBeNull()
+  await lease.release()
+})
+
+test('an answer comes in a later turn of the event loop, as from a server', async () => {
+  const connection = new MemoryConnection(server, 0)
+  clients.push({ close: async () => connection.close() } as Holdfast)
+  let answered = false
+  const attempt = { owner: 'a:1', leaseMs: 1_000, reserve: 0, callMs: 1_000 }
+  const answer = connection
+    .lock('it')
+    .acquire(attempt)
+    .finally(() => {
+      answered = true
+    })
+  for (let turns = 0; turns < 20; turns++) await Promise.resolve()
+  expect(answered).toBe(false)
+  await nextTurn()
+  expect(await answer).toMatchObject({ kind: 'granted' })
+})
+
+test('what it has of locks goes with them, and with their tokens in the end', async () => {
+  const client = newClient({ counterTtlMs: 60_000 })
+  for (let n = 0; n < 3_000; n++) {
+    await client.getLock(`lock ${n}`).using(() => {})
+    server.pass(1_000)
+  }
+  const { size } = server
+  expect(size).toBeLessThan(1_100)
+  await client.getFairLock('fair').using(() => {})
+  await newClient().getLock('free').inspect()
+  server.pass(3_600_001)
+  expect(server.records).toEqual([])
+})
+
+test('a message that wakes a waiter comes in no frame of whoever sent it', async () => {
+  const [one, two] = [newClient(), newClient()]
+  const lock = two.getLock('it')
+  const releasing = one.run(async () => {
+    const lease = await one.getLock('it').lock()
+    await eventually(() => server.releases.count('it') === 1)
+    await lease.release()
+  })
+  const lease = await lock.lock()
+  await releasing
+  // In a frame it would be the frame's, and re-entered there.
+  expect(await lock.tryLock()).toBeNull()
+  await lease.release()
+})
+
+test.each([['redis'], ['masters'], ['watchdogThread']])(
+  'the option %s is refused, for it needs a server of Redis',
+  (option) => {
+    const make = () => createMemoryServer().newClient({ [option]: 'redis://127.0.0.1' })
+    expect(make).toThrow(InvalidArgumentError)
+    expect(make).toThrow(`There is no option \`${option}\` here.`)
+  },
+)
+
+test('a lock there is no vote of a RedLock', () => {
+  const client = newClient()
+  expect(() => client.getRedLock(client.getLock('it'))).toThrow(
+    'getRedLock(...locks): "it" is a lock in memory, which is no independent master.',
+  )
+})

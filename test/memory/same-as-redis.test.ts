@@ -1,0 +1,320 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  ALIVE_MS,
+  CLAIM_MS,
+  type FairGrant,
+  type FairServer,
+} from '../../src/servers/fair-server.ts'
+import type { LockServer } from '../../src/servers/lock-server.ts'
+import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
+import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { INBOX } from '../../src/servers/redis/keys.ts'
+import { RedisServer } from '../../src/servers/redis/redis-server.ts'
+import type { Subscription } from '../../src/servers/subscription.ts'
+import { eventually } from '../support/eventually.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const redis = sharedServer()
+
+const CALL_MS = 5_000
+const LEASE_MS = 60_000
+const LONGER_MS = 90_000
+const COUNTER_MS = 3_600_000
+const CLIENTS = ['a', 'b', 'c']
+const LOCKS = ['one', 'two']
+
+/** The same random numbers for each seed. */
+function randomOf(seed: number) {
+  let state = seed
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (most: number) => Math.floor(next() * most)
+  return { below, of: <T>(all: readonly T[]): T => all[below(all.length)] as T }
+}
+
+/** Numbers that differ from place to place, by the order in which they came up. */
+class Numbered {
+  readonly #all: number[] = []
+
+  /** 0 stays 0, and so does what is no number. */
+  indexOf(value: number): number {
+    if (value === 0) return 0
+    if (!this.#all.includes(value)) this.#all.push(value)
+    return this.#all.indexOf(value) + 1
+  }
+
+  at(index: number): number {
+    return this.#all[index - 1] ?? 1
+  }
+}
+
+/** A place with three clients, told what to do in words that mean the same in every place. */
+class Stage {
+  readonly servers: readonly LockServer[]
+  readonly fair: readonly FairServer[]
+  readonly tokens = new Numbered()
+  readonly tickets = new Numbered()
+  readonly grants: unknown[] = []
+  readonly #releases = new Map<string, Subscription>()
+  readonly #inboxes = new Map<number, Subscription>()
+
+  readonly #heard: (client: string) => Promise<number>
+
+  /** @param heard how many connections listen for the grants of a client */
+  constructor(newServer: () => LockServer, heard: (client: string) => Promise<number>) {
+    this.#heard = heard
+    this.servers = CLIENTS.map(newServer)
+    this.fair = this.servers.map(
+      (server, n) => server.fairFor?.(CLIENTS[n] as string, `label ${n}`) as FairServer,
+    )
+  }
+
+  /** What was answered, in words that mean the same in every place. */
+  show(answer: unknown): unknown {
+    if (Array.isArray(answer)) return answer.map((one) => this.show(one))
+    if (typeof answer !== 'object' || answer === null) return answer
+    const shown: Record<string, unknown> = {}
+    for (const [key, value] of Object.entries(answer)) {
+      if (key === 'token' || key === 'lastToken') {
+        shown[key] = value === null ? null : this.tokens.indexOf(value)
+      } else if (key === 'ticket') shown[key] = this.tickets.indexOf(Number(value))
+      else if (key === 'ttlMs') shown[key] = aboutMs(value)
+      else if (key === 'waitedMs') shown[key] = value >= 0
+      else if (key === 'reserved') shown[key] = value ?? 0
+      else shown[key] = this.show(value)
+    }
+    if (shown.kind === 'granted') shown.reserved ??= 0
+    return shown
+  }
+
+  async listen(client: number, rawName: string): Promise<void> {
+    const name = `${client} ${rawName}`
+    const before = this.#releases.get(name)
+    if (before !== undefined) {
+      before.stop()
+      this.#releases.delete(name)
+      // It is told on another connection than the next request.
+      return eventuallyListened(this, rawName, this.#listeningTo(rawName))
+    }
+    const server = this.servers[client] as LockServer
+    const subscription = server.lock(rawName).listen(() => {})
+    this.#releases.set(name, subscription)
+    await eventually(() => subscription.confirmed)
+  }
+
+  #listeningTo(rawName: string): number {
+    return [...this.#releases.keys()].filter((name) => name.endsWith(` ${rawName}`)).length
+  }
+
+  listens(client: number): boolean {
+    return this.#inboxes.has(client)
+  }
+
+  /** Begins to listen for grants, or ends it. */
+  async hear(client: number): Promise<void> {
+    const before = this.#inboxes.get(client)
+    if (before !== undefined) {
+      before.stop()
+      this.#inboxes.delete(client)
+      await eventually(async () => (await this.#heard(CLIENTS[client] as string)) === 0)
+      return
+    }
+    const onGrant = (grant?: FairGrant) => {
+      if (grant !== undefined) this.grants.push(this.show(grant))
+    }
+    const subscription = (this.fair[client] as FairServer).listen(onGrant)
+    await eventually(() => subscription.confirmed)
+    this.#inboxes.set(client, subscription)
+  }
+
+  close(): void {
+    for (const server of this.servers) server.close()
+  }
+}
+
+async function eventuallyListened(stage: Stage, rawName: string, count: number): Promise<void> {
+  const [server] = stage.servers as [LockServer]
+  await eventually(async () => {
+    const facts = await server.lock(rawName).inspect(CALL_MS)
+    return (
+      new Set(facts.queue.map(({ owner }) => owner.split(':')[0])).size > count ||
+      facts.waiters === count
+    )
+  })
+}
+
+/** The lease that it is a part of: little time has passed. */
+function aboutMs(ttlMs: number | null): string | number | null {
+  if (ttlMs === null || ttlMs < 0) return ttlMs
+  const leaseMs = [CLAIM_MS, LEASE_MS, LONGER_MS].find((ms) => ttlMs <= ms) ?? 'too much'
+  return leaseMs === LEASE_MS || leaseMs === LONGER_MS ? `of ${leaseMs} ms` : 'of a claim'
+}
+
+type Step = (stage: Stage) => Promise<unknown>
+
+/** One request, or what belongs to it; the same for every place. */
+function newStep(random: ReturnType<typeof randomOf>): [what: string, step: Step] {
+  const client = random.below(CLIENTS.length)
+  const rawName = random.of(LOCKS)
+  const ownerOf = (n: number) => `${CLIENTS[n]}:${1 + random.below(3)}`
+  const owner = ownerOf(client)
+  const [other, holds, reserve] = [ownerOf(client), 1 + random.below(3), random.of([0, 0, 63])]
+  const [recent, isLast] = [random.below(4), random.below(4) > 0]
+  const listening = random.of([null, 0, 1])
+  const isBlank = random.below(6) === 0
+  const isTry = random.below(5) === 0
+  const claimMs = random.of([1_500, 1_500, 700])
+  const lock = (stage: Stage) => (stage.servers[client] as LockServer).lock(rawName)
+  const fairLock = (stage: Stage) => (stage.fair[client] as FairServer).lock(rawName)
+  /** The last token of the lock, or an earlier one. */
+  const tokenOf = async (stage: Stage) => {
+    const { token } = await lock(stage).inspect(CALL_MS, 0)
+    if (token === null) return 1
+    return isLast ? token : stage.tokens.at(Math.max(1, stage.tokens.indexOf(token) - recent))
+  }
+  const ticketOf = (stage: Stage) => stage.tickets.at(1 + recent)
+  const steps: Record<string, Step> = {
+    acquire: (stage) => lock(stage).acquire({ owner, leaseMs: LEASE_MS, reserve, callMs: CALL_MS }),
+    'acquire again': async (stage) => {
+      const attempt = { owner, leaseMs: LEASE_MS, reserve, callMs: CALL_MS }
+      return [await lock(stage).acquire(attempt), await lock(stage).acquire(attempt)]
+    },
+    'acquire, and let it run out': async (stage) => {
+      const granted = await lock(stage).acquire({ owner, leaseMs: 40, reserve, callMs: CALL_MS })
+      if (granted.kind === 'granted') await pause(60)
+      return granted.kind
+    },
+    reenter: async (stage) => {
+      const token = await tokenOf(stage)
+      const request = { owner, token, holds, leaseMs: LEASE_MS, callMs: CALL_MS }
+      return [await lock(stage).reenter(request), await lock(stage).reenter(request)]
+    },
+    release: async (stage) => {
+      const token = isBlank ? '' : await tokenOf(stage)
+      return lock(stage).release({ owner, holds: 0, token, callMs: CALL_MS })
+    },
+    lower: async (stage) => {
+      const token = await tokenOf(stage)
+      return lock(stage).release({ owner, holds, token, callMs: CALL_MS })
+    },
+    'hand over': async (stage) => {
+      if (owner === other) return
+      const from = { owner, token: await tokenOf(stage) }
+      const to = { owner: other, leaseMs: LEASE_MS }
+      const passing = { from, to, listening, reserve, callMs: CALL_MS }
+      return [await lock(stage).handOver(passing), await lock(stage).handOver(passing)]
+    },
+    'force release': async (stage) => {
+      const seen = await lock(stage).seen(CALL_MS)
+      if (seen === null) return null
+      const token = isBlank ? null : await tokenOf(stage)
+      return [seen, await lock(stage).forceRelease({ ...seen, token }, CALL_MS)]
+    },
+    renew: async (stage) => {
+      const leases = LOCKS.map((key) => ({ key, wireOwner: owner }))
+      const server = stage.servers[client] as LockServer
+      const left = await server.renew(leases, isBlank ? 0 : LONGER_MS, CALL_MS)
+      return left.map((ms) => aboutMs(ms as number))
+    },
+    'acquire all': (stage) => {
+      const locks = [
+        { rawName: 'one', owner },
+        { rawName: 'two', owner: other },
+      ]
+      const server = stage.servers[client] as Required<LockServer>
+      return server.acquireAll(locks, LEASE_MS, CALL_MS)
+    },
+    listen: (stage) => stage.listen(client, rawName),
+    hear: (stage) => stage.hear(client),
+    'queue up': (stage) =>
+      fairLock(stage).acquire({
+        owner,
+        leaseMs: isBlank ? claimMs : LEASE_MS,
+        ticket: isTry ? null : '',
+        listens: () => stage.listens(client),
+        callMs: CALL_MS,
+      }),
+    'come again': (stage) =>
+      fairLock(stage).acquire({
+        owner,
+        leaseMs: LEASE_MS,
+        ticket: String(ticketOf(stage)),
+        listens: () => stage.listens(client),
+        callMs: CALL_MS,
+      }),
+    'release in turn': async (stage) => {
+      const token = isBlank ? '' : await tokenOf(stage)
+      return fairLock(stage).release(owner, token, CALL_MS)
+    },
+    beat: (stage) => {
+      const place = { wireOwner: owner, ticket: String(ticketOf(stage)), claimMs }
+      // One lock: of several that Redis gives away in one step the tokens can be alike.
+      const places = [{ rawName, places: () => (isBlank ? [] : [place]) }]
+      const fair = stage.fair[client] as FairServer
+      return fair.beat(places, () => stage.listens(client), CALL_MS)
+    },
+  }
+  const what = random.of(Object.keys(steps))
+  return [`${what} ${rawName} ${owner}`, steps[what] as Step]
+}
+
+/** What everybody can see of the locks. */
+async function factsOf(stage: Stage): Promise<unknown> {
+  const [server] = stage.servers as [LockServer]
+  return stage.show(await Promise.all(LOCKS.map((name) => server.lock(name).inspect(CALL_MS))))
+}
+
+/** Lets no claim window run out, sooner here than there. */
+async function confirm({ servers: [server] }: Stage): Promise<void> {
+  for (const key of LOCKS) {
+    const { holder, ttlMs } = (await server?.lock(key).inspect(CALL_MS, 0)) ?? {}
+    if (!holder || !ttlMs || ttlMs > CLAIM_MS) continue
+    await server?.renew([{ key, wireOwner: holder }], LEASE_MS, CALL_MS)
+  }
+}
+
+test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, seed) => [seed]))(
+  'answers whatever is asked as Redis does: %i',
+  async (seed) => {
+    const random = randomOf(seed)
+    const memory = new MemoryServer()
+    const { host, port } = redis
+    const options = { counterMs: COUNTER_MS }
+    const stages = [
+      new Stage(
+        () => new RedisServer({ host, port }, CALL_MS, () => {}, options),
+        async (client) => (await redis.admin.pubsub('NUMSUB', INBOX + client))[1] as number,
+      ),
+      new Stage(
+        () => new MemoryConnection(memory, COUNTER_MS),
+        async (client) => memory.grants.count(client),
+      ),
+    ] as const
+    const [there, here] = stages
+    const steps: string[] = []
+    try {
+      const startedAt = performance.now()
+      // For no longer than places count without a heartbeat.
+      for (let n = 0; n < 60 && performance.now() - startedAt < ALIVE_MS / 2; n++) {
+        const [what, step] = newStep(random)
+        const [expected, answer] = [there.show(await step(there)), here.show(await step(here))]
+        steps.push(`${what} ${JSON.stringify(expected)}`)
+        expect({ steps, answer }).toEqual({ steps, answer: expected })
+        expect({ steps, facts: await factsOf(here) }).toEqual({
+          steps,
+          facts: await factsOf(there),
+        })
+        await Promise.all(stages.map(confirm))
+      }
+      await eventually(() => there.grants.length === here.grants.length)
+      expect(here.grants).toEqual(there.grants)
+    } finally {
+      for (const stage of stages) stage.close()
+      await redis.flush()
+    }
+  },
+)

@@ -1,0 +1,184 @@
+import type { Redis } from 'ioredis'
+import type { LockRecord } from '../../src/servers/memory/lock-record.ts'
+import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { INBOX, lockKeys, queueKeys } from '../../src/servers/redis/keys.ts'
+import { atEnd } from './lifetime.ts'
+import type { WorldServer } from './masters.ts'
+import { runningServers, type WatchedServer } from './redis-server.ts'
+
+/** A server in memory that counts what it is asked. */
+export class CountingServer extends MemoryServer {
+  requests = 0
+
+  override tidy(): void {
+    this.requests += 1
+    super.tidy()
+  }
+}
+
+/** A server in memory as the suites and the leak check know one. It cannot be down. */
+export class WatchedMemoryServer implements WorldServer, WatchedServer {
+  readonly memory = new CountingServer()
+  readonly admin = new MemoryAdmin(this.memory) as unknown as Redis
+  readonly running = true
+  readonly paused = false
+  flushes = 0
+
+  resume(): void {}
+
+  async flush(): Promise<void> {
+    this.memory.clear()
+    this.flushes += 1
+  }
+
+  async kill(): Promise<void> {
+    this.memory.clear()
+  }
+
+  async restart(): Promise<void> {
+    this.memory.clear()
+    this.memory.lookAgain()
+  }
+}
+
+/** It is watched for leaks until the test, or the file, that started it is over. */
+export function startMemoryServer(): WatchedMemoryServer {
+  const server = new WatchedMemoryServer()
+  const servers = runningServers as Set<WatchedServer>
+  servers.add(server)
+  atEnd(() => void servers.delete(server))
+  return server
+}
+
+/** What is behind a name, as a server of Redis would have it. */
+interface Key {
+  readonly record: LockRecord
+  /** As PTTL answers it. */
+  ttlMs(): number
+  expireIn(ms: number): void
+  delete(): void
+}
+
+/** Answers what the suites ask of a server of Redis by its admin connection, as far as they do. */
+class MemoryAdmin {
+  readonly #server: CountingServer
+
+  constructor(server: CountingServer) {
+    this.#server = server
+  }
+
+  async keys(_pattern: '*'): Promise<string[]> {
+    return [...this.#all().keys()]
+  }
+
+  async dbsize(): Promise<number> {
+    return this.#all().size
+  }
+
+  async exists(key: string): Promise<number> {
+    return this.#all().has(key) ? 1 : 0
+  }
+
+  async pttl(key: string): Promise<number> {
+    return this.#all().get(key)?.ttlMs() ?? -2
+  }
+
+  async pexpire(key: string, ms: number): Promise<void> {
+    this.#all().get(key)?.expireIn(ms)
+  }
+
+  async del(key: string): Promise<void> {
+    this.#all().get(key)?.delete()
+  }
+
+  async hgetall(key: string): Promise<Record<string, string>> {
+    const holder = this.#all().get(key)?.record.holder
+    return holder ? { [holder.owner]: String(holder.holds) } : {}
+  }
+
+  /** Gives a lock to somebody, without an expiry. */
+  async hset(key: string, owner: string, holds: number): Promise<void> {
+    const { now } = this.#server
+    this.#server.record(key, now).holder = { owner, holds, endsAt: Infinity }
+  }
+
+  /** Sets the counter of a lock. */
+  async set(key: string, token: string, _px: 'PX', ms: number): Promise<void> {
+    const { now } = this.#server
+    const rawName = /\{(.+)\}$/.exec(key)?.[1] ?? ''
+    this.#server.record(rawName, now).counter = { token: Number(token), endsAt: now + ms }
+  }
+
+  async pubsub(what: 'CHANNELS' | 'SHARDCHANNELS' | 'NUMPAT'): Promise<string[] | number> {
+    if (what === 'NUMPAT') return 0
+    if (what === 'SHARDCHANNELS') return []
+    return [
+      ...this.#server.releases.names.map((rawName) => lockKeys(rawName).channel),
+      ...this.#server.grants.names.map((client) => INBOX + client),
+    ]
+  }
+
+  async info(): Promise<string> {
+    return `cmdstat_evalsha:calls=${this.#server.requests}`
+  }
+
+  /** A line for each connection, and one for this. */
+  async client(_list: 'LIST'): Promise<string> {
+    return 'connection\n'.repeat(this.#server.connections + 1)
+  }
+
+  multi(): object {
+    const calls: (() => Promise<unknown>)[] = []
+    const later =
+      <A extends unknown[]>(call: (...args: A) => Promise<unknown>) =>
+      (...args: A) => {
+        calls.push(() => call.apply(this, args))
+        return chain
+      }
+    const chain = {
+      del: later(this.del),
+      hset: later(this.hset),
+      pexpire: later(this.pexpire),
+      exec: async () => {
+        for (const call of calls) await call()
+      },
+    }
+    return chain
+  }
+
+  #all(): Map<string, Key> {
+    const all = new Map<string, Key>()
+    for (const record of this.#server.records) {
+      const { lock, counter } = lockKeys(record.rawName)
+      const { queue, waiting } = queueKeys(record.rawName)
+      if (record.holder !== null) {
+        const free = () => {
+          record.holder = null
+        }
+        all.set(lock, this.#key(record, record.holder, free))
+      }
+      if (record.counter !== null) {
+        const forget = () => {
+          record.counter = null
+        }
+        all.set(counter, this.#key(record, record.counter, forget))
+      }
+      const hidden = { endsAt: this.#server.now + 1 }
+      if (record.queue.size > 0) all.set(queue, this.#key(record, hidden))
+      else if (!record.queue.isForgotten) all.set(waiting, this.#key(record, hidden))
+    }
+    return all
+  }
+
+  #key(record: LockRecord, what: { endsAt: number }, forget = () => {}): Key {
+    const server = this.#server
+    return {
+      record,
+      ttlMs: () => (what.endsAt === Infinity ? -1 : Math.ceil(what.endsAt - server.now)),
+      expireIn: (ms) => {
+        what.endsAt = server.now + ms
+      },
+      delete: forget,
+    }
+  }
+}
