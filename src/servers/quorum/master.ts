@@ -212,12 +212,12 @@ export class Master {
     return isThere
   }
 
-  /** One that cannot be reached fails at once. */
+  /** One that cannot be reached fails at once; the first connection may take twice as long as a call. */
   #ask<T>(call: () => Promise<T>): Promise<T> {
     const { server } = this
     if (server.everUp || server.whyDown !== undefined) return this.#askIfUp(call)
     server.connect()
-    return within(this.#settings.callMs, server.known).then(() => this.#askIfUp(call))
+    return within(2 * this.#settings.callMs, server.known).then(() => this.#askIfUp(call))
   }
 
   #askIfUp<T>(call: () => Promise<T>): Promise<T> {
