@@ -1,6 +1,6 @@
-// Inlines lua/*.lua, with names and SHA-1, into the one module that src/ imports.
+// Inlines the scripts of each folder of lua/, with names and SHA-1, into one module for that folder.
 //
-//   node scripts/build-lua.mjs [--check] [<folder of scripts> <module to write>]
+//   node scripts/build-lua.mjs [--check] [<folder of folders of scripts> <folder of modules>]
 //
 // The header comment of a script is its declaration, so it is checked against the code:
 //
@@ -17,7 +17,7 @@
 //
 // A line `-- include: parts/<file>` is replaced by that file, which several scripts share.
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -27,31 +27,58 @@ const { values: options, positionals } = parseArgs({
   options: { check: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
-const [
-  luaDir = join(root, 'lua'),
-  moduleFile = join(root, 'src/servers/redis/scripts.generated.ts'),
-] = positionals
+const [luaDir = join(root, 'lua'), moduleDir = join(root, 'src/servers/redis/scripts')] =
+  positionals
+const parts = 'parts'
 
 const problems = []
-const scripts = readdirSync(luaDir)
-  .filter((file) => file.endsWith('.lua'))
+const folders = readdirSync(luaDir, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== parts)
+  .map(({ name }) => name)
   .sort()
-  .map((file) => readScript(join(luaDir, file)))
-if (scripts.length === 0) problems.push(`${luaDir}: there is no script here`)
-
-if (problems.length > 0) fail(problems.join('\n'))
-const module = render(scripts)
-const current = readIfPresent(moduleFile)
-if (current === module) {
-  console.log(`${relative(root, moduleFile)} is up to date (${scripts.length} scripts).`)
-} else if (options.check) {
-  fail(`${relative(root, moduleFile)} is stale: run \`npm run lua\` and commit the result.`)
-} else {
-  writeFileSync(moduleFile, module)
-  console.log(`${relative(root, moduleFile)} written (${scripts.length} scripts).`)
+const modules = new Map(folders.map((folder) => [`${folder}.generated.ts`, readFolder(folder)]))
+if (![...modules.values()].some((scripts) => scripts.length > 0)) {
+  problems.push(`${luaDir}: there is no folder here with a script in it`)
+}
+for (const file of readdirSync(luaDir).filter((name) => name.endsWith('.lua'))) {
+  problems.push(`${relative(root, join(luaDir, file))}: a script belongs in a folder`)
 }
 
-function readScript(path) {
+if (problems.length > 0) fail(problems.join('\n'))
+for (const [file, scripts] of modules) {
+  write(join(moduleDir, file), render(scripts), `(${scripts.length} scripts)`)
+}
+for (const file of readdirSync(moduleDir)) {
+  if (file.endsWith('.generated.ts') && !modules.has(file)) remove(join(moduleDir, file))
+}
+
+function readFolder(folder) {
+  return readdirSync(join(luaDir, folder))
+    .filter((file) => file.endsWith('.lua'))
+    .sort()
+    .map((file) => readScript(folder, join(luaDir, folder, file)))
+}
+
+function write(path, text, what) {
+  const name = relative(root, path)
+  if (readIfPresent(path) === text) {
+    console.log(`${name} is up to date ${what}.`)
+  } else if (options.check) {
+    fail(`${name} is stale: run \`npm run lua\` and commit the result.`)
+  } else {
+    writeFileSync(path, text)
+    console.log(`${name} written ${what}.`)
+  }
+}
+
+function remove(path) {
+  const name = relative(root, path)
+  if (options.check) fail(`${name} has no folder any more: run \`npm run lua\`.`)
+  rmSync(path)
+  console.log(`${name} removed: it has no folder any more.`)
+}
+
+function readScript(folder, path) {
   const source = readFileSync(path, 'utf8')
   const report = (line, text) => problems.push(`${relative(root, path)}:${line}: ${text}`)
 
@@ -85,7 +112,8 @@ function readScript(path) {
 
   const named = (table) => declarations.filter((one) => one.table === table)
   return {
-    name: basename(path, '.lua'),
+    name: `${folder}/${basename(path, '.lua')}`,
+    export: basename(path, '.lua').replace(/-(.)/g, (_, letter) => letter.toUpperCase()),
     keys: named('KEYS').map((one) => one.name),
     args: named('ARGV').map((one) => one.name),
     ...withParts(source, report),
@@ -169,15 +197,14 @@ function withoutCommentsAndStrings(source) {
 }
 
 function render(all) {
-  const camelCase = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase())
-  const exported = all.map(({ name, ...rest }) => {
-    const fields = Object.entries({ name, ...rest }).map(
+  const exported = all.map(({ export: constant, ...script }) => {
+    const fields = Object.entries(script).map(
       ([key, value]) => `  ${key}: ${JSON.stringify(value)},\n`,
     )
-    return `\nexport const ${camelCase(name)}: Script = {\n${fields.join('')}}\n`
+    return `\nexport const ${constant}: Script = {\n${fields.join('')}}\n`
   })
-  const head = '// Generated from lua/*.lua by `npm run lua`. Do not edit.\n'
-  return `${head}import type { Script } from './run-script.ts'\n${exported.join('')}`
+  const head = '// Generated from the headers of lua/ by `npm run lua`. Do not edit.\n'
+  return `${head}import type { Script } from './script.ts'\n${exported.join('')}`
 }
 
 function readIfPresent(path) {

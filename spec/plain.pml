@@ -1,7 +1,7 @@
 /*
  * One server, three clients: acquire, re-enter, renew, hand over, pass on, release, settle.
  *
- * Stands for    lua/acquire, release, renew, hand-over, force-release and their parts;
+ * Stands for    lua/lock/acquire, release, renew, hand-over, force-release and their parts;
  *               src/locks/race, conversation, hold-calls, succession, tenancy, settler;
  *               src/lease/hold, keeper, validity; src/owner/owner (names).
  *

@@ -1,7 +1,7 @@
 /*
  * Three masters, three attempts: votes, agreement, validity, renewal, repair, release, amnesia.
  *
- * Stands for    lua/vote, agree, renew, restore, release, enrol;
+ * Stands for    lua/quorum/vote, agree, restore, enrol; lua/lock/renew, release;
  *               src/redis/quorum, election, votes, renewals, claims, debts, birth.
  *
  * Abstracted, and why nothing is lost by it:

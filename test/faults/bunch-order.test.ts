@@ -1,4 +1,4 @@
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
+import * as scripts from '../support/scripts.ts'
 import { Diary, faultRig, granted, within } from './rig.ts'
 
 /** What is told of one lock arrives in the order in which it was told, whatever goes together. */

@@ -1,5 +1,5 @@
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
+import * as scripts from '../support/scripts.ts'
 import { faultRig } from './rig.ts'
 
 const rig = faultRig()

@@ -1,5 +1,5 @@
-import { forceRelease, inspect } from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
+import { forceRelease, inspect } from '../support/scripts.ts'
 import { Diary, faultRig, granted, outcome, within } from './rig.ts'
 
 /** Force takes the lock from the holder that it found, and from nobody else. */

@@ -7,11 +7,11 @@ import {
   type MultiLease,
   type MultiLock,
 } from '../../src/index.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import * as scripts from '../support/scripts.ts'
 import { faults } from './faults.ts'
 import { Diary, faultRig, granted, outcome, SHA, type Source, within } from './rig.ts'
 

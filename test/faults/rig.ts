@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type Lease } from '../../src/index.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
 import { type RedisServer, sharedServer } from '../support/redis-server.ts'
+import * as scripts from '../support/scripts.ts'
 
 /** The hash of each script: what a trap of the proxy matches. */
 export const SHA = {

@@ -11,18 +11,20 @@ let output: string
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'holdfast-lua-'))
-  output = join(dir, 'scripts.generated.ts')
-  mkdirSync(join(dir, 'lua'))
+  output = join(dir, 'scripts/lock.generated.ts')
+  mkdirSync(join(dir, 'lua/lock'), { recursive: true })
+  mkdirSync(join(dir, 'scripts'))
 })
 
 afterEach(() => rmSync(dir, { recursive: true }))
 
 function write(file: string, lines: string[]) {
-  writeFileSync(join(dir, 'lua', file), `${lines.join('\n')}\n`)
+  const path = file.startsWith('parts/') ? file : `lock/${file}`
+  writeFileSync(join(dir, 'lua', path), `${lines.join('\n')}\n`)
 }
 
 function generate(...options: string[]) {
-  const args = [generator, ...options, join(dir, 'lua'), output]
+  const args = [generator, ...options, join(dir, 'lua'), join(dir, 'scripts')]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   return { status, stdout, stderr }
 }
@@ -62,10 +64,10 @@ describe('a good script', () => {
     write('take-it.lua', good)
     expect(generate()).toMatchObject({ status: 0, stderr: '' })
 
-    const source = readFileSync(join(dir, 'lua/take-it.lua'), 'utf8')
+    const source = readFileSync(join(dir, 'lua/lock/take-it.lua'), 'utf8')
     const { takeIt } = await import(output)
     expect(takeIt).toEqual({
-      name: 'take-it',
+      name: 'lock/take-it',
       keys: ['lock'],
       args: ['leaseMs'],
       sha1: expect.stringMatching(/^[0-9a-f]{40}$/),

@@ -1,6 +1,6 @@
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
+import * as scripts from '../support/scripts.ts'
 import {
   type Arguments,
   admin,

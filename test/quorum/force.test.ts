@@ -1,8 +1,8 @@
 import { lockKeys } from '../../src/servers/redis/keys.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { outcome, within } from '../faults/rig.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import * as scripts from '../support/scripts.ts'
 import { Cluster } from './rig.ts'
 
 /** Three masters that know the scripts, and ways to them for one client. */

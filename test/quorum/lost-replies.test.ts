@@ -1,8 +1,8 @@
 import { lockKeys } from '../../src/servers/redis/keys.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { granted, within } from '../faults/rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { type Action, type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
+import * as scripts from '../support/scripts.ts'
 import { Cluster } from './rig.ts'
 
 interface Proxied {

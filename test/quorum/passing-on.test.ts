@@ -1,8 +1,8 @@
 import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
+import * as scripts from '../support/scripts.ts'
 import { Cluster } from './rig.ts'
 
 afterEach(() => jest.restoreAllMocks())

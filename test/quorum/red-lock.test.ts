@@ -3,16 +3,16 @@ import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastLock, type HoldfastOptions } from '../../src/index.ts'
 import { BIRTH } from '../../src/servers/quorum/delayed-restart.ts'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { Diary, granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
 import type { RedisServer } from '../support/redis-server.ts'
+import * as scripts from '../support/scripts.ts'
 import { Cluster } from './rig.ts'
 
-const MANY = new Set<string>([scripts.many.sha1, scripts.many.source])
+const MANY = new Set<string>([scripts.batch.sha1, scripts.batch.source])
 
 type Options = Omit<HoldfastOptions, 'redis' | 'masters'>
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Lease } from '../../src/index.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import type { RedisServer } from '../support/redis-server.ts'
+import * as scripts from '../support/scripts.ts'
 import { Cluster } from './rig.ts'
 
 // No renewal comes before a test is over, and no connection is given up in that time.

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Majority } from '../../src/servers/quorum/majority.ts'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import type { RedisServer } from '../support/redis-server.ts'
+import * as scripts from '../support/scripts.ts'
 import { Cluster } from './rig.ts'
 
 const isRising = (tokens: readonly number[]) =>

@@ -4,7 +4,7 @@ import { withCounts } from '../redis/acquire-args.ts'
 import type { LockKeys } from '../redis/keys.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
 import { type Forgot, reentryOf, voteOf, whole } from '../redis/replies.ts'
-import * as scripts from '../redis/scripts.generated.ts'
+import * as scripts from '../redis/scripts/quorum.generated.ts'
 
 /** The key that tells since when a master may vote, and as which process of the server. */
 export const BIRTH = 'holdfast_birth'

@@ -1,7 +1,7 @@
 import type { Granted, LeaseToRenew } from '../answers.ts'
 import { forcedKey, type LockKeys } from '../redis/keys.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
-import * as scripts from '../redis/scripts.generated.ts'
+import * as scripts from '../redis/scripts/quorum.generated.ts'
 
 /**
  * Gives one master of several a lock back that a majority has confirmed.

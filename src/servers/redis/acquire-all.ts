@@ -2,7 +2,7 @@ import type { JointAnswer } from '../answers.ts'
 import { lockKeys } from './keys.ts'
 import { grantedOf, only, text, whole } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
-import * as scripts from './scripts.generated.ts'
+import * as lock from './scripts/lock.generated.ts'
 
 /** Takes several locks of one slot at once, or none. */
 export function acquireAll(
@@ -14,7 +14,7 @@ export function acquireAll(
   const both = locks.flatMap(({ rawName }) => lockKeys(rawName).both)
   const owners = locks.map(({ owner }) => owner)
   const args = (notAfterUs: number) => [leaseMs, notAfterUs, counterMs, ...owners]
-  return runner.runInTime(scripts.acquireAll, both, args, callMs, (answer) => {
+  return runner.runInTime(lock.acquireAll, both, args, callMs, (answer) => {
     if (answer[0] !== 'held') return grantedOf(only(answer, 2))
     const [, ttlMs, n] = only(answer, 3)
     // It throws where there is no such lock.

@@ -1,4 +1,4 @@
-import type { Args } from './script.ts'
+import type { Args } from './scripts/script.ts'
 
 /** The last arguments of `acquire` and `vote`, left out where they are the usual ones. */
 export function withCounts(

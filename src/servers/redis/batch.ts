@@ -1,12 +1,13 @@
 import { CallFailure } from '../call-failure.ts'
 import { failureOf } from './failure-of.ts'
 import { only, readOr } from './replies.ts'
-import type { Args, Read, Script } from './script.ts'
-import * as scripts from './scripts.generated.ts'
+import * as lock from './scripts/lock.generated.ts'
+import { vote } from './scripts/quorum.generated.ts'
+import type { Args, Read, Script } from './scripts/script.ts'
 
 /** What a script of a lock answers. */
 export type Answer = [kind: string, ...details: unknown[]]
-/** What `many` says for it: in short, where it is what usually is answered. */
+/** What `batch` says for it: in short, where it is what usually is answered. */
 type Reply = Answer | string | number | Error
 type Run = <T>(
   script: Script,
@@ -26,19 +27,30 @@ interface Call {
   reject(failure: CallFailure): void
 }
 
-/** What `many` is told once for all calls: those of one connection agree on it. */
-const COMMON: readonly string[] = scripts.many.args.slice(0, -2)
+/** What `batch` is told once for all calls: those of one connection agree on it. */
+const COMMON: readonly string[] = lock.batch.args.slice(0, -2)
 
-/** Where an argument goes that is not among those: after them, or nowhere, for `many` knows it. */
+/** Where an argument goes that is not among those: after them, or nowhere, for `batch` knows it. */
 const [OWN, KNOWN] = [-1, -2]
 
-/** The scripts that `many` can run; for each where its arguments go. */
-const RUN_BY_MANY = new Map<Script, readonly number[]>(
-  [scripts.acquire, scripts.vote, scripts.release].map((script) => [
-    script,
-    script.args.map((name) => (name === 'channel' ? KNOWN : COMMON.indexOf(name))),
-  ]),
-)
+interface Batched {
+  /** What `batch` knows the script by. */
+  readonly letter: string
+  /** Where its arguments go. */
+  readonly places: readonly number[]
+}
+
+/** The scripts that `batch` can run. */
+const BATCHED = new Map<Script, Batched>([
+  [lock.acquire, batched('a', lock.acquire)],
+  [vote, batched('v', vote)],
+  [lock.release, batched('r', lock.release)],
+])
+
+function batched(letter: string, { args }: Script): Batched {
+  const places = args.map((name) => (name === 'channel' ? KNOWN : COMMON.indexOf(name)))
+  return { letter, places }
+}
 
 /**
  * What there is goes in about four requests, so that client and server work at the same time. Of so
@@ -68,7 +80,7 @@ export class Batch {
   }
 
   takes(script: Script): boolean {
-    return RUN_BY_MANY.has(script)
+    return BATCHED.has(script)
   }
 
   add<T>(
@@ -125,7 +137,7 @@ export class Batch {
         this.#hear(calls[i] as Call, reply)
       }
     }
-    this.#run(scripts.many, keys, args, endsAt, heard).catch((failure: CallFailure) => {
+    this.#run(lock.batch, keys, args, endsAt, heard).catch((failure: CallFailure) => {
       // None was run. It may be for the sake of one of them, whose key is out of bounds.
       if (failure.kind === 'refused') this.#sendEach(calls)
       else for (const call of calls) call.reject(failure)
@@ -153,14 +165,14 @@ function argsOfAll(calls: readonly Call[], notAfterUs: number): Args {
   const own: (string | number)[] = []
   let kinds = ''
   for (const { script, args } of calls) {
-    const places = RUN_BY_MANY.get(script) as readonly number[]
+    const { letter, places } = BATCHED.get(script) as Batched
     const before = own.length
     for (const [i, arg] of args(notAfterUs).entries()) {
       const place = places[i] as number
       if (place === OWN) own.push(arg)
       else if (place !== KNOWN) common[place] = arg
     }
-    kinds += `${script.name[0]}${own.length - before}`
+    kinds += `${letter}${own.length - before}`
   }
   return [...common, kinds, ...own]
 }

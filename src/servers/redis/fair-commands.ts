@@ -11,7 +11,7 @@ import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
-import * as scripts from './scripts.generated.ts'
+import * as fair from './scripts/fair.generated.ts'
 
 /** A place in a queue is kept for this long without a heartbeat, in milliseconds. */
 export const ALIVE_MS = 3_000
@@ -89,7 +89,7 @@ export class RedisFairServer implements FairServer {
       ...locks.flatMap((lock) => asArgs(lock.places())),
     ]
     const read = (reply: unknown) => beatsOf(reply, locks.length)
-    return this.#server.runner.runInTime(scripts.heartbeat, keys, args, callMs, read)
+    return this.#server.runner.runInTime(fair.heartbeat, keys, args, callMs, read)
   }
 
   #acquire(
@@ -106,7 +106,7 @@ export class RedisFairServer implements FairServer {
       ...this.#terms,
     ]
     const read = ticket === null ? fairTryOf : fairGrantOf
-    return this.#server.runner.runInTime(scripts.acquireFair, keys, args, callMs, read)
+    return this.#server.runner.runInTime(fair.acquire, keys, args, callMs, read)
   }
 
   #release(
@@ -118,7 +118,7 @@ export class RedisFairServer implements FairServer {
     const { runner, counterMs } = this.#server
     const args = () => [owner, token, counterMs, CLAIM_MS, INBOX, channel, runner.publish]
     const read = (reply: unknown) => fairReleasedOf(reply, this.#clientId)
-    return runner.run(scripts.releaseFair, six, args, callMs, read)
+    return runner.run(fair.release, six, args, callMs, read)
   }
 
   get #terms(): (string | number)[] {

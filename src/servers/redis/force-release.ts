@@ -2,7 +2,7 @@ import type { LockFacts, SeenHold } from '../answers.ts'
 import { forcedKey, type LockKeys } from './keys.ts'
 import { yesOrNo } from './replies.ts'
 import type { ScriptRunner } from './script-runner.ts'
-import * as scripts from './scripts.generated.ts'
+import * as lock from './scripts/lock.generated.ts'
 
 /** Who has the lock, as it was found. */
 export function seenIn({ holder, token }: LockFacts): SeenHold | null {
@@ -16,16 +16,16 @@ export function seenIn({ holder, token }: LockFacts): SeenHold | null {
  */
 export function forceRelease(
   calls: ScriptRunner,
-  { both, lock, channel }: LockKeys,
+  keys: LockKeys,
   { owner, token }: SeenHold,
   timeoutMs: number,
   forcedMs?: number,
 ): Promise<boolean> {
   const isOneOfMany = forcedMs !== undefined
-  const keys = isOneOfMany ? [...both, forcedKey(lock)] : both
+  const all = isOneOfMany ? [...keys.both, forcedKey(keys.lock)] : keys.both
   const args = () => {
-    const needed = [owner, token ?? '', channel, calls.publish]
+    const needed = [owner, token ?? '', keys.channel, calls.publish]
     return isOneOfMany ? [...needed, forcedMs] : needed
   }
-  return calls.run(scripts.forceRelease, keys, args, timeoutMs, yesOrNo)
+  return calls.run(lock.forceRelease, all, args, timeoutMs, yesOrNo)
 }

@@ -19,7 +19,7 @@ import {
   reentryOf,
 } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
-import * as scripts from './scripts.generated.ts'
+import * as lock from './scripts/lock.generated.ts'
 
 export function acquire(
   { runner, counterMs }: ScriptServer,
@@ -28,7 +28,7 @@ export function acquire(
 ): Promise<AcquireAnswer> {
   const args = (notAfterUs: number) =>
     withCounts([owner, leaseMs, notAfterUs, counterMs], 1, reserve, undefined)
-  return runner.runInTime(scripts.acquire, keys.both, args, callMs, grantOf)
+  return runner.runInTime(lock.acquire, keys.both, args, callMs, grantOf)
 }
 
 export function reenter(
@@ -38,7 +38,7 @@ export function reenter(
 ): Promise<ReenterAnswer> {
   const args = (notAfterUs: number) =>
     withCounts([owner, leaseMs, notAfterUs, counterMs], holds, 0, token)
-  return runner.runInTime(scripts.acquire, keys.both, args, callMs, reentryOf)
+  return runner.runInTime(lock.acquire, keys.both, args, callMs, reentryOf)
 }
 
 /** @param isVote whether it is one master of several */
@@ -62,7 +62,7 @@ export function handOver(
     reserve,
   ]
   const read = listening === null ? handedOverOf : handedOverOrYieldedOf
-  return runner.runInTime(scripts.handOver, keys.both, args, callMs, read)
+  return runner.runInTime(lock.handOver, keys.both, args, callMs, read)
 }
 
 export function release(
@@ -76,7 +76,7 @@ export function release(
   }
   const read = holds > 0 ? keptOf : freedOf
   // Meanwhile the count may have been raised again.
-  return runner.runInTime(scripts.release, keys.both, args, callMs, read, holds === 0)
+  return runner.runInTime(lock.release, keys.both, args, callMs, read, holds === 0)
 }
 
 export function inspect(
@@ -88,5 +88,5 @@ export function inspect(
   const { queue, waiting } = queueKeys(keys.lock)
   const all = [...keys.both, queue, waiting]
   const args = () => [keys.channel, runner.publish, most]
-  return runner.run(scripts.inspect, all, args, callMs, lockFacts)
+  return runner.run(lock.inspect, all, args, callMs, lockFacts)
 }

@@ -3,7 +3,7 @@ import { CallFailure } from '../call-failure.ts'
 import { lockKeys } from './keys.ts'
 import { leftOf } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
-import * as scripts from './scripts.generated.ts'
+import * as lock from './scripts/lock.generated.ts'
 
 /**
  * @param groups the indices of the leases that one request can carry together
@@ -23,7 +23,7 @@ export async function renew(
     const args = [leaseMs, counterMs, ...group.map((lease) => lease.wireOwner)]
     const read = (reply: unknown) => leftOf(reply, group.length)
     const answers = await runner
-      .run(scripts.renew, keys, () => args, callMs, read)
+      .run(lock.renew, keys, () => args, callMs, read)
       .catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
       left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import { runScript } from './evalsha.ts'
 import type { Client } from './open-client.ts'
 import { whole } from './replies.ts'
-import type { Args, Read, Script } from './script.ts'
+import type { Args, Read, Script } from './scripts/script.ts'
 import type { ServerClock } from './server-clock.ts'
 
 /** Scripts on one server, some of which must not run after those who sent them have given up. */
