@@ -1,4 +1,4 @@
-import { BIRTH } from '../../src/servers/quorum/delayed-restart.ts'
+import { BIRTH } from '../../src/servers/redis/keys.ts'
 import { granted } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'

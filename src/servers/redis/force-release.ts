@@ -1,6 +1,5 @@
 import type { LockFacts, SeenHold } from '../answers.ts'
 import { forcedKey, type LockKeys } from './keys.ts'
-import { yesOrNo } from './replies.ts'
 import type { ScriptRunner } from './script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 
@@ -21,11 +20,8 @@ export function forceRelease(
   timeoutMs: number,
   forcedMs?: number,
 ): Promise<boolean> {
-  const isOneOfMany = forcedMs !== undefined
-  const all = isOneOfMany ? [...keys.both, forcedKey(keys.lock)] : keys.both
-  const args = () => {
-    const needed = [owner, token ?? '', keys.channel, calls.publish]
-    return isOneOfMany ? [...needed, forcedMs] : needed
-  }
-  return calls.run(lock.forceRelease, all, args, timeoutMs, yesOrNo)
+  const all = forcedMs === undefined ? keys.both : [...keys.both, forcedKey(keys.lock)]
+  const args = () =>
+    lock.forceReleaseArgs({ owner, token: token ?? '', forcedMs }, calls.terms, keys)
+  return calls.run(lock.forceRelease, all, args, timeoutMs, lock.readForceRelease)
 }
