@@ -1,57 +1,79 @@
-// Inlines lua/*.lua, with names and SHA-1, into the one module that src/ imports.
+// Inlines the scripts of each folder of lua/, with names and SHA-1, into one module for that folder.
 //
-//   node scripts/build-lua.mjs [--check] [<folder of scripts> <module to write>]
+//   node scripts/build-lua.mjs [--check] [<folder of folders of scripts> <folder of modules>]
 //
-// The header comment of a script is its declaration, so it is checked against the code:
-//
-//   --[[
-//     One sentence: what the caller gets.
-//
-//     KEYS[1]  lock     hash: owner -> hold count
-//     ARGV[1]  leaseMs  in milliseconds
-//     ARGV[*]  owners   all the arguments that follow; KEYS[*] is the same for keys
-//
-//     Returns
-//       one line or more
-//   ]]
+// The header comment of a script is its declaration, so it is checked against the code. How it is written
+// is in CONTRIBUTING.md, "Adding a script".
 //
 // A line `-- include: parts/<file>` is replaced by that file, which several scripts share.
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { readHeader } from './lua-header.mjs'
+import { moduleOf } from './lua-module.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values: options, positionals } = parseArgs({
   options: { check: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
-const [
-  luaDir = join(root, 'lua'),
-  moduleFile = join(root, 'src/servers/redis/scripts.generated.ts'),
-] = positionals
+const [luaDir = join(root, 'lua'), moduleDir = join(root, 'src/servers/redis/scripts')] =
+  positionals
+const parts = 'parts'
 
 const problems = []
-const scripts = readdirSync(luaDir)
-  .filter((file) => file.endsWith('.lua'))
+const folders = readdirSync(luaDir, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== parts)
+  .map(({ name }) => name)
   .sort()
-  .map((file) => readScript(join(luaDir, file)))
-if (scripts.length === 0) problems.push(`${luaDir}: there is no script here`)
-
-if (problems.length > 0) fail(problems.join('\n'))
-const module = render(scripts)
-const current = readIfPresent(moduleFile)
-if (current === module) {
-  console.log(`${relative(root, moduleFile)} is up to date (${scripts.length} scripts).`)
-} else if (options.check) {
-  fail(`${relative(root, moduleFile)} is stale: run \`npm run lua\` and commit the result.`)
-} else {
-  writeFileSync(moduleFile, module)
-  console.log(`${relative(root, moduleFile)} written (${scripts.length} scripts).`)
+const modules = new Map(folders.map((folder) => [`${folder}.generated.ts`, readFolder(folder)]))
+if (![...modules.values()].some((scripts) => scripts.length > 0)) {
+  problems.push(`${luaDir}: there is no folder here with a script in it`)
+}
+for (const file of readdirSync(luaDir).filter((name) => name.endsWith('.lua'))) {
+  problems.push(`${relative(root, join(luaDir, file))}: a script belongs in a folder`)
 }
 
-function readScript(path) {
+const named = new Map([...modules.values()].flat().map((script) => [script?.name, script]))
+for (const script of named.values()) checkSame(script)
+
+if (problems.length > 0) fail(problems.join('\n'))
+for (const [file, scripts] of modules) {
+  write(join(moduleDir, file), moduleOf(scripts, named), `(${scripts.length} scripts)`)
+}
+for (const file of readdirSync(moduleDir)) {
+  if (file.endsWith('.generated.ts') && !modules.has(file)) remove(join(moduleDir, file))
+}
+
+function readFolder(folder) {
+  return readdirSync(join(luaDir, folder))
+    .filter((file) => file.endsWith('.lua'))
+    .sort()
+    .map((file) => readScript(folder, join(luaDir, folder, file)))
+}
+
+function write(path, text, what) {
+  const name = relative(root, path)
+  if (readIfPresent(path) === text) {
+    console.log(`${name} is up to date ${what}.`)
+  } else if (options.check) {
+    fail(`${name} is stale: run \`npm run lua\` and commit the result.`)
+  } else {
+    writeFileSync(path, text)
+    console.log(`${name} written ${what}.`)
+  }
+}
+
+function remove(path) {
+  const name = relative(root, path)
+  if (options.check) fail(`${name} has no folder any more: run \`npm run lua\`.`)
+  rmSync(path)
+  console.log(`${name} removed: it has no folder any more.`)
+}
+
+function readScript(folder, path) {
   const source = readFileSync(path, 'utf8')
   const report = (line, text) => problems.push(`${relative(root, path)}:${line}: ${text}`)
 
@@ -73,7 +95,7 @@ function readScript(path) {
     )
   }
 
-  const declarations = readDeclarations(lines, report)
+  const { declarations, replies } = readHeader(lines, report)
   // Blanked, not cut, so that the line numbers below are those of the file.
   const code = withoutCommentsAndStrings(source)
   for (const table of ['KEYS', 'ARGV']) {
@@ -83,12 +105,17 @@ function readScript(path) {
   }
   checkNames(declarations, report)
 
-  const named = (table) => declarations.filter((one) => one.table === table)
+  const declared = (table) => declarations.filter((one) => one.table === table)
+  const whole = withParts(source, report)
+  checkReplies(replies, declared('ARGV'), whole.source, report)
   return {
-    name: basename(path, '.lua'),
-    keys: named('KEYS').map((one) => one.name),
-    args: named('ARGV').map((one) => one.name),
-    ...withParts(source, report),
+    name: `${folder}/${basename(path, '.lua')}`,
+    constant: basename(path, '.lua').replace(/-(.)/g, (_, letter) => letter.toUpperCase()),
+    keys: declared('KEYS').map((one) => one.name),
+    args: declared('ARGV'),
+    replies,
+    report,
+    ...whole,
   }
 }
 
@@ -99,21 +126,6 @@ function withParts(source, report) {
     return text?.trimEnd()
   })
   return { sha1: createHash('sha1').update(whole).digest('hex'), source: whole }
-}
-
-function readDeclarations(lines, report) {
-  const declarations = []
-  for (const [i, text] of lines.entries()) {
-    if (!/^\s*(KEYS|ARGV)\b/.test(text)) continue
-    const match = /^ {2}(KEYS|ARGV)\[([1-9]\d*|\*)\] +([a-z][A-Za-z0-9]*) {2,}\S/.exec(text)
-    if (match === null) {
-      report(i + 1, 'a declaration reads "KEYS[1]  camelCaseName  description", indented by two')
-      continue
-    }
-    const [, table, index, name] = match
-    declarations.push({ table, index, name, line: i + 1 })
-  }
-  return declarations
 }
 
 /** 1, 2, 3 and so on, in this order; `*` only as the last. */
@@ -156,6 +168,35 @@ function checkNames(declarations, report) {
   }
 }
 
+/** What comes too late is told in one way, which whoever runs the script reads. */
+function checkReplies(replies, args, source, report) {
+  if (replies === null) return
+  const code = source.replace(/^--\[\[[\s\S]*?\n\]\]\n/, '')
+  const tags = replies.flatMap(({ tag }) => tag ?? [])
+  for (const tag of tags) {
+    if (!code.includes(`'${tag}'`))
+      report(1, `the answer '${tag}' is declared in the header but not given`)
+  }
+  const late = replies.find(({ tag }) => tag === 'late')
+  const isTimed = args.some(({ name }) => name === 'notAfterUs')
+  const isSame = replies.some(({ sameAs }) => sameAs !== undefined)
+  if (isTimed !== (late !== undefined) && !isSame) {
+    report(1, `"notAfterUs" and the answer { 'late', serverTimeUs >= 1 } go together`)
+  }
+  if (late !== undefined && late.fields.map(({ name }) => name).join() !== 'serverTimeUs') {
+    report(1, `the answer 'late' reads { 'late', serverTimeUs >= 1 }`)
+  }
+}
+
+/** What a script returns that another one does is declared there. */
+function checkSame(script) {
+  for (const { sameAs, line } of script?.replies ?? []) {
+    if (sameAs !== undefined && (named.get(sameAs)?.replies ?? null) === null) {
+      script.report(line, `"${sameAs}" is no script whose answers are declared`)
+    }
+  }
+}
+
 function withoutCommentsAndStrings(source) {
   const tokens = [
     /--\[(?<a>=*)\[[\s\S]*?\]\k<a>\]/, // a long comment
@@ -166,18 +207,6 @@ function withoutCommentsAndStrings(source) {
   ]
   const any = new RegExp(tokens.map((token) => token.source).join('|'), 'g')
   return source.replace(any, (text) => text.replace(/[^\n]/g, ' '))
-}
-
-function render(all) {
-  const camelCase = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase())
-  const exported = all.map(({ name, ...rest }) => {
-    const fields = Object.entries({ name, ...rest }).map(
-      ([key, value]) => `  ${key}: ${JSON.stringify(value)},\n`,
-    )
-    return `\nexport const ${camelCase(name)}: Script = {\n${fields.join('')}}\n`
-  })
-  const head = '// Generated from lua/*.lua by `npm run lua`. Do not edit.\n'
-  return `${head}import type { Script } from './script.ts'\n${exported.join('')}`
 }
 
 function readIfPresent(path) {

@@ -1,4 +1,4 @@
-// Quotes the headers of lua/*.lua in docs/reference/scripts.md, word for word.
+// Quotes the headers of the scripts in lua/ in docs/reference/scripts.md, word for word.
 //
 //   node scripts/quote-lua-headers.mjs [--check] [<folder of scripts> <page>]
 //
@@ -16,11 +16,14 @@ const { values: options, positionals } = parseArgs({
 const [luaDir = join(root, 'lua'), page = join(root, 'docs/reference/scripts.md')] = positionals
 
 const current = readFileSync(page, 'utf8')
-const quoted = current.replace(/(## `([\w-]+)`\n\n```text\n)[\s\S]*?\n```/g, (_, heading, name) => {
-  const source = readFileSync(join(luaDir, `${name}.lua`), 'utf8')
-  const header = /^--\[\[\n([\s\S]*?)\n\]\]/.exec(source)[1]
-  return `${heading}${header.replace(/^ {2}/gm, '')}\n\`\`\``
-})
+const quoted = current.replace(
+  /(## `([\w-]+\/[\w-]+)`\n\n```text\n)[\s\S]*?\n```/g,
+  (_, heading, name) => {
+    const source = readFileSync(join(luaDir, `${name}.lua`), 'utf8')
+    const header = /^--\[\[\n([\s\S]*?)\n\]\]/.exec(source)[1]
+    return `${heading}${header.replace(/^ {2}/gm, '')}\n\`\`\``
+  },
+)
 if (quoted === current) {
   console.log(`${relative(root, page)} is up to date.`)
 } else if (options.check) {

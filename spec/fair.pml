@@ -1,7 +1,7 @@
 /*
  * The fair lock: a queue in Redis, grants to its head, heartbeats; three waiters and a plain client.
  *
- * Stands for    lua/acquire-fair, heartbeat, release-fair, renew and parts/queue;
+ * Stands for    lua/fair/acquire, heartbeat, release; lua/lock/renew; lua/parts/queue;
  *               src/locks/fair: fair-queue, place, heartbeat; src/servers/pending-releases.
  *
  * Each option of the loop is one step that nothing can divide; any may follow any other, so a process may
@@ -164,7 +164,7 @@ inline grantNext() {
 	head = 0
 }
 
-/* What `acquire-fair` does. */
+/* What `fair/acquire` does. */
 inline acquireFair(c) {
 	if
 	:: owner == c + 1 -> ttl = (ttl < LEASE -> LEASE : ttl)

@@ -1,7 +1,7 @@
 /*
  * One server, three clients: acquire, re-enter, renew, hand over, pass on, release, settle.
  *
- * Stands for    lua/acquire, release, renew, hand-over, force-release and their parts;
+ * Stands for    lua/lock/acquire, release, renew, hand-over, force-release and their parts;
  *               src/local/acquire, ask, reenter, release, extend, current-hold; src/servers/pending-releases;
  *               src/lease/hold, watchdog, validity; src/owner/owner (names).
  *

@@ -1,7 +1,7 @@
 /*
  * Three masters, three attempts: votes, agreement, validity, renewal, repair, release, amnesia.
  *
- * Stands for    lua/vote, agree, renew, restore, release, enrol;
+ * Stands for    lua/quorum/vote, agree, restore, enrol; lua/lock/renew, release;
  *               src/servers/quorum: quorum-lock, token-agreement, majority, renew, attempts,
  *               owed-releases, delayed-restart.
  *

@@ -2,14 +2,14 @@
 // order, as its MONITOR tells it; and a journal in Redis that the holders write themselves.
 import { connect } from 'node:net'
 import { Redis } from 'ioredis'
-import * as scripts from '../../dist/esm/servers/redis/scripts.generated.js'
+import * as fair from '../../dist/esm/servers/redis/scripts/fair.generated.js'
 
 /** What the keys of the journal begin with. */
 export const JOURNAL = 'journal:'
 
 /** The scripts by the names that MONITOR shows: their hashes, or how their text begins. */
 const SCRIPTS = new Map(
-  Object.values(scripts).flatMap((script) => [
+  Object.values(fair).flatMap((script) => [
     [script.sha1, script],
     [beginning(script.source.replaceAll('\n', '\\n')), script],
   ]),
@@ -97,12 +97,12 @@ export class FairJudge {
     this.#fresh = ''
     if (!command.startsWith('eval')) return
     const script = SCRIPTS.get(first) ?? SCRIPTS.get(beginning(first))
-    if (script !== scripts.acquireFair && script !== scripts.releaseFair) return
+    if (script !== fair.acquire && script !== fair.release) return
     const lock = words[3 + script.keys.indexOf('lock')]
     if (!this.#isLock(lock)) return
     const arg = (name) => words[3 + script.keys.length + script.args.indexOf(name)]
     const queue = this.#queueOf(lock)
-    if (script === scripts.releaseFair) {
+    if (script === fair.release) {
       if (arg('token') === '' && queue.delete(arg('owner'))) this.departures += 1
     } else if (arg('ticket') === '') {
       // Who has a ticket came before; who is not to wait has no place.

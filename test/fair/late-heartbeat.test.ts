@@ -1,6 +1,6 @@
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig } from '../support/fault-rig.ts'
+import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
 

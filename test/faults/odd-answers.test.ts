@@ -1,11 +1,11 @@
 import { Holdfast, HoldfastError } from '../../src/index.ts'
-import * as generated from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { bulk } from '../support/fake-server.ts'
 import { faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type ProxyRequest, startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
+import * as generated from '../support/scripts.ts'
 
 /*
  * A proxy, or a server that is none, answers what no script of ours does. The script may have run all
@@ -110,7 +110,9 @@ describe('what makes no sense as an answer', () => {
       // Some of them come from the server, and some from somewhere between.
       if (answer.startsWith('*') && !answer.includes('late')) {
         expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-        expect(error.message).toMatch(/no answer of use .*it answered .* to the script "acquire"/)
+        expect(error.message).toMatch(
+          /no answer of use .*it answered .* to the script "lock\/acquire"/,
+        )
       }
       await rejects(lock.tryLock())
       heal()
@@ -245,7 +247,7 @@ describe('what makes no sense as an answer', () => {
   })
 
   test('to calls that go together leaves none of them open', async () => {
-    await forEachOdd('many', {}, async ({ client, name, lie, asked }) => {
+    await forEachOdd('batch', {}, async ({ client, name, lie, asked }) => {
       const first = await client.getLock(`${name}:first`).lock()
       const heal = lie()
       // While an answer is due they go together.
@@ -286,7 +288,7 @@ describe('what makes no sense as an answer', () => {
     const cluster = await Cluster.start(3)
     const proxy = await startProxy(cluster.masters[0]?.port ?? 0)
     const urls = [proxy.url, ...cluster.masters.slice(1).map(({ url }) => url)]
-    const asked = ['vote', 'handOver', 'release', 'agree', 'restore', 'renew', 'many'] as const
+    const asked = ['vote', 'handOver', 'release', 'agree', 'restore', 'renew', 'batch'] as const
     const work = odd.map(async ([what, answer], i) => {
       const name = `it:${i}`
       for (const script of asked) {
@@ -314,7 +316,7 @@ describe('what makes no sense as an answer', () => {
     const client = cluster.client({ outageMs: OUTAGE_MS }, urls)
     const { error } = await outcome(within(NO_HANG_MS, client.getLock('it').lock()))
     expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-    expect((error as Error).message).toMatch(/answered nil to the script "vote"/)
+    expect((error as Error).message).toMatch(/answered nil to the script "quorum\/vote"/)
     for (const one of lies) one.heal()
     await cluster.free('it')
     await (await client.getLock('it').lock()).release()
@@ -344,7 +346,7 @@ describe('what makes no sense as an answer', () => {
     const first = await client.getLock('first').lock()
     const names = Array.from({ length: 16 }, (_, i) => `it:${i}`)
     const isMeant = (request: ProxyRequest) =>
-      request.args[0] === scripts.many.sha1 && request.args.includes('it:1')
+      request.args[0] === scripts.batch.sha1 && request.args.includes('it:1')
     const parts = [bulk('17'), NIL, '-ERR what\r\n', '-what\r\n', bulk('18')]
     const once = rig.proxy.answer(isMeant, list(...parts, ...Array(12).fill(bulk('18'))))
     const work = names.map((name) => outcome(client.getLock(name).tryLock()))

@@ -1,6 +1,6 @@
-import { forceRelease, inspect } from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
+import { forceRelease, inspect } from '../support/scripts.ts'
 
 /** Force takes the lock from the holder that it found, and from nobody else. */
 const rig = faultRig()

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, Lease } from '../../src/index.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
+import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
 

@@ -1,4 +1,4 @@
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
+import * as scripts from '../support/scripts.ts'
 import {
   admin,
   COUNTER_MS,

@@ -1,28 +1,40 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const generator = resolve(__dirname, '../../scripts/build-lua.mjs')
+const reading = resolve(__dirname, '../../src/servers/redis/scripts/reading.ts')
 
 let dir: string
 let output: string
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'holdfast-lua-'))
-  output = join(dir, 'scripts.generated.ts')
-  mkdirSync(join(dir, 'lua'))
+  output = join(dir, 'scripts/lock.generated.ts')
+  mkdirSync(join(dir, 'lua/lock'), { recursive: true })
+  mkdirSync(join(dir, 'scripts'))
+  copyFileSync(reading, join(dir, 'scripts/reading.ts'))
 })
 
 afterEach(() => rmSync(dir, { recursive: true }))
 
 function write(file: string, lines: string[]) {
-  writeFileSync(join(dir, 'lua', file), `${lines.join('\n')}\n`)
+  const path = file.startsWith('parts/') ? file : `lock/${file}`
+  writeFileSync(join(dir, 'lua', path), `${lines.join('\n')}\n`)
 }
 
 function generate(...options: string[]) {
-  const args = [generator, ...options, join(dir, 'lua'), output]
+  const args = [generator, ...options, join(dir, 'lua'), join(dir, 'scripts')]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   return { status, stdout, stderr }
 }
@@ -62,10 +74,10 @@ describe('a good script', () => {
     write('take-it.lua', good)
     expect(generate()).toMatchObject({ status: 0, stderr: '' })
 
-    const source = readFileSync(join(dir, 'lua/take-it.lua'), 'utf8')
+    const source = readFileSync(join(dir, 'lua/lock/take-it.lua'), 'utf8')
     const { takeIt } = await import(output)
     expect(takeIt).toEqual({
-      name: 'take-it',
+      name: 'lock/take-it',
       keys: ['lock'],
       args: ['leaseMs'],
       sha1: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -205,6 +217,128 @@ describe('a script is refused when', () => {
     expect(refusal(script(declarations, ['f(KEYS[1], ARGV[1])']))).toEqual([
       '5: the name "lock" is taken by line 4',
     ])
+  })
+})
+
+describe('what a header declares', () => {
+  /** A script with one argument and these answers; the answers begin in line 7. */
+  const answering = (argument: string, answers: string[], code = 'return ARGV[1]') => [
+    '--[[',
+    '  Does something.',
+    '',
+    `  ARGV[1]  ${argument}`,
+    '',
+    '  Returns',
+    ...answers.map((answer) => `    ${answer}`),
+    ']]',
+    code,
+  ]
+
+  test('are the arguments by name, and how to read the answer', async () => {
+    write(
+      'take.lua',
+      answering(
+        'waits=3  how often',
+        ["{ 'taken', token >= 1, rest = 0 }  it is taken", "{ 'free' }  it is not"],
+        "return { ARGV[1] and 'taken' or 'free', 1 }",
+      ),
+    )
+    expect(generate()).toMatchObject({ status: 0, stderr: '' })
+    const { takeArgs, readTake } = await import(output)
+    expect([takeArgs({}), takeArgs({ waits: 3 }), takeArgs({ waits: 4 })]).toEqual([[], [], [4]])
+    expect(readTake(['taken', '5'])).toEqual({ kind: 'taken', token: 5, rest: 0 })
+    expect(() => readTake(['taken', 0])).toThrow(TypeError)
+    expect(() => readTake(['free', 1])).toThrow(TypeError)
+  })
+
+  test('is in the module: one that says something else is stale', () => {
+    write(
+      'take.lua',
+      answering('waits  number: how often', ["{ 'taken', token >= 1 }"], "f(ARGV[1], 'taken')"),
+    )
+    generate()
+    for (const [argument, answer] of [
+      ['waits  text: how often', 'token >= 1'],
+      ['wait  number: how often', 'token >= 1'],
+      ['waits?  number: how often', 'token >= 1'],
+      ['waits  number: how often', 'token >= 0'],
+      ['waits  number: how often', 'tokens >= 1'],
+    ]) {
+      write(
+        'take.lua',
+        answering(String(argument), [`{ 'taken', ${answer} }`], "f(ARGV[1], 'taken')"),
+      )
+      expect(generate('--check').status).toBe(1)
+    }
+  })
+
+  test.each([
+    [
+      'a type that there is not',
+      ['number or so: how often'],
+      "{ 'taken' }",
+      '4: "number or so" is no type of an argument',
+    ],
+    ['a field that is none', ['how often'], "{ 'taken', Token }", '7: "Token" is no field'],
+    [
+      'a type of a field that there is not',
+      ['how often'],
+      "{ 'taken', token: string }",
+      '7: "string" is no type of a field',
+    ],
+    [
+      'a field that can be left out before another',
+      ['how often'],
+      "{ 'taken', rest = 0, token }",
+      '7: only the last field can be left out, which "rest" is not',
+    ],
+    [
+      'an answer without an end',
+      ['how often'],
+      "{ 'taken', token",
+      '7: an answer reads "{ \'word\', field, field }"',
+    ],
+    [
+      'an answer that the code does not give',
+      ['how often'],
+      "{ 'given' }",
+      "1: the answer 'given' is declared in the header but not given",
+    ],
+    [
+      'lateness without a time',
+      ['how often'],
+      "{ 'late', serverTimeUs >= 1 }",
+      '1: "notAfterUs" and the answer { \'late\', serverTimeUs >= 1 } go together',
+    ],
+    [
+      'the answers of a script that there is not',
+      ['how often'],
+      'what `lock/give` returns, or',
+      '7: "lock/give" is no script whose answers are declared',
+    ],
+  ])('is refused with %s', (_, [description], answer, problem) => {
+    expect(
+      refusal(answering(`waits  ${description}`, [answer], "f(ARGV[1], 'taken', 'late')")),
+    ).toEqual([problem])
+  })
+
+  test('is refused with words among its answers, and with an argument that must follow one that may be left out', () => {
+    expect(
+      refusal(answering('waits  how often', ["{ 'taken' }", 'or not'], "f(ARGV[1], 'taken')")),
+    ).toEqual(['7: each line below "Returns" declares an answer, or none of them does'])
+    const declarations = ['  ARGV[1]  token?  number: which', '  ARGV[2]  waits  how often']
+    expect(refusal(script(declarations, ['f(ARGV[1], ARGV[2])']))).toEqual([
+      '5: "waits" cannot follow "token", which may be left out',
+    ])
+  })
+
+  test('may be of a folder that is gone: its module goes as well', () => {
+    write('take.lua', good)
+    generate()
+    writeFileSync(join(dir, 'scripts/old.generated.ts'), '')
+    expect(generate('--check').status).toBe(1)
+    expect(generate().status).toBe(0)
+    expect(readdirSync(join(dir, 'scripts')).sort()).toEqual(['lock.generated.ts', 'reading.ts'])
   })
 })
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../src/index.ts'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
+import * as scripts from '../support/scripts.ts'
 import {
   type Arguments,
   admin,

@@ -2,11 +2,11 @@ import { Cluster } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type MultiLease } from '../../src/index.ts'
 import { slotOf } from '../../src/servers/redis/cluster-slot.ts'
 import { lockKeys, queueKeys } from '../../src/servers/redis/keys.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import { sharedServer } from '../support/redis-server.ts'
+import * as scripts from '../support/scripts.ts'
 
 /** Several locks in a cluster: those of one slot are taken in one step. */
 const server = sharedServer()

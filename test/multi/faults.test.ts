@@ -7,7 +7,6 @@ import {
   type MultiLease,
   type MultiLock,
 } from '../../src/index.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import {
   Diary,
@@ -22,6 +21,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { faults } from '../support/request-faults.ts'
+import * as scripts from '../support/scripts.ts'
 
 /** Several locks at once, and what happens to the question for them and to its answer. */
 const rig = faultRig()

@@ -11,11 +11,11 @@ import {
 } from '../../src/index.ts'
 import { slotOf } from '../../src/servers/redis/cluster-slot.ts'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
+import * as scripts from '../support/scripts.ts'
 
 const server = sharedServer()
 let other: RedisServer

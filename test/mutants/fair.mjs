@@ -90,7 +90,7 @@ export const fair = [
   {
     id: 'new-ticket',
     mistake: 'Who lost a place comes back at the end of the queue.',
-    file: 'lua/acquire-fair.lua',
+    file: 'lua/fair/acquire.lua',
     search: "local isNew = ticket == ''",
     replace: 'local isNew = true',
     test: ACQUIRE,
@@ -99,7 +99,7 @@ export const fair = [
   {
     id: 'late-request-queues',
     mistake: 'A request that comes when its caller has given up makes a place.',
-    file: 'lua/acquire-fair.lua',
+    file: 'lua/fair/acquire.lua',
     search: `if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
@@ -111,7 +111,7 @@ end
   {
     id: 'places-not-put-back',
     mistake: 'A heartbeat does not put back a place that is missing.',
-    file: 'lua/heartbeat.lua',
+    file: 'lua/fair/heartbeat.lua',
     search: 'local missing = putBack(keys, from, count, holder)',
     replace: 'local missing = 0',
     test: HEARTBEAT,
@@ -120,7 +120,7 @@ end
   {
     id: 'holder-put-back',
     mistake: 'A heartbeat puts one into the queue who has got the lock.',
-    file: 'lua/heartbeat.lua',
+    file: 'lua/fair/heartbeat.lua',
     search: 'if ARGV[from + 3 * n] ~= holder then',
     replace: 'if ARGV[from + 3 * n] then',
     test: HEARTBEAT,
@@ -129,7 +129,7 @@ end
   {
     id: 'queue-stands-still',
     mistake: 'A heartbeat does not give a free lock to the first in its queue.',
-    file: 'lua/heartbeat.lua',
+    file: 'lua/fair/heartbeat.lua',
     search: `  if ttlMs == -2 then
     local following`,
     replace: `  if ttlMs == -3 then
@@ -167,7 +167,7 @@ end
   {
     id: 'fair-release-any-token',
     mistake: 'A release in turn that comes late ends a later hold of the same name.',
-    file: 'lua/release-fair.lua',
+    file: 'lua/fair/release.lua',
     search: 'elseif last and last ~= token then',
     replace: 'elseif not last then',
     test: RELEASE,

@@ -32,7 +32,7 @@ export const quorum = [
   {
     id: 'agree-for-anybody',
     mistake: "A master takes over a token although the lock is not its owner's there any more.",
-    file: 'lua/agree.lua',
+    file: 'lua/quorum/agree.lua',
     search: `if redis.call('HEXISTS', lock, owner) == 0 then
   return 0
 end
@@ -130,7 +130,7 @@ end
   {
     id: 'disk-of-replica-trusted',
     mistake: 'A replica that took over counts as one that wrote down all that it ever said.',
-    file: 'lua/enrol.lua',
+    file: 'lua/quorum/enrol.lua',
     search: 'durable = durable and isAlone\n',
     replace: '',
     test: 'test/quorum/failover.test.ts',
@@ -177,7 +177,7 @@ end
   {
     id: 'late-restore-runs',
     mistake: 'A lock is given back to a master by a request that comes after the hold is over.',
-    file: 'lua/restore.lua',
+    file: 'lua/quorum/restore.lua',
     search: `if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
@@ -189,7 +189,7 @@ end
   {
     id: 'force-is-repaired',
     mistake: 'A holder from whom the lock was taken by force gives it back to itself.',
-    file: 'lua/restore.lua',
+    file: 'lua/quorum/restore.lua',
     search: `if redis.call('HEXISTS', forced, owner) == 1 then
   return { 'gone' }
 end

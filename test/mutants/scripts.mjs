@@ -87,7 +87,7 @@ export const scripts = [
   {
     id: 'renew-whoever-holds',
     mistake: 'A renewal lengthens the lease of whoever has the lock by now.',
-    file: 'lua/renew.lua',
+    file: 'lua/lock/renew.lua',
     search: 'if found[1] and not found[2] then',
     replace: "if redis.pcall('HLEN', lock) == 1 and not found[2] then",
     test: SCRIPTS,
@@ -96,7 +96,7 @@ export const scripts = [
   {
     id: 'renew-shortens',
     mistake: 'A renewal cuts a longer lease short.',
-    file: 'lua/renew.lua',
+    file: 'lua/lock/renew.lua',
     search: 'if left[i] < leaseMs and leaseMs > 0 then',
     replace: 'if left[i] >= 0 and leaseMs > 0 then',
     test: SCRIPTS,
@@ -105,7 +105,7 @@ export const scripts = [
   {
     id: 'renew-all-fail-with-one',
     mistake: 'One key of another type costs all others their renewal.',
-    file: 'lua/renew.lua',
+    file: 'lua/lock/renew.lua',
     search: "local found = redis.pcall('HMGET', lock, ARGV[i + 2], 'mode')",
     replace: "local found = redis.call('HMGET', lock, ARGV[i + 2], 'mode')",
     test: SCRIPTS,
@@ -115,7 +115,7 @@ export const scripts = [
     id: 'force-ends-next-hold',
     mistake:
       'forceUnlock() that is sent twice takes the lock from the next hold of that name as well.',
-    file: 'lua/force-release.lua',
+    file: 'lua/lock/force-release.lua',
     search: "if not found[1] or token ~= '' and last > tonumber(token) then",
     replace: 'if not found[1] then',
     test: SCRIPTS,
@@ -124,7 +124,7 @@ export const scripts = [
   {
     id: 'hand-over-by-old-token',
     mistake: 'A hand-over that comes late passes on a later hold of the same name.',
-    file: 'lua/hand-over.lua',
+    file: 'lua/lock/hand-over.lua',
     search: "if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then",
     replace: 'if not held[1] then',
     test: SCRIPTS,
@@ -133,7 +133,7 @@ export const scripts = [
   {
     id: 'hand-over-once-only',
     mistake: 'A hand-over that is run again says that there was nothing to hand over.',
-    file: 'lua/hand-over.lua',
+    file: 'lua/lock/hand-over.lua',
     search: 'if held[2] and not held[1] then',
     replace: 'if held[2] and held[1] then',
     test: SCRIPTS,
@@ -142,7 +142,7 @@ export const scripts = [
   {
     id: 'hand-over-keeps-deaf',
     mistake: 'A hand-over that is to yield keeps the lock although others listen.',
-    file: 'lua/hand-over.lua',
+    file: 'lua/lock/hand-over.lua',
     search: 'local others = listening and listenersAt(channel, publish) - listening or 0',
     replace: 'local others = 0',
     test: SCRIPTS,
@@ -151,7 +151,7 @@ export const scripts = [
   {
     id: 'all-with-new-token',
     mistake: 'Several locks are taken under a new token although some are held under the old one.',
-    file: 'lua/acquire-all.lua',
+    file: 'lua/lock/acquire-all.lua',
     search: 'if own > 0 and missing then',
     replace: 'if own > #KEYS and missing then',
     test: 'test/lua/acquire-all.test.ts',
@@ -161,7 +161,7 @@ export const scripts = [
     id: 'many-stop-at-first',
     mistake:
       'Of calls that go together one that fails ends all of them, which are then told one by one.',
-    file: 'lua/many.lua',
+    file: 'lua/lock/batch.lua',
     search:
       'local done, reply = pcall(run, KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
     replace:

@@ -44,7 +44,7 @@ export const tokens = [
     id: 'hand-over-from-token',
     mistake:
       'A hand-over counts on from the token of the hold that ends, and not from the counter.',
-    file: 'lua/hand-over.lua',
+    file: 'lua/lock/hand-over.lua',
     search: 'local highest = math.max(last or 0, tonumber(token))',
     replace: 'local highest = tonumber(token)',
     test: SCRIPTS,
@@ -71,7 +71,7 @@ export const tokens = [
   {
     id: 'counter-not-renewed',
     mistake: 'Renewals keep the lock, and let its counter end.',
-    file: 'lua/renew.lua',
+    file: 'lua/lock/renew.lua',
     search: 'keepCounter(KEYS[2 * i], counterMs, leaseMs)',
     replace: '',
     test: SCRIPTS,
@@ -105,8 +105,8 @@ export const tokens = [
     id: 're-entry-without-token',
     mistake: 'A re-entry does not say which hold it re-enters, and takes a free lock anew.',
     file: 'src/servers/redis/lock-commands.ts',
-    search: 'counterMs], holds, 0, token)',
-    replace: 'counterMs], holds, token - token, undefined)',
+    search: 'lock.acquireArgs({ owner, leaseMs, holds, token }, terms)',
+    replace: 'lock.acquireArgs({ owner, leaseMs, reserve: holds && token && 0 }, terms)',
     test: 'test/lock/re-entry.test.ts',
     name: 'does not take the lock anew where that is gone',
   },

@@ -1,9 +1,9 @@
 import { lockKeys } from '../../src/servers/redis/keys.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { outcome, within } from '../support/fault-rig.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
+import * as scripts from '../support/scripts.ts'
 
 /** Three masters that know the scripts, and ways to them for one client. */
 async function start(): Promise<{ cluster: Cluster; proxies: FaultProxy[]; urls: string[] }> {

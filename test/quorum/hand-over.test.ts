@@ -1,9 +1,9 @@
 import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
+import * as scripts from '../support/scripts.ts'
 
 afterEach(() => jest.restoreAllMocks())
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { letVote } from '../support/masters.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
+import * as scripts from '../support/scripts.ts'
 
 const options = { leaseMs: 20_000, longestLeaseMs: 40_000 }
 
@@ -78,7 +78,7 @@ describe('a release that a minority did not hear', () => {
   })
 
   test('gets there behind a vote that was late, where a master was not connected yet and the lock was handed over', async () => {
-    const { cluster, proxy, urls } = await firstProxied('vote')
+    const { cluster, proxy, urls } = await firstProxied('quorum/vote')
     const hole = proxy.blackHole()
     const lock = cluster.client({ ...options, commandTimeoutMs: 2_000 }, urls).getLock('it')
     const lease = await lock.lock()

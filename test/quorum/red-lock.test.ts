@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { ClosedError, Holdfast, type HoldfastLock, type HoldfastOptions } from '../../src/index.ts'
-import { BIRTH } from '../../src/servers/quorum/delayed-restart.ts'
-import { lockKeys } from '../../src/servers/redis/keys.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
+import { BIRTH, lockKeys } from '../../src/servers/redis/keys.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
@@ -11,8 +9,9 @@ import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
+import * as scripts from '../support/scripts.ts'
 
-const MANY = new Set<string>([scripts.many.sha1, scripts.many.source])
+const MANY = new Set<string>([scripts.batch.sha1, scripts.batch.source])
 
 type Options = Omit<HoldfastOptions, 'redis' | 'masters'>
 

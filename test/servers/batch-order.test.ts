@@ -1,5 +1,5 @@
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { Diary, faultRig, granted, within } from '../support/fault-rig.ts'
+import * as scripts from '../support/scripts.ts'
 
 /** What is told of one lock arrives in the order in which it was told, whatever goes together. */
 const rig = faultRig()

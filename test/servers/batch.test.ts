@@ -1,9 +1,9 @@
 import { Holdfast } from '../../src/index.ts'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
+import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
 
@@ -34,9 +34,9 @@ describe('calls for many locks in one turn of the event loop', () => {
     await Promise.all([keepBusy(client), ...leases.map((lease) => lease.release())])
     expect(requests().slice(before)).toEqual([
       scripts.inspect.sha1,
-      scripts.many.sha1,
+      scripts.batch.sha1,
       scripts.inspect.sha1,
-      scripts.many.sha1,
+      scripts.batch.sha1,
     ])
     expect(await rig.server.admin.exists(...NAMES)).toBe(0)
   })
@@ -51,7 +51,7 @@ describe('calls for many locks in one turn of the event loop', () => {
     }
     const before = requests().length
     await Promise.all([keepBusy(client), ...leases.map((lease) => lease.release())])
-    expect(requests().slice(before)).toEqual([scripts.inspect.sha1, scripts.many.sha1])
+    expect(requests().slice(before)).toEqual([scripts.inspect.sha1, scripts.batch.sha1])
     for (const next of waiting) await (await within(2_000, next)).release()
   })
 
@@ -99,7 +99,7 @@ describe('calls for many locks in one turn of the event loop', () => {
       keepBusy(client),
       ...NAMES.map((name) => client.getLock(name).tryLock()),
     ])
-    expect(requests().slice(before)).toEqual([scripts.inspect.sha1, scripts.many.sha1])
+    expect(requests().slice(before)).toEqual([scripts.inspect.sha1, scripts.batch.sha1])
     for (const one of outcomes) if (one.status === 'fulfilled') await one.value?.release()
     await rig.server.admin.del('it 3')
   })
@@ -124,7 +124,7 @@ describe('calls for many locks in one turn of the event loop', () => {
   test('are each made up for when their answer is lost', async () => {
     const client = rig.client({ commandTimeoutMs: 300 })
     await keepBusy(client)
-    const trap = rig.proxy.onNextRequest(scripts.many.sha1, 'cutAfter')
+    const trap = rig.proxy.onNextRequest(scripts.batch.sha1, 'cutAfter')
     const locks = NAMES.map((name) => client.getLock(name))
     const [, ...leases] = await Promise.all([keepBusy(client), ...locks.map((lock) => lock.lock())])
     await trap.done
@@ -138,7 +138,7 @@ describe('calls for many locks in one turn of the event loop', () => {
   test('that come too late do nothing', async () => {
     const client = rig.client({ commandTimeoutMs: 300, outageMs: 600 })
     await keepBusy(client)
-    rig.proxy.onNextRequest(scripts.many.sha1, 'hold')
+    rig.proxy.onNextRequest(scripts.batch.sha1, 'hold')
     const [, ...outcomes] = await Promise.allSettled([
       keepBusy(client),
       ...NAMES.map((name) => client.getLock(name).tryLock({ waitMs: 250 })),

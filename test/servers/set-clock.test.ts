@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { granted, outcome, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import * as scripts from '../support/scripts.ts'
 import { type SettableServer, startSettable } from '../support/settable-clock.ts'
 
 /** The clock of the server is set while clients are connected. */

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type Lease } from '../../src/index.ts'
-import * as scripts from '../../src/servers/redis/scripts.generated.ts'
 import { eventually } from './eventually.ts'
 import { atEnd } from './lifetime.ts'
 import { type FaultProxy, type ProxyRequest, startProxy } from './proxy.ts'
 import { type RedisServer, sharedServer } from './redis-server.ts'
+import * as scripts from './scripts.ts'
 
 /** The hash of each script: what a trap of the proxy matches. */
 export const SHA = {

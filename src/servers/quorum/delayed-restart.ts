@@ -1,13 +1,10 @@
 import type { AcquireAnswer, ReenterAnswer } from '../answers.ts'
 import type { Attempt, Reentry } from '../lock-server.ts'
-import { withCounts } from '../redis/acquire-args.ts'
-import type { LockKeys } from '../redis/keys.ts'
-import { type Forgot, reentryOf, voteOf, whole } from '../redis/replies.ts'
+import { BIRTH, type LockKeys } from '../redis/keys.ts'
+import { type Forgot, reentryOf, voteOf } from '../redis/replies.ts'
 import type { ScriptServer } from '../redis/script-runner.ts'
-import * as scripts from '../redis/scripts.generated.ts'
-
-/** The key that tells since when a master may vote, and as which process of the server. */
-export const BIRTH = 'holdfast_birth'
+import * as quorum from '../redis/scripts/quorum.generated.ts'
+import type { Terms } from '../redis/scripts/terms.ts'
 
 /** @returns whether it has no mark of ever having voted */
 export async function isUnused(node: ScriptServer, timeoutMs: number): Promise<boolean> {
@@ -31,30 +28,28 @@ function markOf(node: ScriptServer, timeoutMs: number): Promise<string | null> {
  * @param onSend called each time that a request is sent
  */
 export function askForVote(
-  { runner, counterMs }: ScriptServer,
+  { runner }: ScriptServer,
   keys: LockKeys,
   { owner, leaseMs, reserve, callMs }: Attempt,
   longestMs: number,
   onSend: () => void,
 ): Promise<AcquireAnswer | Forgot> {
-  const args = (notAfterUs: number) => {
+  const args = (terms: Terms) => {
     onSend()
-    const needed = [owner, leaseMs, notAfterUs, counterMs, BIRTH, longestMs]
-    return withCounts(needed, 1, reserve, undefined)
+    return quorum.voteArgs({ owner, leaseMs, longestMs, reserve }, terms)
   }
-  return runner.runInTime(scripts.vote, keys.both, args, callMs, voteOf)
+  return runner.runInTime(quorum.vote, keys.both, args, callMs, voteOf)
 }
 
 /** Asks a master for one more acquisition of a hold, as `reenter` asks a server. */
 export function reenterByVote(
-  { runner, counterMs }: ScriptServer,
+  { runner }: ScriptServer,
   keys: LockKeys,
   { owner, leaseMs, holds, token, callMs }: Reentry,
   longestMs: number,
 ): Promise<ReenterAnswer> {
-  const args = (notAfterUs: number) =>
-    withCounts([owner, leaseMs, notAfterUs, counterMs, BIRTH, longestMs], holds, 0, token)
-  return runner.runInTime(scripts.vote, keys.both, args, callMs, reentryOf)
+  const args = (terms: Terms) => quorum.voteArgs({ owner, leaseMs, longestMs, holds, token }, terms)
+  return runner.runInTime(quorum.vote, keys.both, args, callMs, reentryOf)
 }
 
 /**
@@ -78,7 +73,7 @@ export async function enrol(
     return /aof_enabled:1/.test(info) && (config as unknown[]).flat().includes('always')
   })
   const longestMs = await restMs
-  const args = () => [node.runner.runId, longestMs, durable ? 1 : 0, newborn ? 1 : 0]
+  const args = () => quorum.enrolArgs({ restMs: longestMs, durable, newborn }, node.runner.terms)
   const leftMs = Math.max(1, endsAt - performance.now())
-  await node.runner.run(scripts.enrol, [BIRTH], args, leftMs, whole)
+  await node.runner.run(quorum.enrol, [BIRTH], args, leftMs, quorum.readEnrol)
 }

@@ -15,8 +15,7 @@ import { type LockKeys, lockKeys } from '../redis/keys.ts'
 import { handOver, inspect, release } from '../redis/lock-commands.ts'
 import { labelOf } from '../redis/open-client.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
-import { yesOrNo } from '../redis/replies.ts'
-import * as scripts from '../redis/scripts.generated.ts'
+import * as quorum from '../redis/scripts/quorum.generated.ts'
 import type { Subscription } from '../subscription.ts'
 import { Attempts } from './attempts.ts'
 import { askForVote, reenterByVote } from './delayed-restart.ts'
@@ -190,9 +189,9 @@ export class Master {
   /** @returns whether the owner has the lock there, and the counter is not below the token */
   agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
     const { both } = this.#here(keys)
-    const args = () => [owner, token, this.server.counterMs]
     const { runner } = this.server
-    return runner.run(scripts.agree, both, args, timeoutMs, yesOrNo)
+    const args = () => quorum.agreeArgs({ owner, token }, runner.terms)
+    return runner.run(quorum.agree, both, args, timeoutMs, quorum.readAgree)
   }
 
   /**

@@ -1,17 +1,20 @@
 import { CallFailure } from '../call-failure.ts'
 import { failureOf } from './failure-of.ts'
-import { only, readOr } from './replies.ts'
-import type { Args, Read, Script } from './script.ts'
-import * as scripts from './scripts.generated.ts'
+import { readOr } from './replies.ts'
+import * as lock from './scripts/lock.generated.ts'
+import { vote } from './scripts/quorum.generated.ts'
+import { listOf, sized } from './scripts/reading.ts'
+import type { Args, Read, Script, Value } from './scripts/script.ts'
+import type { Terms } from './scripts/terms.ts'
 
 /** What a script of a lock answers. */
 export type Answer = [kind: string, ...details: unknown[]]
-/** What `many` says for it: in short, where it is what usually is answered. */
+/** What `batch` says for it: in short, where it is what usually is answered. */
 type Reply = Answer | string | number | Error
 type Run = <T>(
   script: Script,
   keys: readonly string[],
-  args: (notAfterUs: number) => Args,
+  args: (terms: Terms) => Args,
   endsAt: number,
   read: Read<T>,
 ) => Promise<T>
@@ -19,26 +22,34 @@ type Run = <T>(
 interface Call {
   readonly script: Script
   readonly keys: readonly string[]
-  readonly args: (notAfterUs: number) => Args
+  readonly args: (terms: Terms) => Args
   readonly endsAt: number
   /** It may throw, which is a failure of this call. */
   heard(reply: Answer): void
   reject(failure: CallFailure): void
 }
 
-/** What `many` is told once for all calls: those of one connection agree on it. */
-const COMMON: readonly string[] = scripts.many.args.slice(0, -2)
+/** A script that `batch` can run. */
+interface Batched {
+  /** What `batch` knows it by. */
+  readonly letter: string
+  /** Where those of its arguments are that `batch` is told for each call, and not once for all of them. */
+  readonly own: readonly number[]
+  /** Where that one is which `batch` is told once, although the connection does not know it. */
+  readonly longestMs: number
+}
 
-/** Where an argument goes that is not among those: after them, or nowhere, for `many` knows it. */
-const [OWN, KNOWN] = [-1, -2]
+const BATCHED = new Map<Script, Batched>([
+  [lock.acquire, batched('a', lock.acquire)],
+  [vote, batched('v', vote)],
+  [lock.release, batched('r', lock.release)],
+])
 
-/** The scripts that `many` can run; for each where its arguments go. */
-const RUN_BY_MANY = new Map<Script, readonly number[]>(
-  [scripts.acquire, scripts.vote, scripts.release].map((script) => [
-    script,
-    script.args.map((name) => (name === 'channel' ? KNOWN : COMMON.indexOf(name))),
-  ]),
-)
+function batched(letter: string, { args }: Script): Batched {
+  const common: readonly string[] = [...lock.batch.args, 'channel'] // That one is made from a key.
+  const own = [...args.keys()].filter((i) => !common.includes(args[i] as string))
+  return { letter, own, longestMs: args.indexOf('longestMs') }
+}
 
 /**
  * What there is goes in about four requests, so that client and server work at the same time. Of so
@@ -68,13 +79,13 @@ export class Batch {
   }
 
   takes(script: Script): boolean {
-    return RUN_BY_MANY.has(script)
+    return BATCHED.has(script)
   }
 
   add<T>(
     script: Script,
     keys: readonly string[],
-    args: (notAfterUs: number) => Args,
+    args: (terms: Terms) => Args,
     endsAt: number,
     read: Read<T>,
   ): Promise<T> {
@@ -119,13 +130,13 @@ export class Batch {
     const keys: string[] = []
     for (const call of calls) keys.push(...call.keys)
     const endsAt = Math.min(...calls.map((call) => call.endsAt))
-    const args = (notAfterUs: number) => argsOfAll(calls, notAfterUs)
+    const args = (terms: Terms) => argsOfAll(calls, terms)
     const heard = (replies: unknown) => {
-      for (const [i, reply] of only(replies, calls.length).entries()) {
-        this.#hear(calls[i] as Call, reply)
-      }
+      const all = listOf(replies)
+      sized(all, calls.length)
+      for (const [i, reply] of all.entries()) this.#hear(calls[i] as Call, reply)
     }
-    this.#run(scripts.many, keys, args, endsAt, heard).catch((failure: CallFailure) => {
+    this.#run(lock.batch, keys, args, endsAt, heard).catch((failure: CallFailure) => {
       // None was run. It may be for the sake of one of them, whose key is out of bounds.
       if (failure.kind === 'refused') this.#sendEach(calls)
       else for (const call of calls) call.reject(failure)
@@ -148,21 +159,19 @@ export class Batch {
   }
 }
 
-function argsOfAll(calls: readonly Call[], notAfterUs: number): Args {
-  const common: (string | number)[] = COMMON.map(() => '')
-  const own: (string | number)[] = []
+function argsOfAll(calls: readonly Call[], terms: Terms): Args {
+  const own: Value[] = []
+  let longestMs: number | '' = ''
   let kinds = ''
   for (const { script, args } of calls) {
-    const places = RUN_BY_MANY.get(script) as readonly number[]
+    const of = BATCHED.get(script) as Batched
+    const all = args(terms)
     const before = own.length
-    for (const [i, arg] of args(notAfterUs).entries()) {
-      const place = places[i] as number
-      if (place === OWN) own.push(arg)
-      else if (place !== KNOWN) common[place] = arg
-    }
-    kinds += `${script.name[0]}${own.length - before}`
+    for (const i of of.own) if (i < all.length) own.push(all[i] as Value)
+    if (of.longestMs !== -1) longestMs = all[of.longestMs] as number
+    kinds += `${of.letter}${own.length - before}`
   }
-  return [...common, kinds, ...own]
+  return lock.batchArgs({ longestMs, kinds, own }, terms)
 }
 
 function answerOf(reply: Reply): Answer {

@@ -3,7 +3,7 @@ import type { CallFailure } from '../call-failure.ts'
 import { OddAnswer } from '../call-failure.ts'
 import { type Client, isCluster } from './open-client.ts'
 import { readOr } from './replies.ts'
-import type { Args, Read, Script } from './script.ts'
+import type { Args, Read, Script } from './scripts/script.ts'
 
 /** What sends to one server, and waits for the answer. */
 interface Sender {

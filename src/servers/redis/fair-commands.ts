@@ -1,6 +1,5 @@
 import type { HeartbeatAnswer, QueueAnswer, Released } from '../answers.ts'
 import {
-  ALIVE_MS,
   CLAIM_MS,
   type FairAttempt,
   type FairGrant,
@@ -12,7 +11,8 @@ import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
-import * as scripts from './scripts.generated.ts'
+import * as fair from './scripts/fair.generated.ts'
+import type { Terms } from './scripts/terms.ts'
 
 /** What the queues need of their server. */
 interface Server extends ScriptServer {
@@ -78,49 +78,38 @@ export class RedisFairServer implements FairServer {
     callMs: number,
   ): Promise<(HeartbeatAnswer | string)[]> {
     const keys = locks.flatMap(({ rawName }) => fairKeys(rawName).four)
-    const args = (notAfterUs: number) => [
-      this.#clientId,
-      notAfterUs,
-      listens() ? 1 : '',
-      this.#label,
-      ...this.#terms,
-      ...locks.flatMap((lock) => asArgs(lock.places())),
-    ]
+    const args = (terms: Terms) => {
+      const places = locks.map(wantedAt)
+      const given = { client: this.#clientId, listens: listens(), label: this.#label, places }
+      return fair.heartbeatArgs(given, terms)
+    }
     const read = (reply: unknown) => beatsOf(reply, locks.length)
-    return this.#server.runner.runInTime(scripts.heartbeat, keys, args, callMs, read)
+    return this.#server.runner.runInTime(fair.heartbeat, keys, args, callMs, read)
   }
 
   #acquire(
     keys: readonly string[],
     { owner, leaseMs, ticket, listens, callMs }: FairAttempt,
   ): Promise<QueueAnswer> {
-    const args = (notAfterUs: number) => [
-      owner,
-      leaseMs,
-      ticket ?? 'try',
-      notAfterUs,
-      listens() ? 1 : '',
-      this.#label,
-      ...this.#terms,
-    ]
+    const args = (terms: Terms) =>
+      fair.acquireArgs(
+        { owner, leaseMs, ticket: ticket ?? 'try', listens: listens(), label: this.#label },
+        terms,
+      )
     const read = ticket === null ? fairTryOf : fairGrantOf
-    return this.#server.runner.runInTime(scripts.acquireFair, keys, args, callMs, read)
+    return this.#server.runner.runInTime(fair.acquire, keys, args, callMs, read)
   }
 
   #release(
-    { six, channel }: ReturnType<typeof fairKeys>,
+    keys: ReturnType<typeof fairKeys>,
     owner: string,
     token: number | '',
     callMs: number,
   ): Promise<Released> {
-    const { runner, counterMs } = this.#server
-    const args = () => [owner, token, counterMs, CLAIM_MS, INBOX, channel, runner.publish]
+    const { runner } = this.#server
+    const args = () => fair.releaseArgs({ owner, token }, runner.terms, keys)
     const read = (reply: unknown) => fairReleasedOf(reply, this.#clientId)
-    return runner.run(scripts.releaseFair, six, args, callMs, read)
-  }
-
-  get #terms(): (string | number)[] {
-    return [this.#server.counterMs, CLAIM_MS, ALIVE_MS, INBOX]
+    return runner.run(fair.release, keys.six, args, callMs, read)
   }
 }
 
@@ -131,11 +120,11 @@ function grantIn(message: string): FairGrant | undefined {
   return { rawName, owner, token: Number(token) }
 }
 
-function asArgs(places: ReturnType<LocalPlaces['places']>): (string | number)[] {
-  const each = places.flatMap(({ wireOwner, ticket, claimMs }) => [
-    wireOwner,
+/** The places that are wanted when the request is sent. */
+function wantedAt(lock: LocalPlaces): fair.HeartbeatArgs['places'][number] {
+  return lock.places().map(({ wireOwner, ticket, claimMs }) => ({
+    owner: wireOwner,
     ticket,
-    claimMs < CLAIM_MS ? claimMs : '',
-  ])
-  return [places.length, ...each]
+    claimMs: claimMs < CLAIM_MS ? claimMs : '',
+  }))
 }

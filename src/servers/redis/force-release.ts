@@ -1,8 +1,7 @@
 import type { LockFacts, SeenHold } from '../answers.ts'
 import { forcedKey, type LockKeys } from './keys.ts'
-import { yesOrNo } from './replies.ts'
 import type { ScriptRunner } from './script-runner.ts'
-import * as scripts from './scripts.generated.ts'
+import * as lock from './scripts/lock.generated.ts'
 
 /** Who has the lock, as it was found. */
 export function seenIn({ holder, token }: LockFacts): SeenHold | null {
@@ -16,16 +15,13 @@ export function seenIn({ holder, token }: LockFacts): SeenHold | null {
  */
 export function forceRelease(
   calls: ScriptRunner,
-  { both, lock, channel }: LockKeys,
+  keys: LockKeys,
   { owner, token }: SeenHold,
   timeoutMs: number,
   forcedMs?: number,
 ): Promise<boolean> {
-  const isOneOfMany = forcedMs !== undefined
-  const keys = isOneOfMany ? [...both, forcedKey(lock)] : both
-  const args = () => {
-    const needed = [owner, token ?? '', channel, calls.publish]
-    return isOneOfMany ? [...needed, forcedMs] : needed
-  }
-  return calls.run(scripts.forceRelease, keys, args, timeoutMs, yesOrNo)
+  const all = forcedMs === undefined ? keys.both : [...keys.both, forcedKey(keys.lock)]
+  const args = () =>
+    lock.forceReleaseArgs({ owner, token: token ?? '', forcedMs }, calls.terms, keys)
+  return calls.run(lock.forceRelease, all, args, timeoutMs, lock.readForceRelease)
 }

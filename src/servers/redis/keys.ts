@@ -84,6 +84,9 @@ export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)
 }
 
+/** The key that tells since when a master of several may vote, and as which process of the server. */
+export const BIRTH = 'holdfast_birth'
+
 /** A client is told here what it was granted, whatever the lock: this and its id. */
 export const INBOX = 'holdfast_inbox:'
 

@@ -7,7 +7,6 @@ import {
   type Released,
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry } from '../lock-server.ts'
-import { withCounts } from './acquire-args.ts'
 import { type LockKeys, queueKeys } from './keys.ts'
 import {
   freedOf,
@@ -19,50 +18,51 @@ import {
   reentryOf,
 } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
-import * as scripts from './scripts.generated.ts'
+import * as lock from './scripts/lock.generated.ts'
+import type { Terms } from './scripts/terms.ts'
 
 export function acquire(
-  { runner, counterMs }: ScriptServer,
+  { runner }: ScriptServer,
   keys: LockKeys,
   { owner, leaseMs, reserve, callMs }: Attempt,
 ): Promise<AcquireAnswer> {
-  const args = (notAfterUs: number) =>
-    withCounts([owner, leaseMs, notAfterUs, counterMs], 1, reserve, undefined)
-  return runner.runInTime(scripts.acquire, keys.both, args, callMs, grantOf)
+  const args = (terms: Terms) => lock.acquireArgs({ owner, leaseMs, reserve }, terms)
+  return runner.runInTime(lock.acquire, keys.both, args, callMs, grantOf)
 }
 
 export function reenter(
-  { runner, counterMs }: ScriptServer,
+  { runner }: ScriptServer,
   keys: LockKeys,
   { owner, leaseMs, holds, token, callMs }: Reentry,
 ): Promise<ReenterAnswer> {
-  const args = (notAfterUs: number) =>
-    withCounts([owner, leaseMs, notAfterUs, counterMs], holds, 0, token)
-  return runner.runInTime(scripts.acquire, keys.both, args, callMs, reentryOf)
+  const args = (terms: Terms) => lock.acquireArgs({ owner, leaseMs, holds, token }, terms)
+  return runner.runInTime(lock.acquire, keys.both, args, callMs, reentryOf)
 }
 
-/** @param isVote whether it is one master of several */
+/** @param vote whether it is one master of several */
 export function handOver(
-  { runner, counterMs }: ScriptServer,
+  { runner }: ScriptServer,
   keys: LockKeys,
   { from, to, listening, reserve, callMs }: Passing,
-  isVote = false,
+  vote = false,
 ): Promise<HandOverAnswer> {
-  const args = (notAfterUs: number) => [
-    from.owner,
-    from.token,
-    to.owner,
-    to.leaseMs,
-    notAfterUs,
-    counterMs,
-    keys.channel,
-    runner.publish,
-    listening ?? '',
-    isVote ? 1 : '',
-    reserve,
-  ]
+  const { owner, token } = from
+  const args = (terms: Terms) =>
+    lock.handOverArgs(
+      {
+        from: owner,
+        token,
+        to: to.owner,
+        leaseMs: to.leaseMs,
+        listening: listening ?? '',
+        vote,
+        reserve,
+      },
+      terms,
+      keys,
+    )
   const read = listening === null ? handedOverOf : handedOverOrYieldedOf
-  return runner.runInTime(scripts.handOver, keys.both, args, callMs, read)
+  return runner.runInTime(lock.handOver, keys.both, args, callMs, read)
 }
 
 export function release(
@@ -70,13 +70,10 @@ export function release(
   keys: LockKeys,
   { owner, holds, token, callMs }: Ending,
 ): Promise<Released> {
-  const args = (notAfterUs: number) => {
-    const needed = [owner, token, keys.channel, runner.publish]
-    return holds > 0 ? [...needed, holds, notAfterUs] : needed
-  }
+  const args = (terms: Terms) => lock.releaseArgs({ owner, token, holds }, terms, keys)
   const read = holds > 0 ? keptOf : freedOf
   // Meanwhile the count may have been raised again.
-  return runner.runInTime(scripts.release, keys.both, args, callMs, read, holds === 0)
+  return runner.runInTime(lock.release, keys.both, args, callMs, read, holds === 0)
 }
 
 export function inspect(
@@ -87,6 +84,6 @@ export function inspect(
 ): Promise<LockFacts> {
   const { queue, waiting } = queueKeys(keys.lock)
   const all = [...keys.both, queue, waiting]
-  const args = () => [keys.channel, runner.publish, most]
-  return runner.run(scripts.inspect, all, args, callMs, lockFacts)
+  const args = () => lock.inspectArgs({ most }, runner.terms, keys)
+  return runner.run(lock.inspect, all, args, callMs, lockFacts)
 }

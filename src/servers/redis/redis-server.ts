@@ -21,8 +21,6 @@ export class RedisServer implements LockServer {
   readonly #connection: Connection
   readonly #subscriptions: Subscriptions
   readonly #clock = new ServerClock()
-  /** How long a token counter outlives its last use; 0 keeps it for good. All on one connection agree. */
-  readonly counterMs: number
   readonly #serverId: ServerId
   readonly #onUp = new Set<() => void>()
   readonly source: RedisSource
@@ -38,7 +36,6 @@ export class RedisServer implements LockServer {
     onError: (error: Error) => void,
     { counterMs = 0, sharded = true } = {},
   ) {
-    this.counterMs = counterMs
     this.source = source
     const settings = { source, silenceMs: timeoutMs, sharded }
     this.#connection = new Connection(settings, {
@@ -50,7 +47,7 @@ export class RedisServer implements LockServer {
       down: () => {},
       error: onError,
     })
-    this.runner = new ScriptRunner(this.#connection, this.#clock)
+    this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs)
     this.#serverId = new ServerId(this.#connection)
     this.#subscriptions = new Subscriptions(settings, onError)
   }

@@ -3,14 +3,14 @@ import { CallFailure } from '../call-failure.ts'
 import { lockKeys } from './keys.ts'
 import { leftOf } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
-import * as scripts from './scripts.generated.ts'
+import * as lock from './scripts/lock.generated.ts'
 
 /**
  * @param groups the indices of the leases that one request can carry together
  * @returns for each what is left of it, or the failure of the request that it was part of
  */
 export async function renew(
-  { runner, counterMs }: ScriptServer,
+  { runner }: ScriptServer,
   leases: readonly LeaseToRenew[],
   groups: readonly number[][],
   leaseMs: number,
@@ -20,10 +20,11 @@ export async function renew(
   const renewGroup = async (indices: number[]) => {
     const group = indices.map((i) => leases[i] as LeaseToRenew)
     const keys = group.flatMap((lease) => lockKeys(lease.key).both)
-    const args = [leaseMs, counterMs, ...group.map((lease) => lease.wireOwner)]
+    const owners = group.map((lease) => lease.wireOwner)
+    const args = () => lock.renewArgs({ leaseMs, owners }, runner.terms)
     const read = (reply: unknown) => leftOf(reply, group.length)
     const answers = await runner
-      .run(scripts.renew, keys, () => args, callMs, read)
+      .run(lock.renew, keys, args, callMs, read)
       .catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
       left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)

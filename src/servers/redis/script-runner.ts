@@ -3,27 +3,32 @@ import { type Answer, Batch } from './batch.ts'
 import type { Connection } from './connection.ts'
 import { runScript } from './evalsha.ts'
 import type { Client } from './open-client.ts'
-import { whole } from './replies.ts'
-import type { Args, Read, Script } from './script.ts'
+import { whole } from './scripts/reading.ts'
+import type { Args, Read, Script } from './scripts/script.ts'
+import type { Terms } from './scripts/terms.ts'
 import type { ServerClock } from './server-clock.ts'
+import { ConnectionTerms } from './terms.ts'
 
 /** Scripts on one server, some of which must not run after those who sent them have given up. */
 export class ScriptRunner {
   readonly #connection: Connection
   readonly #clock: ServerClock
+  readonly #terms: ConnectionTerms
   readonly #batch = new Batch(
     (script, keys, args, endsAt, read) => this.#run(script, keys, args, endsAt, read),
     (failure) => this.#connection.heard(failure),
   )
 
-  constructor(connection: Connection, clock: ServerClock) {
+  /** @param counterMs how long a token counter outlives its last use, in milliseconds; 0 keeps it for good */
+  constructor(connection: Connection, clock: ServerClock, counterMs: number) {
     this.#connection = connection
     this.#clock = clock
+    this.#terms = new ConnectionTerms(connection, counterMs)
   }
 
-  /** How a message is sent to those who listen to the channel of a lock. */
-  get publish(): 'PUBLISH' | 'SPUBLISH' {
-    return this.#connection.sharded ? 'SPUBLISH' : 'PUBLISH'
+  /** What the scripts are told that have no time of their own. Some is known only when it is sent. */
+  get terms(): Omit<Terms, 'notAfterUs'> {
+    return this.#terms
   }
 
   /** The id of the server's process; '' when it does not tell. */
@@ -61,7 +66,7 @@ export class ScriptRunner {
   runInTime<T>(
     script: Script,
     keys: readonly string[],
-    args: (notAfterUs: number) => Args,
+    args: (terms: Terms) => Args,
     timeoutMs: number,
     read: (answer: Answer) => T,
     asksAgain = true,
@@ -73,7 +78,7 @@ export class ScriptRunner {
   #timed<T>(
     script: Script,
     keys: readonly string[],
-    args: (notAfterUs: number) => Args,
+    args: (terms: Terms) => Args,
     startedAt: number,
     endsAt: number,
     read: (answer: Answer) => T,
@@ -99,11 +104,14 @@ export class ScriptRunner {
   #run<T>(
     script: Script,
     keys: readonly string[],
-    args: (notAfterUs: number) => Args,
+    args: (terms: Terms) => Args,
     endsAt: number,
     read: Read<T>,
   ): Promise<T> {
-    const argsNow = () => args(this.#clock.inUs(endsAt - performance.now()))
+    const argsNow = () => {
+      this.#terms.notAfterUs = this.#clock.inUs(endsAt - performance.now())
+      return args(this.#terms)
+    }
     const leftMs = Math.max(1, endsAt - performance.now())
     return this.run(script, keys, argsNow, leftMs, read)
   }
@@ -112,6 +120,4 @@ export class ScriptRunner {
 /** What commands need of their server. */
 export interface ScriptServer {
   readonly runner: ScriptRunner
-  /** How long a token counter outlives its last use; 0 keeps it for good. All on one connection agree. */
-  readonly counterMs: number
 }

@@ -1,4 +1,3 @@
-import * as scripts from '../../../src/servers/redis/scripts.generated.ts'
 import {
   admin,
   CHANNEL,
@@ -13,6 +12,7 @@ import {
   server,
   WAITING,
 } from '../../lua/run-script.ts'
+import * as scripts from '../../support/scripts.ts'
 import {
   ALIVE_MS,
   acquire,

@@ -1,4 +1,3 @@
-import * as scripts from '../../../src/servers/redis/scripts.generated.ts'
 import {
   type Arguments,
   admin,
@@ -16,6 +15,7 @@ import {
 } from '../../lua/run-script.ts'
 import { eventually } from '../../support/eventually.ts'
 import { atEnd } from '../../support/lifetime.ts'
+import * as scripts from '../../support/scripts.ts'
 
 /** Much longer than in real life, so that a slow machine changes nothing. */
 export const LEASE_MS = 200_000

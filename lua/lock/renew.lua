@@ -6,12 +6,12 @@
   ARGV[1]  leaseMs    every lock still held lives at least this long from now, in milliseconds;
                       0 only looks
   ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
-  ARGV[*]  owners     the owner of each lock, in the order of the keys
+  ARGV[*]  owners     text[]: the owner of each lock, in the order of the keys
 
   Returns
-    one integer for each lock: what is left of its lease in milliseconds, -1 when it has no
-    expiry, -2 when its owner does not hold it any more, or a read-write lock of Redisson, which
-    looks at no other lock, is in it as well
+    leftMs[] >= -2  of each lock, what is left of its lease in milliseconds, -1 when it has no expiry,
+                    -2 when its owner does not hold it any more, or a read-write lock of Redisson, which
+                    looks at no other lock, is in it as well
 ]]
 local leaseMs, counterMs = tonumber(ARGV[1]), ARGV[2]
 

@@ -13,7 +13,7 @@
   KEYS[5]  javaQueue      list: the owners who queue in Redisson's fair lock
   KEYS[6]  javaTimeouts   zset: those owners -> the time in ms after which they count as dead
   ARGV[1]  owner          `<clientId>:<owner>`
-  ARGV[2]  token          the token of the hold to be ended; '' ends all that the owner has
+  ARGV[2]  token          number or '': the token of the hold to be ended; '' ends all that the owner has
   ARGV[3]  counterMs      how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[4]  claimMs        how long a grant stands before it is confirmed, in milliseconds
   ARGV[5]  inbox          the prefix of the inbox channels of the clients
@@ -21,7 +21,8 @@
   ARGV[7]  publish        PUBLISH or SPUBLISH
 
   Returns
-    { 'granted', owner, token }  the lock is this owner's now. It was told, unless a token was given
+    { 'granted', owner: text, token >= 1 }
+                                 the lock is this owner's now. It was told, unless a token was given
                                  and it is of the same client as the one who let go
     { 'freed', listeners }       the lock is free, and so many were told
     { 'gone' }                   the owner did not hold it, or not under that token

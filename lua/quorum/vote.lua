@@ -14,14 +14,16 @@
   ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[5]  birth       the key that tells since when it may vote
   ARGV[6]  longestMs   the longest lease that this client takes, in milliseconds
-  ARGV[7]  holds       the hold count wanted after this call; 1, a first acquisition, when left out
-  ARGV[8]  reserve     how many tokens are wanted beside the one; none when left out
-  ARGV[9]  token       of a re-entry: the token of the hold that is re-entered, which is not compared,
-                       for the counter of one master may be anywhere; left out for a first acquisition
+  ARGV[7]  holds=1     the hold count wanted after this call; 1 is a first acquisition
+  ARGV[8]  reserve=0   how many tokens are wanted beside the one
+  ARGV[9]  token?      number: of a re-entry, the token of the hold that is re-entered, which is not
+                       compared, for the counter of one master may be anywhere; left out for a first
+                       acquisition
 
   Returns
-    what `acquire` does, or
-    { 'forgot', sinceUs }    it may not vote before that time; '' when it has not been told since when,
+    what `lock/acquire` returns, or
+    { 'forgot', sinceUs: number or '' as null }
+                             it may not vote before that time; '' when it has not been told since when,
                              as this server and for so long leases: that is what `enrol` does
 ]]
 -- include: parts/server-time.lua

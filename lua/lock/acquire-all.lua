@@ -10,13 +10,15 @@
   ARGV[1]  leaseMs     the keys live at least this long from now, in milliseconds
   ARGV[2]  notAfterUs  server time after which nothing is taken, in µs; 0 is never
   ARGV[3]  counterMs   how long the counters are kept from now, in milliseconds; 0 is for good
-  ARGV[*]  owners      `<clientId>:<owner>` for each lock, in the same order
+  ARGV[*]  owners      text[]: `<clientId>:<owner>` for each lock, in the same order
 
   Returns
-    { 'granted', token }     all are the owners'; the token is above all that were issued for any
-    { 'held', ttlMs, n }     somebody else has the n-th for ttlMs more; -1 means without an expiry,
+    { 'granted', token >= 1 }
+                             all are the owners'; the token is above all that were issued for any
+    { 'held', ttlMs >= -2, n >= 1 }
+                             somebody else has the n-th for ttlMs more; -1 means without an expiry,
                              -2 that an earlier run took it and it was let go since
-    { 'late', serverTimeUs } refused: it is later than notAfterUs
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
 local leaseMs, notAfterUs, counterMs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 

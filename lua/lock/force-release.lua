@@ -5,14 +5,14 @@
   or a newer token. One master of several also notes the name, so that its holder, who may have a
   majority still, is not given the lock back there.
 
-  KEYS[1]  lock      hash: owner -> hold count
-  KEYS[2]  counter   string: the last fencing token issued for this lock
-  KEYS[3]  forced    hash: the owners whom it was taken from; left out unless it is one master of several
-  ARGV[1]  owner     `<clientId>:<owner>` of the holder that was seen
-  ARGV[2]  token     the last token that was seen; '' ends whatever hold that owner has
-  ARGV[3]  channel   where the waiters of this lock listen
-  ARGV[4]  publish   PUBLISH or SPUBLISH
-  ARGV[5]  forcedMs  how long the name is noted, in milliseconds; left out with `forced`
+  KEYS[1]  lock       hash: owner -> hold count
+  KEYS[2]  counter    string: the last fencing token issued for this lock
+  KEYS[3]  forced?    hash: the owners whom it was taken from; left out unless it is one master of several
+  ARGV[1]  owner      `<clientId>:<owner>` of the holder that was seen
+  ARGV[2]  token      number or '': the last token that was seen; '' ends whatever hold that owner has
+  ARGV[3]  channel    where the waiters of this lock listen
+  ARGV[4]  publish    PUBLISH or SPUBLISH
+  ARGV[5]  forcedMs?  how long the name is noted, in milliseconds; left out with `forced`
 
   Returns
     1  it was taken

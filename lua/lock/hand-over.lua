@@ -7,23 +7,25 @@
   KEYS[1]   lock        hash: owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
   ARGV[1]   from        the owner who lets go
-  ARGV[2]   token       the token of the hold that ends
+  ARGV[2]   token       number: the token of the hold that ends
   ARGV[3]   to          the owner who follows
   ARGV[4]   leaseMs     the lease of the one who follows, in milliseconds
   ARGV[5]   notAfterUs  server time after which nothing is done, in µs; 0 is never
   ARGV[6]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[7]   channel     where the waiters of this lock listen
   ARGV[8]   publish     PUBLISH or SPUBLISH
-  ARGV[9]   listening   how many listeners are this client's own; '' keeps the lock in the client
-  ARGV[10]  vote        1 for one master of several, which counts on without the clock
-  ARGV[11]  reserve     how many tokens are wanted beside the one, as for `acquire`
+  ARGV[9]   listening   number or '': how many listeners are this client's own; '' keeps the lock in the
+                        client
+  ARGV[10]  vote        1 or '': whether it is one master of several, which counts on without the clock
+  ARGV[11]  reserve     number: how many tokens are wanted beside the one, as for `acquire`
 
   Returns
-    { 'granted', token }     the lock is the follower's
-    { 'granted', token, reserve }  the same, with so many tokens below that one
-    { 'yielded', others }    the lock is free, and so many others who listen have been woken
+    { 'granted', token >= 1, reserved = 0 }
+                             the lock is the follower's, with so many tokens below that one
+    { 'yielded', others >= 1 }
+                             the lock is free, and so many others who listen have been woken
     { 'gone' }               the first owner did not hold it any more; nothing was done
-    { 'late', serverTimeUs } refused: it is later than notAfterUs
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
 local lock, counter = KEYS[1], KEYS[2]
 local from, token, to, leaseMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]

@@ -10,11 +10,11 @@
                     key without an expiry
   ARGV[1]  runId    the id of the server's process, as INFO tells it
   ARGV[2]  restMs   how long the longest lease may be, in milliseconds
-  ARGV[3]  durable  1 when the server writes everything to disk before it answers
-  ARGV[4]  newborn  1 when none of the masters has ever been used
+  ARGV[3]  durable  1 or 0: whether the server writes everything to disk before it answers
+  ARGV[4]  newborn  1 or 0: whether none of the masters has ever been used
 
   Returns
-    since when it votes, server time in µs
+    sinceUs  since when it votes, by the time of the server
 ]]
 -- include: parts/server-time.lua
 

@@ -7,13 +7,16 @@
   KEYS[4]  waiting  hash: client -> until when its places are alive, and its label
   ARGV[1]  channel  where those who do not queue listen
   ARGV[2]  publish  PUBLISH or SPUBLISH, as releases are told there
-  ARGV[3]  most     how many of those who queue are wanted; 0 leaves out who waits altogether
+  ARGV[3]  most     number: how many of those who queue are wanted; 0 leaves out who waits altogether
 
   Returns
-    { holder, holds, ttlMs, token, listeners, nowUs, queue, waiting, length }
-    holder is '' when the lock is free, ttlMs as PTTL answers it, token '' when there is none;
-    queue is owners and tickets in order, the first ones; waiting is fields and values for their
-    clients; length is how many queue
+    { holder: text or '' as null, holds, ttlMs >= -2, token: number or '' as null }
+                             where `most` is 0; holder is '' when the lock is free, ttlMs as PTTL answers
+                             it, token '' when there is none
+    { holder: text or '' as null, holds, ttlMs >= -2, token: number or '' as null,
+      listeners, nowUs, queue: pairs, waiting: pairs, length }
+                             queue is owners and tickets in order, the first ones; waiting is fields and
+                             values for their clients; length is how many queue
 ]]
 local lock, counter, queue, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel, publish, most = ARGV[1], ARGV[2], tonumber(ARGV[3])

@@ -6,7 +6,7 @@
   KEYS[1]  lock       hash: owner -> hold count
   KEYS[2]  counter    string: the last fencing token issued for this lock
   ARGV[1]  owner      `<clientId>:<owner>`
-  ARGV[2]  token      the highest of those that the majority issued
+  ARGV[2]  token      number: the highest of those that the majority issued
   ARGV[3]  counterMs  how long the counter is kept from now, in milliseconds; 0 is for good
 
   Returns

@@ -8,21 +8,24 @@
   KEYS[*]  locks       for each lock: its hash, counter, queue and waiting
   ARGV[1]  client      the client's id
   ARGV[2]  notAfterUs  server time after which nothing is done, in µs; 0 is never
-  ARGV[3]  listens     1 when the client hears what comes into its inbox
+  ARGV[3]  listens     1 or '': whether the client hears what comes into its inbox
   ARGV[4]  label       what `inspect` shows for the process
   ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[6]  claimMs     how long a grant stands before it is confirmed, in milliseconds
   ARGV[7]  aliveMs     how long a place is kept without a heartbeat, in milliseconds
   ARGV[8]  inbox       the prefix of the inbox channels of the clients
-  ARGV[*]  places      for each lock: how many places, and for each its owner, its ticket, and its
-                       claim window where it wants a shorter one, else ''
+  ARGV[*]  places      { owner, ticket, claimMs: number or '' }[][]: for each lock how many places, and
+                       for each its owner, its ticket, and its claim window where it wants a shorter one,
+                       else ''
 
   Returns
-    { 'done', answers }      for each lock: { ttlMs, last, first, granted, missing }, or { error }
-                             last is the token of whoever has the lock, first the owner who heads
-                             the queue, granted the owner of this client who has the lock, else '',
-                             missing how many of these places were not there and are put back
-    { 'late', serverTimeUs } refused: it is later than notAfterUs
+    { 'done', answers[] }    for each lock one of these two
+      { ttlMs >= -2, lastToken: number or '' as 0, first: text or '', granted: text or '', missing }
+                             lastToken is of whoever has the lock, first the owner who heads the queue,
+                             granted the owner of this client who has the lock, else '', missing how
+                             many of these places were not there and are put back
+      { error: text }        what is wrong with it
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
 local client, notAfterUs, listens, label = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1', ARGV[4]
 local terms = {

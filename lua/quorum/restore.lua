@@ -8,16 +8,16 @@
   KEYS[2]  counter     string: the last fencing token issued for this lock
   KEYS[3]  forced      hash: the owners whom the lock was taken from by force
   ARGV[1]  owner       `<clientId>:<owner>`
-  ARGV[2]  holds       the hold count
+  ARGV[2]  holds       number: the hold count
   ARGV[3]  leaseMs     the key lives this long from now, in milliseconds
-  ARGV[4]  token       the token of the hold
+  ARGV[4]  token       number: the token of the hold
   ARGV[5]  notAfterUs  server time after which nothing is done, in µs; 0 is never
   ARGV[6]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
 
   Returns
     { 'held' }               the owner has the lock there
     { 'gone' }               somebody else has it, or it was taken from the owner by force
-    { 'late', serverTimeUs } refused: it is later than notAfterUs
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
 local lock, counter, forced = KEYS[1], KEYS[2], KEYS[3]
 local owner, holds, leaseMs, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4]

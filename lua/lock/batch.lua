@@ -5,17 +5,18 @@
   Safe to run twice, as each of them is.
 
   KEYS[*]  both        the two keys of each call, one call after the other
-  ARGV[1]  notAfterUs  for all that take it, as are the next four; '' where none does
+  ARGV[1]  notAfterUs  for all that take it, as are the next four
   ARGV[2]  counterMs   how long the counters are kept from now, in milliseconds; 0 is for good
   ARGV[3]  publish     PUBLISH or SPUBLISH
   ARGV[4]  birth       the key that tells since when this master may vote
-  ARGV[5]  longestMs   the longest lease that this client takes, in milliseconds
+  ARGV[5]  longestMs   number or '': the longest lease that this client takes, in milliseconds; '' where
+                       none of them votes
   ARGV[6]  kinds       of each call the first letter of its script, and how many arguments follow
-  ARGV[*]  own         these, one call after the other: all but those above, and the channel
+  ARGV[*]  own         value[]: these, one call after the other: all but those above, and the channel
 
   Returns
-    for each call what its script returns, or { 'error', message }; but the token alone for
-    { 'granted', token }, and the number alone for { 'freed', listeners }
+    for each call what its script returns, or { 'error', message }; but the token alone where there is
+    nothing else to `granted`, and for `freed` the number alone
 ]]
 local notAfterUs, counterMs, publish, birth = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local longestMs, kinds = ARGV[5], ARGV[6]

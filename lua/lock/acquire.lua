@@ -14,17 +14,18 @@
   ARGV[2]  leaseMs     the key lives at least this long from now, in milliseconds
   ARGV[3]  notAfterUs  server time after which no count is raised, in µs; 0 is never
   ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[5]  holds       the hold count wanted after this call; 1, a first acquisition, when left out
-  ARGV[6]  reserve     how many tokens are wanted beside the one; none when left out
-  ARGV[7]  token       of a re-entry: the token of the hold that is re-entered, which may have a count
-                       of 1 by now; left out for a first acquisition
+  ARGV[5]  holds=1     the hold count wanted after this call; 1 is a first acquisition
+  ARGV[6]  reserve=0   how many tokens are wanted beside the one
+  ARGV[7]  token?      number: of a re-entry, the token of the hold that is re-entered, which may have a
+                       count of 1 by now; left out for a first acquisition
 
   Returns
-    { 'granted', token }     it is the owner's; the token is '' for a re-entry
-    { 'granted', token, reserve }  the same, with so many tokens below that one
-    { 'held', ttlMs }        somebody else has it for ttlMs more; -1 means without an expiry
+    { 'granted', token: number >= 1 or '' as 0, reserved = 0 }
+                             it is the owner's, with so many tokens below that one; the token is ''
+                             for a re-entry
+    { 'held', ttlMs >= -1 }  somebody else has it for ttlMs more; -1 means without an expiry
     { 'gone' }               a re-entry, but the owner does not hold it any more, or not under that token
-    { 'late', serverTimeUs } refused: it is later than notAfterUs
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
 -- include: parts/server-time.lua
 

@@ -14,7 +14,7 @@
   ARGV[2]   leaseMs     the lease that it wants, in milliseconds
   ARGV[3]   ticket      the ticket that it was given before; '' for none, 'try' not to queue
   ARGV[4]   notAfterUs  server time after which nothing is done, in µs; 0 is never
-  ARGV[5]   listens     1 when its client hears what comes into its inbox
+  ARGV[5]   listens     1 or '': whether its client hears what comes into its inbox
   ARGV[6]   label       what `inspect` shows for the process
   ARGV[7]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
   ARGV[8]   claimMs     how long a grant stands before it is confirmed, in milliseconds
@@ -22,12 +22,12 @@
   ARGV[10]  inbox       the prefix of the inbox channels of the clients
 
   Returns
-    { 'granted', token }     it is the owner's, for its lease
-    { 'held', ttlMs }        it is not to be had now; -1 means without an expiry
-    { 'queued', ticket, last, ttlMs, first }
-                             it waits; last is the token of whoever has the lock, '' when it is
-                             lost; first is 1 when nobody else is before it
-    { 'late', serverTimeUs } refused: it is later than notAfterUs
+    { 'granted', token >= 1 }
+                             it is the owner's, for its lease
+    { 'held', ttlMs >= -1 }  it is not to be had now; -1 means without an expiry
+    { 'queued', ticket: digits, lastToken: number or '' as 0, ttlMs >= -1, first: 1 or 0 }
+                             it waits; lastToken is of whoever has the lock, '' when it is lost; first is 1 when nobody else is before it
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
 local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
 local owner, leaseMs, ticket = ARGV[1], tonumber(ARGV[2]), ARGV[3]

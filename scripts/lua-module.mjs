@@ -1,0 +1,242 @@
+// Writes the module for the scripts of one folder: each with a way to give its arguments by name, and one
+// to read its reply.
+
+const HEAD = '// Generated from the headers of lua/ by `npm run lua`. Do not edit.\n'
+
+/** @param named the scripts of all folders, by their names */
+export function moduleOf(scripts, named) {
+  const body = scripts.map(
+    (script) => `\n${scriptOf(script)}${argsOf(script)}${readerOf(script, named)}`,
+  )
+  const text = body.join('')
+  const helpers = [
+    'digits',
+    'flag',
+    'listOf',
+    'odd',
+    'pairs',
+    'sized',
+    'text',
+    'whole',
+    'wholeOrNone',
+  ]
+  const used = helpers.filter((name) => new RegExp(`[ (]${name}\\(`).test(text))
+  const imports = [
+    ...(used.length > 0 ? [`import { ${used.join(', ')} } from './reading.ts'`] : []),
+    "import type { Args, Script, Value } from './script.ts'",
+    ...(text.includes('Terms') ? ["import type { Terms } from './terms.ts'"] : []),
+  ]
+  return `${HEAD}${imports.join('\n')}\n${text}`
+}
+
+const capitalized = (name) => `${name[0].toUpperCase()}${name.slice(1)}`
+const unionOf = (names) => names.map((name) => `'${name}'`).join(' | ') || 'never'
+
+function scriptOf({ name, constant, keys, args, sha1, source }) {
+  const fields = Object.entries({ name, keys, args: args.map((one) => one.name), sha1, source })
+    .map(([key, value]) => `  ${key}: ${JSON.stringify(value)},\n`)
+    .join('')
+  const type = `Script<${unionOf(args.map((one) => one.name))}>`
+  return `export const ${constant}: ${type} = {\n${fields}}\n`
+}
+
+const tsType = (type) => (typeof type === 'string' ? type : 'boolean')
+const sent = (path, type) =>
+  typeof type === 'string' ? path : `${path} ? ${type.yes} : ${type.no}`
+
+function argsOf({ constant, args }) {
+  if (args.length === 0) return ''
+  const given = args.filter(({ from }) => from === 'given')
+  const terms = args.filter(({ from }) => from === 'terms')
+  const names = args.filter(({ from }) => from === 'names')
+  const parameters = [
+    ...(given.length > 0 ? [`given: ${capitalized(constant)}Args`] : []),
+    ...(terms.length > 0 ? [`terms: Pick<Terms, ${unionOf(terms.map((one) => one.name))}>`] : []),
+    ...names.map(({ name }) => `names: { readonly ${name}: string }`),
+  ]
+  const needed = args.filter(({ isOptional, index }) => !isOptional && index !== '*')
+  const lines = [`  const args: Value[] = [${needed.map(argument).join(', ')}]`]
+  const rest = args.find(({ index }) => index === '*')
+  if (rest !== undefined) lines.push(...loopOver(rest))
+  lines.push(...optionalOf(args.filter(({ isOptional }) => isOptional)), '  return args')
+  const type =
+    given.length === 0
+      ? ''
+      : `\nexport interface ${capitalized(constant)}Args {\n${given.map(memberOf).join('')}}\n`
+  return `${type}\nexport function ${constant}Args(${parameters.join(', ')}): Args {\n${lines.join('\n')}\n}\n`
+}
+
+function argument({ name, from, type, initial }) {
+  if (from !== 'given') return `${from}.${name}`
+  return initial === undefined ? sent(`given.${name}`, type) : `given.${name} ?? ${initial}`
+}
+
+function memberOf({ name, index, type, fields, isNested, isOptional }) {
+  const element =
+    fields === undefined
+      ? tsType(type)
+      : `{ ${fields.map((one) => `readonly ${one.name}: ${tsType(one.type)}`).join('; ')} }`
+  if (index !== '*') {
+    return `  readonly ${name}${isOptional ? '?' : ''}: ${element}${isOptional ? ' | undefined' : ''}\n`
+  }
+  const list = fields === undefined && element.includes(' ') ? `(${element})` : element
+  return `  readonly ${name}: readonly ${isNested ? `(readonly ${list}[])` : list}[]\n`
+}
+
+/** A list within a list is told how long it is. */
+function loopOver({ name, type, fields, isNested }) {
+  const values =
+    fields === undefined
+      ? sent('one', type)
+      : fields.map((one) => sent(`one.${one.name}`, one.type)).join(', ')
+  if (!isNested) return [`  for (const one of given.${name}) args.push(${values})`]
+  return [
+    `  for (const all of given.${name}) {`,
+    '    args.push(all.length)',
+    `    for (const one of all) args.push(${values})`,
+    '  }',
+  ]
+}
+
+/** What is left out is not sent: all up to the last that is given is, and no more. */
+function optionalOf(optional) {
+  const groups = []
+  for (const one of optional) {
+    if (one.from === 'given') groups.push([one])
+    else groups.at(-1)?.push(one)
+  }
+  const steps = groups.map((group, i) => {
+    const [{ name, initial }] = group
+    const isGiven =
+      initial === undefined
+        ? `given.${name} !== undefined`
+        : `given.${name} !== undefined && given.${name} !== ${initial}`
+    const values = groups
+      .slice(0, i + 1)
+      .flat()
+      .map((one) => pushed(one, group))
+    return `if (${isGiven}) args.push(${values.join(', ')})`
+  })
+  return steps.reverse().map((step, i) => `  ${i > 0 ? 'else ' : ''}${step}`)
+}
+
+/** The last one is known to be given. */
+function pushed(one, last) {
+  if (last.includes(one) && one.from === 'given') return sent(`given.${one.name}`, one.type)
+  return argument(one)
+}
+
+function readerOf({ constant, replies }, named) {
+  if (replies === null) return ''
+  const shapes = replies.flatMap((one) =>
+    one.sameAs === undefined ? [one] : (named.get(one.sameAs)?.replies ?? []),
+  )
+  const type = `${capitalized(constant)}Reply`
+  const declared = (is) => `\nexport type ${type} = ${is}\n`
+  const reader = (body) =>
+    `\nexport function read${capitalized(constant)}(reply: unknown): ${type} {\n${body}}\n`
+  const [only] = shapes
+  if (only.literal !== undefined) return declared('boolean') + reader('  return flag(reply)\n')
+  if (only.value?.isList) {
+    // What makes no sense in one place is nothing to the others.
+    const body = `  return listOf(reply).map((one) => wholeOrNone(one, ${only.value.least ?? 0}))\n`
+    return declared('(number | undefined)[]') + reader(body)
+  }
+  if (only.value !== undefined)
+    return declared(fieldType(only.value)) + reader(`  return ${read('reply', only.value)}\n`)
+  const told = shapes.filter(({ tag }) => tag !== 'late')
+  if (told.some(({ tag }) => tag === undefined)) {
+    return declared(untaggedType(told)) + reader(untagged('reply', told, '  '))
+  }
+  const types = told.map(
+    ({ tag, fields }) =>
+      `\n  | ${objectType([`readonly kind: '${tag}'`, ...fields.map(memberType)])}`,
+  )
+  const cases = told.map(
+    ({ tag, fields }) =>
+      `    case '${tag}':\n      ${size('list', fields, 1)}\n      return { kind: '${tag}'${fields.map((one, i) => `, ${property(one, i + 1, fields.length)}`).join('')} }\n`,
+  )
+  return (
+    declared(types.join('')) +
+    reader(
+      `  const list = listOf(reply)\n  switch (list[0]) {\n${cases.join('')}    default:\n      throw odd()\n  }\n`,
+    )
+  )
+}
+
+const objectType = (members) => `{ ${members.join('; ')} }`
+const memberType = (field) => `readonly ${field.name}: ${fieldType(field)}`
+
+function fieldType({ isList, elements, alternatives }) {
+  if (isList) return elements.length === 0 ? 'number[]' : `(${untaggedType(elements)})[]`
+  const types = {
+    number: 'number',
+    digits: 'string',
+    text: 'string',
+    flag: 'boolean',
+    pairs: '[string, string][]',
+  }
+  const all = alternatives.map(({ word, as }) =>
+    word === "''" ? ({ 0: 'number', null: 'null' }[as] ?? 'string') : types[word],
+  )
+  return [...new Set(all)].join(' | ')
+}
+
+/** Lists that are told apart by how long they are; a list of one is that one. */
+function untaggedType(shapes) {
+  const names = new Set(
+    shapes
+      .filter(({ fields }) => fields.length > 1)
+      .flatMap(({ fields }) => fields.map(({ name }) => name)),
+  )
+  return shapes
+    .map(({ fields }) => {
+      if (fields.length === 1) return fieldType(fields[0])
+      const own = fields.map(({ name }) => name)
+      const missing = [...names]
+        .filter((name) => !own.includes(name))
+        .map((name) => `readonly ${name}?: undefined`)
+      return objectType([...fields.map(memberType), ...missing])
+    })
+    .join(' | ')
+}
+
+function untagged(list, shapes, indent) {
+  const all = shapes.map(({ fields }, i) => {
+    const value =
+      fields.length === 1
+        ? read('parts[0]', fields[0])
+        : `{ ${fields.map((one, at) => `${one.name}: ${read(`parts[${at}]`, one)}`).join(', ')} }`
+    const last = i === shapes.length - 1
+    return last
+      ? `${indent}sized(parts, ${fields.length})\n${indent}return ${value}\n`
+      : `${indent}if (parts.length === ${fields.length}) return ${value}\n`
+  })
+  return `${indent}const parts = listOf(${list})\n${all.join('')}`
+}
+
+function size(list, fields, before) {
+  const most = fields.length + before
+  const least = fields.some(({ initial }) => initial !== undefined) ? most - 1 : most
+  return `sized(${list}, ${least === most ? most : `${least}, ${most}`})`
+}
+
+function property(field, at, last) {
+  const value = read(`list[${at}]`, field)
+  return field.initial === undefined || at !== last
+    ? `${field.name}: ${value}`
+    : `${field.name}: list.length > ${at} ? ${value} : ${field.initial}`
+}
+
+function read(path, { isList, elements, alternatives }) {
+  if (isList)
+    return `listOf(${path}).map((one) => {\n${untagged('one', elements, '        ')}      })`
+  return alternatives
+    .toSorted((a, b) => Number(b.word === "''") - Number(a.word === "''"))
+    .map(({ word, least, as }) => {
+      if (word === "''") return `${path} === '' ? ${as ?? "''"} : `
+      if (word === 'number') return `whole(${path}, ${least ?? 0})`
+      return `${word}(${path})`
+    })
+    .join('')
+}

@@ -1,0 +1,59 @@
+/*
+ * What the readers of replies are made of. Each of these throws at anything else than what it is for:
+ * a proxy, or a server that is none, may answer what it likes, and the script may have run all the same.
+ */
+
+export function odd(): Error {
+  return new TypeError('No script answers this.')
+}
+
+export function listOf(reply: unknown): readonly unknown[] {
+  if (!Array.isArray(reply)) throw odd()
+  return reply
+}
+
+export function sized(list: readonly unknown[], least: number, most = least): void {
+  if (list.length < least || list.length > most) throw odd()
+}
+
+/** A whole number, also as a string; not below the least. */
+export function whole(value: unknown, least: number): number {
+  const number = Number(value)
+  if (!isWhole(value) || number < least) throw odd()
+  return number
+}
+
+export function wholeOrNone(value: unknown, least: number): number | undefined {
+  return isWhole(value) && Number(value) >= least ? Number(value) : undefined
+}
+
+function isWhole(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value)
+  return typeof value === 'string' && value !== '' && Number.isSafeInteger(Number(value))
+}
+
+/** A whole number above 0, which goes back as it came. */
+export function digits(value: unknown): string {
+  return String(whole(value, 1))
+}
+
+export function text(value: unknown): string {
+  if (typeof value !== 'string' || value === '') throw odd()
+  return value
+}
+
+export function flag(value: unknown): boolean {
+  const number = whole(value, 0)
+  if (number > 1) throw odd()
+  return number === 1
+}
+
+/** RESP2 has a flat list, and RESP3 may have pairs. */
+export function pairs(list: unknown): [string, string][] {
+  const flat = listOf(list).flat()
+  if (flat.length % 2 !== 0) throw odd()
+  return Array.from({ length: flat.length / 2 }, (_, i) => [
+    String(flat[2 * i]),
+    String(flat[2 * i + 1]),
+  ])
+}

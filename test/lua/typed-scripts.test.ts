@@ -1,0 +1,152 @@
+import * as fair from '../../src/servers/redis/scripts/fair.generated.ts'
+import * as lock from '../../src/servers/redis/scripts/lock.generated.ts'
+import * as quorum from '../../src/servers/redis/scripts/quorum.generated.ts'
+import type { Terms } from '../../src/servers/redis/scripts/terms.ts'
+
+const terms: Terms = {
+  notAfterUs: 17,
+  counterMs: 60_000,
+  publish: 'PUBLISH',
+  runId: 'run',
+  birth: 'birth',
+  claimMs: 1_500,
+  aliveMs: 3_000,
+  inbox: 'inbox:',
+}
+const names = { channel: 'channel' }
+const first = { owner: 'c:1', leaseMs: 10_000 }
+
+describe('arguments by name', () => {
+  test('go where the header has them, and those left out at the end are not sent', () => {
+    const usual = ['c:1', 10_000, 17, 60_000]
+    expect(lock.acquireArgs(first, terms)).toEqual(usual)
+    expect(lock.acquireArgs({ ...first, holds: 1, reserve: 0 }, terms)).toEqual(usual)
+    expect(lock.acquireArgs({ ...first, reserve: 63 }, terms)).toEqual([...usual, 1, 63])
+    expect(lock.acquireArgs({ ...first, holds: 2 }, terms)).toEqual([...usual, 2])
+    expect(lock.acquireArgs({ ...first, holds: 2, token: 5 }, terms)).toEqual([...usual, 2, 0, 5])
+  })
+
+  test('of the terms, one that may be left out goes with what stands before it', () => {
+    const release = { owner: 'c:1', token: 5 }
+    const usual = ['c:1', 5, 'channel', 'PUBLISH']
+    expect(lock.releaseArgs({ ...release, holds: 0 }, terms, names)).toEqual(usual)
+    expect(lock.releaseArgs({ ...release, holds: 2 }, terms, names)).toEqual([...usual, 2, 17])
+  })
+
+  test('that are one of two are given as yes or no', () => {
+    const enrol = { restMs: 20_000, durable: true, newborn: false }
+    expect(quorum.enrolArgs(enrol, terms)).toEqual(['run', 20_000, 1, 0])
+    const attempt = { ...first, ticket: '', label: 'shop' }
+    expect(fair.acquireArgs({ ...attempt, listens: true }, terms)[4]).toBe(1)
+    expect(fair.acquireArgs({ ...attempt, listens: false }, terms)[4]).toBe('')
+  })
+
+  test('that are lists come last; a list in a list is told how long it is', () => {
+    const owners = ['c:1', 'c:2']
+    expect(lock.renewArgs({ leaseMs: 5, owners }, terms)).toEqual([5, 60_000, 'c:1', 'c:2'])
+    const places = [[{ owner: 'c:1', ticket: '7', claimMs: 9 }], []]
+    const beat = { client: 'c', listens: true, label: 'shop', places }
+    expect(fair.heartbeatArgs(beat, terms).slice(8)).toEqual([1, 'c:1', '7', 9, 0])
+  })
+})
+
+describe('a reply', () => {
+  test('is read as the header has it', () => {
+    expect(lock.readAcquire(['granted', '17', 3])).toEqual({
+      kind: 'granted',
+      token: 17,
+      reserved: 3,
+    })
+    expect(lock.readAcquire(['granted', ''])).toEqual({ kind: 'granted', token: 0, reserved: 0 })
+    expect(lock.readAcquire(['held', -1])).toEqual({ kind: 'held', ttlMs: -1 })
+    expect(quorum.readVote(['forgot', ''])).toEqual({ kind: 'forgot', sinceUs: null })
+    expect(fair.readAcquire(['queued', '9', '', -1, 1])).toEqual({
+      kind: 'queued',
+      ticket: '9',
+      lastToken: 0,
+      ttlMs: -1,
+      first: true,
+    })
+    const answers = [[-2, '', '', 'c:1', 0], ['WRONGTYPE']]
+    expect(fair.readHeartbeat(['done', answers]).answers).toEqual([
+      { ttlMs: -2, lastToken: 0, first: '', granted: 'c:1', missing: 0 },
+      'WRONGTYPE',
+    ])
+    expect(lock.readInspect(['', '0', -2, ''])).toEqual({
+      holder: null,
+      holds: 0,
+      ttlMs: -2,
+      token: null,
+    })
+    expect(lock.readRenew([7, -2, 'x', -3])).toEqual([7, -2, undefined, undefined])
+    expect(quorum.readAgree(1)).toBe(true)
+  })
+
+  test.each<[string, (reply: unknown) => unknown, unknown[]]>([
+    [
+      'acquire',
+      lock.readAcquire,
+      [
+        ['granted', '17', 3, 4],
+        ['granted', 0],
+        ['held', -2],
+      ],
+    ],
+    [
+      'acquire',
+      lock.readAcquire,
+      [
+        ['forgot', ''],
+        ['late', '5'],
+        ['gone', 1],
+        ['granted', '1.5'],
+      ],
+    ],
+    ['vote', quorum.readVote, [['forgot'], ['forgot', -1], ['queued', '9', '', -1, 1]]],
+    ['release', lock.readRelease, [['freed'], ['freed', -1], ['kept', 1], ['granted', 'c:1', 1]]],
+    [
+      'handOver',
+      lock.readHandOver,
+      [
+        ['yielded', 0],
+        ['granted', ''],
+        ['granted', '17', -1],
+      ],
+    ],
+    [
+      'acquireAll',
+      lock.readAcquireAll,
+      [
+        ['held', -3, 1],
+        ['held', 5, 0],
+        ['granted', '17', 1],
+      ],
+    ],
+    [
+      'inspect',
+      lock.readInspect,
+      [
+        ['', '0', -2],
+        ['', '0', -2, '', 0, 0, [], ['c'], 0],
+      ],
+    ],
+    ['forceRelease', lock.readForceRelease, [2, -1, [1], 'yes']],
+    [
+      'acquire in turn',
+      fair.readAcquire,
+      [
+        ['queued', '0', '', -1, 1],
+        ['queued', '9', '', -1, 2],
+      ],
+    ],
+    ['heartbeat', fair.readHeartbeat, [['done', [[-2, '', '', '']]], ['done', 'x'], ['done']]],
+    ['release in turn', fair.readRelease, [['granted', '', 5], ['granted', 'c:1'], ['kept']]],
+    ['restore', quorum.readRestore, [['granted', 1], ['held', 1], 'held']],
+    ['agree', quorum.readAgree, [2, [1]]],
+    ['enrol', quorum.readEnrol, ['', 'soon', [5], -1]],
+  ])('of %s that the header does not declare is refused', (_, read, replies) => {
+    for (const reply of [...replies, null, undefined, 'what', {}, [], [null], ['maybe', 1]]) {
+      expect(() => read(reply)).toThrow(TypeError)
+    }
+  })
+})

@@ -1,0 +1,17 @@
+/** The scripts of Holdfast, those of all folders together. */
+export {
+  acquire as acquireFair,
+  heartbeat,
+  release as releaseFair,
+} from '../../src/servers/redis/scripts/fair.generated.ts'
+export {
+  acquire,
+  acquireAll,
+  batch,
+  forceRelease,
+  handOver,
+  inspect,
+  release,
+  renew,
+} from '../../src/servers/redis/scripts/lock.generated.ts'
+export { agree, enrol, restore, vote } from '../../src/servers/redis/scripts/quorum.generated.ts'
