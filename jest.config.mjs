@@ -19,7 +19,7 @@ export default {
   testEnvironment: support('environment.ts') ?? 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // jest.programs.config.mjs has these.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(bench|demo)/'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/repo/(bench/|demo.)'],
   testTimeout: 30_000,
   maxWorkers: 4, // Tests wait more than they work.
   // Tools are modules of Node.js; a test that imports what they are made of has them compiled.
@@ -27,7 +27,7 @@ export default {
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},
   // The Node.js and Redis binaries that the tests fetch are packages too, but none of ours.
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
-  reporters: ['default', '<rootDir>/scripts/total-reporter.mjs'],
+  reporters: ['default', '<rootDir>/scripts/lib/total-reporter.mjs'],
   ...(globalSetup && { globalSetup }),
   ...(globalTeardown && { globalTeardown }),
   ...(leaks && { setupFilesAfterEnv: [leaks] }),

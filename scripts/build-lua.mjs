@@ -177,7 +177,7 @@ function render(all) {
     return `\nexport const ${camelCase(name)}: Script = {\n${fields.join('')}}\n`
   })
   const head = '// Generated from lua/*.lua by `npm run lua`. Do not edit.\n'
-  return `${head}import type { Script } from './run-script.ts'\n${exported.join('')}`
+  return `${head}import type { Script } from './script.ts'\n${exported.join('')}`
 }
 
 function readIfPresent(path) {

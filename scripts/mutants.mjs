@@ -17,9 +17,9 @@ import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { mutants } from '../test/mutants/all.mjs'
-import { Results } from './mutant-results.mjs'
-import { writeTables } from './mutant-tables.mjs'
-import { runTests } from './mutant-tests.mjs'
+import { Results } from './lib/mutant-results.mjs'
+import { writeTables } from './lib/mutant-tables.mjs'
+import { runTests } from './lib/mutant-tests.mjs'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const WORKERS = 2

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { totalOf } from './total-reporter.mjs'
+import { totalOf } from './lib/total-reporter.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const jest = join(root, 'node_modules/jest/bin/jest.js')

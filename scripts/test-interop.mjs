@@ -5,7 +5,7 @@
 // Without --redisson it is the newest release and the last of the 3.x line.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ensureRedisson, lines } from './redisson.mjs'
+import { ensureRedisson, lines } from './lib/redisson.mjs'
 import { runJest } from './run-jest.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

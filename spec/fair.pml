@@ -2,7 +2,7 @@
  * The fair lock: a queue in Redis, grants to its head, heartbeats; three waiters and a plain client.
  *
  * Stands for    lua/acquire-fair, heartbeat, release-fair, renew and parts/queue;
- *               src/locks/fair-queue, place, heartbeat, settler.
+ *               src/locks/fair: fair-queue, place, heartbeat; src/servers/pending-releases.
  *
  * Each option of the loop is one step that nothing can divide; any may follow any other, so a process may
  * pause between any two of its steps for any time.

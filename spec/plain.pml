@@ -2,8 +2,8 @@
  * One server, three clients: acquire, re-enter, renew, hand over, pass on, release, settle.
  *
  * Stands for    lua/acquire, release, renew, hand-over, force-release and their parts;
- *               src/locks/race, conversation, hold-calls, succession, tenancy, settler;
- *               src/lease/hold, keeper, validity; src/owner/owner (names).
+ *               src/local/acquire, ask, reenter, release, extend, current-hold; src/servers/pending-releases;
+ *               src/lease/hold, watchdog, validity; src/owner/owner (names).
  *
  * Each option of the loop is one step that nothing can divide: a script on the server, or what a client
  * does in one turn of its event loop. Any step may follow any other, so each process may pause between

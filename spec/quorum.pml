@@ -2,7 +2,8 @@
  * Three masters, three attempts: votes, agreement, validity, renewal, repair, release, amnesia.
  *
  * Stands for    lua/vote, agree, renew, restore, release, enrol;
- *               src/redis/quorum, election, votes, renewals, claims, debts, birth.
+ *               src/servers/quorum: quorum-lock, token-agreement, majority, renew, attempts,
+ *               owed-releases, delayed-restart.
  *
  * Abstracted, and why nothing is lost by it:
  *  - Each attempt has a name that no other ever has, so whose attempt it is does not matter: three attempts

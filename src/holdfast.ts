@@ -5,7 +5,9 @@ import type { Emit, HoldfastEvents } from './events.ts'
 import { assertFunction } from './input.ts'
 import { outsideFrames } from './kit/frame-storage.ts'
 import { systemClock } from './lease/clock.ts'
+import { plainKind } from './local/acquire.ts'
 import { Backend } from './local/backend.ts'
+import type { LockKind } from './local/lock-kind.ts'
 import { FairLocks } from './locks/fair/fair-locks.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { MultiLock } from './locks/multi/multi-lock.ts'
@@ -32,6 +34,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #owners = new Owners(this.id)
   readonly #frames = new Frames()
   readonly #backend: Backend
+  /** Undefined where the place has no fair locks. */
+  readonly #fairKind: FairLocks | undefined
   readonly #redLocks: RedLocks
   #closing: Promise<void> | undefined
 
@@ -63,11 +67,9 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     this.#keyPrefix = settings.keyPrefix ?? this.#place.keyPrefix
     const client = { owners: this.#owners, frames: this.#frames, settings, emit }
     const { server } = this.#place
-    const fair = server.fairFor?.(this.id, settings.label)
-    this.#backend = new Backend(client, {
-      ...this.#place,
-      fair: fair && new FairLocks(fair, systemClock),
-    })
+    const fairServer = server.fairFor?.(this.id, settings.label)
+    this.#backend = new Backend(client, { ...this.#place, fairServer })
+    this.#fairKind = fairServer && new FairLocks(fairServer, systemClock)
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
@@ -81,8 +83,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    const rawName = this.#rawNameOf(name)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#backend.registry, false)
+    return this.#lock(name, options, plainKind)
   }
 
   /**
@@ -98,14 +99,13 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    if (this.#place.server.fairFor === undefined) {
+    if (this.#fairKind === undefined) {
       throw new InvalidArgumentError(
         `Fair lock ${show(name)}: its queue needs one server, and this client has independent masters. ` +
           'Use getLock() here, or a client with `redis`.',
       )
     }
-    const rawName = this.#rawNameOf(name)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#backend.registry, true)
+    return this.#lock(name, options, this.#fairKind)
   }
 
   /**
@@ -174,12 +174,14 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     return this.close()
   }
 
-  #rawNameOf(name: string): string {
-    return rawNameOf(name, this.#keyPrefix, this.#place.clustered)
+  #lock(name: string, options: GetLockOptions, kind: LockKind): HoldfastLock {
+    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
+    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#backend.registry, kind)
   }
 
   async #close(): Promise<void> {
     await Promise.all([this.#backend.close(), this.#redLocks.close()])
+    this.#fairKind?.close()
     await this.#place.close()
   }
 }

@@ -1,5 +1,5 @@
 // What is computed from what was measured.
-import { callsOf, quantile } from '../support.mjs'
+import { callsOf, quantile } from '../support/support.mjs'
 
 export const sum = (values) => values.reduce((total, one) => total + one, 0)
 export const median = (values) => {

@@ -4,8 +4,8 @@
 // A full run takes about 14 minutes, and with --java 10 more; more on a busy machine.
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { ensureRedisson } from '../../scripts/redisson.mjs'
-import { startServer } from '../support.mjs'
+import { ensureRedisson } from '../../scripts/lib/redisson.mjs'
+import { startServer } from '../support/support.mjs'
 import { listLibraries } from './libraries/index.mjs'
 import { ensurePeers } from './libraries/peer.mjs'
 import { surroundings, writeReport } from './report.mjs'

@@ -1,6 +1,6 @@
 // A process with one library open, that runs the tasks of scenarios.
 import { fileURLToPath } from 'node:url'
-import { serve, startWorker } from '../support.mjs'
+import { serve, startWorker } from '../support/support.mjs'
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   let lock
@@ -10,8 +10,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       lock = await open(url, settings)
     },
     prepare: (name) => lock.prepare?.(name),
-    run: async (scenario, task, ...params) => {
-      const { tasks } = await import(`./scenarios/${scenario}.mjs`)
+    run: async (module, task, ...params) => {
+      const { tasks } = await import(`./${module}.mjs`)
       return tasks[task](lock, ...params)
     },
     close: () => lock.close(),

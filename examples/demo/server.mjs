@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { findServer } from '../../scripts/native-server.mjs'
+import { findServer } from '../../scripts/lib/native-server.mjs'
 import { forkChild, isRunning, kill, spawnChild } from './children.mjs'
 
 const OLDEST = [6, 2]

@@ -4,11 +4,11 @@ import { systemClock } from '../lease/clock.ts'
 import { type StandIn, Watchdog } from '../lease/watchdog.ts'
 import type { Frames } from '../owner/frames.ts'
 import type { Owners } from '../owner/owners.ts'
+import type { FairServer } from '../servers/fair-server.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import { PendingReleases } from '../servers/pending-releases.ts'
 import type { Settings } from '../settings.ts'
 import { ResponseTime } from '../waiting/response-time.ts'
-import type { FairKind } from './fair-kind.ts'
 import { LocalLocks } from './local-locks.ts'
 import { ServerRenewer } from './server-renewer.ts'
 
@@ -24,7 +24,7 @@ export interface Client {
 interface Place {
   readonly server: LockServer
   /** Left out where the place has no fair locks. */
-  readonly fair?: FairKind | undefined
+  readonly fairServer?: FairServer | undefined
   /** A longer lease is refused, in milliseconds; left out where any is taken. */
   readonly longestLeaseMs?: number
   /** Renews while the main thread cannot. */
@@ -37,17 +37,15 @@ export class Backend {
   readonly #server: LockServer
   readonly #watchdog: Watchdog
   readonly #pendingReleases: PendingReleases
-  readonly #fair: FairKind | undefined
   readonly #closeMs: number
   readonly #ignoreUps: () => void
 
   constructor(
     { owners, frames, settings, emit }: Client,
-    { server, fair, longestLeaseMs, standIn }: Place,
+    { server, fairServer, longestLeaseMs, standIn }: Place,
   ) {
     const { leaseMs, commandTimeoutMs, outageMs } = settings
     this.#server = server
-    this.#fair = fair
     this.#closeMs = commandTimeoutMs
     this.#watchdog = new Watchdog(
       new ServerRenewer(server),
@@ -73,7 +71,7 @@ export class Backend {
       owners,
       {
         server,
-        fairServer: fair?.server,
+        fairServer,
         watchdog: this.#watchdog,
         pendingReleases: this.#pendingReleases,
         clock: systemClock,
@@ -85,7 +83,6 @@ export class Backend {
         },
         emit,
       },
-      fair,
       frames,
       leaseMs,
       longestLeaseMs,
@@ -104,7 +101,6 @@ export class Backend {
       )
     }
     this.#ignoreUps()
-    this.#fair?.close()
     this.#watchdog.close()
   }
 }

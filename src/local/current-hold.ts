@@ -5,18 +5,26 @@ import { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
 import type { Granted, SeenHold } from '../servers/answers.ts'
 import { CallFailure } from '../servers/call-failure.ts'
+import type { RemoteLock } from '../servers/lock-server.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { LaterCallers } from './later-callers.ts'
-import type { LockSite } from './lock-site.ts'
 import { toRenew } from './server-renewer.ts'
 import type { Services } from './services.ts'
+
+/** The lock that it is about. */
+interface Lock {
+  readonly name: string
+  readonly rawName: string
+  readonly remote: RemoteLock
+  readonly services: Services
+}
 
 /** A lease of which more is used is not passed on. */
 const MOST_USED = 0.02
 
 /** Who has one lock in this client: one hold at a time, from its grant to its end or loss. */
 export class CurrentHold {
-  readonly #site: LockSite
+  readonly #lock: Lock
   readonly #services: Services
   readonly #onLost: () => void
   #hold: Hold | null = null
@@ -25,11 +33,11 @@ export class CurrentHold {
   readonly #onLoss = (hold: Hold, error: LeaseLostError) => this.#lost(hold, error)
 
   /** @param onLost called when the lock is not in this client's hands any more */
-  constructor(site: LockSite, onLost: () => void) {
-    this.#site = site
-    this.#services = site.services
+  constructor(lock: Lock, onLost: () => void) {
+    this.#lock = lock
+    this.#services = lock.services
     this.#onLost = onLost
-    this.#laterCallers = new LaterCallers(site.services, () => this.hold)
+    this.#laterCallers = new LaterCallers(lock.services, () => this.hold)
   }
 
   /** The hold that is not released, and not known to be lost. */
@@ -51,9 +59,9 @@ export class CurrentHold {
     if (wireOwner === undefined) return null
     const hold = new Hold(
       {
-        lockName: this.#site.name,
+        lockName: this.#lock.name,
         owner: request.owner,
-        id: { key: this.#site.rawName, wireOwner },
+        id: { key: this.#lock.rawName, wireOwner },
         token: lastToken - reserved,
         lastToken,
         fair: request.fair,
@@ -176,7 +184,7 @@ export class CurrentHold {
     this.#services.emit('lost', { ...eventOf(hold), error })
     if (this.#hold !== hold) return
     this.#hold = null
-    if (error.reason === 'expired') this.#site.remote.ranOut?.(hold.id.wireOwner)
+    if (error.reason === 'expired') this.#lock.remote.ranOut?.(hold.id.wireOwner)
     this.#onLost()
   }
 }

@@ -22,7 +22,7 @@ const AWAY = { part: 0.04, longestMs: 250 }
  * One client's turn at a lock, from its first acquisition to the one after which it lets others
  * have it. Without this a client could pass the lock around for ever, or take it again before
  * those that its release has woken can ask. When its turn is over it steps back behind them for
- * about as long as they need for theirs. Measured with `node bench/hand-over.mjs`.
+ * about as long as they need for theirs. Measured with `node bench/probes/lock/hand-over.mjs`.
  */
 export class HandOverBudget {
   #acquisitions = 0

@@ -1,7 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Clock } from '../lease/clock.ts'
 import type { Hold, HoldId } from '../lease/hold.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import type { Services } from './services.ts'
+import type { LockServer } from '../servers/lock-server.ts'
+import type { Limits } from '../waiting/retry-budget.ts'
+
+/** What it takes to look. */
+interface Services {
+  readonly server: Pick<LockServer, 'renew'>
+  readonly clock: Clock
+  readonly limits: Limits
+}
 
 /** After a look that was not answered, in milliseconds. */
 const LOOK_AGAIN_MS = 50

@@ -1,246 +1,187 @@
-import type { ClosedError } from '../errors.ts'
 import { BackgroundTasks } from '../kit/background-tasks.ts'
 import type { Hold } from '../lease/hold.ts'
-import type { Lease } from '../lease/lease.ts'
 import type { Owner } from '../owner/owner.ts'
-import type { NextHolder, SeenHold } from '../servers/answers.ts'
+import type { NextHolder, Released, SeenHold } from '../servers/answers.ts'
+import type { FairServer, RemoteFairLock } from '../servers/fair-server.ts'
+import type { RemoteLock } from '../servers/lock-server.ts'
 import { ReleaseListener } from '../waiting/release-listener.ts'
+import { RetryBudget } from '../waiting/retry-budget.ts'
 import { ServerHealth } from '../waiting/server-health.ts'
 import { WaitQueue } from '../waiting/wait-queue.ts'
-import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
-import { Acquire } from './acquire.ts'
-import { AcquireRequests } from './acquire-requests.ts'
+import type { Waiter } from '../waiting/waiter.ts'
 import { CurrentHold } from './current-hold.ts'
-import type { FairKind, LocalFairQueue } from './fair-kind.ts'
 import { HandOverBudget } from './hand-over-budget.ts'
-import { HoldRequests } from './hold-requests.ts'
-import type { Host } from './host.ts'
-import { LockSite } from './lock-site.ts'
-import { Release } from './release.ts'
 import type { Services } from './services.ts'
+
+/** Those of this client who wait for the lock in turn, each at a place of its own in the queue there. */
+export interface QueuedWaiters {
+  readonly isEmpty: boolean
+  /** A release says that this owner has the lock. */
+  granted(owner: string, token: number): void
+  /** The lock may be free. */
+  lookAgain(): void
+  /** Somebody's acquisition may make those of the same owner re-entries. */
+  wake(owner: Owner): void
+  /** Nobody of this client waits for the lock or has it. */
+  close(): void
+}
 
 /** What is to be done later in this turn follows it: `queueMicrotask` makes an async resource each time. */
 const NOW = Promise.resolve()
 
 /**
- * One client at one lock. However many wait here, only the first of them talks to Redis, and when
- * the lock is released with somebody waiting, it goes to that one directly. Those who wait in turn
- * do so in Redis instead, each at its own place among those of all clients.
+ * One lock in this client: who has it, and who waits for it. However many wait here, only the first of
+ * them asks for it, and when it is released with somebody waiting, it goes to that one directly. The
+ * verbs stand on this: `acquire`, `reenter`, `release` and `extend`.
  */
 export class LocalLock {
-  readonly #site: LockSite
-  readonly #acquireRequests: AcquireRequests
-  readonly #holdRequests: HoldRequests
-  readonly #current: CurrentHold
-  readonly #releases: ReleaseListener
-  readonly #tasks: BackgroundTasks
-  readonly #acquire: Acquire
-  readonly #release: Release
-  readonly #fair: FairKind | undefined
-  #fairQueue: LocalFairQueue | undefined
-  readonly #host: Host = {
-    isOccupied: () => this.#occupied,
-    isWantedByOthers: () => this.#waiters.isShared,
-    announce: (waiter) => this.#site.announce(waiter),
-    begin: (waiter, hold) => this.#granted(waiter, hold),
-    reenter: (hold, waiter) => this.#reenter(hold, waiter),
-  }
-  readonly #waiters = new WaitQueue()
-  readonly #handOverBudget = new HandOverBudget()
+  /** The name of the lock, as it was given to `getLock`. */
+  readonly name: string
+  readonly rawName: string
+  readonly remote: RemoteLock
+  readonly services: Services
+  readonly current: CurrentHold
+  readonly waiters = new WaitQueue()
+  readonly handOverBudget = new HandOverBudget()
+  readonly releases: ReleaseListener
+  readonly tasks: BackgroundTasks
+  /** Whether the lock is on its way from one owner in this client to another. */
+  isHandingOver = false
+  /** Set while somebody here waits in turn, or has it so. */
+  queued: QueuedWaiters | undefined
+  #remoteFair: RemoteFairLock | undefined
   readonly #health = new ServerHealth()
-  readonly #advanceNext = () => this.#advance()
+  readonly #advanceNext = () => this.advance()
 
-  constructor(
-    name: string,
-    rawName: string,
-    services: Services,
-    fair: FairKind | undefined,
-    onIdle: () => void,
-  ) {
-    this.#fair = fair
-    this.#site = new LockSite(name, rawName, services)
-    this.#acquireRequests = new AcquireRequests(this.#site)
-    this.#holdRequests = new HoldRequests(this.#site)
-    this.#current = new CurrentHold(this.#site, () => this.#lookAgain())
-    this.#releases = new ReleaseListener(this.#site.remote, services.server, () =>
-      this.#waiters.first?.wakeEvent.set(),
+  /** @param onIdle called when nobody here has or wants the lock any more */
+  constructor(name: string, rawName: string, services: Services, onIdle: () => void) {
+    this.name = name
+    this.rawName = rawName
+    this.remote = services.server.lock(rawName)
+    this.services = services
+    this.current = new CurrentHold(this, () => this.lookAgain())
+    this.releases = new ReleaseListener(this.remote, services.server, () =>
+      this.waiters.first?.wakeEvent.set(),
     )
-    this.#acquire = new Acquire(
-      this.#host,
-      this.#acquireRequests,
-      this.#current,
-      this.#handOverBudget,
-      this.#releases,
-    )
-    this.#release = new Release(
-      {
-        next: () => this.#waiters.first,
-        waitInTurn: () => this.#fairQueue?.isEmpty === false,
-        begin: this.#host.begin,
-        lookAgain: (following) => this.#lookAgain(following),
-      },
-      this.#acquireRequests,
-      this.#holdRequests,
-      this.#current,
-      this.#handOverBudget,
-      this.#releases,
-    )
-    this.#tasks = new BackgroundTasks(
+    this.tasks = new BackgroundTasks(
       (error) => services.emit('error', error),
       () => {
-        if (!this.#waiters.isEmpty || this.#occupied) return
-        if (!this.#handOverBudget.isForgotten(() => this.#tasks.settle())) return
-        this.#fairQueue?.close()
-        this.#fairQueue = undefined
+        if (!this.waiters.isEmpty || this.isOccupied) return
+        if (!this.handOverBudget.isForgotten(() => this.tasks.settle())) return
+        this.queued?.close()
+        this.queued = undefined
         onIdle()
       },
     )
   }
 
-  get name(): string {
-    return this.#site.name
+  get remoteFair(): RemoteFairLock {
+    this.#remoteFair ??= (this.services.fairServer as FairServer).lock(this.rawName)
+    return this.#remoteFair
   }
 
   /** Whether nobody here has or wants the lock. */
   get isIdle(): boolean {
-    return this.#waiters.isEmpty && !this.#occupied && this.#tasks.isQuiet
+    return this.waiters.isEmpty && !this.isOccupied && this.tasks.isQuiet
+  }
+
+  /** The lock is in this client's hands, or passes between them. */
+  get isOccupied(): boolean {
+    return this.isHandingOver || this.current.hold !== null
   }
 
   /** The owner who has the lock in this client, as far as it knows. */
   get holder(): Owner | null {
-    return this.#current.hold?.owner ?? null
+    return this.current.hold?.owner ?? null
   }
 
   /** Whether an acquisition of this owner is under way. */
   isPending(owner: Owner): boolean {
-    return this.#waiters.has(owner)
+    return this.waiters.has(owner)
   }
 
-  /** @returns the lease, or null when it was not to be had in the time given */
-  acquire(request: AcquireRequest): Promise<Lease | null> {
-    const waiter = new Waiter(request, this.#site.retryBudget(this.#health), () => {
-      this.#waiters.leave(waiter)
-      // Later, for all of them may be about to leave: by one signal, or at close().
-      void NOW.then(this.#advanceNext)
-    })
-    this.#waiters.enter(waiter)
-    const { hold } = this.#current
-    if (hold?.owner === request.owner) {
-      this.#tasks.run(this.#reenter(hold, waiter))
-    } else if (request.fair) {
-      this.#tasks.run(this.#queue.wait(waiter), waiter)
-    } else if (waiter.asksOnce) {
-      this.#tasks.run(this.#acquire.run(waiter), waiter)
-    } else {
-      if (this.#waiters.first !== undefined || this.#occupied) this.#site.announce(waiter)
-      // Whoever hears of it may abort.
-      if (waiter.settled) return waiter.promise
-      this.#waiters.queue(waiter)
-      this.#advance()
+  /** What those who wait here know of the server they know together. */
+  newSharedBudget(): RetryBudget {
+    return new RetryBudget(this.name, this.services.limits, this.#health)
+  }
+
+  newBudget(): RetryBudget {
+    return new RetryBudget(this.name, this.services.limits)
+  }
+
+  /** It is known that the waiter has to wait for somebody else. */
+  announce(waiter: Waiter): void {
+    if (waiter.announced) return
+    waiter.announced = true
+    this.services.emit('wait', { name: this.name })
+  }
+
+  /** The waiter wants the lock no more, be it that it has got it. */
+  settled(waiter: Waiter): void {
+    this.waiters.leave(waiter)
+    // Later, for all of them may be about to leave: by one signal, or at close().
+    void NOW.then(this.#advanceNext)
+  }
+
+  /** The first in the queue looks after itself; the last to leave stops listening. */
+  advance(): void {
+    const { first } = this.waiters
+    if (first === undefined) {
+      this.releases.close()
+      this.tasks.settle()
+    } else if (!first.contending) {
+      this.tasks.run(first.contend(), first)
     }
-    return waiter.promise
   }
 
   /**
-   * Undoes one acquisition of the hold.
+   * The lock is not in this client's hands any more, or may not be.
    *
-   * @returns whether the lock was still held; rejects when Redis did not confirm it
+   * @param following who has it now, if that is known
    */
-  release(hold: Hold, watched: boolean): Promise<boolean> {
-    hold.loseIfExpired()
-    hold.count -= 1
-    if (!hold.live) {
-      if (hold.count === 0) this.#holdRequests.abandon(hold)
-      return Promise.resolve(false)
-    }
-    if (watched) this.#current.unwatch(hold)
-    const work = hold.count > 0 ? this.#holdRequests.lower(hold) : this.#release.end(hold)
-    this.#tasks.count(work)
-    return work
-  }
-
-  extend(hold: Hold, leaseMs: number): Promise<void> {
-    return this.#holdRequests.extend(hold, leaseMs)
+  lookAgain(following?: NextHolder): void {
+    this.advance()
+    this.waiters.first?.wakeEvent.set()
+    if (following?.own) this.queued?.granted(following.owner, following.token)
+    else if (following === undefined && !this.isOccupied) this.queued?.lookAgain()
   }
 
   /** Somebody used force: if the hold was this client's it is over at once. */
   forced(seen: SeenHold): void {
-    this.#current.forced(seen)
-    this.#lookAgain()
+    this.current.forced(seen)
+    this.lookAgain()
   }
 
-  /** Lets nobody wait any more and frees what is held. Resolves when all of it is done. */
-  async close(reason: ClosedError): Promise<void> {
-    const { hold } = this.#current
-    this.#waiters.rejectAll(reason)
-    if (hold !== null) {
-      hold.count = 0
-      this.#tasks.run(this.#release.end(hold, reason))
-    }
-    await this.#tasks.quiet()
+  /**
+   * Lowers the hold count there; at zero frees the lock, or passes it on in turn where it was acquired so.
+   *
+   * @param holds the count wanted afterwards
+   * @param token of the hold; '' ends all that the name has
+   */
+  release(
+    owner: string,
+    holds: number,
+    token: number | '',
+    fair: boolean,
+    callMs: number,
+  ): Promise<Released> {
+    return fair && holds === 0
+      ? this.remoteFair.release(owner, token, callMs)
+      : this.remote.release({ owner, holds, token, callMs })
   }
 
-  /** The lock is in this client's hands, or passes between them. */
-  get #occupied(): boolean {
-    return this.#release.isUnderWay || this.#current.hold !== null
+  /**
+   * Goes on freeing in the background. The name is not used again.
+   *
+   * @param untilMs until when a delayed request in that name may still run
+   * @param leaseMs the longest lease that it could have
+   */
+  abandon(owner: string, untilMs: number, leaseMs: number, fair: boolean): void {
+    const release = (callMs: number) => this.release(owner, 0, '', fair, callMs)
+    this.services.pendingReleases.add({ release, untilMs, leaseMs })
   }
 
-  /** The first in the queue looks after itself; the last to leave stops listening. */
-  #advance(): void {
-    const first = this.#waiters.first
-    if (first === undefined) {
-      this.#releases.close()
-      this.#tasks.settle()
-    } else if (!first.contending) {
-      this.#tasks.run(this.#acquire.run(first), first)
-    }
-  }
-
-  /** @param following who has it now, if that is known */
-  #lookAgain(following?: NextHolder): void {
-    this.#advance()
-    this.#waiters.first?.wakeEvent.set()
-    if (following?.own) this.#queue.granted(following.owner, following.token)
-    else if (following === undefined && !this.#occupied) this.#fairQueue?.lookAgain()
-  }
-
-  /** Those who wait in turn. */
-  get #queue(): LocalFairQueue {
-    this.#fairQueue ??= (this.#fair as FairKind).newQueue(this.#site, this.#current, this.#host)
-    return this.#fairQueue
-  }
-
-  #granted(waiter: Waiter, hold: Hold): void {
-    const { request } = waiter
-    this.#current.begin(hold)
-    this.#handOverBudget.acquired()
-    if (waiter.settled) {
-      this.#tasks.run(this.release(hold, false))
-      return
-    }
-    this.#current.watch(hold, request)
-    // Before listeners hear of it: one of them may abort, and its caller has it already.
-    waiter.resolve(hold)
-    this.#current.tell(hold, waiter.waitedMs)
-    // Whoever hears of it may have released it.
-    if (this.#current.hold !== hold) return
-    if (!this.#waiters.isEmpty && this.#waiters.has(request.owner))
-      this.#fairQueue?.wake(request.owner)
-    for (const other of this.#waiters.queuedWith(waiter)) {
-      if (other.contending) other.wakeEvent.set()
-      else this.#tasks.run(this.#reenter(hold, other))
-    }
-  }
-
-  async #reenter(hold: Hold, waiter: Waiter): Promise<void> {
-    this.#waiters.unqueue(waiter)
-    this.#advance()
-    hold.count += 1
-    hold.untouched = false
-    const entered = await this.#acquireRequests.reenter(waiter, hold, () => {
-      this.#current.watch(hold, waiter.request)
-      waiter.resolve(hold)
-    })
-    if (!entered) await this.release(hold, false)
+  abandonHold({ id, doubtUntilMs, leaseMs, fair }: Hold): void {
+    this.abandon(id.wireOwner, doubtUntilMs, leaseMs, fair)
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { ClosedError, InvalidArgumentError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Frames } from '../owner/frames.ts'
@@ -7,8 +6,8 @@ import type { Owner } from '../owner/owner.ts'
 import type { Owners } from '../owner/owners.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
-import type { FairKind } from './fair-kind.ts'
 import { LocalLock } from './local-lock.ts'
+import { close } from './release.ts'
 import type { Services } from './services.ts'
 
 /** A lease of several locks. */
@@ -27,7 +26,6 @@ export class LocalLocks {
   readonly #longestLeaseMs: number
   readonly #owners: Owners
   readonly #services: Services
-  readonly #fair: FairKind | undefined
   readonly #all = new Map<string, LocalLock>()
   /** Those that may be idle. */
   readonly #idle = new Set<string>()
@@ -36,7 +34,6 @@ export class LocalLocks {
   constructor(
     owners: Owners,
     services: Services,
-    fair: FairKind | undefined,
     frames: Frames,
     leaseMs: number,
     longestLeaseMs = Infinity,
@@ -44,7 +41,6 @@ export class LocalLocks {
     this.#longestLeaseMs = longestLeaseMs
     this.#owners = owners
     this.#services = services
-    this.#fair = fair
     this.frames = frames
     this.leaseMs = leaseMs
   }
@@ -79,9 +75,7 @@ export class LocalLocks {
         return await call(retryBudget.callMs)
       } catch (error) {
         if (!(error instanceof CallFailure)) throw error
-        const pauseMs = retryBudget.failed(error, sentAt)
-        if (pauseMs === null) throw retryBudget.error(failed)
-        await pause(pauseMs)
+        await retryBudget.pauseAfter(error, sentAt, failed)
       }
     }
   }
@@ -100,9 +94,7 @@ export class LocalLocks {
   lock(name: string, rawName: string): LocalLock {
     let lock = this.#all.get(rawName)
     if (lock === undefined) {
-      lock = new LocalLock(name, rawName, this.#services, this.#fair, () =>
-        this.#becameIdle(rawName),
-      )
+      lock = new LocalLock(name, rawName, this.#services, () => this.#becameIdle(rawName))
       this.#all.set(rawName, lock)
     }
     return lock
@@ -137,8 +129,8 @@ export class LocalLocks {
     this.#closed = true
     this.leases.close()
     this.multiLeases.close()
-    const contenders = [...this.#all.values()]
-    await Promise.all(contenders.map((one) => one.close(closedError(one.name))))
+    const all = [...this.#all.values()]
+    await Promise.all(all.map((lock) => close(lock, closedError(lock.name))))
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   ClosedError,
   InvalidArgumentError,
@@ -92,6 +93,26 @@ export class RetryBudget {
     const pauseMs =
       Math.min(10 * 2 ** Math.min(this.health.failures, 5), 250) * (0.5 + Math.random())
     return this.#leftMs - pauseMs < LEAST_CALL_MS ? null : pauseMs
+  }
+
+  /**
+   * Pauses before the next try; throws what to tell the caller when it is time to give up.
+   *
+   * @param what did not come about
+   * @param giveUp called before it throws
+   */
+  async pauseAfter(
+    failure: CallFailure,
+    sentAt: number,
+    what: string,
+    giveUp?: () => void,
+  ): Promise<void> {
+    const pauseMs = this.failed(failure, sentAt)
+    if (pauseMs === null) {
+      giveUp?.()
+      throw this.error(what)
+    }
+    await pause(pauseMs)
   }
 
   /**

@@ -36,7 +36,7 @@ export type Asker = Pick<RemoteLock, 'acquire'>
  * A request until it is settled: by a grant, by the end of its time, by an abort, by a failure, and
  * only once. A grant that comes afterwards is passed on by whoever finds the waiter settled.
  */
-export class Waiter extends Linked<Waiter> {
+export abstract class Waiter extends Linked<Waiter> {
   readonly request: AcquireRequest
   readonly promise: Promise<Lease | null>
   readonly retryBudget: RetryBudget
@@ -60,13 +60,18 @@ export class Waiter extends Linked<Waiter> {
   readonly #startedAt = performance.now()
   #deadline: NodeJS.Timeout | undefined
   readonly #abort: AbortWatch | undefined
-  readonly #onSettled: () => void
+  readonly #settledIn: { settled(waiter: Waiter): void }
 
-  constructor(request: AcquireRequest, retryBudget: RetryBudget, onSettled: () => void) {
+  /** @param settledIn told when it is settled, of whatever kind */
+  constructor(
+    request: AcquireRequest,
+    retryBudget: RetryBudget,
+    settledIn: { settled(waiter: Waiter): void },
+  ) {
     super()
     this.request = request
     this.retryBudget = retryBudget
-    this.#onSettled = onSettled
+    this.#settledIn = settledIn
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -75,6 +80,15 @@ export class Waiter extends Linked<Waiter> {
     this.#abort = signal && new AbortWatch(signal, this)
     if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
   }
+
+  /** Begins to wait, or to ask. */
+  abstract start(): void
+
+  /** Asks and waits until it has the lock or is settled. */
+  abstract contend(): Promise<void>
+
+  /** It has the lock. */
+  abstract granted(hold: Hold): void
 
   get settled(): boolean {
     return this.#settled
@@ -108,7 +122,7 @@ export class Waiter extends Linked<Waiter> {
     this.#settled = true
     clearTimeout(this.#deadline)
     this.#abort?.stop()
-    this.#onSettled()
+    this.#settledIn.settled(this)
     this.wakeEvent.set()
     return true
   }

@@ -1,7 +1,7 @@
 // The client processes as the stage sees them: what they tell, and what can befall them.
 import { fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { guard } from '../../scripts/native-server.mjs'
+import { guard } from '../../scripts/lib/native-server.mjs'
 
 /** As `fork`, but it ends with this process, even while it is stopped. */
 export function forkGuarded(url, ...args) {

@@ -1,6 +1,6 @@
 import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { Diary, faultRig, granted, outcome, SHA, within } from './rig.ts'
+import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 

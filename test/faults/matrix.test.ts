@@ -1,8 +1,16 @@
 import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
+import {
+  Diary,
+  faultRig,
+  granted,
+  type SHA as Scripts,
+  SHA,
+  type Source,
+  within,
+} from '../support/fault-rig.ts'
 import type { Trap } from '../support/proxy.ts'
-import { faults } from './faults.ts'
-import { Diary, faultRig, granted, type SHA as Scripts, SHA, type Source, within } from './rig.ts'
+import { faults } from '../support/request-faults.ts'
 
 /** A lock, one client behind the proxy, and one that no fault touches. */
 interface Scene {

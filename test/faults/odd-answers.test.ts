@@ -1,11 +1,11 @@
 import { Holdfast, HoldfastError } from '../../src/index.ts'
 import * as generated from '../../src/servers/redis/scripts.generated.ts'
-import { bulk } from '../locks/fake-server.ts'
-import { Cluster } from '../quorum/rig.ts'
 import { eventually } from '../support/eventually.ts'
+import { bulk } from '../support/fake-server.ts'
+import { faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type ProxyRequest, startProxy } from '../support/proxy.ts'
-import { faultRig, granted, outcome, within } from './rig.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 
 /*
  * A proxy, or a server that is none, answers what no script of ours does. The script may have run all

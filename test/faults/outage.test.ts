@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../src/index.ts'
 import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
+import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { Diary, faultRig, granted, outcome, SHA, within } from './rig.ts'
 
 const rig = faultRig()
 
@@ -232,7 +232,7 @@ describe('contention is no outage', () => {
     })
     const busy = setInterval(
       () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6),
-      8,
+      12,
     )
     atEnd(() => clearInterval(busy), { beforeCheck: true })
     expect(await Promise.all(waits)).toEqual(waits.map(() => null))

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
-import { Cluster } from '../quorum/rig.ts'
 import { eventually } from '../support/eventually.ts'
+import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { startProxy } from '../support/proxy.ts'
-import { faultRig, granted, outcome, SHA, within } from './rig.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 
 /** A try to release that did nothing is no reason to take "gone" for one's own doing. */
 const rig = faultRig()

@@ -1,7 +1,7 @@
-import { Cluster } from '../quorum/rig.ts'
 import { eventually } from '../support/eventually.ts'
+import { faultRig, granted, outcome } from '../support/fault-rig.ts'
 import { startProxy } from '../support/proxy.ts'
-import { faultRig, granted, outcome } from './rig.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 
 /*
  * A wait that is over before an answer can be there says nothing about Redis. One that is over while

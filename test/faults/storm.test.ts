@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, HoldfastError, type HoldfastLock, type Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
+import { Diary, faultRig, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import { Witness } from '../support/witness.ts'
-import { Diary, faultRig, SHA, within } from './rig.ts'
 
 const rig = faultRig()
 

@@ -229,3 +229,37 @@ describe('--check', () => {
     expect(readFileSync(output, 'utf8')).toBe(before)
   })
 })
+
+describe('the page that quotes the headers', () => {
+  const quoter = resolve(__dirname, '../../scripts/quote-lua-headers.mjs')
+  const page = () => join(dir, 'scripts.md')
+
+  function quote(...options: string[]) {
+    const args = [quoter, ...options, join(dir, 'lua'), page()]
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    return { status, stderr }
+  }
+
+  test('has them word for word', () => {
+    write('take.lua', good)
+    writeFileSync(page(), '# Scripts\n\n## `take`\n\n```text\nold\n```\n\nMore.\n')
+    expect(quote()).toEqual({ status: 0, stderr: '' })
+    const text = readFileSync(page(), 'utf8')
+    expect(text).toMatch(
+      /^# Scripts\n\n## `take`\n\n```text\nDoes something\.\n[^`]+\n```\n\nMore\.\n$/,
+    )
+    expect(text).toContain('\nKEYS[1]  lock     hash: owner -> hold count\n')
+    expect(quote('--check').status).toBe(0)
+  })
+
+  test('is refused by --check when it is stale, and left alone', () => {
+    write('take.lua', good)
+    const stale = '# Scripts\n\n## `take`\n\n```text\nold\n```\n'
+    writeFileSync(page(), stale)
+    expect(quote('--check')).toEqual({
+      status: 1,
+      stderr: expect.stringContaining('npm run lua'),
+    })
+    expect(readFileSync(page(), 'utf8')).toBe(stale)
+  })
+})

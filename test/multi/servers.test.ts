@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type MultiLease } from '../../src/index.ts'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
-import { Cluster as Masters } from '../quorum/rig.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
+import { Cluster as Masters } from '../support/quorum-rig.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
 
 /** Which locks are the same, and in what order they are taken, where there are several servers. */

@@ -1,6 +1,6 @@
 import { LeaseLostError } from '../../src/index.ts'
-import { faultRig } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
+import { faultRig } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 

@@ -1,5 +1,5 @@
 /** Mistakes with connections, and with servers that fail over or say strange things. */
-const DEMOTED = 'test/faults/demoted.test.ts'
+const DEMOTED = 'test/servers/demoted.test.ts'
 
 export const connection = [
   {
@@ -27,7 +27,7 @@ export const connection = [
     file: 'src/servers/call-failure.ts',
     search: "  'READONLY',\n",
     replace: '',
-    test: 'test/locks/hostile-servers.test.ts',
+    test: 'test/servers/hostile-servers.test.ts',
     name: 'as a replica is waited for, and used once it is a master',
   },
   {
@@ -36,7 +36,7 @@ export const connection = [
     file: 'src/servers/call-failure.ts',
     search: '/@user_script: \\d+: -([A-Z]+) /.exec(message) ?? /^(\\S*)/.exec(message)',
     replace: '/^(\\S*)/.exec(message)',
-    test: 'test/faults/old-words.test.ts',
+    test: 'test/servers/call-failure.test.ts',
     name: 'passes by itself as elsewhere',
   },
   {
@@ -45,16 +45,16 @@ export const connection = [
     file: 'src/servers/redis/handshake.ts',
     search: 'database === 0 || isCluster(client) ? undefined : select(client as Redis, database)',
     replace: 'database >= 0 || isCluster(client) ? undefined : select(client as Redis, database)',
-    test: 'test/faults/database.test.ts',
+    test: 'test/servers/database.test.ts',
     name: 'is never mistaken for database 0, and the error names the right that is missing',
   },
   {
     id: 'answer-read-too-late',
     mistake: 'After a blocked event loop an answer that is there already counts as missing.',
     file: 'src/servers/redis/due-calls.ts',
-    search: 'const timer = setTimeout(setImmediate, timeoutMs, giveUp)',
-    replace: 'const timer = setTimeout(giveUp, timeoutMs)',
-    test: 'test/faults/in-flight.test.ts',
+    search: 'readonly #onTime = () => void setImmediate(this.#giveUp)',
+    replace: 'readonly #onTime = () => this.#giveUp()',
+    test: 'test/servers/batch.test.ts',
     name: 'an answer that came while the event loop was blocked counts, although its time is up',
   },
   {
@@ -63,7 +63,7 @@ export const connection = [
     file: 'src/servers/redis/sockets.ts',
     search: "  inner.on('connect', () => inner.stream?.unref?.())\n",
     replace: '',
-    test: 'test/children/programs.test.ts',
+    test: 'test/process/programs.test.ts',
     name: 'and then the lock ends with its lease',
     build: true,
   },
@@ -74,7 +74,7 @@ export const connection = [
     file: 'src/servers/redis/server-clock.ts',
     search: 'if (!isKnown) this.set(offsetMs, wayMs)',
     replace: 'if (isKnown) this.set(offsetMs, wayMs)',
-    test: 'test/faults/set-clock.test.ts',
+    test: 'test/servers/set-clock.test.ts',
     name: 'what is asked is told once more, and goes on as before',
   },
 ]

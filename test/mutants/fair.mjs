@@ -1,8 +1,8 @@
 /** Mistakes with the fair lock: its queue in Redis, grants, messages and heartbeats. */
-const MESSAGES = 'test/faults/fair-messages.test.ts'
-const HEARTBEAT = 'test/lua/heartbeat.test.ts'
-const RELEASE = 'test/lua/release-fair.test.ts'
-const ACQUIRE = 'test/lua/acquire-fair.test.ts'
+const MESSAGES = 'test/fair/messages.test.ts'
+const HEARTBEAT = 'test/fair/lua/heartbeat.test.ts'
+const RELEASE = 'test/fair/lua/release.test.ts'
+const ACQUIRE = 'test/fair/lua/acquire.test.ts'
 
 export const fair = [
   {
@@ -46,8 +46,7 @@ export const fair = [
     id: 'grant-not-confirmed',
     mistake: 'A grant is acted on and never confirmed: the lock ends with the claim window.',
     file: 'src/locks/fair/fair-queue.ts',
-    search:
-      '    this.#holdRequests.lengthen(hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})\n',
+    search: '    lengthen(this.#lock, hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})\n',
     replace: '    void claimMs\n',
     test: MESSAGES,
     name: 'a grant is acted on without asking, and confirmed with one request',
@@ -144,25 +143,25 @@ end
     file: 'src/locks/fair/heartbeat.ts',
     search: 'places: () => places.filter((place) => place.inLine),',
     replace: 'places: () => places,',
-    test: 'test/faults/fair-lost.test.ts',
+    test: 'test/fair/lost-replies.test.ts',
     name: 'that is sent once more when a waiter has left does not speak for that one',
   },
   {
     id: 'late-grant-kept',
     mistake: 'A grant to one who has left holds everybody up until its claim window ends.',
     file: 'src/locks/fair/fair-queue.ts',
-    search: 'else if (this.#current.hold?.token !== token) {',
-    replace: 'else if (this.#current.hold === undefined) {',
-    test: 'test/faults/fair-lost.test.ts',
+    search: 'else if (this.#lock.current.hold?.token !== token) {',
+    replace: 'else if (this.#lock.current.hold === undefined) {',
+    test: 'test/fair/lost-replies.test.ts',
     name: 'that comes when its waiter has left makes no place that stays, nor holds anybody up for long',
   },
   {
     id: 'place-left-behind',
     mistake: 'Who gives up leaves a place in the queue.',
-    file: 'src/local/acquire-requests.ts',
+    file: 'src/local/ask.ts',
     search: 'if (doubtUntilMs > 0 || queued) {',
     replace: 'if (doubtUntilMs > 0) {',
-    test: 'test/faults/fair-bookkeeping.test.ts',
+    test: 'test/fair/bookkeeping.test.ts',
     name: 'nothing is kept of waits that are over, however they ended',
   },
   {

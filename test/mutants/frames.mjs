@@ -51,7 +51,7 @@ export const frames = [
     file: 'src/kit/frame-storage.ts',
     search: 'return frameStorage.getStore() === undefined ? fn() : frameStorage.run(NONE, fn)',
     replace: 'return frameStorage.getStore() === NONE ? fn() : fn()',
-    test: 'test/locks/frames.test.ts',
+    test: 'test/owner/frames.test.ts',
     name: 'listeners run in no frame of ours, and so act for nobody',
   },
   {

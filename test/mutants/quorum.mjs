@@ -56,7 +56,7 @@ end
     file: 'src/servers/quorum/attempts.ts',
     search: 'if (releasedAtMs >= doubtUntilMs) return',
     replace: 'if (releasedAtMs >= 0) return',
-    test: 'test/quorum/claims.test.ts',
+    test: 'test/quorum/attempts.test.ts',
     name: 'a name that is released while a request in it may yet come is released once more behind that',
   },
   {
@@ -67,7 +67,7 @@ end
       agreement.abandon(keys, owner, callMs)
 `,
     replace: '',
-    test: 'test/quorum/debts.test.ts',
+    test: 'test/quorum/owed-releases.test.ts',
     name: 'a vote that was not heard is given back where a majority refuses for good',
   },
   {
@@ -77,7 +77,7 @@ end
     search:
       'if (this.#open.delete(debt) && !(failure as CallFailure).permanent) this.#open.add(debt)',
     replace: 'this.#open.delete(debt)',
-    test: 'test/quorum/debts.test.ts',
+    test: 'test/quorum/owed-releases.test.ts',
     name: 'gets there when a master that was',
   },
   {
@@ -87,7 +87,7 @@ end
     file: 'src/servers/quorum/owed-releases.ts',
     search: 'return this.#freed.has(owner)',
     replace: 'return false',
-    test: 'test/quorum/debts.test.ts',
+    test: 'test/quorum/owed-releases.test.ts',
     name: 'counts as done where it is told in the background once they',
   },
   {
@@ -142,7 +142,7 @@ end
     file: 'src/servers/quorum/new-quorum.ts',
     search: '    if (!unused.includes(false)) {\n',
     replace: '    if (unused.includes(true)) {\n',
-    test: 'test/quorum/amnesia.test.ts',
+    test: 'test/quorum/delayed-restart.test.ts',
     name: 'one that forgot later is not new, whatever the client was told',
   },
   {
@@ -162,7 +162,7 @@ end
     file: 'src/servers/quorum/majority.ts',
     search: 'const sure = left.sort((a, b) => b - a)[this.majority - 1] as number',
     replace: 'const sure = left.sort((a, b) => b - a)[0] as number',
-    test: 'test/quorum/turns.test.ts',
+    test: 'test/quorum/quorum.test.ts',
     name: 'of a lease is left what a majority has for sure',
   },
   {
@@ -195,7 +195,7 @@ end
 end
 `,
     replace: '',
-    test: 'test/quorum/force.test.ts',
+    test: 'test/quorum/force-unlock.test.ts',
     name: 'forceUnlock() on a bare majority is not undone by a holder who is giving a master the lock back',
   },
   {
@@ -207,6 +207,16 @@ end
       "return some.length - granted > spare + majority && isSplit(some, majority) && 'nearly'",
     test: 'test/quorum/contention.test.ts',
     name: 'keeps no votes from others that came to nothing',
+  },
+  {
+    id: 'vote-after-close',
+    mistake: 'A closed client goes on to ask masters that another client connects.',
+    file: 'src/servers/quorum/master.ts',
+    search:
+      "if (this.#closed) return Promise.reject(new CallFailure('closed', 'the client was closed'))",
+    replace: '',
+    test: 'test/quorum/red-lock.test.ts',
+    name: 'is not asked for any more when its client was closed, by those that are connected only then',
   },
   {
     id: 'one-server-two-votes',

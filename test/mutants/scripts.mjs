@@ -166,7 +166,7 @@ export const scripts = [
       'local done, reply = pcall(run, KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
     replace:
       'local done, reply = true, run(KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
-    test: 'test/faults/in-flight.test.ts',
+    test: 'test/servers/batch.test.ts',
     name: 'are asked once, although the key of one is of another type',
   },
 ]

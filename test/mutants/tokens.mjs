@@ -107,7 +107,7 @@ export const tokens = [
     file: 'src/servers/redis/lock-commands.ts',
     search: 'counterMs], holds, 0, token)',
     replace: 'counterMs], holds, token - token, undefined)',
-    test: 'test/faults/re-entry.test.ts',
+    test: 'test/lock/re-entry.test.ts',
     name: 'does not take the lock anew where that is gone',
   },
   {
@@ -119,7 +119,7 @@ export const tokens = [
   end
 `,
     replace: '',
-    test: 'test/faults/re-entry.test.ts',
+    test: 'test/lock/re-entry.test.ts',
     name: 'does not join a later hold in the same name',
   },
 ]

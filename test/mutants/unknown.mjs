@@ -1,14 +1,14 @@
 /** Mistakes with requests and answers that are lost or late. */
-const GHOSTS = 'test/faults/ghosts.test.ts'
+const GHOSTS = 'test/lock/late-requests.test.ts'
 
 export const unknown = [
   {
     id: 'unknown-is-no',
     mistake:
       'A request without an answer counts as refused, and what it may get is not given back.',
-    file: 'src/local/acquire-requests.ts',
-    search: '      if (unknown) this.#inDoubt(waiter, latestMs + callMs, lateMs)\n',
-    replace: '      void latestMs\n',
+    file: 'src/local/ask.ts',
+    search: '    if (unknown) inDoubt(lock, waiter, latestMs + callMs, lateMs)\n',
+    replace: '    void latestMs\n',
     test: GHOSTS,
     name: 'when its caller was aborted is given back',
   },
@@ -24,9 +24,9 @@ export const unknown = [
   {
     id: 'sure-at-answer',
     mistake: 'A release is judged by when it was answered: a late request got in between.',
-    file: 'src/local/hold-requests.ts',
-    search: '      this.ended(hold, sentAt)\n',
-    replace: '      this.ended(hold, Math.max(sentAt, performance.now()))\n',
+    file: 'src/local/release.ts',
+    search: '    ended(lock, hold, sentAt)\n',
+    replace: '    ended(lock, hold, Math.max(sentAt, performance.now()))\n',
     test: GHOSTS,
     name: 'a request that comes between its release and the answer to that leaves no lock behind',
   },
@@ -36,13 +36,13 @@ export const unknown = [
     file: 'src/owner/owner.ts',
     search: 'return this.#attempts === 1 ? first :',
     replace: 'return this.#attempts > 0 ? first :',
-    test: 'test/faults/same-owner.test.ts',
+    test: 'test/owner/same-owner.test.ts',
     name: 'by an abort does not free what a later attempt of its owner gets, as long as it is in doubt',
   },
   {
     id: 'unsent-is-done',
     mistake: 'A release that was never sent counts as done when the lock turns out to be gone.',
-    file: 'src/local/hold-requests.ts',
+    file: 'src/local/release.ts',
     search: 'maybe ||= answer.unknown',
     replace: "maybe ||= answer.kind === 'failed'",
     test: 'test/faults/release-not-done.test.ts',
@@ -54,14 +54,14 @@ export const unknown = [
     file: 'src/servers/redis/lock-commands.ts',
     search: 'args, callMs, read, holds === 0)',
     replace: 'args, callMs, read)',
-    test: 'test/faults/set-clock.test.ts',
+    test: 'test/servers/set-clock.test.ts',
     name: 'a lowered count that came too late does not undo a re-entry made meanwhile',
   },
   {
     id: 'nothing-after-unlock',
     mistake: 'A release that Redis does not confirm in time is not tried on in the background.',
-    file: 'src/local/hold-requests.ts',
-    search: '        if (hold.count === 0) this.abandon(hold)\n',
+    file: 'src/local/release.ts',
+    search: '      if (hold.count === 0) lock.abandonHold(hold)\n',
     replace: '',
     test: 'test/faults/outage.test.ts',
     name: 'unlock() says that it was not confirmed, and the lock is freed once Redis is back',
@@ -82,7 +82,7 @@ export const unknown = [
     file: 'src/servers/redis/force-release.ts',
     search: 'return holder === null ? null : { owner: holder, token }',
     replace: 'return holder === null ? null : { owner: holder, token: token && null }',
-    test: 'test/faults/force.test.ts',
+    test: 'test/lock/force-unlock.test.ts',
     name: 'forceUnlock() ends no later hold in the name that it saw',
   },
   {
@@ -102,7 +102,7 @@ export const unknown = [
       'if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()',
     replace:
       'if (this.#calls.length > MOST && keys.some((key) => this.#locks.has(key))) this.#sendAll()',
-    test: 'test/faults/bunch-order.test.ts',
+    test: 'test/servers/batch-order.test.ts',
     name: 'who looks after a release in the same turn of the event loop sees that the lock is free',
   },
   {
@@ -111,7 +111,7 @@ export const unknown = [
     file: 'src/servers/redis/batch.ts',
     search: 'const leastMs = Math.min(longestMs, longestMs / 2)',
     replace: 'const leastMs = Math.min(longestMs, 0)',
-    test: 'test/faults/bunch-deadline.test.ts',
+    test: 'test/servers/batch-deadline.test.ts',
     name: 'who has little time takes none from those whose calls go at the same moment',
   },
 ]

@@ -1,5 +1,5 @@
 /** Mistakes with those who wait: wake-ups, aborts, and what the end of a wait means. */
-const WAITERS = 'test/faults/waiters.test.ts'
+const WAITERS = 'test/lock/waiters.test.ts'
 
 export const waiting = [
   {
@@ -9,7 +9,7 @@ export const waiting = [
     file: 'src/servers/redis/subscriptions.ts',
     search: '          for (const onWake of [...channel.listeners]) onWake()\n',
     replace: '',
-    test: 'test/locks/wire.test.ts',
+    test: 'test/servers/wire.test.ts',
     name: 'between the last look and the subscription is not slept through',
   },
   {
@@ -18,7 +18,7 @@ export const waiting = [
     file: 'src/kit/wake-event.ts',
     search: '    if (this.#rung) return Promise.resolve()\n',
     replace: '',
-    test: 'test/locks/wire.test.ts',
+    test: 'test/servers/wire.test.ts',
     name: 'between the last look and the subscription is not slept through',
   },
   {
@@ -53,8 +53,8 @@ export const waiting = [
     id: 'leaver-leaves-nobody',
     mistake: 'When the first of those who wait in a client gives up nobody there asks any more.',
     file: 'src/local/local-lock.ts',
-    search: '      void NOW.then(this.#advanceNext)\n',
-    replace: '      if (this.#waiters.isEmpty) void NOW.then(this.#advanceNext)\n',
+    search: '    void NOW.then(this.#advanceNext)\n',
+    replace: '    if (this.waiters.isEmpty) void NOW.then(this.#advanceNext)\n',
     test: 'test/contract/ownership.test.ts',
     name: 'close up when the first of them gives up, who asks for all of them',
     within: 're-entrant lock: one server, by options',
@@ -74,7 +74,7 @@ export const waiting = [
     file: 'src/waiting/abort-watch.ts',
     search: 'if (all.size === 0) this.#shared.close()',
     replace: 'if (all.size < 0) this.#shared.close()',
-    test: 'test/locks/many-waiters.test.ts',
+    test: 'test/lock/many-waiters.test.ts',
     name: 'has none any more when nobody waits, and one again when somebody does',
   },
   {
@@ -83,7 +83,7 @@ export const waiting = [
     file: 'src/waiting/waiter.ts',
     search: 'if (this.retryBudget.isOutage(this.announced || this.request.known)) {',
     replace: 'if (this.retryBudget.isUsedUp) {',
-    test: 'test/locks/hostile-servers.test.ts',
+    test: 'test/servers/hostile-servers.test.ts',
     name: 'tells a tryLock(waitMs) by its waitMs, not by a longer outageMs',
   },
   {
@@ -98,10 +98,10 @@ export const waiting = [
   {
     id: 'short-wait-long-call',
     mistake: 'A request may take longer than its caller waits.',
-    file: 'src/local/acquire-requests.ts',
+    file: 'src/local/ask.ts',
     search: 'return Math.min(retryBudget.callMs, leftMs + AFTER_THE_WAIT_MS)',
     replace: 'return leftMs > 0 ? retryBudget.callMs : AFTER_THE_WAIT_MS',
-    test: 'test/faults/ghosts.test.ts',
+    test: 'test/lock/late-requests.test.ts',
     name: 'for a short wait does not take the lock after that, however long a call may take',
   },
 ]

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
 import * as scripts from '../../src/servers/redis/scripts.generated.ts'
-import { within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
+import { within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { startProxy } from '../support/proxy.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
-import { Cluster } from './rig.ts'
 
 const { sha1: VOTE } = scripts.vote
 

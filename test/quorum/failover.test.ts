@@ -1,12 +1,12 @@
 import { BIRTH } from '../../src/servers/quorum/delayed-restart.ts'
-import { granted } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
+import { granted } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { letVote } from '../support/masters.ts'
 import { freePort } from '../support/ports.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 import { type RedisServer, type StartOptions, startRedis } from '../support/redis-server.ts'
-import { Cluster } from './rig.ts'
 
 const QUICK = { config: { 'repl-diskless-sync-delay': 0 } }
 const DURABLE = { config: { ...QUICK.config, appendonly: 'yes', appendfsync: 'always' } }

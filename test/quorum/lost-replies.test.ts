@@ -1,9 +1,9 @@
 import { lockKeys } from '../../src/servers/redis/keys.ts'
 import * as scripts from '../../src/servers/redis/scripts.generated.ts'
-import { granted, within } from '../faults/rig.ts'
+import { granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { type Action, type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
-import { Cluster } from './rig.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 
 interface Proxied {
   readonly cluster: Cluster

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { Holdfast, type HoldfastLock, type HoldfastOptions } from '../../src/index.ts'
+import { ClosedError, Holdfast, type HoldfastLock, type HoldfastOptions } from '../../src/index.ts'
 import { BIRTH } from '../../src/servers/quorum/delayed-restart.ts'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
 import * as scripts from '../../src/servers/redis/scripts.generated.ts'
-import { Diary, granted, within } from '../faults/rig.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { Diary, granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
-import { Cluster } from './rig.ts'
 
 const MANY = new Set<string>([scripts.many.sha1, scripts.many.source])
 
@@ -55,6 +55,21 @@ describe('a RedLock', () => {
     expect(await lock.inspect()).toMatchObject({ holder: lease.owner, holdCount: 1 })
     expect(await lease.release()).toBe(true)
     await cluster.free('it')
+  })
+
+  test('is not asked for any more when its client was closed, by those that are connected only then', async () => {
+    const cluster = await Cluster.start(3)
+    const proxies = await Promise.all(cluster.masters.slice(1).map(({ port }) => startProxy(port)))
+    const holes = proxies.map((proxy) => proxy.blackHole())
+    const [first] = cluster.masters as [RedisServer]
+    const client = clientOf(first)
+    const others = proxies.map((proxy) => clientOf(proxy, { commandTimeoutMs: 2_000 }))
+    const waiting = errorOf(redLockOf([client, ...others]).lock())
+    await client.close()
+    expect(await waiting).toBeInstanceOf(ClosedError)
+    for (const hole of holes) hole.heal()
+    await Promise.all(others.map((other) => other.getLock('another').isLocked()))
+    await never(async () => (await cluster.holders('it')).some(Boolean), 300)
   })
 
   test('is asked for together with plain locks of its clients, which need no vote', async () => {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Lease } from '../../src/index.ts'
 import * as scripts from '../../src/servers/redis/scripts.generated.ts'
-import { granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
+import { granted, within } from '../support/fault-rig.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
-import { Cluster } from './rig.ts'
 
 // No renewal comes before a test is over, and no connection is given up in that time.
 const STILL = { leaseMs: 60_000, longestLeaseMs: 60_000, commandTimeoutMs: 5_000 }

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast } from '../../src/index.ts'
 import { leaves } from '../support/leaks.ts'
 import { letVote } from '../support/masters.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 import { Witness } from '../support/witness.ts'
-import { Cluster } from './rig.ts'
 
 /** Contends until told to stop; what a fault costs it is beside the point here. */
 async function contend(client: Holdfast, witness: Witness, over: () => boolean): Promise<void> {

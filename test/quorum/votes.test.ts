@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Majority } from '../../src/servers/quorum/majority.ts'
 import { lockKeys } from '../../src/servers/redis/keys.ts'
 import * as scripts from '../../src/servers/redis/scripts.generated.ts'
-import { granted, within } from '../faults/rig.ts'
 import { eventually } from '../support/eventually.ts'
+import { granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
-import { Cluster } from './rig.ts'
 
 const isRising = (tokens: readonly number[]) =>
   tokens.every((token, i) => i === 0 || token > Number(tokens[i - 1]))

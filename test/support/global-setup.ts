@@ -9,7 +9,7 @@ import { join } from 'node:path'
  * Without a server the run stops here: no test is skipped in silence.
  */
 export default function setUp({ rootDir }: { rootDir: string }): void {
-  const script = join(rootDir, 'scripts', 'native-server.mjs')
+  const script = join(rootDir, 'scripts/lib/native-server.mjs')
   const args = [script, '--json', process.env.CI === 'true' ? '--install' : '--fetch']
   const { stdout } = spawnSync(process.execPath, args, {
     encoding: 'utf8',

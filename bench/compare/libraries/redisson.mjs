@@ -1,5 +1,5 @@
 // Redisson in a JVM, which does by itself what the tasks of the scenarios do here.
-import { startJava } from '../../java.mjs'
+import { startJava } from '../../support/java.mjs'
 
 const CLIENT = 'bench'
 const WARM_UP_MS = 2_000

@@ -1,7 +1,7 @@
 // Several processes with several callers each want one lock; each holds it for 1 ms.
 import { medians, show } from '../figures.mjs'
 import { withShortDelays } from '../libraries/index.mjs'
-import { takeTurns } from './turns.mjs'
+import { takeTurns } from '../turns.mjs'
 
 const PROCESSES = 4
 const CALLERS = 4

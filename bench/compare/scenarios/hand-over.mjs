@@ -1,7 +1,7 @@
 // From the call of release in one process to the moment the lock is had in another, which waits for
 // it; straight, and through a network that takes some milliseconds each way.
 import { setTimeout as pause } from 'node:timers/promises'
-import { now, openSlowWay, quantile } from '../../support.mjs'
+import { now, openSlowWay, quantile } from '../../support/support.mjs'
 import { show } from '../figures.mjs'
 import { startProcess, withProcesses } from '../worker.mjs'
 
@@ -37,7 +37,7 @@ async function pairOf(library, url, name) {
     startProcess(library, url),
   ])
   await holder.prepare(name)
-  const run = (process, task) => process.run('hand-over', task, name)
+  const run = (process, task) => process.run('scenarios/hand-over', task, name)
   return {
     once: async (wayMs) => {
       await run(holder, 'hold')
@@ -89,7 +89,8 @@ async function measure(context) {
   for (const wayMs of context.quick ? [0, 1] : ONE_WAY_MS) {
     const rows = await withProcesses(1, proxyLibrary, context.server.url, async ([process]) => {
       const { port } = context.server
-      const reached = wayMs === 0 ? port : await process.run('hand-over', 'slow', port, wayMs)
+      const reached =
+        wayMs === 0 ? port : await process.run('scenarios/hand-over', 'slow', port, wayMs)
       return measureNetwork(context, libraries, wayMs, reached)
     })
     networks.push({ wayMs, rows })

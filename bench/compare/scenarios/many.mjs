@@ -63,10 +63,10 @@ async function measureRenewals({ server, libraries, quick }) {
         library,
         server.url,
         async ([process]) => {
-          await process.run('many', 'hold', count)
+          await process.run('scenarios/many', 'hold', count)
           await resetCounts(server.admin)
           const serverBefore = await serverCpuMs(server.admin)
-          const clientMs = await process.run('many', 'rest', leaseMs)
+          const clientMs = await process.run('scenarios/many', 'rest', leaseMs)
           const { scripts, commands, cpuMs } = await countsOf(server.admin)
           const lost = count - (await server.admin.dbsize())
           return { scripts, commands, clientMs, serverMs: cpuMs - serverBefore, lost }
@@ -108,11 +108,11 @@ async function measureMemory({ server, libraries, quick }) {
   )) {
     await server.admin.flushall()
     const holder = await startProcess(library, server.url)
-    const forHeld = await grownBy(server, holder, () => holder.run('many', 'hold', count))
+    const forHeld = await grownBy(server, holder, () => holder.run('scenarios/many', 'hold', count))
     let forWaiting
     if (library.waits) {
       const waiter = await startProcess(library, server.url)
-      forWaiting = await grownBy(server, waiter, () => waiter.run('many', 'wait', count))
+      forWaiting = await grownBy(server, waiter, () => waiter.run('scenarios/many', 'wait', count))
       await waiter.kill()
     }
     await holder.kill()
@@ -143,9 +143,9 @@ async function measureMemory({ server, libraries, quick }) {
 }
 
 async function grownBy(server, process, work) {
-  const before = [await process.run('many', 'heap'), await serverBytes(server.admin)]
+  const before = [await process.run('scenarios/many', 'heap'), await serverBytes(server.admin)]
   await work()
-  const client = (await process.run('many', 'heap')) - before[0]
+  const client = (await process.run('scenarios/many', 'heap')) - before[0]
   return { client, server: (await serverBytes(server.admin)) - before[1] }
 }
 

@@ -32,10 +32,10 @@ async function measure({ server, libraries, quick }) {
     await server.admin.flushall()
     const before = await serverBytes(server.admin)
     const points = await withProcesses(1, library, server.url, async ([process]) => {
-      await process.run('names', 'use', -2_000, 0) // The code gets warm.
+      await process.run('scenarios/names', 'use', -2_000, 0) // The code gets warm.
       const used = []
       for (const [i, to] of upTo.entries()) {
-        const part = await process.run('names', 'use', upTo[i - 1] ?? 0, to)
+        const part = await process.run('scenarios/names', 'use', upTo[i - 1] ?? 0, to)
         const grown = (await serverBytes(server.admin)) - before
         used.push({ names: to, ...part, server: grown, keys: await server.admin.dbsize() })
       }

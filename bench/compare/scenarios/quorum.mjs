@@ -1,9 +1,9 @@
 // A quorum of several masters, uncontended and contended, against the floors on a single server.
 
-import { startServer } from '../../support.mjs'
+import { startServer } from '../../support/support.mjs'
 import { median, medians, show } from '../figures.mjs'
+import { takeTurns } from '../turns.mjs'
 import { withProcesses } from '../worker.mjs'
-import { takeTurns } from './turns.mjs'
 
 const SIZES = [3, 5]
 /** What its work costs where there is more than one of them; it does not wait. */
@@ -48,7 +48,7 @@ async function measure({ server, libraries, rounds, quick }) {
       const some = urls.slice(0, size)
       await flush()
       const { rates } = await withProcesses(1, library, some, ([process]) =>
-        process.run('uncontended', 'compare', server.url, {
+        process.run('scenarios/uncontended', 'compare', server.url, {
           name: `quorum:${round}`,
           inFlight: 1,
           blocks: quick ? 4 : 12,

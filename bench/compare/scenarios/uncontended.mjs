@@ -93,7 +93,7 @@ const describe = (id, title, about, chosen, plan) => ({
     for (let round = 0; round < rounds; round += 1) {
       for (const { library, parts } of measured) {
         const part = await withProcesses(1, library, server.url, ([process]) =>
-          process.run('uncontended', 'compare', server.url, {
+          process.run('scenarios/uncontended', 'compare', server.url, {
             name: `${id}:${round}`,
             blocks: quick ? 4 : 10,
             blockMs: BLOCK_MS,

@@ -64,9 +64,9 @@ async function measure({ server, libraries, rounds, quick }) {
       await server.admin.flushall()
       const part = await withProcesses(1, library, server.url, async ([process]) => {
         await process.prepare(name)
-        await process.run('waiters', 'drain', name, quick ? 100 : 200)
+        await process.run('scenarios/waiters', 'drain', name, quick ? 100 : 200)
         await resetCounts(server.admin)
-        const drained = await process.run('waiters', 'drain', name, quick ? 150 : 500)
+        const drained = await process.run('scenarios/waiters', 'drain', name, quick ? 150 : 500)
         return { ...drained, ...(await countsOf(server.admin)) }
       })
       parts.push(part)

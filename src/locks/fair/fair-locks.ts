@@ -1,27 +1,46 @@
 import type { Clock } from '../../lease/clock.ts'
-import type { CurrentHold } from '../../local/current-hold.ts'
-import type { FairKind, LocalFairQueue } from '../../local/fair-kind.ts'
-import type { Host } from '../../local/host.ts'
-import type { LockSite } from '../../local/lock-site.ts'
+import { LocalWaiter } from '../../local/acquire.ts'
+import type { LocalLock } from '../../local/local-lock.ts'
+import type { LockKind } from '../../local/lock-kind.ts'
 import type { FairServer } from '../../servers/fair-server.ts'
+import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
 import { FairQueue } from './fair-queue.ts'
 import { Heartbeat } from './heartbeat.ts'
 
 /** The fair locks of one client: all of their queues share one heartbeat. */
-export class FairLocks implements FairKind {
-  readonly server: FairServer
+export class FairLocks implements LockKind {
+  readonly isFair = true
   readonly #heartbeat: Heartbeat
 
   constructor(server: FairServer, clock: Clock) {
-    this.server = server
     this.#heartbeat = new Heartbeat(server, clock)
   }
 
-  newQueue(site: LockSite, current: CurrentHold, host: Host): LocalFairQueue {
-    return new FairQueue(this.#heartbeat, site, current, host)
+  newWaiter(lock: LocalLock, request: AcquireRequest): Waiter {
+    return new FairWaiter(lock, request, this.#heartbeat)
   }
 
   close(): void {
     this.#heartbeat.close()
+  }
+}
+
+/** Waits in the queue at the server, where its place is kept by the heartbeat. */
+class FairWaiter extends LocalWaiter {
+  readonly #heartbeat: Heartbeat
+
+  constructor(lock: LocalLock, request: AcquireRequest, heartbeat: Heartbeat) {
+    super(lock, request)
+    this.#heartbeat = heartbeat
+  }
+
+  start(): void {
+    this.lock.tasks.run(this.contend(), this)
+  }
+
+  contend(): Promise<void> {
+    const { lock } = this
+    lock.queued ??= new FairQueue(this.#heartbeat, lock)
+    return (lock.queued as FairQueue).wait(this)
   }
 }

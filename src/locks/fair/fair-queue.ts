@@ -1,12 +1,9 @@
 import type { Moment } from '../../lease/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
-import { AcquireRequests, type Asked, callMsFor } from '../../local/acquire-requests.ts'
-import type { CurrentHold } from '../../local/current-hold.ts'
-import type { LocalFairQueue } from '../../local/fair-kind.ts'
-import { HoldRequests } from '../../local/hold-requests.ts'
-import type { Host } from '../../local/host.ts'
-import type { LockSite } from '../../local/lock-site.ts'
-import type { Services } from '../../local/services.ts'
+import { type Asked, abandonName, ask, callMsFor, nameOf } from '../../local/ask.ts'
+import { lengthen } from '../../local/extend.ts'
+import type { LocalLock, QueuedWaiters } from '../../local/local-lock.ts'
+import { reenter } from '../../local/reenter.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HeartbeatAnswer, QueueAnswer } from '../../servers/answers.ts'
 import type { Subscription } from '../../servers/subscription.ts'
@@ -24,28 +21,18 @@ const NO_EXPIRY_POLL_MS = 5_000
  * Redis, so that local waiters keep their order among all others. The lock is not raced for: whoever
  * lets go gives it to the next in the queue, who is told by a message.
  */
-export class FairQueue implements LocalFairQueue {
+export class FairQueue implements QueuedWaiters {
   readonly rawName: string
-  readonly #site: LockSite
+  readonly #lock: LocalLock
   readonly #heartbeat: Heartbeat
-  readonly #services: Services
-  readonly #acquireRequests: AcquireRequests
-  readonly #holdRequests: HoldRequests
-  readonly #current: CurrentHold
-  readonly #host: Host
   readonly #inFlight = new RequestsInFlight()
   readonly places = new Places()
   #listening: Subscription | null = null
 
-  constructor(heartbeat: Heartbeat, site: LockSite, current: CurrentHold, host: Host) {
-    this.rawName = site.rawName
-    this.#site = site
+  constructor(heartbeat: Heartbeat, lock: LocalLock) {
+    this.rawName = lock.rawName
+    this.#lock = lock
     this.#heartbeat = heartbeat
-    this.#services = site.services
-    this.#acquireRequests = new AcquireRequests(site)
-    this.#holdRequests = new HoldRequests(site)
-    this.#current = current
-    this.#host = host
     this.#heartbeat.join(this)
   }
 
@@ -60,25 +47,25 @@ export class FairQueue implements LocalFairQueue {
 
   /** Asks, queues and waits until the waiter has the lock or is settled. */
   async wait(waiter: Waiter): Promise<void> {
-    const place = new Place(waiter, this.#acquireRequests.nameOf(waiter))
+    const place = new Place(waiter, nameOf(waiter))
     if (!waiter.asksOnce) this.places.add(place)
     let done = false
     while (!done && !waiter.settled) {
       waiter.wakeEvent.reset()
-      const { hold: own } = this.#current
+      const { hold: own } = this.#lock.current
       if (own?.owner === waiter.request.owner) {
         this.#leave(place)
-        return this.#host.reenter(own, waiter)
+        return reenter(this.#lock, own, waiter)
       }
       done = this.#claim(place) || (await this.#ask(place))
     }
     this.#leave(place)
-    if (!waiter.asking) this.#acquireRequests.abandonName(waiter)
+    if (!waiter.asking) abandonName(this.#lock, waiter)
   }
 
   /** A message, a heartbeat or a release says so. */
   granted(owner: string, token: number): void {
-    const { clock } = this.#services
+    const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
       place.granted(token)
@@ -86,8 +73,8 @@ export class FairQueue implements LocalFairQueue {
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
     // Whoever it was has left: what came late must not hold everybody up.
-    else if (this.#current.hold?.token !== token) {
-      this.#heartbeat.refuse(this.#site.remoteFair, owner, token)
+    else if (this.#lock.current.hold?.token !== token) {
+      this.#heartbeat.refuse(this.#lock.remoteFair, owner, token)
     }
   }
 
@@ -106,7 +93,7 @@ export class FairQueue implements LocalFairQueue {
     if (this.places.size === 0) return
     // Those who wait for long also hear of releases by others who know nothing of the queue. What
     // is missed there is found by the next heartbeat.
-    this.#listening ??= this.#site.remote.listen((message) => {
+    this.#listening ??= this.#lock.remote.listen((message) => {
       if (message !== undefined) this.lookAgain()
     })
   }
@@ -134,35 +121,35 @@ export class FairQueue implements LocalFairQueue {
 
   /** @returns whether the waiter has the lock, by a grant that needs no asking */
   #claim(place: Place): boolean {
-    const claim = place.claim(this.#services.clock)
+    const claim = place.claim(this.#lock.services.clock)
     // Whoever has a stand-in blocks the event loop, maybe at once, and for longer than a claim lasts.
-    if (claim === null || this.#services.watchdog.hasStandIn) return false
+    if (claim === null || this.#lock.services.watchdog.hasStandIn) return false
     const { waiter, claimMs } = place
     const hold = this.#hold(place, claim.token, claim.sentAt, claimMs)
     if (hold === null) return false
     // Sent before the owner goes on, who may block the event loop for longer than the claim window.
     // Should it fail, the hold ends with its claim window, and is lost as any other.
-    this.#holdRequests.lengthen(hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
-    this.#host.begin(waiter, hold)
+    lengthen(this.#lock, hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
+    waiter.granted(hold)
     return true
   }
 
   /** @returns the hold that a grant makes; null when it came too late to be of use */
   #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
-    const hold = this.#current.granted(place.waiter, { token }, sentAt, leaseMs)
+    const hold = this.#lock.current.granted(place.waiter, { token }, sentAt, leaseMs)
     if (hold !== null) this.#leave(place)
     return hold
   }
 
   #queueUp({ waiter, ticket }: Place): Promise<Asked<QueueAnswer>> {
     const callMs = callMsFor(waiter)
-    const owner = this.#acquireRequests.nameOf(waiter)
+    const owner = nameOf(waiter)
     const { leaseMs } = waiter.request
     const waits = !waiter.asksOnce
     waiter.queued ||= waits
     const listens = () => this.#heartbeat.listens
-    return this.#acquireRequests.ask(waiter, callMs, () =>
-      this.#site.remoteFair.acquire({
+    return ask(this.#lock, waiter, callMs, () =>
+      this.#lock.remoteFair.acquire({
         owner,
         leaseMs,
         ticket: waits ? ticket : null,
@@ -191,11 +178,11 @@ export class FairQueue implements LocalFairQueue {
     if (grant?.kind === 'granted') {
       const hold = this.#hold(place, grant.token, sentAt, waiter.request.leaseMs)
       if (hold === null) return false
-      this.#host.begin(waiter, hold)
+      waiter.granted(hold)
       return true
     }
     if (grant?.kind === 'held') {
-      if (this.#current.hold?.owner === waiter.request.owner) return false
+      if (this.#lock.current.hold?.owner === waiter.request.owner) return false
       waiter.resolve(null)
       return true
     }
@@ -203,7 +190,7 @@ export class FairQueue implements LocalFairQueue {
       this.#heartbeat.start()
       place.ticket = grant.ticket
       place.queued(grant, sentAt)
-      this.#host.announce(waiter)
+      this.#lock.announce(waiter)
       // A grant that came meanwhile has set the event, as has the end of the wait.
       await waiter.wakeEvent.wait(grant.ttlMs < 0 ? NO_EXPIRY_POLL_MS : undefined)
     } else {

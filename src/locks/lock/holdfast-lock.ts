@@ -1,6 +1,7 @@
 import { assertFunction } from '../../input.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
+import type { LockKind } from '../../local/lock-kind.ts'
 import {
   type Acquisition,
   LOCK_OPTIONS,
@@ -39,10 +40,10 @@ export class HoldfastLock {
     rawName: string,
     owner: Owner | undefined,
     locks: LocalLocks,
-    fair: boolean,
+    kind: LockKind,
   ) {
     this.#registry = locks
-    this.access = new LockAccess(name, rawName, owner, locks, fair)
+    this.access = new LockAccess(name, rawName, owner, locks, kind)
   }
 
   get name(): string {

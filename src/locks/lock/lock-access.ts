@@ -1,7 +1,11 @@
 import { leaseMs as checkedLeaseMs } from '../../input.ts'
 import type { Hold } from '../../lease/hold.ts'
 import { Lease } from '../../lease/lease.ts'
+import { acquire } from '../../local/acquire.ts'
+import { extend } from '../../local/extend.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
+import type { LockKind } from '../../local/lock-kind.ts'
+import { release } from '../../local/release.ts'
 import type { Acquisition } from '../../options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Holder } from '../../owner/holder.ts'
@@ -14,7 +18,7 @@ export class LockAccess {
   readonly name: string
   readonly rawName: string
   readonly registry: LocalLocks
-  readonly fair: boolean
+  readonly kind: LockKind
   readonly currentOwner: CurrentOwner<Lease>
 
   constructor(
@@ -22,13 +26,17 @@ export class LockAccess {
     rawName: string,
     owner: Owner | undefined,
     locks: LocalLocks,
-    fair: boolean,
+    kind: LockKind,
   ) {
     this.name = name
     this.rawName = rawName
     this.registry = locks
-    this.fair = fair
+    this.kind = kind
     this.currentOwner = new CurrentOwner(rawName, owner, locks, locks.leases)
+  }
+
+  get fair(): boolean {
+    return this.kind.isFair
   }
 
   /** @throws `InvalidArgumentError`, `ClosedError`, or the reason of an abort */
@@ -78,22 +86,22 @@ export class LockAccess {
       const lease = new Lease(hold, scoped, askedAt, {
         release: () => {
           leases.remove(holder, this.rawName, lease)
-          return lock.release(hold, watched)
+          return release(lock, hold, watched)
         },
         extend: (ms) => {
           this.registry.assertNotLonger(this.name, checkedLeaseMs(ms, '`leaseMs`'))
-          return lock.extend(hold, ms)
+          return extend(lock, hold, ms)
         },
       })
       leases.add(holder, this.rawName, lease)
       hold.whenLost ??= () => leases.lookAfter(holder, this.rawName)
       return lease
     }
-    return lock.acquire({
+    return acquire(lock, this.kind, {
       owner,
       leaseMs: leaseMs ?? this.registry.leaseMs,
       watched,
-      fair: this.fair,
+      fair: this.kind.isFair,
       waitMs,
       signal,
       known,

@@ -4,8 +4,8 @@ import type { Lease } from '../../lease/lease.ts'
 import type { Acquisition } from '../../options.ts'
 import { inCanonicalOrder } from './canonical-order.ts'
 import { HoldingTime } from './holding-time.ts'
+import type { Wanted } from './joint-request.ts'
 import { groupsOf, JointRequest } from './joint-request.ts'
-import type { Wanted } from './wanted.ts'
 
 /** Leases that are lost so often in a row while the others are taken are too short for that. */
 const MOST_LOSSES = 5

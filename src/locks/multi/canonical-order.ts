@@ -1,6 +1,11 @@
 import { unavailableError } from '../../errors.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
-import type { Wanted } from './wanted.ts'
+import type { LockAccess } from '../lock/lock-access.ts'
+
+/** What is put in order: something that is about one lock. */
+interface OfLock {
+  readonly access: LockAccess
+}
 
 /**
  * Puts locks in an order that all clients keep: by server, slot and name. A lock that is there
@@ -10,10 +15,10 @@ import type { Wanted } from './wanted.ts'
  * @param longestMs how long all of it may take
  * @returns rejects where that time was up while a server was silent for longer than it is as a rule
  */
-export async function inCanonicalOrder(
-  all: readonly Wanted[],
+export async function inCanonicalOrder<T extends OfLock>(
+  all: readonly T[],
   longestMs: number,
-): Promise<Wanted[]> {
+): Promise<T[]> {
   const desks = new Map(all.map(({ access: { registry } }) => [registry.server, registry]))
   const nodes = [...desks.keys()]
   const ids = new Map<unknown, string>()
@@ -28,9 +33,7 @@ export async function inCanonicalOrder(
         if (id !== undefined) return
         const silentMs = performance.now() - askedAt
         if (silentMs >= longestMs - 1 && silentMs > limits.responseTime.usualMs) {
-          const [one] = all.filter(({ access: { registry } }) => registry.server === node) as [
-            Wanted,
-          ]
+          const [one] = all.filter(({ access: { registry } }) => registry.server === node) as [T]
           const what = `not acquired within ${Math.round(longestMs)} ms`
           throw unavailableError(one.access.name, what, 'Redis gave no answer')
         }
@@ -38,7 +41,7 @@ export async function inCanonicalOrder(
       }),
     )
   }
-  const placed = new Map<string, Wanted>()
+  const placed = new Map<string, T>()
   for (const one of all) {
     const { registry, rawName } = one.access
     const server = ids.get(registry.server) ?? nodes.indexOf(registry.server)

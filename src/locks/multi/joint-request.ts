@@ -1,8 +1,15 @@
+import type { Owner } from '../../owner/owner.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
 import type { Attempt, LockServer } from '../../servers/lock-server.ts'
 import type { Asker } from '../../waiting/waiter.ts'
-import type { Wanted } from './wanted.ts'
+import type { LockAccess } from '../lock/lock-access.ts'
+
+/** One of the locks that are to be had together, and who is to have it. */
+export interface Wanted {
+  readonly access: LockAccess
+  readonly owner: Owner
+}
 
 interface Asking {
   readonly attempt: Attempt

@@ -22,8 +22,8 @@ import { runWhileHeld } from '../lock/run-while-held.ts'
 import { alone, ownSelfWait, selfWaitInFrame, warnOfSelfWait } from '../lock/self-wait-warning.ts'
 import { endedByUnlock } from '../lock/unlock-errors.ts'
 import { AllOrNone } from './all-or-none.ts'
+import type { Wanted } from './joint-request.ts'
 import { MultiLease, oneOf } from './multi-lease.ts'
-import type { Wanted } from './wanted.ts'
 
 /**
  * Several locks as one: all of them or none. They may be of any kind, of any client and server.

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
+import { plainKind } from '../../local/acquire.ts'
 import { Backend, type Client } from '../../local/backend.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
@@ -58,7 +59,13 @@ export class RedLocks {
     const votes = [...parts].sort((a, b) => (a.registry.clientId < b.registry.clientId ? -1 : 1))
     const rawName = JSON.stringify(votes.map((part) => part.rawName))
     const name = [...new Set(parts.map((part) => part.name))].join(', ')
-    return new HoldfastLock(name, rawName, explicit[0], this.#branch(votes).backend.registry, false)
+    return new HoldfastLock(
+      name,
+      rawName,
+      explicit[0],
+      this.#branch(votes).backend.registry,
+      plainKind,
+    )
   }
 
   /** Releases what is held and lets nobody wait any more. The other clients stay open. */

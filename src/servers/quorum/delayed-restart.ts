@@ -2,25 +2,25 @@ import type { AcquireAnswer, ReenterAnswer } from '../answers.ts'
 import type { Attempt, Reentry } from '../lock-server.ts'
 import { withCounts } from '../redis/acquire-args.ts'
 import type { LockKeys } from '../redis/keys.ts'
-import type { RedisServer } from '../redis/redis-server.ts'
 import { type Forgot, reentryOf, voteOf, whole } from '../redis/replies.ts'
+import type { ScriptServer } from '../redis/script-runner.ts'
 import * as scripts from '../redis/scripts.generated.ts'
 
 /** The key that tells since when a master may vote, and as which process of the server. */
 export const BIRTH = 'holdfast_birth'
 
 /** @returns whether it has no mark of ever having voted */
-export async function isUnused(node: RedisServer, timeoutMs: number): Promise<boolean> {
+export async function isUnused(node: ScriptServer, timeoutMs: number): Promise<boolean> {
   return (await markOf(node, timeoutMs)) === null
 }
 
 /** @returns the longest lease that it was told of, in milliseconds; 0 where it knows of none */
-export async function longestKnown(node: RedisServer, timeoutMs: number): Promise<number> {
+export async function longestKnown(node: ScriptServer, timeoutMs: number): Promise<number> {
   const [, ms = 0] = / [0-9a-f]+ (\d+)$/.exec((await markOf(node, timeoutMs)) ?? '') ?? []
   return Number(ms)
 }
 
-function markOf(node: RedisServer, timeoutMs: number): Promise<string | null> {
+function markOf(node: ScriptServer, timeoutMs: number): Promise<string | null> {
   return node.runner.raw(timeoutMs, (client) => client.get(BIRTH))
 }
 
@@ -31,7 +31,7 @@ function markOf(node: RedisServer, timeoutMs: number): Promise<string | null> {
  * @param onSend called each time that a request is sent
  */
 export function askForVote(
-  { runner, counterMs }: RedisServer,
+  { runner, counterMs }: ScriptServer,
   keys: LockKeys,
   { owner, leaseMs, reserve, callMs }: Attempt,
   longestMs: number,
@@ -47,7 +47,7 @@ export function askForVote(
 
 /** Asks a master for one more acquisition of a hold, as `reenter` asks a server. */
 export function reenterByVote(
-  { runner, counterMs }: RedisServer,
+  { runner, counterMs }: ScriptServer,
   keys: LockKeys,
   { owner, leaseMs, holds, token, callMs }: Reentry,
   longestMs: number,
@@ -64,7 +64,7 @@ export function reenterByVote(
  * @param newborn whether none of the masters has ever been used
  */
 export async function enrol(
-  node: RedisServer,
+  node: ScriptServer,
   restMs: number | Promise<number>,
   newborn: boolean,
   timeoutMs: number,

@@ -1,8 +1,8 @@
 import { within } from '../../kit/within.ts'
 import type { AcquireAnswer } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
-import type { RedisServer } from '../redis/redis-server.ts'
 import type { Forgot } from '../redis/replies.ts'
+import type { ScriptServer } from '../redis/script-runner.ts'
 import { enrol, longestKnown } from './delayed-restart.ts'
 
 /** Why a master does not vote. */
@@ -10,22 +10,27 @@ const MAY_HAVE_FORGOTTEN =
   'it was started or emptied not long ago, or was a replica, and may have forgotten leases; it votes ' +
   'again when the longest lease has passed'
 
+/** The server of a master. */
+interface Server extends ScriptServer {
+  readonly whyDown: CallFailure | undefined
+}
+
 /** What is to be known of the other masters. */
 interface Peers {
-  readonly all: () => readonly RedisServer[]
+  readonly all: () => readonly Server[]
   /** Whether none of them has ever been used. */
   readonly isNew: () => Promise<boolean>
 }
 
 /** Tells one master of several since when it votes, when it does not know. */
 export class Enrolment {
-  readonly #node: RedisServer
+  readonly #node: Server
   readonly #longestMs: number
   readonly #peers: Peers
   #runId = ''
 
   /** @param longestMs the longest lease that this client takes, in milliseconds */
-  constructor(node: RedisServer, longestMs: number, peers: Peers) {
+  constructor(node: Server, longestMs: number, peers: Peers) {
     this.#node = node
     this.#longestMs = longestMs
     this.#peers = peers

@@ -55,7 +55,7 @@ interface First {
  * they ask one master first, and only who gets its vote asks the others. All agree on which that
  * is, as a rule: one that is known to have let the lock go, the least by an order that is the same
  * for all. Nothing depends on it; who does not agree splits the votes as before. It costs the winner
- * a round trip, so that few do without. Measured with `node bench/quorum-contention.mjs`.
+ * a round trip, so that few do without. Measured with `node bench/probes/quorum/contention.mjs`.
  */
 export class HeadStart {
   readonly #masters: readonly Master[]

@@ -51,6 +51,7 @@ export class Master {
   readonly #attempts: Attempts
   readonly #enrolment: Enrolment
   readonly #ignoreUps: () => void
+  #closed = false
 
   /** @param nameOf the raw name that a lock has there; left out where it is the same everywhere */
   constructor(
@@ -149,8 +150,8 @@ export class Master {
 
   /** Ends what that name has there, which is not given back to it. */
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
-    const { runner } = this.server
     const { restMs } = this.#settings
+    const { runner } = this.server
     return this.#ask(() => forceRelease(runner, this.#here(keys), seen, timeoutMs, restMs))
   }
 
@@ -174,13 +175,14 @@ export class Master {
     return hash
   }
 
-  /** Ends when no release is under way or owed; nobody waits for a master that is down. */
+  /** Ends when no release is under way or owed; a master that is down is not waited for. */
   quiet(): Promise<void> {
     return this.#attempts.quiet()
   }
 
-  /** Nothing is released in the background any more. */
+  /** Nothing is asked any more, nor released in the background. */
   close(): void {
+    this.#closed = true
     this.#ignoreUps()
     this.#attempts.close()
   }
@@ -210,17 +212,21 @@ export class Master {
     return isThere
   }
 
-  /** What it would be of no use to wait for: one that cannot be reached fails at once. */
+  /** One that cannot be reached fails at once; the first connection may take twice as long as a call. */
   #ask<T>(call: () => Promise<T>): Promise<T> {
     const { server } = this
     if (server.everUp || server.whyDown !== undefined) return this.#askIfUp(call)
     server.connect()
-    return within(this.#settings.callMs, server.known).then(() => this.#askIfUp(call))
+    return within(2 * this.#settings.callMs, server.known).then(() => this.#askIfUp(call))
   }
 
   #askIfUp<T>(call: () => Promise<T>): Promise<T> {
-    const { whyDown } = this.server
-    return whyDown === undefined ? call() : Promise.reject(whyDown)
+    // The connection may be another client's, and go on without this one.
+    if (this.#closed) return Promise.reject(new CallFailure('closed', 'the client was closed'))
+    const { whyDown, everUp } = this.server
+    if (whyDown !== undefined) return Promise.reject(whyDown)
+    if (everUp) return call()
+    return Promise.reject(new CallFailure('unsent', 'it is not connected yet'))
   }
 
   /** What it answers counts only while no other of the masters is the same server. */

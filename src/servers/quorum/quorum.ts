@@ -1,6 +1,7 @@
 import type { LeaseToRenew } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { LockServer } from '../lock-server.ts'
+import { orderBySlot } from '../redis/cluster-slot.ts'
 import { lockKeys } from '../redis/keys.ts'
 import { identifyAll } from './inspect.ts'
 import { downOf, Majority, type Votes } from './majority.ts'
@@ -59,9 +60,9 @@ export class Quorum extends Members implements LockServer {
     return locks.length === 0 ? [] : [[...locks.keys()]]
   }
 
-  /** By its name alone: its masters have no slots. */
-  orderOf(): string {
-    return ''
+  /** As on one server: a client of a single master is one of that server as well. */
+  orderOf(rawName: string): string {
+    return orderBySlot(rawName)
   }
 
   get whyDown(): CallFailure | undefined {

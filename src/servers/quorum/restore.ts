@@ -1,6 +1,6 @@
 import type { Granted, LeaseToRenew } from '../answers.ts'
 import { forcedKey, type LockKeys } from '../redis/keys.ts'
-import type { RedisServer } from '../redis/redis-server.ts'
+import type { ScriptServer } from '../redis/script-runner.ts'
 import * as scripts from '../redis/scripts.generated.ts'
 
 /**
@@ -10,7 +10,7 @@ import * as scripts from '../redis/scripts.generated.ts'
  * @returns that it was granted, whatever the answer: it may have the lock in that name
  */
 export function restoreAt(
-  { runner, counterMs }: RedisServer,
+  { runner, counterMs }: ScriptServer,
   { both, lock }: LockKeys,
   { wireOwner, holds = 1, token = 0 }: LeaseToRenew,
   leaseMs: number,

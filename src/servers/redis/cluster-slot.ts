@@ -17,6 +17,11 @@ export function slotOf(key: string): number {
   return crc % 16_384
 }
 
+/** Where a lock stands among those of a server: by its slot, so that those of one slot are side by side. */
+export function orderBySlot(rawName: string): string {
+  return String(slotOf(rawName)).padStart(5, '0')
+}
+
 /** The indices of the leases, those of one slot together: a script takes keys of one slot only. */
 export function groupBySlot(leases: readonly { readonly key: string }[]): number[][] {
   const slots = new Map<number, number[]>()

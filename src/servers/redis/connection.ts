@@ -32,10 +32,7 @@ export class Connection {
   readonly #events: ConnectionEvents
   #client: Client | undefined
   readonly #backoff = new Backoff()
-  readonly #due = new DueCalls(
-    (client) => this.#leaveIfSilent(client),
-    (failure) => this.heard(failure),
-  )
+  readonly #due: DueCalls
   #up = false
   #everUp = false
   /** Whether the attempt to connect came to something, or was told of. */
@@ -52,6 +49,8 @@ export class Connection {
 
   constructor(settings: ConnectionSettings, events: ConnectionEvents) {
     this.#settings = settings
+    const silent = (client: Client) => this.#leaveIfSilent(client)
+    this.#due = new DueCalls(settings.silenceMs, silent, (failure) => this.heard(failure))
     this.#events = events
     this.known = new Promise((resolve) => {
       this.#tellKnown = resolve

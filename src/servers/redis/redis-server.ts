@@ -4,7 +4,7 @@ import type { FairServer } from '../fair-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
-import { groupBySlot, slotOf } from './cluster-slot.ts'
+import { groupBySlot, orderBySlot } from './cluster-slot.ts'
 import { Connection } from './connection.ts'
 import { RedisFairServer } from './fair-commands.ts'
 import type { LockKeys } from './keys.ts'
@@ -80,7 +80,7 @@ export class RedisServer implements LockServer {
   }
 
   orderOf(rawName: string): string {
-    return String(slotOf(rawName)).padStart(5, '0')
+    return orderBySlot(rawName)
   }
 
   /** The queues of fair locks there, as one client has places in them. */

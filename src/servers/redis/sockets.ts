@@ -18,9 +18,22 @@ export function tameSockets(client: object): void {
   inner.on('reconnecting', () => setImmediate(() => inner.reconnectTimeout?.unref?.()).unref())
 }
 
-/** The same for a client of one server, and for those that it asks where the server is. */
+/**
+ * The same for a client of one server, and for those that it asks where the server is. Once it is
+ * connected its calls have deadlines of their own, and ioredis need not set a timer for each.
+ */
 export function tameClient(client: object): void {
   tameSockets(client)
+  const inner = client as {
+    on(event: string, listener: () => void): void
+    setSocketTimeout?: () => void
+  }
+  inner.on('ready', () => {
+    inner.setSocketTimeout = () => {}
+  })
+  inner.on('close', () => {
+    delete inner.setSocketTimeout
+  })
   tameSentinels(client)
 }
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { ensureServer, guard } from '../../../scripts/native-server.mjs'
+import { ensureServer, guard } from '../../../scripts/lib/native-server.mjs'
 
 const folders = new Set()
 const running = new Set()

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { guard } from '../../../scripts/native-server.mjs'
+import { guard } from '../../../scripts/lib/native-server.mjs'
 import { freePort, openAdmin, Server, startGuarded } from './server.mjs'
 
 const PROGRAM = fileURLToPath(new URL('../../support/settable-clock.mjs', import.meta.url))

@@ -1,0 +1,207 @@
+// What the measurements share: a server of their own, figures, and processes that answer.
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { cpus } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { ensureServer, guard } from '../../scripts/lib/native-server.mjs'
+
+/** A server on a free loopback port, ended with this process. */
+export async function startServer() {
+  const server = await startProcess(await freePort())
+  console.log(aboutTheMachine())
+  return server
+}
+
+/** One line for the top of a measurement. */
+export function aboutTheMachine() {
+  const { kind, version } = ensureServer()
+  return `${kind} ${version}, Node.js ${process.version}, ${cpus().length} cores`
+}
+
+const servers = new Set()
+process.on('exit', () => {
+  for (const server of servers) server.kill('SIGKILL')
+})
+process.on('SIGINT', () => process.exit(130))
+process.on('SIGTERM', () => process.exit(143))
+
+/** A server on that port, without persistence. */
+export async function startProcess(port) {
+  const { path, env, kind, version } = ensureServer()
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const [program, ...words] = [...guard(), path, ...args]
+  const server = spawn(program, words, { stdio: 'ignore', env: { ...process.env, ...env } })
+  servers.add(server)
+  const ended = once(server, 'exit').then(() => servers.delete(server))
+  const admin = new Redis(port, { maxRetriesPerRequest: null, retryStrategy: () => 5 })
+  admin.on('error', () => {})
+  await admin.ping()
+  const kill = async (signal = 'SIGKILL') => {
+    server.kill(signal)
+    await ended
+  }
+  const stop = async () => {
+    admin.disconnect()
+    await kill()
+  }
+  const signal = (name) => server.kill(name)
+  return { port, url: `redis://127.0.0.1:${port}`, kind, version, admin, signal, kill, stop }
+}
+
+export async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+/** Starts the calling file once more as a process of its own, with arguments. */
+export function forkSelf(url, ...args) {
+  return fork(new URL(url), args.map(String))
+}
+
+/** For times of several processes of one machine, in milliseconds. */
+export const now = () => Number(process.hrtime.bigint()) / 1e6
+
+/** The worker's side of {@link startWorker}. It ends with its parent. */
+export function serve(actions) {
+  process.on('message', async ({ id, name, args }) => {
+    const reply = await Promise.resolve(actions[name](...args)).then(
+      (result) => ({ id, result }),
+      (error) => ({ id, error: String(error?.stack ?? error) }),
+    )
+    if (process.connected) process.send(reply)
+  })
+  process.on('disconnect', () => process.exit())
+}
+
+const running = new Set()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Starts the calling file as a process that does what it is called for, several things at a time. */
+export function startWorker(url, ...args) {
+  const child = forkSelf(url, 'worker', ...args)
+  running.add(child)
+  const calls = new Map()
+  let ids = 0
+  const kill = (signal = 'SIGKILL') => child.kill(signal)
+  const ended = new Promise((resolve) => child.once('exit', resolve)).then(() => {
+    running.delete(child)
+    for (const { reject } of calls.values()) reject(new Error('the process ended'))
+    calls.clear()
+  })
+  child.on('message', ({ id, result, error }) => {
+    const { resolve, reject } = calls.get(id)
+    calls.delete(id)
+    if (error === undefined) resolve(result)
+    else reject(new Error(error))
+  })
+  const call = (name, ...params) =>
+    new Promise((resolve, reject) => {
+      ids += 1
+      calls.set(ids, { resolve, reject })
+      child.send({ id: ids, name, args: params })
+    })
+  return { call, kill, ended }
+}
+
+/** The next message of a process that the test accepts. */
+export function messageOf(child, accepts = () => true) {
+  return new Promise((resolve, reject) => {
+    const onExit = (code) => reject(new Error(`a process ended with ${code}`))
+    child.once('exit', onExit)
+    child.on('message', function listener(message) {
+      if (!accepts(message)) return
+      child.off('message', listener)
+      child.off('exit', onExit)
+      resolve(message)
+    })
+  })
+}
+
+export function quantile(values, q) {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]
+}
+
+/** `p50 … p99 … max …`, in the unit of the values. */
+export function spread(values, unit = 'ms') {
+  const at = (q) => `${quantile(values, q).toFixed(2)} ${unit}`
+  return `p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)}`
+}
+
+/** How often each command has run on the server since the last `CONFIG RESETSTAT`. */
+export async function callsOf(admin) {
+  const info = await admin.info('commandstats')
+  const calls = {}
+  for (const [, name, count] of info.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)) {
+    calls[name] = Number(count)
+  }
+  return calls
+}
+
+/** Prints rows of equal length under their headings. */
+export function table(headings, rows) {
+  const lines = [headings, ...rows].map((row) => row.map(String))
+  const widths = headings.map((_, i) => Math.max(...lines.map((line) => line[i].length)))
+  for (const line of lines) {
+    console.log(
+      line
+        .map((word, i) => (i === 0 ? word.padEnd(widths[i]) : word.padStart(widths[i])))
+        .join('  '),
+    )
+  }
+}
+
+/** Waits for a condition, and gives up with an error. */
+export async function until(condition, what, timeoutMs = 30_000) {
+  for (const end = now() + timeoutMs; !(await condition()); await pause(2)) {
+    if (now() > end) throw new Error(`${what}: not within ${timeoutMs} ms`)
+  }
+}
+
+/** Waits for less than a timer can. */
+export async function spin(ms) {
+  for (const end = now() + ms; now() < end; ) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** @returns the port of a proxy that lets everything through, in order and so much later */
+export async function openSlowWay(target, oneWayMs) {
+  const ways = []
+  const listener = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1')
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ]) {
+      from.setNoDelay(true)
+      from.on('error', () => {})
+      from.on('data', (chunk) => {
+        ways.push({ at: now() + oneWayMs, to, chunk })
+        if (ways.length === 1) schedule()
+      })
+      from.on('close', () => to.destroy())
+    }
+  })
+  // All that is under way arrives in the order in which it came. A timer is too coarse for the
+  // last of it.
+  const schedule = () => {
+    const leftMs = ways[0].at - now()
+    if (leftMs > 2) setTimeout(schedule, leftMs - 2)
+    else if (leftMs > 0) setImmediate(schedule)
+    else {
+      const { to, chunk } = ways.shift()
+      to.write(chunk)
+      if (ways.length > 0) schedule()
+    }
+  }
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  return listener.address().port
+}

@@ -1,0 +1,211 @@
+// Who watches the locks from outside, in the measurements of the fair lock: what Redis did, in its
+// order, as its MONITOR tells it; and a journal in Redis that the holders write themselves.
+import { connect } from 'node:net'
+import { Redis } from 'ioredis'
+import * as scripts from '../../dist/esm/servers/redis/scripts.generated.js'
+
+/** What the keys of the journal begin with. */
+export const JOURNAL = 'journal:'
+
+/** The scripts by the names that MONITOR shows: their hashes, or how their text begins. */
+const SCRIPTS = new Map(
+  Object.values(scripts).flatMap((script) => [
+    [script.sha1, script],
+    [beginning(script.source.replaceAll('\n', '\\n')), script],
+  ]),
+)
+
+function beginning(source) {
+  return source.slice(0, 40)
+}
+
+/**
+ * All that the server does from now on: `onLine(words, inScript, seconds)` for each command, the last
+ * being the server's time in words.
+ */
+export async function openMonitor(port, onLine) {
+  const socket = connect(port, '127.0.0.1')
+  let rest = ''
+  const confirmed = new Promise((resolve, reject) => {
+    socket.once('data', resolve)
+    socket.once('error', reject)
+  })
+  socket.setEncoding('latin1')
+  socket.on('data', (chunk) => {
+    const lines = (rest + chunk).split('\r\n')
+    rest = lines.pop()
+    for (const line of lines) {
+      const at = line.indexOf('] "')
+      if (at === -1) continue
+      const words = line.slice(at + 3, -1).split('" "')
+      onLine(words, line.slice(at - 4, at) === ' lua', line.slice(1, line.indexOf(' ')))
+    }
+  })
+  socket.write('MONITOR\r\n')
+  await confirmed
+  return {
+    /** Resolves when all has been told that was done before this call. */
+    async caughtUp(admin) {
+      const mark = `caught up ${Math.random()}`
+      const seen = new Promise((resolve) => {
+        const inner = onLine
+        onLine = (words, ...others) => {
+          if (words[1] === mark) resolve()
+          inner(words, ...others)
+        }
+      })
+      await admin.echo(mark)
+      await seen
+    },
+    close: () => socket.destroy(),
+  }
+}
+
+/**
+ * What fair locks did, from the lines of MONITOR. Who came is whose request reached Redis first,
+ * whatever tickets the lock gave; who was granted is whose name Redis wrote into the hash.
+ */
+export class FairJudge {
+  /** Attempts that were to wait, in all locks. */
+  arrivals = 0
+  /** Those that gave up. */
+  departures = 0
+  grants = 0
+  /** Grants to one who had come after another who still waited. */
+  inversions = 0
+  /** Grants of one attempt beyond its first. */
+  repeated = 0
+  /** Grants taken back at once, since nobody listened. */
+  passedOver = 0
+  #isLock
+  #queues = new Map()
+  #granted = new Set()
+  #fresh = ''
+
+  /** @param isLock tells a lock's name from other keys */
+  constructor(isLock) {
+    this.#isLock = isLock
+  }
+
+  see(words, inScript) {
+    const [command, first, second] = words
+    if (inScript) {
+      if (command === 'HSET' && this.#isLock(first)) this.#grant(first, second)
+      if (command === 'DEL' && first === this.#fresh) this.passedOver += 1
+      return
+    }
+    this.#fresh = ''
+    if (!command.startsWith('eval')) return
+    const script = SCRIPTS.get(first) ?? SCRIPTS.get(beginning(first))
+    if (script !== scripts.acquireFair && script !== scripts.releaseFair) return
+    const lock = words[3 + script.keys.indexOf('lock')]
+    if (!this.#isLock(lock)) return
+    const arg = (name) => words[3 + script.keys.length + script.args.indexOf(name)]
+    const queue = this.#queueOf(lock)
+    if (script === scripts.releaseFair) {
+      if (arg('token') === '' && queue.delete(arg('owner'))) this.departures += 1
+    } else if (arg('ticket') === '') {
+      // Who has a ticket came before; who is not to wait has no place.
+      if (!queue.has(arg('owner'))) this.arrivals += 1
+      queue.set(arg('owner'), true)
+    }
+  }
+
+  #grant(lock, owner) {
+    const queue = this.#queueOf(lock)
+    const [first] = queue.keys()
+    if (first !== undefined && first !== owner) this.inversions += 1
+    queue.delete(owner)
+    if (this.#granted.has(owner)) this.repeated += 1
+    this.#granted.add(owner)
+    this.#fresh = lock
+    this.grants += 1
+  }
+
+  #queueOf(lock) {
+    if (!this.#queues.has(lock)) this.#queues.set(lock, new Map())
+    return this.#queues.get(lock)
+  }
+}
+
+/** The holders' own record, on a connection of its own. */
+export class Journal {
+  #redis
+
+  constructor(url) {
+    this.#redis = new Redis(url)
+  }
+
+  /** To be called by the holder as the first and the last thing that it does. */
+  enter(lease) {
+    return this.#redis.rpush(JOURNAL + lease.name, `+ ${lease.token} ${lease.owner}`)
+  }
+
+  leave(lease) {
+    return this.#redis.rpush(JOURNAL + lease.name, `- ${lease.token} ${lease.owner}`)
+  }
+
+  length(name) {
+    return this.#redis.llen(JOURNAL + name)
+  }
+
+  /** What it says of one lock: who held it, in order, and what should not have been. */
+  async read(name) {
+    const inside = new Set()
+    const owners = []
+    let overlaps = 0
+    let regressions = 0
+    let last = 0
+    for (const line of await this.#redis.lrange(JOURNAL + name, 0, -1)) {
+      const [way, token, owner] = line.split(' ')
+      if (way === '-') {
+        inside.delete(owner)
+        continue
+      }
+      if (inside.size > 0) overlaps += 1
+      if (Number(token) <= last) regressions += 1
+      inside.add(owner)
+      owners.push(owner)
+      last = Number(token)
+    }
+    return { owners, overlaps, regressions }
+  }
+
+  close() {
+    this.#redis.disconnect()
+  }
+}
+
+/** The keys of locks that are there now. A token counter stays for a day by design. */
+export async function keysLeft(admin) {
+  const keys = await admin.keys('*')
+  return keys.filter((key) => !key.startsWith(JOURNAL) && !key.startsWith('redisson_lock_token:'))
+}
+
+/** Looks again and again for keys of locks that have no TTL. */
+export function watchTtls(admin, everyMs = 50) {
+  const found = new Set()
+  let looks = 0
+  let looking = Promise.resolve()
+  const timer = setInterval(() => {
+    looking = looking.then(look)
+  }, everyMs)
+  async function look() {
+    // In one script, so that a key is not looked at between two commands of another.
+    const bare = await admin.eval(
+      "local bare = {} for _, key in ipairs(redis.call('KEYS', '*')) do " +
+        "if redis.call('PTTL', key) == -1 then bare[#bare + 1] = key end end return bare",
+      0,
+    )
+    looks += 1
+    for (const key of bare) if (!key.startsWith(JOURNAL)) found.add(key)
+  }
+  return {
+    /** @returns the keys found without one, and how often it looked */
+    async stop() {
+      clearInterval(timer)
+      await looking
+      return { bare: [...found], looks }
+    },
+  }
+}

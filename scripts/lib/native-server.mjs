@@ -1,0 +1,333 @@
+#!/usr/bin/env node
+/**
+ * Finds a native valkey-server or redis-server for tests, benchmarks and the demo, or gets one.
+ *
+ *   node scripts/lib/native-server.mjs            find it; else fetch it, or install it with the system's packages
+ *   node scripts/lib/native-server.mjs --fetch    find it; else unpack it into .cache of this clone; installs nothing
+ *   node scripts/lib/native-server.mjs --find     find it, or fail
+ *   … --json                                  print the result as JSON
+ *
+ * HOLDFAST_REDIS_SERVER=/path/to/server is taken as it is; =fetched takes only the one in .cache.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const OLDEST = [6, 2]
+const CACHE = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.cache')
+const FETCHED = join(CACHE, 'redis-server')
+const USUAL_FOLDERS = ['/usr/local/bin', '/opt/homebrew/bin', '/usr/bin']
+
+/** @typedef {{ path: string, env: Record<string, string>, version: string, kind: 'redis' | 'valkey' }} NativeServer */
+
+const say = (/** @type {string} */ line) => process.stderr.write(`${line}\n`)
+const isRoot = () => process.getuid?.() === 0
+
+/**
+ * The server of this machine, or of the clone's cache; null when there is none that is new enough.
+ * @returns {NativeServer | null}
+ */
+export function findServer() {
+  const wish = process.env.HOLDFAST_REDIS_SERVER
+  if (wish && wish !== 'fetched') {
+    const server = inspect(wish)
+    if (server) return server
+    throw new Error(`HOLDFAST_REDIS_SERVER=${wish} is no Redis or Valkey server of 6.2 or later`)
+  }
+  const folders = wish ? [] : [...(process.env.PATH ?? '').split(':'), ...USUAL_FOLDERS]
+  const names = ['valkey-server', 'redis-server']
+  const paths = names.flatMap((name) => folders.filter(Boolean).map((dir) => join(dir, name)))
+  for (const path of new Set([...paths, join(FETCHED, 'redis-server')])) {
+    const server = isProgram(path) ? inspect(path) : null
+    if (server) return server
+  }
+  return null
+}
+
+/**
+ * Finds a server or else gets one, saying on screen what it does. `fetch` may write into the clone's
+ * `.cache`; `install` may change the system. Throws with the one line to type when there is none.
+ * @returns {NativeServer}
+ */
+export function ensureServer({ fetch = true, install = true } = {}) {
+  const found = findServer()
+  if (found) return found
+  const reasons = []
+  if (fetch && hasProgram('apt-get') && hasProgram('dpkg-deb')) {
+    try {
+      fetchWithApt()
+      const fetched = findServer()
+      if (fetched) return fetched
+    } catch (error) {
+      reasons.push(messageOf(error))
+    }
+  }
+  if (install && installWithPackageManager(reasons)) {
+    const installed = findServer()
+    if (installed) return installed
+  }
+  throw new Error(
+    [
+      'No valkey-server or redis-server 6.2 or later was found.',
+      ...reasons,
+      `Type:  ${lineToType()}`,
+      '(or set HOLDFAST_REDIS_SERVER=/path/to/redis-server)',
+    ].join('\n'),
+  )
+}
+
+/** @returns {NativeServer | null} */
+function inspect(path) {
+  const text = output(path, ['--version'])
+  const match = /(redis|valkey) server v=(\d+)\.(\d+)\.(\d+)/i.exec(text ?? '')
+  if (!match) return null
+  const [, name, major, minor, patch] = match
+  const version = `${major}.${minor}.${patch}`
+  const isNewEnough =
+    Number(major) !== OLDEST[0] ? Number(major) > OLDEST[0] : Number(minor) >= OLDEST[1]
+  if (!isNewEnough) {
+    say(`${path} is version ${version}, older than ${OLDEST.join('.')}: passed over`)
+    return null
+  }
+  return { path, env: {}, version, kind: /valkey/i.test(name) ? 'valkey' : 'redis' }
+}
+
+/**
+ * Debian and Ubuntu, as root or not: unpacks the packages without installing them, so no service
+ * starts and nothing outside of `.cache` is touched.
+ */
+function fetchWithApt() {
+  mkdirSync(CACHE, { recursive: true })
+  const work = mkdtempSync(join(CACHE, 'fetch-'))
+  try {
+    const apt = aptGet(work)
+    const problems = []
+    for (const kind of ['redis', 'valkey']) {
+      const folder = join(work, kind)
+      try {
+        say(`Fetching ${kind}-server with apt-get into ${FETCHED} (nothing is installed) …`)
+        unpackServer(apt, folder, kind)
+        if (!inspect(join(folder, 'redis-server'))) {
+          throw new Error(`the distribution's ${kind}-server does not run or is older than 6.2`)
+        }
+        publish(folder)
+        return
+      } catch (error) {
+        problems.push(`apt-get, ${kind}: ${messageOf(error)}`)
+      }
+    }
+    throw new Error(problems.join('\n'))
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** Downloads packages one by one; where the system has no package lists, with private ones. */
+function aptGet(work) {
+  let options = isRoot() ? ['-o', 'APT::Sandbox::User=root'] : []
+  let isUpdated = false
+  const download = (name, cwd, { isGuess = false } = {}) => {
+    try {
+      run('apt-get', ['-q', ...options, 'download', name], cwd)
+    } catch (error) {
+      if (isUpdated || (isGuess && /unable to locate/i.test(messageOf(error)))) throw error
+      isUpdated = true
+      say(`apt-get has no usable list for ${name}: reading the lists into a private folder …`)
+      const lists = join(work, 'lists')
+      mkdirSync(join(lists, 'partial'), { recursive: true })
+      mkdirSync(join(work, 'archives', 'partial'), { recursive: true })
+      options = [...options, '-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${work}`]
+      run('apt-get', ['-q', ...options, 'update'], cwd)
+      run('apt-get', ['-q', ...options, 'download', name], cwd)
+    }
+  }
+  return { download }
+}
+
+function unpackServer(apt, folder, kind) {
+  const root = join(folder, 'root')
+  mkdirSync(root, { recursive: true })
+  const add = (name, options) => {
+    apt.download(name, folder, options)
+    for (const file of readdirSync(folder).filter((entry) => entry.endsWith('.deb'))) {
+      run('dpkg-deb', ['-x', file, root], folder)
+      rmSync(join(folder, file))
+    }
+  }
+  add(`${kind}-server`)
+  add(`${kind}-tools`)
+  const program = realpathSync(join(root, 'usr', 'bin', `${kind}-server`))
+  const tried = new Set()
+  for (let missing = ['liblzf.so.1', 'libjemalloc.so.2', 'libatomic.so.1']; missing.length > 0; ) {
+    for (const library of missing) {
+      tried.add(library)
+      packagesOf(library).some((name) => succeeds(() => add(name, { isGuess: true })))
+    }
+    missing = missingLibraries(program, libraryPath(root)).filter((name) => !tried.has(name))
+  }
+  const libraries = libraryPath(root).map((dir) => `$here/${relative(folder, dir)}`)
+  const wrapper = [
+    '#!/bin/sh',
+    `here=\${0%/*}`,
+    `LD_LIBRARY_PATH="${libraries.join(':')}" exec "$here/root/usr/bin/${kind}-server" "$@"`,
+    '',
+  ]
+  writeFileSync(join(folder, 'redis-server'), wrapper.join('\n'), { mode: 0o755 })
+}
+
+/** Puts the finished folder in its place at once; when another process was quicker, its one is as good. */
+function publish(folder) {
+  try {
+    if (existsSync(FETCHED) && !findServer()) rmSync(FETCHED, { recursive: true, force: true })
+    renameSync(folder, FETCHED)
+  } catch (error) {
+    if (!existsSync(join(FETCHED, 'redis-server'))) throw error
+  }
+}
+
+/** Folders with shared libraries under an unpacked root. */
+function libraryPath(root) {
+  const folders = new Set()
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    if (/\.so(\.|$)/.test(entry.name)) folders.add(entry.parentPath ?? entry.path)
+  }
+  return [...folders]
+}
+
+function missingLibraries(program, folders) {
+  const text = output('ldd', [program], { LD_LIBRARY_PATH: folders.join(':') }) ?? ''
+  return [...text.matchAll(/(\S+) => not found/g)].map((match) => match[1])
+}
+
+/** Debian's names for a library's package: libssl.so.3 → libssl3 or libssl3t64, liblua5.1.so.0 → liblua5.1-0. */
+function packagesOf(library) {
+  const [, stem, number] = /^(.+)\.so\.(\d+)/.exec(library) ?? [undefined, library, '']
+  const name = `${stem}${/\d$/.test(stem) ? '-' : ''}${number}`.toLowerCase().replaceAll('_', '-')
+  const lua = /^liblua[\d.]+-(\w+)$/.exec(stem)
+  return [name, `${name}t64`, ...(lua ? [`lua-${lua[1]}`] : [])]
+}
+
+/** Changes the system, so only when asked. Returns whether something was installed. */
+function installWithPackageManager(reasons) {
+  const manager = packageManager()
+  if (!manager || manager.name === 'apt-get') return false
+  if (manager.needsRoot && !isRoot()) return false
+  for (const kind of ['valkey', 'redis']) {
+    const args = [...manager.install, kind]
+    say(`Installing: ${manager.name} ${args.join(' ')}`)
+    try {
+      run(manager.name, args)
+      return true
+    } catch (error) {
+      reasons.push(`${manager.name}: ${messageOf(error)}`)
+    }
+  }
+  return false
+}
+
+function packageManager() {
+  const managers = [
+    { name: 'brew', install: ['install'], needsRoot: false },
+    { name: 'apk', install: ['add', '--no-cache'], needsRoot: true },
+    { name: 'dnf', install: ['install', '-y'], needsRoot: true },
+    { name: 'apt-get', install: ['install', '-y'], needsRoot: true },
+  ]
+  return managers.find(({ name }) => hasProgram(name))
+}
+
+function lineToType() {
+  if (process.platform === 'win32')
+    return 'wsl --install   (Redis has no Windows build; run the tests in WSL)'
+  const manager = packageManager()
+  if (!manager) return 'your package manager, to install redis or valkey'
+  const sudo = manager.needsRoot && !isRoot() ? 'sudo ' : ''
+  const name = manager.name === 'apt-get' ? 'redis-server' : 'valkey'
+  return `${sudo}${manager.name} ${manager.install.join(' ')} ${name}`
+}
+
+function run(program, args, cwd) {
+  try {
+    execFileSync(program, args, {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' },
+    })
+  } catch (error) {
+    const text = (error.stderr || error.message).trim().split('\n').slice(-3).join(' | ')
+    throw new Error(`${program} ${args.at(-1)}: ${text}`)
+  }
+}
+
+/** What the program prints, or null when it cannot be run. */
+function output(program, args, env = {}) {
+  try {
+    return execFileSync(program, args, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, ...env },
+    })
+  } catch (error) {
+    return typeof error.stdout === 'string' && error.stdout ? error.stdout : null
+  }
+}
+
+function isProgram(path) {
+  return succeeds(() => accessSync(path, constants.X_OK))
+}
+
+function hasProgram(name) {
+  return (process.env.PATH ?? '').split(':').some((dir) => dir && isProgram(join(dir, name)))
+}
+
+function succeeds(action) {
+  try {
+    action()
+    return true
+  } catch {
+    return false
+  }
+}
+
+const messageOf = (error) => (error instanceof Error ? error.message : String(error))
+
+let words
+/** Words before a program that make it end with this process, also when that one is killed. */
+export function guard() {
+  words ??=
+    spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
+      ? ['setpriv', '--pdeathsig', 'KILL']
+      : []
+  return words
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const has = (flag) => process.argv.includes(flag)
+  try {
+    const server = ensureServer({
+      fetch: !has('--find'),
+      install: !has('--find') && !has('--fetch'),
+    })
+    process.stdout.write(
+      has('--json')
+        ? `${JSON.stringify(server)}\n`
+        : `${server.kind} ${server.version}: ${server.path}\n`,
+    )
+  } catch (error) {
+    say(messageOf(error))
+    process.exitCode = 1
+  }
+}

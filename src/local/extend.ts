@@ -1,0 +1,42 @@
+import type { Hold } from '../lease/hold.ts'
+import { CallFailure } from '../servers/call-failure.ts'
+import type { LocalLock } from './local-lock.ts'
+import { toRenew } from './server-renewer.ts'
+
+/** Makes the lease last at least this long from now; rejects when that was not confirmed. */
+export async function extend(lock: LocalLock, hold: Hold, leaseMs: number): Promise<void> {
+  if (!(await lengthen(lock, hold, leaseMs))) throw hold.over()
+}
+
+/**
+ * The same for a hold that may end meanwhile.
+ *
+ * @param longestCallMs asks again after this, in milliseconds
+ * @returns whether it is held, and was lengthened
+ */
+export async function lengthen(
+  lock: LocalLock,
+  hold: Hold,
+  leaseMs: number,
+  longestCallMs = Infinity,
+): Promise<boolean> {
+  const { clock, server } = lock.services
+  const retryBudget = lock.newBudget()
+  for (hold.loseIfOver(); hold.live; ) {
+    const sentAt = clock.now()
+    const callMs = Math.min(retryBudget.callMs, longestCallMs)
+    // It may reach the server without an answer.
+    hold.untouched = false
+    hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
+    const [left] = await server.renew([toRenew(hold)], leaseMs, callMs)
+    if (left instanceof CallFailure) {
+      await retryBudget.pauseAfter(left, sentAt.monotonic, 'its lease was not extended')
+    } else if (left === -2) {
+      if (hold.live) hold.loseGone()
+    } else {
+      hold.proved(leaseMs, sentAt)
+      if (hold.live) return true
+    }
+  }
+  return false
+}

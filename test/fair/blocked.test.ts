@@ -1,0 +1,166 @@
+import { type Child, startChild } from '../support/children.ts'
+import { eventually } from '../support/eventually.ts'
+import { faultRig, within } from '../support/fault-rig.ts'
+
+/** Processes whose event loop is blocked, or that are stopped, when their turn comes. */
+const rig = faultRig()
+
+const CLAIM_MS = 1_500
+/** What a busy machine adds. */
+const NOISE_MS = 1_500
+
+/** When somebody was inside by its own lights, on the clock that all processes here share. */
+interface Turn {
+  who: string
+  token: number
+  from: number
+  to: number
+}
+
+interface Said {
+  token: number
+  valid: boolean
+  aborted: boolean
+  from: number
+  to: number
+}
+
+async function waiter(options = {}): Promise<Child> {
+  const given = JSON.stringify({ redis: rig.server.url, options })
+  const child = startChild('test/fair/fixtures/waiter.mjs', { args: [given] })
+  await child.next((message) => message === 'ready')
+  return child
+}
+
+const saysTurn = (child: Child, timeoutMs = 15_000) =>
+  child.next<Said>((message) => typeof message === 'object' && 'token' in message, { timeoutMs })
+
+/** A witness that queues, and holds for a moment when its turn has come. */
+function queueUp(who: string, turns: Turn[]): Promise<void> {
+  return rig
+    .witness()
+    .getFairLock('it')
+    .using(async (lease) => {
+      const from = Date.now()
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      turns.push({ who, token: lease.token, from, to: Date.now() })
+    })
+}
+
+function expectOneAtATime(turns: Turn[]): void {
+  const inOrder = [...turns].sort((a, b) => a.token - b.token)
+  for (const [i, turn] of inOrder.entries()) {
+    if (i > 0) expect(turn.from).toBeGreaterThanOrEqual(inOrder[i - 1]?.to as number)
+  }
+}
+
+test.each([300, 700, 1_100, 2_000, 4_000])(
+  'one that is blocked for %i ms while its turn comes never acts beside another, and is served',
+  async (ms) => {
+    const child = await waiter()
+    const held = await rig.witness().getFairLock('it').lock()
+    child.send({ command: 'lock' })
+    await rig.queued('it', 1)
+    const turns: Turn[] = []
+    const others = [queueUp('second', turns)]
+    await rig.queued('it', 2)
+    others.push(queueUp('third', turns))
+    await rig.queued('it', 3)
+    child.send({ command: 'block', ms })
+    await child.next((message) => message === 'blocks')
+    const releasedAt = Date.now()
+    await held.release()
+    const said = await saysTurn(child)
+    await within(20_000, Promise.all(others))
+    if (said.valid) turns.push({ who: 'child', ...said })
+    expectOneAtATime(turns)
+    const order = turns.sort((a, b) => a.token - b.token).map(({ who }) => who)
+    if (ms < 1_000) expect(order).toEqual(['child', 'second', 'third'])
+    const firstOther = Math.min(...turns.filter(({ who }) => who !== 'child').map((t) => t.from))
+    expect(firstOther - releasedAt).toBeLessThan(CLAIM_MS + NOISE_MS)
+    child.send({ command: 'close' })
+    await child.next((message) => message === 'closed')
+  },
+)
+
+test.each([500, 1_000, 2_000, 4_000])(
+  'one that is blocked for %i ms as soon as it is granted the lock knows whether it still has it',
+  async (ms) => {
+    const child = await waiter()
+    const held = await rig.witness().getFairLock('it').lock()
+    child.send({ command: 'lock', ms })
+    await rig.queued('it', 1)
+    const turns: Turn[] = []
+    const other = queueUp('second', turns)
+    await rig.queued('it', 2)
+    await held.release()
+    const said = await saysTurn(child)
+    await within(10_000, other)
+    expect(said.aborted).toBe(!said.valid)
+    if (said.valid) turns.push({ who: 'child', ...said })
+    if (ms <= 500) expect(said.valid).toBe(true)
+    expectOneAtATime(turns)
+    child.send({ command: 'close' })
+    await child.next((message) => message === 'closed')
+  },
+)
+
+test('one that is blocked as soon as it is granted the lock keeps it with the watchdog thread', async () => {
+  const child = await waiter({ watchdogThread: true })
+  const held = await rig.witness().getFairLock('it').lock()
+  child.send({ command: 'lock', ms: 3_000 })
+  await rig.queued('it', 1)
+  await held.release()
+  expect(await saysTurn(child)).toMatchObject({ valid: true, aborted: false })
+  expect(await child.next()).toEqual({ released: true })
+  child.send({ command: 'close' })
+  await child.next((message) => message === 'closed')
+})
+
+test.each([100, 600])(
+  'with a lease of %i ms, shorter than the time for a claim, none acts late',
+  async (leaseMs) => {
+    const child = await waiter()
+    const held = await rig.witness().getFairLock('it').lock()
+    child.send({ command: 'lock', leaseMs })
+    await rig.queued('it', 1)
+    const turns: Turn[] = []
+    const other = queueUp('second', turns)
+    await rig.queued('it', 2)
+    child.send({ command: 'block', ms: leaseMs + 400 })
+    await child.next((message) => message === 'blocks')
+    await held.release()
+    await within(leaseMs + NOISE_MS, other)
+    const said = await saysTurn(child)
+    if (said.valid) turns.push({ who: 'child', ...said })
+    expectOneAtATime(turns)
+    expect(turns.map(({ who }) => who)).toEqual(['second', 'child'])
+    child.send({ command: 'close' })
+    await child.next((message) => message === 'closed')
+  },
+)
+
+test('one that is stopped for many seconds holds nobody up, and is served when it goes on', async () => {
+  const child = await waiter()
+  const held = await rig.witness().getFairLock('it').lock()
+  child.send({ command: 'lock' })
+  await rig.queued('it', 1)
+  child.kill('SIGSTOP')
+  const turns: Turn[] = []
+  const other = queueUp('second', turns)
+  await rig.queued('it', 2)
+  await held.release()
+  const releasedAt = Date.now()
+  await within(CLAIM_MS + NOISE_MS, other)
+  expect((turns[0]?.from as number) - releasedAt).toBeLessThan(CLAIM_MS + NOISE_MS)
+  await eventually(async () => (await rig.queue('it')).length === 0)
+  const between = await rig.witness().getFairLock('it').lock()
+  child.kill('SIGCONT')
+  await rig.queued('it', 1)
+  await between.release()
+  const said = await saysTurn(child)
+  expect(said.valid).toBe(true)
+  expect(said.token).toBeGreaterThan(between.token)
+  child.send({ command: 'close' })
+  await child.next((message) => message === 'closed')
+})

@@ -1,0 +1,205 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { LocalLocks } from '../../src/local/local-locks.ts'
+import { Heartbeat } from '../../src/locks/fair/heartbeat.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
+
+/** What a client keeps and sends for those who wait in turn. */
+const rig = faultRig()
+
+const NOISE_MS = 1_000
+
+afterEach(() => jest.restoreAllMocks())
+
+/** What the heartbeat of the clients knows of, and where their contenders are. */
+function watch() {
+  const lines = new Set<unknown>()
+  const joins = jest.spyOn(Heartbeat.prototype, 'join')
+  const leaves = jest.spyOn(Heartbeat.prototype, 'leave')
+  const contenders = jest.spyOn(LocalLocks.prototype, 'lock')
+  return {
+    lines() {
+      const calls = [
+        ...joins.mock.calls.map(([line], i) => ({ line, joins: true, at: order(joins, i) })),
+        ...leaves.mock.calls.map(([line], i) => ({ line, joins: false, at: order(leaves, i) })),
+      ]
+      for (const { line, joins } of calls.sort((a, b) => a.at - b.at)) {
+        if (joins) lines.add(line)
+        else lines.delete(line)
+      }
+      return lines.size
+    },
+    kept: (names: string[]) =>
+      names.filter((name) =>
+        (contenders.mock.contexts as unknown as LocalLocks[]).some((desk) => desk.find(name)),
+      ),
+  }
+}
+
+const order = (spy: { mock: { invocationCallOrder: number[] } }, i: number) =>
+  spy.mock.invocationCallOrder[i] ?? 0
+
+test('nothing is kept of waits that are over, however they ended', async () => {
+  const watching = watch()
+  const client = rig.client()
+  const names = Array.from({ length: 30 }, (_, n) => `name ${n}`)
+  const witness = rig.witness()
+  await Promise.all(
+    names.map(async (name, n) => {
+      const held = await witness.getFairLock(name).lock()
+      const lock = client.getFairLock(name)
+      const leaving = new AbortController()
+      const ways = [
+        () => lock.tryLock(),
+        () => lock.tryLock(50),
+        () => lock.lock({ signal: leaving.signal }),
+        () => lock.lock().then((lease) => lease.release()),
+        () => lock.using(() => pause(300), { leaseMs: 200 }), // lost
+      ]
+      const end = outcome<unknown>(ways[n % ways.length]?.() ?? Promise.resolve())
+      if (n % ways.length > 1) await rig.queued(name, 1)
+      leaving.abort()
+      if (n % ways.length > 2) await held.release()
+      await end
+      await held.release()
+    }),
+  )
+  await eventually(() => watching.kept(names).length === 0, { message: 'all to be forgotten' })
+  expect(watching.lines()).toBe(0)
+})
+
+test('the inbox and the heartbeat end soon after the last wait', async () => {
+  const client = rig.client()
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  await held.release()
+  const lease = await pending
+  await rig.hears(client, 'not')
+  const beats = rig.proxy.count(SHA.heartbeat)
+  await never(() => rig.proxy.count(SHA.heartbeat) > beats, 700)
+  expect(lease.valid).toBe(true)
+  await lease.release()
+})
+
+test('those who try in vain meanwhile do not make a client forget who waits', async () => {
+  const watching = watch()
+  const client = rig.client()
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  for (let n = 0; n < 3; n++) {
+    expect(await client.getFairLock('it').tryLock()).toBeNull()
+    expect(await client.getLock('it').tryLock()).toBeNull()
+    expect(await client.getFairLock('it').tryLock(1_000)).toBeNull()
+    expect(watching.kept(['it'])).toEqual(['it'])
+  }
+  await held.release()
+  const lease = await within(NOISE_MS, pending)
+  expect(await client.getFairLock('it').tryLock()).toBeNull()
+  await lease.release()
+  await eventually(() => watching.kept(['it']).length === 0)
+  expect(watching.lines()).toBe(0)
+})
+
+test('however many wait, they ask once each, and one heartbeat speaks for all of them', async () => {
+  const client = rig.client({ commandTimeoutMs: 5_000 })
+  const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
+  const leaving = new AbortController()
+  const { signal } = leaving
+  setMaxListeners(0, signal)
+  const lock = client.getFairLock('it')
+  const pending = Array.from({ length: 100 }, () => outcome(lock.lock({ signal })))
+  await rig.queued('it', 100)
+  const start = performance.now()
+  const before = rig.proxy.count(SHA.heartbeat)
+  await pause(1_600)
+  const most = Math.ceil((performance.now() - start) / 500) + 1
+  // And one more, when the client listens for releases by others.
+  expect(rig.proxy.count(SHA.acquireFair)).toBeLessThanOrEqual(101)
+  expect(rig.proxy.count(SHA.heartbeat) - before).toBeGreaterThan(0)
+  expect(rig.proxy.count(SHA.heartbeat) - before).toBeLessThanOrEqual(most)
+  leaving.abort()
+  await Promise.all(pending)
+  await rig.queued('it', 0)
+  expect(rig.proxy.count(SHA.acquireFair)).toBeLessThanOrEqual(101)
+  await held.release()
+})
+
+test('a lock that goes from client to client costs one release and one confirmation each', async () => {
+  const clients = Array.from({ length: 8 }, () => rig.client({ commandTimeoutMs: 5_000 }))
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = []
+  for (const [i, client] of clients.entries()) {
+    pending.push(client.getFairLock('it').lock())
+    await rig.queued('it', i + 1)
+  }
+  await Promise.all(clients.map((one) => rig.hears(one)))
+  // Each asks when it queues, and not again when it listens for releases by others.
+  await rig.listening('it', 8)
+  expect(rig.proxy.count(SHA.acquireFair)).toBe(8)
+  await held.release()
+  for (const one of pending) await (await within(2 * NOISE_MS, one)).release()
+  await clients[0]?.getLock('it').inspect()
+  expect(rig.proxy.count(SHA.releaseFair)).toBe(8)
+  expect(rig.proxy.count(SHA.renew)).toBe(8)
+  expect(rig.proxy.count(SHA.acquireFair)).toBe(8)
+})
+
+test('force with a queue wakes one waiter of each client', async () => {
+  const clients = Array.from({ length: 4 }, () => rig.client({ commandTimeoutMs: 5_000 }))
+  await rig.witness().getFairLock('it').lock()
+  const pending = clients.flatMap((client) =>
+    Array.from({ length: 5 }, () => client.getFairLock('it').lock()),
+  )
+  await rig.queued('it', 20)
+  await rig.listening('it', 4)
+  const asked = rig.proxy.count(SHA.acquireFair)
+  await rig.witness().getFairLock('it').forceUnlock()
+  await (await within(NOISE_MS, Promise.race(pending))).release()
+  const leases = await Promise.all(
+    pending.map(async (one) => {
+      const lease = await within(5 * NOISE_MS, one)
+      await lease.release()
+      return lease.token
+    }),
+  )
+  expect(new Set(leases).size).toBe(20)
+  expect(rig.proxy.count(SHA.acquireFair) - asked).toBeLessThanOrEqual(4)
+})
+
+test('a server that answers with errors is not asked by each of those who queue again and again', async () => {
+  const client = rig.client({ commandTimeoutMs: 5_000, outageMs: 60_000 })
+  const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
+  const leaving = new AbortController()
+  const { signal } = leaving
+  setMaxListeners(0, signal)
+  const lock = client.getFairLock('it')
+  const pending = Array.from({ length: 50 }, () => outcome(lock.lock({ signal })))
+  await rig.queued('it', 50)
+  const asked = rig.proxy.count(SHA.acquireFair)
+  await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
+  try {
+    await pause(2_000)
+    // One of them asks now and then; all of them would ask several hundred times.
+    expect(rig.proxy.count(SHA.acquireFair) - asked).toBeLessThan(100)
+  } finally {
+    await rig.server.admin.config('SET', 'min-replicas-to-write', '0')
+  }
+  leaving.abort()
+  await Promise.all(pending)
+  await held.release()
+})
+
+test('a lease shorter than the way to Redis is an error by outageMs, and blocks nobody for longer', async () => {
+  const client = rig.client({ commandTimeoutMs: 500, outageMs: 1_500 })
+  await granted(await client.getFairLock('warm').tryLock()).release()
+  rig.proxy.delay(40)
+  for (const lock of [client.getFairLock('it'), client.getLock('it')]) {
+    const { error } = await outcome(within(5_000, lock.lock(40)))
+    expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    await eventually(async () => !(await rig.exists('it')))
+  }
+})

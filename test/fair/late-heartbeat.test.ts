@@ -1,0 +1,29 @@
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
+import { eventually } from '../support/eventually.ts'
+import { faultRig } from '../support/fault-rig.ts'
+
+const rig = faultRig()
+
+test('a heartbeat behind the request that got the lock does not put the holder into the queue', async () => {
+  const client = rig.client({ commandTimeoutMs: 2_000 })
+  const plain = await rig.witness().getLock('it').lock()
+  const lock = client.getFairLock('it')
+  const first = lock.lock()
+  const second = lock.lock()
+  // Those who were told "queued" by a heartbeat listen for releases by others.
+  await rig.listening('it')
+  const beats = rig.proxy.count(scripts.heartbeat.sha1)
+  const ask = rig.proxy.onNextRequest(scripts.acquireFair.sha1, 'hold')
+  await plain.release()
+  await ask.seen
+  await eventually(() => rig.proxy.count(scripts.heartbeat.sha1) > beats, {
+    message: 'a heartbeat behind it',
+  })
+  ask.release()
+  const lease = await first
+  await (await client.getLock('other').lock()).release() // Everything sent before has run.
+  const { holder, queue } = await lock.inspect()
+  expect(queue.map(({ owner }) => owner)).not.toContain(holder)
+  await lease.release()
+  await (await second).release()
+})

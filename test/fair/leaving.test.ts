@@ -1,0 +1,188 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
+
+/** Those who leave the queue, by an abort, at the end of their time, or with their client. */
+const rig = faultRig()
+
+/** As long as a grant stands before it is confirmed. */
+const CLAIM_MS = 1_500
+/** What a busy machine adds. */
+const NOISE_MS = 1_000
+
+interface Leaver {
+  readonly client: Holdfast
+  readonly end: Promise<{ value?: Lease | null; error?: unknown }>
+  /** Makes it leave, and resolves when it has left. */
+  leave(): Promise<void>
+}
+
+const ways: Record<string, (client: Holdfast, lock: HoldfastLock, waitMs: number) => Leaver> = {
+  'is aborted': (client, lock) => {
+    const leaving = new AbortController()
+    const end = outcome(lock.lock({ signal: leaving.signal }))
+    return {
+      client,
+      end,
+      leave: async () => {
+        leaving.abort()
+        expect((await end).error).toBe(leaving.signal.reason)
+      },
+    }
+  },
+  'has waited for its time': (client, lock, waitMs) => {
+    const end = outcome(lock.tryLock(waitMs))
+    return {
+      client,
+      end,
+      leave: async () => {
+        expect((await end).value ?? null).toBeNull()
+      },
+    }
+  },
+  'goes with its client': (client, lock) => {
+    const end = outcome(lock.lock())
+    return {
+      client,
+      end,
+      leave: async () => {
+        const closing = client.close()
+        expect((await end).error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+        // What holds requests back is yet to be taken away.
+        closing.catch(() => undefined)
+      },
+    }
+  },
+}
+
+interface Point {
+  /** What is under way when it leaves. */
+  readonly point: string
+  /** Long enough to get there. */
+  readonly waitMs?: number
+  /** Sets the scene, and resolves when it is there; the result takes the fault away. */
+  at(start: () => Leaver, release: () => Promise<unknown>): Promise<() => unknown>
+}
+
+/** Holds back the next request with that script, or its reply. */
+function holdingBack(script: keyof typeof SHA, what: 'hold' | 'holdReply', first: boolean): Point {
+  return {
+    point: `${script} is under way, its ${what === 'hold' ? 'request' : 'reply'} delayed`,
+    async at(start) {
+      if (!first) {
+        start()
+        await rig.queued('it', 1)
+      }
+      const trap = rig.proxy.onNextRequest(SHA[script], what)
+      if (first) start()
+      await trap.seen
+      if (first && what === 'holdReply') await rig.queued('it', 1)
+      return () => trap.release()
+    },
+  }
+}
+
+const grantedTo = (client: Holdfast) =>
+  eventually(async () =>
+    Object.keys(await rig.hash('it')).some((owner) => owner.startsWith(`${client.id}:`)),
+  )
+
+const points: readonly Point[] = [
+  holdingBack('acquireFair', 'hold', true),
+  holdingBack('acquireFair', 'holdReply', true),
+  holdingBack('heartbeat', 'hold', false),
+  holdingBack('heartbeat', 'holdReply', false),
+  {
+    point: 'it queues',
+    async at(start) {
+      await rig.hears(start().client)
+      return () => undefined
+    },
+  },
+  {
+    point: 'both connections break',
+    async at(start) {
+      await rig.hears(start().client)
+      rig.proxy.cut()
+      return () => undefined
+    },
+  },
+  {
+    point: 'the message that grants the lock is on its way',
+    async at(start, release) {
+      const { client } = start()
+      await rig.hears(client)
+      const beat = rig.proxy.onNextRequest(SHA.heartbeat, 'hold')
+      const hole = rig.proxy.blackHole({ only: 'subscriber' })
+      await release()
+      await grantedTo(client)
+      return () => {
+        hole.heal()
+        beat.release()
+      }
+    },
+  },
+  {
+    point: 'it asks whether a grant still stands',
+    waitMs: 2_200,
+    async at(start, release) {
+      const startedAt = performance.now()
+      const { client } = start()
+      await rig.hears(client)
+      // What it was told last of the queue gets too old to rely on.
+      const beat = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
+      await beat.seen
+      await pause(startedAt + 0.85 * CLAIM_MS - performance.now())
+      const asking = rig.proxy.onNextRequest(SHA.acquireFair, 'pass', {
+        only: (connection) => !connection.isSubscriber,
+      })
+      await release()
+      await asking.seen
+      return () => beat.release()
+    },
+  },
+]
+
+describe.each(points)('when $point', ({ at, waitMs = 900 }) => {
+  test.each(Object.keys(ways))('one who %s leaves nothing behind', async (way) => {
+    const client = rig.client({ commandTimeoutMs: 5_000 })
+    await granted(await client.getFairLock('warm').tryLock()).release()
+    const diary = new Diary(client)
+    const held = await rig.witness().getFairLock('it').lock()
+    let leaver: Leaver | undefined
+    let released = false
+    const start = () => {
+      leaver = (ways[way] as (typeof ways)[string])(client, client.getFairLock('it'), waitMs)
+      return leaver
+    }
+    let behind: Promise<Lease> | undefined
+    const mend = await at(start, async () => {
+      released = true
+      behind = rig.witness().getFairLock('it').lock()
+      await rig.queued('it', 2)
+      await held.release()
+    })
+    behind ??= rig.witness().getFairLock('it').lock()
+    await leaver?.leave()
+    mend()
+    if (!released) {
+      // The one behind is there alone.
+      await eventually(
+        async () => {
+          const places = await rig.queue('it')
+          return places.length === 1 && !places[0]?.startsWith(`${client.id}:`)
+        },
+        { message: 'the end of its place' },
+      )
+      await held.release()
+    }
+    const next = await within(CLAIM_MS + NOISE_MS, behind)
+    expect(diary.acquired).toEqual([])
+    expect(await rig.hash('it')).toEqual({ [next.owner]: '1' })
+    expect(await next.release()).toBe(true)
+    await eventually(async () => !(await rig.exists('it')))
+    expect(await rig.queue('it')).toEqual([])
+    expect(diary.errors.map(String).filter((error) => error.includes('Lock "'))).toEqual([])
+  })
+})

@@ -1,0 +1,245 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast, Lease } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
+
+/** What thousands cost who wait in turn in one client, and that each of them is served. */
+const rig = faultRig()
+
+/** No request tells of more places. */
+const MOST_IN_ONE = 500
+
+/** Far above what it takes on a machine that does other things as well. */
+const SOON_MS = 15_000
+
+const QUEUE = 'holdfast_queue:{it}'
+
+/** Calls that wait, each of which can be ended: one signal for thousands is slow in Node.js itself. */
+function waits(client: Holdfast, size: number) {
+  const lock = client.getFairLock('it')
+  const leaving = Array.from({ length: size }, () => new AbortController())
+  const pending = leaving.map(({ signal }) => lock.lock({ signal }))
+  const ends = pending.map((one) => outcome(one))
+  return {
+    pending,
+    ends,
+    abort() {
+      for (const one of leaving) one.abort()
+      return Promise.all(ends)
+    },
+  }
+}
+
+const places = (size: number) =>
+  eventually(async () => (await rig.server.admin.zcard(QUEUE)) === size, {
+    timeoutMs: SOON_MS,
+    message: `${size} places in the queue`,
+  })
+
+/** So many wait in turn for a lock that somebody else holds. */
+async function crowd(client: Holdfast, size: number) {
+  const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
+  const { pending, abort } = waits(client, size)
+  await places(size)
+  return {
+    held,
+    pending,
+    async leave() {
+      await abort()
+      await places(0)
+      await held.release()
+    },
+  }
+}
+
+/** How many places each heartbeat so far told of. */
+const beats = () =>
+  rig.proxy.requests
+    .filter(({ args }) => args[0] === SHA.heartbeat)
+    .map(({ args }) => Number(args[2 + Number(args[1]) + 8]))
+
+test('no heartbeat tells of more than 500 places, and each place is told of now and then', async () => {
+  const client = rig.client({ commandTimeoutMs: 10_000 })
+  const { leave } = await crowd(client, 1_800)
+  const owners = await rig.queue('it')
+  const told = new Set<string>()
+  await eventually(
+    () => {
+      for (const { args } of rig.proxy.requests) {
+        if (args[0] === SHA.heartbeat) for (const arg of args) told.add(arg)
+      }
+      return owners.every((owner) => told.has(owner))
+    },
+    { timeoutMs: SOON_MS },
+  )
+  expect(Math.max(...beats())).toBeLessThanOrEqual(MOST_IN_ONE)
+  await leave()
+}, 60_000)
+
+test.each([
+  ['all of a queue', () => rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')],
+  ['the first places', () => rig.server.admin.zremrangebyrank(QUEUE, 0, 1_199)],
+  ['the first place', () => rig.server.admin.zremrangebyrank(QUEUE, 0, 0)],
+  ['places in the middle', () => rig.server.admin.zremrangebyrank(QUEUE, 900, 1_100)],
+  ['the last places', () => rig.server.admin.zremrangebyrank(QUEUE, 1_500, -1)],
+])(
+  '%s that went missing is put back, in order',
+  async (_, lose) => {
+    const client = rig.client({ commandTimeoutMs: 10_000 })
+    const { leave } = await crowd(client, 1_800)
+    const then = await rig.server.admin.zrange(QUEUE, '0', '-1', 'WITHSCORES')
+    expect(await lose()).toBeGreaterThan(0)
+    await eventually(async () => (await rig.server.admin.zcard(QUEUE)) === 1_800, {
+      timeoutMs: SOON_MS,
+    })
+    expect(await rig.server.admin.zrange(QUEUE, '0', '-1', 'WITHSCORES')).toEqual(then)
+    expect(Math.max(...beats())).toBeLessThanOrEqual(MOST_IN_ONE)
+    await leave()
+  },
+  60_000,
+)
+
+test('where the first places are missing, all are told of one request after the other', async () => {
+  const client = rig.client({ commandTimeoutMs: 10_000 })
+  const { leave } = await crowd(client, 6_000)
+  const [first] = await rig.queue('it')
+  const before = rig.proxy.requests.length
+  await rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')
+  await places(6_000)
+  // Each half second the first places are told of. Of the others 500 in turn would take eleven such.
+  const ticks = rig.proxy.requests
+    .slice(before)
+    .filter(({ args }) => args[0] === SHA.heartbeat && args.includes(first as string))
+  expect(ticks.length).toBeGreaterThan(0)
+  expect(ticks.length).toBeLessThan(10)
+  await leave()
+}, 60_000)
+
+test('who leaves while places are put back is not put back', async () => {
+  const client = rig.client({ commandTimeoutMs: 10_000 })
+  const { leave } = await crowd(client, 1_500)
+  const { abort } = waits(client, 1_000)
+  await places(2_500)
+  const stay = (await rig.queue('it')).slice(0, 1_500)
+  const beat = rig.proxy.onNextRequest(SHA.heartbeat, 'hold')
+  await rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')
+  await beat.seen
+  const left = abort()
+  beat.release()
+  await left
+  await places(1_500)
+  await pause(1_500) // Some more heartbeats, which is the subject.
+  expect(await rig.queue('it')).toEqual(stay)
+  await leave()
+}, 60_000)
+
+test('all are served in their order, and hardly any asks once more', async () => {
+  const client = rig.client({ commandTimeoutMs: 10_000 })
+  const { held, pending } = await crowd(client, 1_800)
+  const asked = rig.proxy.count(SHA.acquireFair)
+  await held.release()
+  const order: Lease[] = []
+  const work = pending.map(async (one) => {
+    const lease = await one
+    order.push(lease)
+    expect(lease.valid).toBe(true)
+    await lease.release()
+  })
+  await within(4 * SOON_MS, Promise.all(work))
+  const tokens = order.map(({ token }) => token)
+  expect(tokens).toEqual([...tokens].sort((a, b) => a - b))
+  const inOrder = await Promise.all(pending)
+  expect(order.map(({ owner }) => owner)).toEqual(inOrder.map(({ owner }) => owner))
+  expect(rig.proxy.count(SHA.acquireFair) - asked).toBeLessThan(600)
+}, 90_000)
+
+test('a grant to one far behind in its client, whose message was lost, is found', async () => {
+  const client = rig.client({ commandTimeoutMs: 10_000 })
+  const { held, pending, leave } = await crowd(client, 1_200)
+  const place = (await rig.queue('it'))[1_100] as string
+  // As after a restart with half of the data: that one heads the queue, and its message is lost.
+  await rig.server.admin.zadd(QUEUE, 1, place)
+  const hole = rig.proxy.blackHole({ only: 'subscriber' })
+  await held.release()
+  const lease = await within(SOON_MS, Promise.race(pending))
+  expect(lease.owner).toBe(place)
+  hole.heal()
+  const rest = leave()
+  await lease.release()
+  await rest
+}, 60_000)
+
+describe('thousands who begin to wait at the same time', () => {
+  test('before their client has connected get their places, with one request each', async () => {
+    const client = rig.client({ commandTimeoutMs: 500, outageMs: 5_000 })
+    const size = 6_000
+    const { held } = await crowd(client, size)
+    // Where the calls blocked the event loop for longer than a call may take, those who asked at once
+    // ask again.
+    expect(rig.proxy.count(SHA.acquireFair)).toBeLessThan(size + 500)
+    await client.close()
+    await rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')
+    await held.release()
+  }, 90_000)
+
+  test('are told of an outage when it is one, whether they have asked or not', async () => {
+    const client = rig.client({ commandTimeoutMs: 200, outageMs: 1_000 })
+    await granted(await client.getFairLock('warm').tryLock()).release()
+    rig.proxy.blackHole({ only: 'commands', onHeal: 'drop' })
+    const lock = client.getFairLock('it')
+    const { ends } = waits(client, 1_000)
+    const trying = Array.from({ length: 1_000 }, () => outcome(lock.tryLock(500)))
+    for (const { error } of await within(SOON_MS, Promise.all([...ends, ...trying]))) {
+      expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    }
+  }, 60_000)
+
+  test('leave when they are aborted, whether they have asked or not', async () => {
+    const client = rig.client({ commandTimeoutMs: 10_000 })
+    await granted(await client.getFairLock('warm').tryLock()).release()
+    const hole = rig.proxy.blackHole({ only: 'commands' })
+    const { abort } = waits(client, 2_000)
+    for (const { error } of await within(SOON_MS, abort())) {
+      expect(error).toMatchObject({ name: 'AbortError' })
+    }
+    hole.heal()
+    await eventually(async () => !(await rig.exists('it')), { timeoutMs: SOON_MS })
+    await places(0)
+    await (await within(SOON_MS, client.getFairLock('it').lock())).release()
+  }, 60_000)
+})
+
+describe('who looks at a lock with a long queue', () => {
+  async function longQueue(size: number) {
+    const tickets = Array.from({ length: size }, (_, i) => [1_800_000_000_000_000 + i, `c:${i}`])
+    await rig.server.admin.zadd(QUEUE, ...tickets.flat())
+    await rig.server.admin.pexpire(QUEUE, 20_000)
+    await rig.server.admin.config('RESETSTAT')
+  }
+
+  test('is not told of those who queue, but by inspect()', async () => {
+    const lock = rig.witness().getFairLock('it')
+    const looks = async () => [
+      await lock.isLocked(),
+      await lock.isHeld(),
+      await lock.holdCount(),
+      await lock.remainingMs(),
+    ]
+    await looks()
+    await longQueue(10)
+    expect(await looks()).toEqual([false, false, 0, 0])
+    expect(await rig.server.admin.info('commandstats')).not.toMatch(/cmdstat_(zrange|hget|zcard):/)
+    expect((await lock.inspect()).queue).toHaveLength(10)
+    await rig.server.admin.del(QUEUE)
+  })
+
+  test('is told of the first thousand by inspect(), and how many there are', async () => {
+    await longQueue(1_234)
+    const { queue, queueLength } = await rig.witness().getFairLock('it').inspect()
+    expect(queueLength).toBe(1_234)
+    expect(queue.map(({ owner }) => owner)).toEqual(
+      Array.from({ length: 1_000 }, (_, i) => `c:${i}`),
+    )
+    await rig.server.admin.del(QUEUE)
+  })
+})

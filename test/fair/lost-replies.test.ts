@@ -1,0 +1,354 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast, Lease } from '../../src/index.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
+import type { Action } from '../support/proxy.ts'
+
+/** What the fair lock asks and is answered, lost on its way, run twice, or come late. */
+const rig = faultRig()
+
+/** Far above what a round trip takes, far below what a lease takes to end. */
+const SOON_MS = 6_000
+
+/** Waits until somebody holds the lock whose name is not that. */
+const passed = (name: string, from: string) =>
+  eventually(async () => {
+    const [holder] = Object.keys(await rig.hash(name))
+    return holder !== undefined && holder !== from
+  })
+
+/** A client that is connected, so that a trap springs at what the test is about. */
+async function warmClient(commandTimeoutMs = 200, outageMs = 4_000): Promise<Holdfast> {
+  const client = rig.client({ commandTimeoutMs, outageMs })
+  await granted(await client.getFairLock('warm').tryLock()).release()
+  return client
+}
+
+const lost: Action[] = ['cutBefore', 'cutAfter', 'mute', 'duplicate']
+
+describe('a request to queue', () => {
+  test.each(lost)('%s: makes one place, which is served', async (action) => {
+    const client = await warmClient()
+    const held = await rig.witness().getFairLock('it').lock()
+    const trap = rig.proxy.onNextRequest(SHA.acquireFair, action)
+    const pending = client.getFairLock('it').lock()
+    await trap.done
+    await eventually(() => rig.proxy.count(SHA.acquireFair) > (action === 'duplicate' ? 1 : 2))
+    await rig.queued('it', 1)
+    const behind = rig.witness().getFairLock('it').lock()
+    await rig.queued('it', 2)
+    await held.release()
+    const lease = await within(SOON_MS, pending)
+    expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+    expect(await lease.release()).toBe(true)
+    await (await within(SOON_MS, behind)).release()
+    expect(await rig.queue('it')).toEqual([])
+  })
+
+  test.each(lost)('%s: takes a free lock once', async (action) => {
+    const client = await warmClient()
+    const trap = rig.proxy.onNextRequest(SHA.acquireFair, action)
+    const lease = await within(SOON_MS, client.getFairLock('it').lock())
+    await trap.done
+    expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+    expect(await lease.release()).toBe(true)
+    await eventually(async () => !(await rig.exists('it')))
+  })
+
+  test('that comes when its caller has given up makes no place, and does not take the lock', async () => {
+    const client = await warmClient(150, 150)
+    const trap = rig.proxy.onNextRequest(SHA.acquireFair, 'cutBefore')
+    const trying = outcome(client.getFairLock('it').lock())
+    const request = await trap.seen
+    rig.proxy.refuse()
+    expect((await trying).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    await pause(350) // past the moment until which it may run, which is the subject
+    await rig.proxy.heal()
+    await rig.proxy.replay(request)
+    expect(await rig.exists('it')).toBe(false)
+    const held = await rig.witness().getFairLock('it').lock()
+    await rig.proxy.replay(request)
+    expect(await rig.queue('it')).toEqual([])
+    await held.release()
+  })
+
+  test('that comes within its deadline, to a free lock, is given back when its caller has gone', async () => {
+    const client = await warmClient(1_000)
+    const leaving = new AbortController()
+    const trap = rig.proxy.onNextRequest(SHA.acquireFair, 'cutBefore')
+    const trying = outcome(client.getFairLock('it').lock({ signal: leaving.signal }))
+    const request = await trap.seen
+    leaving.abort()
+    expect((await trying).error).toBe(leaving.signal.reason)
+    await rig.proxy.onNextRequest(SHA.releaseFair, 'pass').done
+    await rig.proxy.replay(request)
+    expect(await rig.exists('it')).toBe(true)
+    await eventually(async () => !(await rig.exists('it')), { timeoutMs: SOON_MS })
+  })
+
+  test('that comes within its deadline, to a queue, leaves it when its caller has gone', async () => {
+    const client = await warmClient(1_000)
+    const held = await rig.witness().getFairLock('it').lock()
+    const leaving = new AbortController()
+    const trap = rig.proxy.onNextRequest(SHA.acquireFair, 'cutBefore')
+    const trying = outcome(client.getFairLock('it').lock({ signal: leaving.signal }))
+    const request = await trap.seen
+    leaving.abort()
+    await trying
+    await rig.proxy.onNextRequest(SHA.releaseFair, 'pass').done
+    await rig.proxy.replay(request)
+    await rig.queued('it', 1)
+    await eventually(async () => (await rig.queue('it')).length === 0, { timeoutMs: SOON_MS })
+    await held.release()
+  })
+
+  test('that comes late does not shorten the lease of those it made wait', async () => {
+    const client = await warmClient(1_000)
+    const trap = rig.proxy.onNextRequest(SHA.acquireFair, 'cutBefore')
+    const lease = granted(await client.getFairLock('it').tryLock({ leaseMs: 100 }))
+    await lease.extend(1_200)
+    await rig.proxy.replay(await trap.seen)
+    expect(await rig.server.admin.pttl('it')).toBeGreaterThanOrEqual(lease.remaining())
+    await lease.release()
+  })
+})
+
+describe('the request that confirms a grant', () => {
+  /** The grant to a client whose next `renew` meets the fault. */
+  async function grantWith(action: Action): Promise<Lease> {
+    const client = await warmClient()
+    const held = await rig.witness().getFairLock('it').lock()
+    const pending = client.getFairLock('it').lock()
+    await rig.hears(client)
+    const trap = rig.proxy.onNextRequest(SHA.renew, action)
+    await held.release()
+    const lease = await within(SOON_MS, pending)
+    await trap.done
+    return lease
+  }
+
+  test.each(lost)('%s: the lease lasts all the same', async (action) => {
+    const lease = await grantWith(action)
+    await eventually(() => lease.remaining() > 5_000)
+    expect(await rig.server.admin.pttl('it')).toBeGreaterThan(5_000)
+    expect(await lease.release()).toBe(true)
+  })
+
+  test('lost for as long as a grant stands: the holder knows before the next one has the lock', async () => {
+    const client = await warmClient()
+    const diary = new Diary(client)
+    const held = await rig.witness().getFairLock('it').lock()
+    const first = client.getFairLock('it').lock()
+    await rig.hears(client)
+    const second = rig.witness().getFairLock('it').lock()
+    await rig.queued('it', 2)
+    rig.proxy.blackHole({ only: 'commands', onHeal: 'drop' })
+    await held.release()
+    const lease = await within(SOON_MS, first)
+    expect(lease.valid).toBe(true)
+    const { signal } = lease
+    let knew = false
+    signal.addEventListener('abort', () => {
+      knew = true
+    })
+    const next = await within(SOON_MS, second)
+    expect(knew).toBe(true)
+    expect(next.token).toBeGreaterThan(lease.token)
+    expect(diary.lost).toEqual([lease.token])
+    expect(await lease.release()).toBe(false)
+    await rig.proxy.heal()
+    await next.release()
+  })
+
+  test('run, and never answered while Redis was away: the lock is given back when Redis is', async () => {
+    const lease = await grantWith('cutAfter')
+    rig.proxy.refuse()
+    await eventually(() => lease.signal.aborted)
+    expect(await lease.release()).toBe(false)
+    await pause(1_600) // longer than a grant stands, much shorter than the lease
+    await rig.proxy.heal()
+    await eventually(async () => !(await rig.exists('it')), { timeoutMs: 7_000 })
+  })
+})
+
+describe('a release', () => {
+  test.each(
+    lost.flatMap((action) => [
+      { action, follower: 'of another client' },
+      { action, follower: 'of the same client' },
+    ]),
+  )('$action: the next one, $follower, is served', async ({ action, follower }) => {
+    const client = await warmClient()
+    const lease = await client.getFairLock('it').lock()
+    const nextClient = follower === 'of the same client' ? client : rig.witness()
+    const pending = nextClient.getFairLock('it').lock()
+    await rig.queued('it', 1)
+    const behind = rig.witness().getFairLock('it').lock()
+    await rig.queued('it', 2)
+    const trap = rig.proxy.onNextRequest(SHA.releaseFair, action)
+    expect(await within(SOON_MS, lease.release())).toBe(true)
+    await trap.done
+    const next = await within(SOON_MS, pending)
+    expect(next.token).toBeGreaterThan(lease.token)
+    expect(await rig.hash('it')).toEqual({ [next.owner]: '1' })
+    expect(await next.release()).toBe(true)
+    await (await within(SOON_MS, behind)).release()
+  })
+
+  test('that comes once more later ends nothing', async () => {
+    const client = await warmClient()
+    const lock = client.getFairLock('it', { owner: client.owner() })
+    const first = await lock.lock()
+    const trap = rig.proxy.onNextRequest(SHA.releaseFair, 'cutBefore')
+    await first.release()
+    const request = await trap.seen
+    const second = await lock.lock()
+    await rig.proxy.replay(request)
+    expect(await rig.hash('it')).toEqual({ [second.owner]: '1' })
+    const other = rig.witness().getFairLock('it').lock()
+    await rig.queued('it', 1)
+    await second.release()
+    const third = lock.lock()
+    await rig.queued('it', 1)
+    await rig.proxy.replay(request)
+    expect(await rig.queue('it')).toHaveLength(1)
+    await (await other).release()
+    await (await within(SOON_MS, third)).release()
+  })
+
+  test('not answered for as long as Redis is put up with passes the lock on afterwards', async () => {
+    const client = await warmClient(150, 300)
+    const lease = await client.getFairLock('it').lock()
+    const pending = rig.witness().getFairLock('it').lock()
+    await rig.queued('it', 1)
+    rig.proxy.blackHole({ onHeal: 'drop' })
+    expect((await outcome(lease.release())).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    await rig.proxy.heal()
+    await (await within(SOON_MS, pending)).release()
+  })
+})
+
+describe('a heartbeat', () => {
+  test.each(lost)('%s: the place stays, and is served', async (action) => {
+    const client = await warmClient()
+    const held = await rig.witness().getFairLock('it').lock()
+    const pending = client.getFairLock('it').lock()
+    await rig.queued('it', 1)
+    const [place] = await rig.queue('it')
+    const trap = rig.proxy.onNextRequest(SHA.heartbeat, action)
+    await trap.done
+    await rig.proxy.onNextRequest(SHA.heartbeat, 'pass').done
+    expect(await rig.queue('it')).toEqual([place])
+    await held.release()
+    await (await within(SOON_MS, pending)).release()
+  })
+
+  test('delayed for longer than a place is kept: the place is passed over, and put back', async () => {
+    const client = await warmClient(10_000, 30_000)
+    const held = await rig.witness().getFairLock('it').lock()
+    const first = client.getFairLock('it').lock()
+    await rig.queued('it', 1)
+    const second = rig.witness().getFairLock('it').lock()
+    await rig.queued('it', 2)
+    const third = rig.witness().getFairLock('it').lock()
+    await rig.queued('it', 3)
+    const hole = rig.proxy.blackHole()
+    await pause(3_100) // longer than places are kept, which is the subject
+    await held.release()
+    const next = await within(SOON_MS, second)
+    hole.heal()
+    await rig.queued('it', 2)
+    const [head] = await rig.queue('it')
+    expect(head?.startsWith(`${client.id}:`)).toBe(true)
+    await next.release()
+    const lease = await within(SOON_MS, first)
+    await lease.release()
+    await (await within(SOON_MS, third)).release()
+  })
+
+  test('that comes when its waiter has left makes no place that stays, nor holds anybody up for long', async () => {
+    const client = await warmClient()
+    const held = await rig.witness().getFairLock('it').lock()
+    const leaving = new AbortController()
+    const pending = outcome(client.getFairLock('it').lock({ signal: leaving.signal }))
+    await rig.queued('it', 1)
+    const request = await rig.proxy.onNextRequest(SHA.heartbeat, 'cutBefore').seen
+    const stays = client.getFairLock('it').lock()
+    await rig.queued('it', 2)
+    leaving.abort()
+    await pending
+    await rig.queued('it', 1)
+    await rig.proxy.replay(request)
+    expect(await rig.queue('it')).toHaveLength(2)
+    await held.release()
+    // Sooner than a grant to nobody would end.
+    const lease = await within(1_200, stays)
+    expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+    await eventually(async () => (await rig.queue('it')).length === 0, { timeoutMs: SOON_MS })
+    await lease.release()
+    await never(() => rig.exists('it'), 100)
+  })
+
+  test('that is sent once more when a waiter has left does not speak for that one', async () => {
+    const client = await warmClient()
+    const held = await rig.witness().getFairLock('it').lock()
+    const leaving = new AbortController()
+    const pending = outcome(client.getFairLock('it').lock({ signal: leaving.signal }))
+    await rig.queued('it', 1)
+    const stays = client.getFairLock('it').lock()
+    await rig.queued('it', 2)
+    // The server does not know this script, and is sent it with the places of those who are left.
+    await rig.server.admin.script('FLUSH')
+    await rig.server.admin.script('LOAD', scripts.releaseFair.source)
+    const beat = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
+    await beat.seen
+    leaving.abort()
+    await pending
+    const whole = rig.proxy.onNextRequest('EVAL', 'pass')
+    beat.release()
+    await whole.done
+    await rig.queued('it', 1)
+    await never(async () => (await rig.queue('it')).length > 1, 100)
+    await held.release()
+    await (await within(SOON_MS, stays)).release()
+  })
+
+  test('that comes when its waiter holds the lock makes no place', async () => {
+    const client = await warmClient()
+    const held = await rig.witness().getFairLock('it').lock()
+    const pending = client.getFairLock('it').lock()
+    await rig.queued('it', 1)
+    const request = await rig.proxy.onNextRequest(SHA.heartbeat, 'pass').seen
+    await held.release()
+    const lease = await pending
+    await eventually(() => lease.remaining() > 5_000)
+    await rig.proxy.replay(request)
+    expect(await rig.queue('it')).toEqual([])
+    await lease.release()
+    expect(await rig.exists('it')).toBe(false)
+  })
+})
+
+test('whoever is passed the lock by one who gave up is told at once', async () => {
+  const client = await warmClient()
+  const other = await warmClient()
+  const held = await rig.witness().getFairLock('it').lock()
+  const leaving = new AbortController()
+  const gone = outcome(client.getFairLock('it').lock({ signal: leaving.signal }))
+  await rig.queued('it', 1)
+  const sameClient = client.getFairLock('it').lock()
+  await rig.queued('it', 2)
+  const otherClient = other.getFairLock('it').lock()
+  await rig.queued('it', 3)
+  const [head = ''] = await rig.queue('it')
+  // The grant is made, and its message is on the way, when the first one leaves.
+  const slow = rig.proxy.delay(300, { only: 'subscriber', direction: 'toClient' })
+  await held.release()
+  leaving.abort()
+  await gone
+  await passed('it', head)
+  slow.heal()
+  await (await within(1_000, sameClient)).release()
+  await (await within(1_000, otherClient)).release()
+})

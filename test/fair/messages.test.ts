@@ -1,0 +1,296 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
+
+/** The one-way message that tells whose turn it is: lost, late, early, repeated. */
+const rig = faultRig()
+
+/** As long as a grant stands before it is confirmed, and what a busy machine adds. */
+const CLAIM_MS = 1_500
+const NOISE_MS = 1_000
+
+/** A client that gives up on no connection while the test plays with its messages. */
+const patient = () => rig.client({ commandTimeoutMs: 10_000 })
+
+/** The message that grants the lock to that owner under that token. */
+const say = (client: Holdfast, token: number, owner: string, name: string) =>
+  rig.server.admin.publish(`holdfast_inbox:${client.id}`, `${token} ${owner} ${name}`)
+
+test('a grant whose message is lost is found by the heartbeat', async () => {
+  const client = patient()
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  rig.proxy.blackHole({ only: 'subscriber', onHeal: 'drop' })
+  await held.release()
+  const released = performance.now()
+  const lease = await within(CLAIM_MS + NOISE_MS, pending)
+  expect(lease.valid).toBe(true)
+  expect(performance.now() - released).toBeLessThan(CLAIM_MS)
+  expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+  await lease.release()
+})
+
+test('a grant is acted on without asking, and confirmed with one request', async () => {
+  const client = patient()
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  const asked = rig.proxy.count(SHA.acquireFair)
+  await held.release()
+  const lease = await pending
+  await eventually(() => lease.remaining() > 5_000)
+  expect(rig.proxy.count(SHA.acquireFair)).toBe(asked)
+  expect(rig.proxy.count(SHA.renew)).toBe(1)
+  await lease.release()
+})
+
+test.each([
+  { kind: 'fixed', options: { leaseMs: 1_200 }, forMs: 100 },
+  { kind: 'watched', options: {}, forMs: 600 },
+])('a $kind lease shorter than a claim window is given whole', async ({ options, forMs }) => {
+  const client = rig.client({ commandTimeoutMs: 10_000, leaseMs: 1_200 })
+  const diary = new Diary(client)
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock(options)
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  // What it was told last is as old as it gets.
+  await pause(450)
+  await held.release()
+  const lease = await within(NOISE_MS, pending)
+  await eventually(() => lease.remaining() > 750)
+  expect(await rig.server.admin.pttl('it')).toBeGreaterThan(400)
+  await never(() => diary.lost.length > 0, forMs)
+  expect(await lease.release()).toBe(true)
+})
+
+test('a message that comes when the grant is over is not acted on, and the waiter keeps its place', async () => {
+  const client = patient()
+  const diary = new Diary(client)
+  const held = await rig.witness().getFairLock('it').lock()
+  const first = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  const second = rig.witness().getFairLock('it').lock()
+  await rig.queued('it', 2)
+  const third = rig.witness().getFairLock('it').lock()
+  await rig.queued('it', 3)
+  const order = await rig.queue('it')
+
+  const messages = rig.proxy.blackHole({ only: 'subscriber' })
+  const others = rig.proxy.blackHole({ only: 'commands' })
+  await held.release()
+  const released = performance.now()
+  const next = await within(CLAIM_MS + 3 * NOISE_MS, second)
+  expect(performance.now() - released).toBeGreaterThan(CLAIM_MS - 50)
+  // The message comes first, and nothing yet that would tell that it is old.
+  messages.heal()
+  await never(() => diary.acquired.length > 0, 100)
+  others.heal()
+  await rig.queued('it', 2)
+  expect(await rig.queue('it')).toEqual([order[0], order[2]])
+  await never(() => diary.acquired.length > 0, 100)
+  await next.release()
+  const lease = await within(NOISE_MS, first)
+  expect(lease.token).toBeGreaterThan(next.token)
+  await lease.release()
+  await (await within(NOISE_MS, third)).release()
+})
+
+test('a message that comes too late to be sure is confirmed before it is acted on', async () => {
+  const client = patient()
+  const held = await rig.witness().getFairLock('it').lock()
+  const startedAt = performance.now()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  // Without heartbeats what it was told last gets too old to rely on.
+  const beats = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
+  await beats.seen
+  await pause(startedAt + 0.85 * CLAIM_MS - performance.now())
+  const ask = rig.proxy.onNextRequest(SHA.acquireFair, 'pass')
+  await held.release()
+  await within(CLAIM_MS + NOISE_MS, ask.seen)
+  beats.release()
+  const lease = await within(NOISE_MS, pending)
+  await eventually(() => lease.remaining() > 5_000)
+  await lease.release()
+})
+
+test('a message that came before an answer which says that another has the lock is not acted on after it', async () => {
+  const client = patient()
+  const diary = new Diary(client)
+  const held = await rig.witness().getFairLock('it').lock()
+  const startedAt = performance.now()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  const [place = ''] = await rig.queue('it')
+  // As above it asks. The server, which is another one by now, has forgotten the grant.
+  const beats = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
+  await beats.seen
+  await pause(startedAt + 0.85 * CLAIM_MS - performance.now())
+  const ask = rig.proxy.onNextRequest(SHA.acquireFair, 'pass')
+  await say(client, held.token + 1, place, 'it')
+  await within(CLAIM_MS + NOISE_MS, ask.seen)
+  beats.release()
+  await ask.done
+  await rig.listening('it')
+  const again = rig.proxy.onNextRequest(SHA.acquireFair, 'pass')
+  await rig.server.admin.publish('redisson_lock__channel:{it}', '0')
+  await within(NOISE_MS, again.done)
+  await never(() => diary.acquired.length > 0, 100)
+  await held.release()
+  await (await within(NOISE_MS, pending)).release()
+})
+
+test('a message is not acted on where the counter is lost, for it may be an old one', async () => {
+  const client = patient()
+  const diary = new Diary(client)
+  const held = await rig.witness().getFairLock('it').lock()
+  await rig.server.admin.del('redisson_lock_token:{it}')
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  const [place = ''] = await rig.queue('it')
+  await say(client, held.token, place, 'it')
+  await never(() => diary.acquired.length > 0, 200)
+  await held.release()
+  const lease = await within(NOISE_MS, pending)
+  expect(lease.token).toBeGreaterThan(held.token)
+  await lease.release()
+})
+
+test('a message before the reply to the request to queue is acted on', async () => {
+  const client = patient()
+  const witness = rig.witness()
+  // Another wait of the client, so that it is listening.
+  const another = await witness.getFairLock('another').lock()
+  const elsewhere = client.getFairLock('another').lock()
+  await rig.queued('another', 1)
+  await rig.hears(client)
+  await rig.proxy.onNextRequest(SHA.heartbeat, 'pass').done
+
+  const held = await witness.getFairLock('it').lock()
+  const asking = rig.proxy.onNextRequest(SHA.acquireFair, 'holdReply')
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await held.release()
+  await eventually(async () => (await rig.queue('it')).length === 0)
+  await pause(20) // for the message, which nothing else tells of
+  asking.release()
+  const lease = await within(NOISE_MS, pending)
+  expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+  await lease.release()
+  await another.release()
+  await (await elsewhere).release()
+})
+
+test('a message that is repeated later grants nothing, to none of that owner', async () => {
+  const client = patient()
+  const lock = client.getFairLock('it', { owner: client.owner() })
+  const witness = rig.witness()
+  const held = await witness.getFairLock('it').lock()
+  const pending = lock.lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  await held.release()
+  const lease = await pending
+  await lease.release()
+
+  const next = await witness.getFairLock('it').lock()
+  const again = lock.lock()
+  await rig.queued('it', 1)
+  const [name] = await rig.queue('it')
+  expect(name).not.toBe(lease.owner)
+  await say(client, lease.token, lease.owner, 'it')
+  const asked = outcome(again)
+  await say(client, lease.token, name ?? '', 'it')
+  await never(async () => Object.hasOwn(await rig.hash('it'), name ?? ''), 300)
+  expect(next.valid).toBe(true)
+  await next.release()
+  const { value } = await within(NOISE_MS, asked)
+  expect(value?.token).toBeGreaterThan(next.token)
+  // Nor does it disturb those who hold.
+  await say(client, lease.token, lease.owner, 'it')
+  await say(client, value?.token ?? 0, name ?? '', 'it')
+  expect(await lock.holdCount()).toBe(1)
+  expect(await value?.release()).toBe(true)
+})
+
+test('messages that make no sense are overlooked', async () => {
+  const client = patient()
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  const [place = ''] = await rig.queue('it')
+  for (const text of [
+    '',
+    '0',
+    'x y z',
+    `-1 ${place} it`,
+    `NaN ${place} it`,
+    `${2 ** 60} nobody it`,
+  ]) {
+    await rig.server.admin.publish(`holdfast_inbox:${client.id}`, text)
+  }
+  await say(client, held.token, place, 'it')
+  await say(client, held.token + 1, place, 'another')
+  await never(async () => Object.hasOwn(await rig.hash('it'), place), 100)
+  await held.release()
+  await (await within(NOISE_MS, pending)).release()
+})
+
+test('a waiter is served also when the tokens have gone back', async () => {
+  const client = patient()
+  await rig.witness().getFairLock('it').lock()
+  const anHourAhead = (Date.now() + 3_600_000) * 1_000
+  await rig.server.admin.set('redisson_lock_token:{it}', anHourAhead, 'PX', 60_000)
+  const pending = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.server.flush()
+  const lease = await within(CLAIM_MS + 2 * NOISE_MS, pending)
+  expect(lease.token).toBeLessThan(anHourAhead)
+  await lease.release()
+})
+
+test('a wait soon after others keeps its turn, though its messages are not heard again yet', async () => {
+  const client = patient()
+  const lock = client.getFairLock('it')
+  const before = rig.witness().getFairLock('it')
+  const behind = rig.witness().getFairLock('it')
+
+  /** The client waits and is served; then the lock is another's. */
+  async function waitOnce(held: Lease, next: HoldfastLock): Promise<Lease> {
+    const pending = lock.lock()
+    await rig.queued('it', 1)
+    await rig.hears(client)
+    const after = next.lock()
+    await rig.queued('it', 2)
+    await held.release()
+    await (await pending).release()
+    return after
+  }
+
+  const start = performance.now()
+  let held = await waitOnce(await before.lock(), behind)
+  // That its messages are heard is believed for 750 ms, and checked by what comes next.
+  await pause(850 - (performance.now() - start))
+  held = await waitOnce(held, before)
+  await rig.hears(client, 'not')
+  rig.proxy.delay(200, { only: 'subscriber', direction: 'toServer' })
+  const first = lock.lock()
+  await rig.queued('it', 1)
+  const second = behind.lock()
+  await rig.queued('it', 2)
+  await held.release()
+  const served = await Promise.race([first, second])
+  expect(served.owner.startsWith(`${client.id}:`)).toBe(true)
+  await served.release()
+  await (await second).release()
+})

@@ -1,0 +1,335 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
+
+/** Owners, and fair and plain lock objects of one name, in one client and in several. */
+const rig = faultRig()
+
+/** How long a lock that was let go may lie idle with somebody waiting: a heartbeat, and noise. */
+const IDLE_MS = 1_000
+/** What a busy machine adds. */
+const NOISE_MS = 1_000
+
+const release = async (one: Promise<Lease>) => (await one).release()
+
+describe('one owner', () => {
+  test('with two fair acquisitions pending is served once, and re-enters', async () => {
+    const client = rig.client()
+    const lock = client.getFairLock('it', { owner: client.owner() })
+    const held = await rig.witness().getFairLock('it').lock()
+    const both = [lock.lock(), lock.lock()]
+    await rig.queued('it', 2)
+    const other = rig.witness().getFairLock('it').lock()
+    await rig.queued('it', 3)
+    await held.release()
+    const [first, second] = await within(NOISE_MS, Promise.all(both))
+    expect(second?.token).toBe(first?.token)
+    expect(await lock.holdCount()).toBe(2)
+    await rig.queued('it', 1)
+    expect(await first?.release()).toBe(true)
+    expect(await lock.holdCount()).toBe(1)
+    expect(await second?.release()).toBe(true)
+    await within(NOISE_MS, release(other))
+  })
+
+  test('with a second acquisition that is aborted as the first is granted has it once', async () => {
+    const client = rig.client()
+    const lock = client.getFairLock('it', { owner: client.owner() })
+    const held = await rig.witness().getFairLock('it').lock()
+    const leaving = new AbortController()
+    const first = lock.lock()
+    await rig.queued('it', 1)
+    const second = outcome(lock.lock({ signal: leaving.signal }))
+    await rig.queued('it', 2)
+    client.once('acquired', () => queueMicrotask(() => leaving.abort()))
+    await held.release()
+    const lease = await within(NOISE_MS, first)
+    const end = await second
+    if (end.value === undefined) expect(end.error).toBe(leaving.signal.reason)
+    await eventually(async () => (await lock.holdCount()) === (end.value ? 2 : 1))
+    await end.value?.release()
+    expect(await lease.release()).toBe(true)
+    expect(await rig.exists('it')).toBe(false)
+    expect(await rig.queue('it')).toEqual([])
+  })
+
+  test.each([
+    { outer: 'fair', inner: 'plain' },
+    { outer: 'plain', inner: 'fair' },
+  ])('re-enters a $outer hold through a $inner lock object', async ({ outer, inner }) => {
+    const client = rig.client()
+    const owner = { owner: client.owner() }
+    const locks: Record<string, HoldfastLock> = {
+      fair: client.getFairLock('it', owner),
+      plain: client.getLock('it', owner),
+    }
+    const first = granted((await locks[outer]?.tryLock()) ?? null)
+    const other = client.getFairLock('it').lock()
+    await rig.queued('it', 1)
+    const second = await within(NOISE_MS, locks[inner]?.lock() as Promise<Lease>)
+    expect(second.token).toBe(first.token)
+    expect(await locks[inner]?.holdCount()).toBe(2)
+    expect(await first.release()).toBe(true)
+    expect(second.valid).toBe(true)
+    expect(await second.release()).toBe(true)
+    const next = await within(IDLE_MS, other)
+    expect(next.token).toBeGreaterThan(first.token)
+    await next.release()
+  })
+
+  test.each(['fair', 'plain'])(
+    'waiting through both kinds of lock object is granted (%s first), and re-enters through the other',
+    async (kind) => {
+      const client = rig.client()
+      const owner = { owner: client.owner() }
+      const held = await rig.witness().getLock('it').lock()
+      const waits = [client.getFairLock('it', owner), client.getLock('it', owner)]
+      if (kind === 'plain') waits.reverse()
+      const both = waits.map((lock) => lock.lock())
+      await rig.queued('it', 1)
+      await rig.listening('it')
+      await held.release()
+      const [first, second] = await within(IDLE_MS + NOISE_MS, Promise.all(both))
+      expect(second?.token).toBe(first?.token)
+      await first?.release()
+      expect(await waits[0]?.holdCount()).toBe(1)
+      await second?.release()
+      expect(await rig.exists('it')).toBe(false)
+      await eventually(async () => (await rig.queue('it')).length === 0)
+    },
+  )
+
+  test('asking again with a longer lease is given all of a claim window', async () => {
+    const client = rig.client()
+    const lock = client.getFairLock('it', { owner: client.owner() })
+    const [before, behind] = [rig.witness().getFairLock('it'), rig.witness().getFairLock('it')]
+    const plain = await rig.witness().getLock('it').lock()
+    const short = lock.tryLock(10_000, 100)
+    await rig.queued('it', 1)
+    const next = behind.lock()
+    await rig.queued('it', 2)
+    await plain.release() // tells nobody in the queue: the first of them asks
+    await granted(await short).release()
+    const stays = before.lock()
+    await rig.queued('it', 1)
+    const long = lock.lock()
+    await rig.queued('it', 2)
+    rig.proxy.blackHole({ only: 'subscriber' })
+    await release(next)
+    await release(stays)
+    expect(await rig.server.admin.pttl('it')).toBeGreaterThan(1_000)
+    await rig.proxy.heal()
+    await within(2_500, release(long))
+  })
+})
+
+describe('two owners of one client', () => {
+  test('exclude each other through fair and plain lock objects', async () => {
+    const client = rig.client()
+    const locks = [client.getFairLock('it'), client.getLock('it')]
+    let inside = 0
+    let most = 0
+    const work = async (i: number) => {
+      for (let n = 0; n < 8; n++) {
+        await locks[(i + n) % 2]?.using(async () => {
+          inside += 1
+          most = Math.max(most, inside)
+          await pause(1)
+          inside -= 1
+        })
+      }
+    }
+    await within(20_000, Promise.all([0, 1, 2, 3].map(work)))
+    expect(most).toBe(1)
+  })
+})
+
+describe('after a release nobody waits idly', () => {
+  const kinds = ['fair', 'plain'] as const
+  type Kind = (typeof kinds)[number]
+  const lockOf = (client: Holdfast, kind: Kind) =>
+    kind === 'fair' ? client.getFairLock('it') : client.getLock('it')
+
+  /** Waits until it is known in Redis that the client waits. */
+  const waits = (kind: Kind) => (kind === 'fair' ? rig.queued('it', 1) : rig.listening('it'))
+
+  test.each(
+    kinds.flatMap((holder) =>
+      kinds.flatMap((waiter) =>
+        ['the same client', 'another client'].map((where) => ({ holder, waiter, where })),
+      ),
+    ),
+  )('a $holder holder, a $waiter waiter of $where', async ({ holder, waiter, where }) => {
+    const client = rig.client()
+    const held = await lockOf(client, holder).lock()
+    const same = where === 'the same client'
+    const pending = lockOf(same ? client : rig.client(), waiter).lock()
+    if (waiter === 'fair' || !same) await waits(waiter)
+    await held.release()
+    await within(IDLE_MS, release(pending))
+  })
+
+  test.each([0, 300, 900])(
+    'a plain holder, and a fair waiter who has queued for %i ms',
+    async (forMs) => {
+      const idle: number[] = []
+      const client = rig.client()
+      for (let i = 0; i < 6; i++) {
+        const held = await rig.witness().getLock('it').lock()
+        const pending = client.getFairLock('it').lock()
+        await rig.queued('it', 1)
+        await pause(forMs)
+        const released = performance.now()
+        await held.release()
+        await release(pending)
+        idle.push(performance.now() - released)
+        await pause(60 * i) // at other times between two heartbeats
+      }
+      expect(Math.max(...idle)).toBeLessThan(IDLE_MS)
+    },
+  )
+
+  test('by force, with a queue', async () => {
+    const held = await rig.witness().getFairLock('it').lock()
+    const clients = [rig.client(), rig.client(), rig.client()]
+    const order: number[] = []
+    const pending: Promise<void>[] = []
+    for (const [i, client] of clients.entries()) {
+      pending.push(
+        client.getFairLock('it').using(() => {
+          order.push(i)
+        }),
+      )
+      await rig.queued('it', i + 1)
+    }
+    expect(await rig.witness().getFairLock('it').forceUnlock()).toBe(true)
+    await within(IDLE_MS + NOISE_MS, Promise.all(pending))
+    expect(order).toEqual([0, 1, 2])
+    expect(await held.release()).toBe(false)
+  })
+
+  test('of several kinds and clients: each is served, and none holds another up', async () => {
+    const clients = [rig.client(), rig.client(), rig.witness()]
+    let inside = 0
+    let freeSince = performance.now()
+    let longestMs = 0
+    let turns = 0
+    const one = async (i: number) => {
+      const lock = lockOf(clients[i % 3] as Holdfast, kinds[Math.floor(i / 3) % 2] as Kind)
+      for (let n = 0; n < 10; n++) {
+        await lock.using(async () => {
+          expect(++inside).toBe(1)
+          longestMs = Math.max(longestMs, performance.now() - freeSince)
+          turns += 1
+          await pause(2)
+          inside -= 1
+          freeSince = performance.now()
+        })
+      }
+    }
+    await within(25_000, Promise.all(Array.from({ length: 12 }, (_, i) => one(i))))
+    expect(turns).toBe(120)
+    expect(longestMs).toBeLessThan(IDLE_MS + NOISE_MS)
+  })
+})
+
+test('a fair waiter is served though plain ones of its client never leave the lock alone', async () => {
+  const client = rig.client()
+  const other = await rig.witness().getLock('it').lock()
+  let over = false
+  let turns = 0
+  const busy = [1, 2, 3].map(async () => {
+    while (!over) {
+      const lease = await client.getLock('it').lock()
+      turns += 1
+      await pause(2)
+      await lease.release()
+    }
+  })
+  await rig.listening('it')
+  await other.release()
+  await eventually(() => turns > 20)
+  try {
+    const waited = await outcome(client.getFairLock('it').tryLock(5_000))
+    await waited.value?.release()
+    expect(waited.value).toBeTruthy()
+  } finally {
+    over = true
+    await Promise.all(busy)
+  }
+})
+
+describe('tryLock() without waiting', () => {
+  test('does not overtake the queue, when the lock is free just then', async () => {
+    const client = rig.witness()
+    const silent = rig.client({ commandTimeoutMs: 10_000 })
+    const held = await client.getFairLock('it').lock()
+    const pending = silent.getFairLock('it').lock()
+    await rig.queued('it', 1)
+    // Nobody but the one who tries moves the queue on.
+    const hole = rig.proxy.blackHole({ only: 'commands' })
+    await rig.server.admin.del('it') // as when the holder's lease ends
+    expect(await client.getFairLock('it').tryLock()).toBeNull()
+    const [owner] = Object.keys(await rig.hash('it'))
+    expect(owner?.startsWith(`${silent.id}:`)).toBe(true)
+    hole.heal()
+    await within(NOISE_MS, release(pending))
+    expect(await held.release()).toBe(false)
+  })
+
+  test('does not overtake those of its own client', async () => {
+    const client = rig.client()
+    const lock = client.getFairLock('it')
+    const held = await rig.witness().getFairLock('it').lock()
+    const pending = lock.lock()
+    await rig.queued('it', 1)
+    await rig.server.admin.del('it')
+    expect(await lock.tryLock()).toBeNull()
+    await within(NOISE_MS, release(pending))
+    await held.release()
+  })
+
+  test('takes a free lock that nobody queues for, and leaves no trace', async () => {
+    const lease = granted(await rig.client().getFairLock('it').tryLock())
+    expect(await rig.client().getFairLock('it').tryLock()).toBeNull()
+    expect(await rig.queue('it')).toEqual([])
+    await lease.release()
+    expect(await rig.server.admin.keys('holdfast_*')).toEqual([])
+  })
+})
+
+describe('listeners', () => {
+  test('one that aborts the acquisition which it hears of leaves no lock behind', async () => {
+    for (const lock of [rig.client().getLock('plain'), rig.client().getFairLock('fair')]) {
+      const client = rig.client()
+      const own = lock.name === 'fair' ? client.getFairLock('it') : client.getLock('it')
+      const leaving = new AbortController()
+      client.on('acquired', () => leaving.abort())
+      const { value, error } = await outcome(own.lock({ signal: leaving.signal }))
+      if (value === undefined) {
+        expect(error).toBe(leaving.signal.reason)
+        await eventually(async () => !(await rig.exists('it')))
+      } else {
+        await value.release()
+      }
+    }
+  })
+
+  test('one that closes the client as somebody waits leaves nothing behind', async () => {
+    const client = rig.client()
+    const diary = new Diary(client)
+    const held = await rig.witness().getFairLock('it').lock()
+    let closing: Promise<void> | undefined
+    client.on('wait', () => {
+      closing = client.close()
+    })
+    const { error } = await outcome(client.getFairLock('it').lock())
+    expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    await closing
+    await eventually(async () => (await rig.queue('it')).length === 0)
+    expect(diary.errors).toEqual([])
+    await held.release()
+    await never(() => rig.exists('it'), 50)
+  })
+})

@@ -1,0 +1,292 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { eventually, never } from '../support/eventually.ts'
+import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+
+/** Connections that break, fall silent, or lead to a server that has forgotten everything. */
+const rig = faultRig()
+
+const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE' }
+const CLAIM_MS = 1_500
+/** What a busy machine adds. */
+const NOISE_MS = 1_000
+
+/** Waits until the places of so many clients have had a heartbeat just now. */
+const keptAlive = (name: string, clients: number) =>
+  eventually(async () => {
+    const marks = await rig.server.admin.hvals(`holdfast_waiting:{${name}}`)
+    const fresh = marks.filter((mark) => Number.parseInt(mark, 10) > Date.now() + 2_000)
+    return fresh.length === clients
+  })
+
+/** One client of the proxy that is next, one witness behind it, and who holds the lock until then. */
+async function scene(client = rig.client()) {
+  const held = await rig.witness().getFairLock('it').lock()
+  const first = client.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  const second = rig.witness().getFairLock('it').lock()
+  await rig.queued('it', 2)
+  return { client, held, first, second }
+}
+
+describe('when the connection for messages', () => {
+  test('is cut before the grant, the waiter is served all the same', async () => {
+    const { held, first, second } = await scene()
+    rig.proxy.cut('subscriber')
+    await held.release()
+    // It may have been taken for gone, and was then put back behind the other.
+    const both = Promise.all([first, second].map(async (one) => (await one).release()))
+    expect(await within(CLAIM_MS + NOISE_MS, both)).toEqual([true, true])
+  })
+
+  test('is cut with the message on its way, the waiter asks and is served in turn', async () => {
+    const { held, first, second } = await scene()
+    rig.proxy.delay(1_000, { only: 'subscriber', direction: 'toClient' })
+    await held.release()
+    rig.proxy.cut('subscriber')
+    const lease = await within(NOISE_MS, first)
+    expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+    await lease.release()
+    await (await within(NOISE_MS, second)).release()
+  })
+
+  test('cannot be made again, heartbeats bring the grants', async () => {
+    const { held, first, second } = await scene()
+    // New connections come as far as their greeting, but none gets to subscribe.
+    rig.proxy.blackHole({ only: ({ index }) => index > 1, onHeal: 'drop' })
+    rig.proxy.cut('subscriber')
+    await held.release()
+    const both = Promise.all([first, second].map(async (one) => (await one).release()))
+    expect(await within(CLAIM_MS + NOISE_MS, both)).toEqual([true, true])
+  })
+
+  test.each(['deliver', 'drop'] as const)(
+    'is a black hole that is to %s later, nothing is stuck',
+    async (onHeal) => {
+      const { held, first, second } = await scene(rig.client({ commandTimeoutMs: 10_000 }))
+      const hole = rig.proxy.blackHole({ only: 'subscriber', onHeal })
+      await held.release()
+      const lease = await within(CLAIM_MS + NOISE_MS, first)
+      hole.heal()
+      await never(async () => !Object.hasOwn(await rig.hash('it'), lease.owner), 100)
+      expect(await lease.release()).toBe(true)
+      await (await within(NOISE_MS, second)).release()
+    },
+  )
+})
+
+describe('when the connection for commands', () => {
+  test('is cut at the grant, the waiter is served', async () => {
+    const { held, first, second } = await scene()
+    rig.proxy.cut('commands')
+    await held.release()
+    const lease = await within(CLAIM_MS + NOISE_MS, first)
+    await eventually(() => lease.remaining() > CLAIM_MS)
+    expect(await lease.release()).toBe(true)
+    await (await within(NOISE_MS, second)).release()
+  })
+
+  test('is a black hole at the grant, the lock is the next one’s after the claim window', async () => {
+    const { client, held, first, second } = await scene()
+    const diary = new Diary(client)
+    const hole = rig.proxy.blackHole({ only: 'commands', onHeal: 'drop' })
+    await held.release()
+    const lease = await within(NOISE_MS, first)
+    const next = await within(CLAIM_MS + NOISE_MS, second)
+    expect(lease.valid).toBe(false)
+    expect(diary.lost).toEqual([lease.token])
+    expect(await lease.release()).toBe(false)
+    hole.heal()
+    await never(() => !next.valid, 300)
+    expect(await next.release()).toBe(true)
+    await eventually(async () => !(await rig.exists('it')))
+  })
+})
+
+describe('when Redis', () => {
+  test('loses all keys, the order of three clients is restored', async () => {
+    const clients = [rig.client(), rig.client(), rig.client()]
+    const held = await rig.witness().getFairLock('it').lock()
+    const order: number[] = []
+    const pending: Promise<void>[] = []
+    for (const [i, client] of clients.entries()) {
+      pending.push(
+        client.getFairLock('it').using(() => {
+          order.push(i)
+        }),
+      )
+      await rig.queued('it', i + 1)
+    }
+    const places = await rig.queue('it')
+    // Somebody else has it at once, so that all are back before it is free.
+    await rig.server.admin
+      .multi()
+      .flushall()
+      .hset('it', 'somebody:1', '1')
+      .pexpire('it', 60_000)
+      .exec()
+    await rig.queued('it', 3)
+    expect(await rig.queue('it')).toEqual(places)
+    await rig.witness().getFairLock('it').forceUnlock()
+    await within(2 * NOISE_MS, Promise.all(pending))
+    expect(order).toEqual([0, 1, 2])
+    expect(await held.release()).toBe(false)
+  })
+
+  test('loses all keys while the lock is free to be had, everybody is served', async () => {
+    const clients = [rig.client(), rig.client(), rig.client()]
+    const held = await rig.witness().getFairLock('it').lock()
+    const pending = clients.map((client) => client.getFairLock('it').using((lease) => lease.token))
+    await rig.queued('it', 3)
+    await rig.server.flush()
+    const tokens = await within(CLAIM_MS + NOISE_MS, Promise.all(pending))
+    expect(new Set(tokens).size).toBe(3)
+    expect(Math.min(...tokens)).toBeGreaterThan(held.token)
+    expect(await held.release()).toBe(false)
+  })
+
+  test('forgets its scripts, nobody notices', async () => {
+    const { held, first, second } = await scene()
+    await rig.server.admin.script('FLUSH')
+    await rig.proxy.onNextRequest(SHA.heartbeat, 'pass').done
+    await rig.server.admin.script('FLUSH')
+    await held.release()
+    const lease = await within(NOISE_MS, first)
+    await rig.server.admin.script('FLUSH')
+    expect(await lease.release()).toBe(true)
+    await (await within(NOISE_MS, second)).release()
+  })
+
+  test('restarts empty, the waiters are back and served once each', async () => {
+    const { held, first, second } = await scene()
+    await rig.server.restart()
+    const released = held.release().catch(() => false)
+    const tokens = await within(
+      5_000,
+      Promise.all(
+        [first, second].map(async (one) => {
+          const lease = await one
+          expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+          await lease.release()
+          return lease.token
+        }),
+      ),
+    )
+    expect(new Set(tokens).size).toBe(2)
+    expect(await released).toBe(false)
+  })
+
+  test('hangs for longer than a place is kept, the waiters keep their order', async () => {
+    const { held, first, second } = await scene()
+    rig.server.pause()
+    atEnd(() => rig.server.resume(), { beforeCheck: true })
+    await pause(3_100) // longer than places are kept, which is the subject
+    rig.server.resume()
+    await keptAlive('it', 2)
+    expect(await held.release()).toBe(true)
+    const served = await within(NOISE_MS, Promise.race([first, second]))
+    expect(served).toBe(await within(NOISE_MS, first))
+    await served.release()
+    await (await within(NOISE_MS, second)).release()
+  })
+})
+
+describe('in an outage', () => {
+  const outages = {
+    'nobody listens': () => {
+      rig.proxy.refuse()
+      rig.proxy.cut()
+    },
+    'a black hole': () => void rig.proxy.blackHole({ onHeal: 'drop' }),
+    'a server that hangs': () => {
+      rig.server.pause()
+      atEnd(() => rig.server.resume(), { beforeCheck: true })
+    },
+  }
+
+  test.each(
+    Object.entries(outages).flatMap(([what, strike]) => [
+      { what, strike, state: 'that has asked nothing yet', waitMs: 400 },
+      { what, strike, state: 'that queues', waitMs: 1_200 },
+      { what, strike, state: 'that queues', waitMs: 3_000 },
+    ]),
+  )(
+    '($what) a waiter $state has an error after $waitMs ms, never null',
+    async ({ strike, state, waitMs }) => {
+      const client = rig.client({ commandTimeoutMs: 500, outageMs: 10_000 })
+      await granted(await client.getFairLock('warm').tryLock()).release()
+      const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
+      const queues = state === 'that queues'
+      let trying = queues ? outcome(client.getFairLock('it').tryLock(waitMs)) : undefined
+      if (queues) await rig.queued('it', 1)
+      strike()
+      trying ??= outcome(client.getFairLock('it').tryLock(waitMs))
+      const { error, value, ms } = await trying
+      expect({ value, error }).toMatchObject({ value: undefined, error: UNAVAILABLE })
+      expect(ms).toBeGreaterThan(waitMs - 50)
+      expect(ms).toBeLessThan(waitMs + NOISE_MS)
+      rig.server.resume()
+      await rig.proxy.heal()
+      await rig.queued('it', 0)
+      expect(await held.release()).toBe(true)
+    },
+  )
+
+  test('of a server that refuses to write, those who queue are told so after outageMs', async () => {
+    const client = rig.client({ commandTimeoutMs: 300, outageMs: 1_500 })
+    const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
+    const pending = outcome(client.getFairLock('it').lock())
+    await rig.queued('it', 1)
+    await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
+    atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0').then(() => {}), {
+      beforeCheck: true,
+    })
+    const { error } = await within(6_000, pending)
+    expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
+    expect(String(error)).toContain('NOREPLICAS')
+    await rig.server.admin.config('SET', 'min-replicas-to-write', '0')
+    // Its place goes as soon as that can be written.
+    await rig.queued('it', 0)
+    await held.release()
+  })
+
+  test('longer than it is put up with, everybody who queues has an error, and no place is left', async () => {
+    const client = rig.client({ commandTimeoutMs: 200, outageMs: 600 })
+    const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
+    const lock = client.getFairLock('it')
+    const pending = [1, 2, 3, 4].map(() => outcome(lock.lock()))
+    await rig.queued('it', 4)
+    rig.proxy.refuse()
+    rig.proxy.cut()
+    const ends = await within(CLAIM_MS + 600 + 2 * NOISE_MS, Promise.all(pending))
+    for (const { error } of ends) expect(error).toMatchObject(UNAVAILABLE)
+    await rig.proxy.heal()
+    await rig.queued('it', 0)
+    await held.release()
+    await (await lock.lock()).release()
+  })
+
+  test('shorter than it is put up with, everybody who queues is served in order', async () => {
+    const client = rig.client({ commandTimeoutMs: 200, outageMs: 8_000 })
+    const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
+    const order: number[] = []
+    const pending: Promise<void>[] = []
+    for (let i = 0; i < 4; i++) {
+      const turn = client.getFairLock('it').using(() => {
+        order.push(i)
+      })
+      pending.push(turn)
+      await rig.queued('it', i + 1)
+    }
+    rig.proxy.refuse()
+    rig.proxy.cut()
+    await pause(2_200)
+    await rig.proxy.heal()
+    await keptAlive('it', 1)
+    await rig.queued('it', 4)
+    await held.release()
+    await within(CLAIM_MS + 2 * NOISE_MS, Promise.all(pending))
+    expect(order).toEqual([0, 1, 2, 3])
+  })
+})

@@ -1,0 +1,46 @@
+import type { Hold } from '../../src/lease/hold.ts'
+import { CurrentHold } from '../../src/local/current-hold.ts'
+import type { LocalLock } from '../../src/local/local-lock.ts'
+import { Owner } from '../../src/owner/owner.ts'
+import type { Waiter } from '../../src/waiting/waiter.ts'
+import { TestClock } from './test-clock.ts'
+
+const waiterOf = (id: string, leaseMs: number) =>
+  ({
+    request: { owner: new Owner('c', id), leaseMs, fair: false, watched: false },
+    wireOwner: `c:${id}`,
+    doubtUntilMs: 0,
+    retryBudget: { answered() {} },
+  }) as unknown as Waiter
+
+/** A hold that was just granted, and what becomes of it when it is passed on. */
+function granted(clock: TestClock, leaseMs: number, blockMs: number) {
+  const lock = { name: 'it', rawName: 'it', services: { clock } } as unknown as LocalLock
+  const current = new CurrentHold(lock, () => {})
+  const sentAt = clock.now()
+  clock.block(blockMs)
+  const grant = { token: 100, reserved: 63 }
+  const hold = current.granted(waiterOf('1', leaseMs), grant, sentAt) as Hold
+  return { hold, passOn: () => current.passedOn(hold, waiterOf('2', leaseMs)) }
+}
+
+afterEach(() => jest.useRealTimers())
+
+test('who follows has what is left of the lease, and not more', () => {
+  jest.useFakeTimers()
+  const clock = new TestClock()
+  const { hold, passOn } = granted(clock, 60_000, 500)
+  const left = hold.remainingMs()
+  hold.end()
+  expect(passOn()?.remainingMs()).toBe(left)
+})
+
+test('a lease that was found to be shorter is not passed on as a whole one', () => {
+  jest.useFakeTimers()
+  const clock = new TestClock()
+  const { hold, passOn } = granted(clock, 60_000, 3_000)
+  // Redis was asked: it has 57 s left.
+  hold.proved(57_000, clock.now())
+  hold.end()
+  expect(passOn()).toBeNull()
+})

@@ -1,0 +1,164 @@
+import { setMaxListeners } from 'node:events'
+import type { Holdfast, Lease } from '../../src/index.ts'
+import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
+import { LocalLocks } from '../../src/local/local-locks.ts'
+import { deferred } from '../support/deferred.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, faultRig, outcome, SHA } from '../support/fault-rig.ts'
+
+/** What a client keeps and sends for calls that come to nothing. */
+const rig = faultRig()
+
+afterEach(() => jest.restoreAllMocks())
+
+/** The client has connected, and this is where its contenders are. */
+async function deskOf(client: Holdfast): Promise<LocalLocks> {
+  const spy = jest.spyOn(LocalLocks.prototype, 'lock')
+  const desk = await client.getLock('warm').using(() => {
+    const [context] = spy.mock.contexts as unknown as LocalLocks[]
+    if (context?.find('warm') === undefined) throw new Error('A lock that is held was not found')
+    return context
+  })
+  spy.mockRestore()
+  return desk
+}
+
+async function nothingIsKept(desk: LocalLocks): Promise<void> {
+  const kept = () => ['warm', ...MANY].filter((name) => desk.find(name) !== undefined)
+  await eventually(() => kept().length === 0, { message: 'all names to be forgotten' })
+}
+
+const MANY = Array.from({ length: 2_000 }, (_, n) => `name ${n}`)
+
+describe('a client keeps nothing of', () => {
+  test.each([
+    ['calls that are aborted before they begin', { signal: AbortSignal.abort() }],
+    ['calls with a bad lease', { leaseMs: -1 }],
+    ['calls with an unknown option', { lease: 1 } as object],
+  ])('%s', async (_, options) => {
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
+    const desk = await deskOf(client)
+    const owner = client.owner()
+    for (const name of MANY) {
+      await client.run(async () => {
+        expect((await outcome(client.getLock(name).lock(options))).error).toBeDefined()
+      })
+      const lock = client.getLock(name, { owner })
+      expect((await outcome(lock.tryLock(options))).error).toBeDefined()
+      expect((await outcome(lock.using(() => {}, options))).error).toBeDefined()
+    }
+    await nothingIsKept(desk)
+  })
+
+  test('locks that nobody has or wants any more, but for some hundreds', async () => {
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
+    const desk = await deskOf(client)
+    for (const name of MANY) await (await client.getLock(name).lock()).release()
+    await nothingIsKept(desk)
+    expect(desk.size).toBeLessThan(600)
+  })
+
+  test('calls after it was closed', async () => {
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
+    const desk = await deskOf(client)
+    await client.close()
+    for (const name of MANY) {
+      const { error } = await outcome(client.run(() => client.getLock(name).lock()))
+      expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    }
+    await nothingIsKept(desk)
+  })
+
+  test('questions about locks, and force used on them', async () => {
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
+    const desk = await deskOf(client)
+    await client.run(() =>
+      Promise.all(
+        MANY.map(async (name) => {
+          const lock = client.getLock(name)
+          expect((await outcome(lock.unlock())).error).toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
+          expect(await lock.isHeld()).toBe(false)
+          expect(await lock.forceUnlock()).toBe(false)
+        }),
+      ),
+    )
+    await nothingIsKept(desk)
+  })
+
+  test('leases that were lost, when they are extended and released', async () => {
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
+    const desk = await deskOf(client)
+    const some = MANY.slice(0, 500)
+    const leases = await Promise.all(some.map((name) => client.getLock(name).lock(1_000)))
+    await eventually(() => leases.every(({ valid }) => !valid))
+    const useless = async (lease: Lease) => {
+      const { error } = await outcome(lease.extend(1_000))
+      expect(error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST' })
+      expect(await lease.release()).toBe(false)
+    }
+    await Promise.all(leases.map(useless))
+    await nothingIsKept(desk)
+  })
+})
+
+describe('fifty waiters of a lock that somebody else has send no acquisition more', () => {
+  async function wait(prepare = () => {}) {
+    // With an answer due at its end, ioredis 5 leaves a timer for twice this.
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
+    const diary = new Diary(client)
+    const held = await rig.witness().getLock('it').lock()
+    prepare()
+    const aborting = new AbortController()
+    setMaxListeners(50, aborting.signal)
+    const { signal } = aborting
+    const waits = Array.from({ length: 50 }, () => outcome(client.getLock('it').lock({ signal })))
+    return { client, diary, held, aborting, waits }
+  }
+
+  test('when one signal aborts them', async () => {
+    const { client, held, aborting, waits } = await wait()
+    await rig.listening('it')
+    // The first look, and the one that follows the confirmation.
+    await eventually(() => rig.proxy.count(SHA.acquire) === 2)
+    const asked = rig.proxy.count(SHA.acquire)
+    aborting.abort()
+    for (const { error } of await Promise.all(waits)) expect(error).toBe(aborting.signal.reason)
+    await rig.listening('it', 0)
+    await client.getLock('it').inspect() // comes after whatever was sent
+    expect(rig.proxy.count(SHA.acquire)).toBe(asked)
+    await held.release()
+  })
+
+  test('when one signal aborts them while they let others ask first', async () => {
+    const stepped = deferred<void>()
+    const stepBack = jest
+      .spyOn(HandOverBudget.prototype, 'stepBack')
+      .mockReturnValue(stepped.promise)
+    const { client, held, aborting, waits } = await wait(() => {
+      jest.spyOn(HandOverBudget.prototype, 'isPolite', 'get').mockReturnValue(true)
+    })
+    expect(stepBack).toHaveBeenCalledTimes(1)
+    aborting.abort()
+    for (const { error } of await Promise.all(waits)) expect(error).toBe(aborting.signal.reason)
+    stepped.resolve()
+    await client.getLock('it').inspect()
+    expect(rig.proxy.count(SHA.acquire)).toBe(0)
+    await held.release()
+  })
+
+  test('when their client is closed', async () => {
+    const { client, diary, held, waits } = await wait()
+    await rig.listening('it')
+    // The first look, and the one that follows the confirmation.
+    await eventually(() => rig.proxy.count(SHA.acquire) === 2)
+    const asked = rig.proxy.count(SHA.acquire)
+    await client.close()
+    for (const { error } of await Promise.all(waits)) {
+      expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    }
+    await eventually(() => rig.proxy.openConnections.length === 0)
+    expect(rig.proxy.count(SHA.acquire)).toBe(asked)
+    await held.release()
+    expect(diary.acquired).toEqual([])
+  })
+})

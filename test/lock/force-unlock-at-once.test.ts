@@ -1,0 +1,21 @@
+import { Holdfast } from '../../src/index.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+
+test('forceUnlock() reaches a holder of the same client whose grant came in with its answer', async () => {
+  const client = new Holdfast({ redis: server.url })
+  atEnd(() => client.close(), { beforeCheck: true })
+  const lock = client.getLock('it')
+  await (await lock.lock()).release()
+  const missed: number[] = []
+  for (let i = 0; i < 50; i++) {
+    const locking = lock.lock()
+    // Both are on their way at once, so both answers come in one piece.
+    const [lease, freed] = await Promise.all([locking, lock.forceUnlock()])
+    if (freed && lease.valid) missed.push(i)
+    await lease.release()
+  }
+  expect(missed).toEqual([])
+})

@@ -1,0 +1,86 @@
+import { systemClock } from '../../src/lease/clock.ts'
+import type { Lease } from '../../src/lease/lease.ts'
+import { acquire, plainKind } from '../../src/local/acquire.ts'
+import { LocalLock } from '../../src/local/local-lock.ts'
+import { release } from '../../src/local/release.ts'
+import type { Services } from '../../src/local/services.ts'
+import { Owners } from '../../src/owner/owners.ts'
+import type { AcquireAnswer, HandOverAnswer } from '../../src/servers/answers.ts'
+import type { Attempt, Ending, Passing } from '../../src/servers/lock-server.ts'
+import { ResponseTime } from '../../src/waiting/response-time.ts'
+import type { AcquireRequest } from '../../src/waiting/waiter.ts'
+import { deferred } from '../support/deferred.ts'
+
+type Answer = AcquireAnswer | HandOverAnswer
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Masters as a local lock sees them; the test says when they answer what. */
+function answeredByHand() {
+  const asked: string[] = []
+  const open = new Map<string, (answer: Answer) => void>()
+  const ask = (what: string) => {
+    asked.push(what)
+    const answer = deferred<Answer>()
+    open.set(what, answer.resolve)
+    return answer.promise
+  }
+  const nothing = () => {}
+  const remote = {
+    acquire: ({ owner }: Attempt) => ask(`acquire ${owner}`),
+    handOver: ({ from, to }: Passing) => ask(`hand over ${from.owner} to ${to.owner}`),
+    release: async ({ owner }: Ending) => {
+      asked.push(`release ${owner}`)
+      return { kind: 'freed', listeners: 0 }
+    },
+    listen: () => ({ confirmed: true, stop: nothing }),
+  }
+  const services = {
+    server: { lateAtMostMs: 100, countsListeners: true, lock: () => remote },
+    watchdog: { track: nothing, untrack: nothing, watch: nothing, unwatch: nothing },
+    clock: systemClock,
+    pendingReleases: { add: nothing },
+    limits: {
+      commandTimeoutMs: 2_000,
+      outageMs: 5_000,
+      responseTime: new ResponseTime(),
+      whyDown: nothing,
+    },
+    emit: nothing,
+  } as unknown as Services
+  const answer = (what: string, given: Answer) => {
+    open.get(what)?.(given)
+    return turn()
+  }
+  return { lock: new LocalLock('it', 'it', services, nothing), asked, answer }
+}
+
+test('a waiter is not handed the lock by two at once', async () => {
+  const { lock, asked, answer } = answeredByHand()
+  const owners = new Owners('c')
+  const request = (waitMs: number): AcquireRequest => ({
+    owner: owners.next(),
+    leaseMs: 10_000,
+    watched: false,
+    fair: false,
+    waitMs,
+    signal: undefined,
+    known: false,
+    asksOnce: false,
+    together: undefined,
+    leaseOf: (hold) => ({ hold }) as Lease,
+  })
+  const first = acquire(lock, plainKind, request(Infinity))
+  await answer('acquire c:1', { kind: 'granted', token: 100 })
+  const waiting = acquire(lock, plainKind, request(Infinity))
+  void release(lock, ((await first) as Lease).hold, false)
+  await turn()
+  // Most masters have let it go; the last one is still waited for. Another caller is quick.
+  const quick = acquire(lock, plainKind, request(0))
+  await answer('acquire c:3', { kind: 'granted', token: 200 })
+  void release(lock, ((await quick) as Lease).hold, false)
+  await turn()
+  expect(asked).toEqual(['acquire c:1', 'hand over c:1 to c:2', 'acquire c:3', 'release c:3'])
+  await answer('hand over c:1 to c:2', { kind: 'granted', token: 300 })
+  expect(await waiting).toMatchObject({ hold: { token: 300, id: { wireOwner: 'c:2' } } })
+})

@@ -1,0 +1,72 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { faultRig } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+
+/*
+ * Who waits without listening is known to nobody. A client that passes the lock around among its own
+ * callers lets it go now and then, for longer than a release and the next acquisition take.
+ */
+const rig = faultRig()
+
+/** Callers of one client who want the lock all the time, until the test is over. */
+function keepBusy(client: Holdfast, name: string): () => Promise<void> {
+  let over = false
+  let served = 0
+  const caller = async () => {
+    while (!over) {
+      const lease = await client.getLock(name).lock()
+      served += 1
+      await pause(1)
+      await lease.release()
+    }
+  }
+  const callers = Promise.all(Array.from({ length: 6 }, caller))
+  const stop = async () => {
+    over = true
+    await callers
+  }
+  atEnd(stop, { beforeCheck: true })
+  return async () => {
+    await eventually(() => served > 50)
+  }
+}
+
+test('one who tries now and then gets the lock beside a busy client', async () => {
+  await keepBusy(rig.client(), 'it')()
+  const lock = rig.witness().getLock('it')
+  const lease = await eventually(() => lock.tryLock(), { timeoutMs: 20_000 })
+  await lease.release()
+}, 30_000)
+
+test('one who may not subscribe gets the lock beside a busy client', async () => {
+  const { host, port, admin } = rig.server
+  await admin.acl('SETUSER', 'deaf', 'reset', 'on', '>pw', '~*', '&*', '+@all', '-subscribe')
+  await keepBusy(rig.client(), 'it')()
+  const deaf = rig.witness({ redis: `redis://deaf:pw@${host}:${port}` } as object)
+  for (let times = 0; times < 2; times += 1) {
+    const lease = await deaf.getLock('it').lock()
+    await lease.release()
+  }
+}, 90_000)
+
+test('the callers of a client alone lose little by it', async () => {
+  const client = rig.client()
+  let acquired = 0
+  client.on('acquired', () => {
+    acquired += 1
+  })
+  await keepBusy(client, 'it')()
+  let free = 0
+  let looks = 0
+  const until = performance.now() + 3_000
+  while (performance.now() < until) {
+    looks += 1
+    if (!(await rig.exists('it'))) free += 1
+    await pause(1)
+  }
+  expect(acquired).toBeGreaterThan(50)
+  expect(free).toBeGreaterThan(0)
+  expect(free / looks).toBeLessThan(0.3)
+}, 30_000)

@@ -1,0 +1,265 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast, Lease } from '../../src/index.ts'
+import * as scripts from '../../src/servers/redis/scripts.generated.ts'
+import { startChild } from '../support/children.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
+
+const rig = faultRig()
+
+/** Someone else has the lock; the client behind the proxy waits for it and is subscribed. */
+async function contend(name: string, { clientLeaseMs = 10_000 } = {}) {
+  const holder = rig.witness()
+  const held = granted(await holder.getLock(name).tryLock())
+  const client = rig.client({ leaseMs: clientLeaseMs })
+  const asked = rig.proxy.count(SHA.acquire)
+  const pending = client.getLock(name).lock()
+  await rig.listening(name)
+  // Once to find it taken, and once more when the subscription is confirmed; then it sleeps.
+  await eventually(() => rig.proxy.count(SHA.acquire) >= asked + 2)
+  return { held, client, pending }
+}
+
+async function checkGranted(pending: Promise<Lease>, withinMs: number): Promise<void> {
+  const lease = await within(withinMs, pending)
+  expect(lease.valid).toBe(true)
+  expect(await lease.release()).toBe(true)
+}
+
+const nobodyListens = (name: string) => rig.listening(name, 0)
+
+describe('a waiter whose subscription is cut', () => {
+  test('subscribes again, and is woken by a message as before', async () => {
+    const { held, pending } = await contend('cut')
+    rig.proxy.cut('subscriber')
+    await nobodyListens('cut')
+    await rig.listening('cut')
+    await held.release()
+    await checkGranted(pending, 500)
+  })
+
+  test('sees a release that fell into the gap', async () => {
+    const { held, pending } = await contend('gap')
+    rig.proxy.cut('subscriber')
+    await held.release() // while nobody listens, or as good as
+    await checkGranted(pending, 2_000)
+  })
+
+  test('polls as long as it cannot subscribe', async () => {
+    const { held, pending } = await contend('poll')
+    const mute = rig.proxy.blackHole({ only: (connection) => connection.index >= 2 })
+    rig.proxy.cut('subscriber')
+    await nobodyListens('poll')
+    const looks = rig.proxy.count(SHA.acquire)
+    await eventually(() => rig.proxy.count(SHA.acquire) >= looks + 3, { timeoutMs: 2_000 })
+    await held.release()
+    await checkGranted(pending, 700)
+    mute.heal()
+  })
+
+  test('does not poll while it is subscribed', async () => {
+    const { held, pending } = await contend('quiet')
+    const looks = rig.proxy.count(SHA.acquire)
+    await pause(600) // three times as long as a poll takes at most
+    expect(rig.proxy.count(SHA.acquire)).toBe(looks)
+    await held.release()
+    await checkGranted(pending, 500)
+  })
+})
+
+test('a waiter whose subscription is in a black hole is woken within ten seconds', async () => {
+  const { held, pending } = await contend('hole')
+  rig.proxy.blackHole({ only: 'subscriber', onHeal: 'drop' })
+  await held.release()
+  await checkGranted(pending, 10_000)
+})
+
+test('a waiter who misses a message looks when the holder’s lease ends', async () => {
+  const client = rig.client()
+  const held = granted(await rig.witness().getLock('missed').tryLock({ leaseMs: 900 }))
+  const pending = client.getLock('missed').lock()
+  await rig.listening('missed')
+  rig.proxy.blackHole({ only: 'subscriber' })
+  await held.release()
+  await checkGranted(pending, 2_000)
+})
+
+describe('a waiter whose connection for commands', () => {
+  test.each<[string, () => () => unknown]>([
+    ['is cut', () => () => rig.proxy.cut('commands')],
+    [
+      'is in a black hole',
+      () => {
+        const hole = rig.proxy.blackHole({ only: 'commands', onHeal: 'drop' })
+        return () => hole.heal()
+      },
+    ],
+    [
+      'loses replies',
+      () => {
+        const deaf = rig.proxy.dropReplies({ only: 'commands' })
+        return () => deaf.heal()
+      },
+    ],
+  ])('%s goes on waiting, and gets the lock', async (_, strike) => {
+    const { held, client, pending } = await contend('commands')
+    const diary = new Diary(client)
+    const heal = strike()
+    await held.release()
+    await pause(300) // it asks in vain meanwhile
+    heal()
+    await checkGranted(pending, 3_000)
+    expect(diary.acquired).toHaveLength(1)
+  })
+})
+
+test.each([
+  ['handed over', 9_000],
+  ['passed on', 10_000],
+])('one whose request was lost keeps the lock that is %s to it', async (how, leaseMs) => {
+  const { held, client, pending } = await contend('doubt')
+  // Its next look is lost; those that follow are answered, and the lost one stays in doubt.
+  const looks = rig.proxy.count(SHA.acquire)
+  rig.proxy.onNextRequest(SHA.acquire, 'cutBefore')
+  rig.proxy.cut('subscriber')
+  await eventually(() => rig.proxy.count(SHA.acquire) >= looks + 2)
+  await rig.listening('doubt')
+  // How many there are depends on what is up first.
+  for (let seen = 0; seen !== rig.proxy.count(SHA.acquire); await pause(300)) {
+    seen = rig.proxy.count(SHA.acquire)
+  }
+  // Another of the same client is quicker, since the one who waits is not told of the release.
+  rig.proxy.blackHole({ only: 'subscriber' })
+  await held.release()
+  const quick = granted(await client.getLock('doubt').tryLock({ leaseMs }))
+  const handOvers = rig.proxy.count(SHA.handOver)
+  expect(await quick.release()).toBe(true)
+  const lease = await within(1_000, pending)
+  const isOne = rig.proxy.count(SHA.handOver) === handOvers + 1
+  // What could be passed on is handed over where the machine was too slow.
+  if (how === 'handed over') expect(isOne).toBe(true)
+  await never(async () => !(await rig.exists('doubt')), 400, { message: 'the end of its lock' })
+  expect(await rig.hash('doubt')).toEqual({ [lease.owner]: '1' })
+  expect(await lease.release()).toBe(true)
+})
+
+describe('a server that is restarted while 50 wait', () => {
+  test.each(['one client', 'many clients'])('lets all of them in, one by one: %s', async (how) => {
+    const few = [rig.client(), rig.client(), rig.client(), rig.client(), rig.client()]
+    const clients = how === 'one client' ? [few[0] as Holdfast] : few
+    const holder = rig.client()
+    const held = granted(await holder.getLock('restart').tryLock())
+    let inside = 0
+    let most = 0
+    const tokens: number[] = []
+    const all = Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        const client = clients[i % clients.length] as Holdfast
+        const lease = await client.getLock('restart').lock()
+        inside += 1
+        most = Math.max(most, inside)
+        tokens.push(lease.token)
+        await pause(1)
+        inside -= 1
+        await lease.release()
+      }),
+    )
+    await rig.listening('restart', clients.length)
+    await rig.server.restart()
+    await within(8_000, all)
+    expect(most).toBe(1)
+    expect(tokens).toEqual([...tokens].sort((a, b) => a - b))
+    expect(new Set(tokens).size).toBe(50)
+    expect(Math.min(...tokens)).toBeGreaterThan(held.token)
+    expect(await held.release()).toBe(false)
+  })
+})
+
+test('a holder that is killed passes the lock on by the end of its lease', async () => {
+  const child = startChild('test/lock/fixtures/holder.mjs', { args: [rig.server.url, '1000'] })
+  await child.next((message) => message === 'held')
+  const client = rig.client()
+  const waiting = outcome(client.getLock('killed').tryLock(5_000))
+  await rig.listening('killed')
+  // Alive it keeps the lock beyond its first lease.
+  await child.next((message) => message === 'renewed')
+  child.kill('SIGKILL')
+  const killed = performance.now()
+  const lease = granted((await waiting).value ?? null)
+  expect(performance.now() - killed).toBeLessThan(1_000 + 500)
+  await lease.release()
+})
+
+test('a waiter that is killed blocks nobody', async () => {
+  const held = granted(await rig.witness().getLock('killed').tryLock())
+  const child = startChild('test/lock/fixtures/holder.mjs', { args: [rig.server.url, '1000'] })
+  await rig.listening('killed')
+  child.kill('SIGKILL')
+  await child.exited
+  await nobodyListens('killed')
+  await held.release()
+  await granted(await rig.client().getLock('killed').tryLock(1_000)).release()
+})
+
+describe('a server that forgets its scripts', () => {
+  test('is taught them again, also in the midst of contention', async () => {
+    const clients = [rig.client(), rig.client(), rig.client()]
+    let inside = 0
+    let most = 0
+    let isOver = false
+    const forgetting = (async () => {
+      while (!isOver) {
+        await rig.server.admin.script('FLUSH')
+        await pause(5)
+      }
+    })()
+    const workers = clients.flatMap((client) =>
+      [1, 2].map(async () => {
+        for (let i = 0; i < 20; i++) {
+          const lease = await client.getLock('forgetful').lock()
+          inside += 1
+          most = Math.max(most, inside)
+          if (i % 5 === 0) await lease.extend(9_000)
+          inside -= 1
+          expect(await lease.release()).toBe(true)
+        }
+      }),
+    )
+    await within(15_000, Promise.all(workers))
+    isOver = true
+    await forgetting
+    expect(most).toBe(1)
+  })
+
+  test.each(['cutBefore', 'cutAfter', 'mute'] as const)(
+    'costs nothing when the source itself meets a fault: %s',
+    async (action) => {
+      const client = rig.client()
+      const lock = client.getLock('forgetful')
+      await granted(await lock.tryLock()).release()
+      await rig.server.admin.script('FLUSH')
+      rig.proxy.onNextRequest(({ args }) => args[0] === scripts.acquire.source, action)
+      const lease = granted(await within(3_000, lock.tryLock()))
+      expect(await rig.hash('forgetful')).toEqual({ [lease.owner]: '1' })
+      expect(await lease.release()).toBe(true)
+    },
+  )
+})
+
+test('a deadline of a wait leaves no subscription, whatever becomes of the connection', async () => {
+  const { held, client, pending } = await contend('first')
+  const second = client.getLock('second')
+  const other = granted(await rig.witness().getLock('second').tryLock())
+  for (let i = 0; i < 20; i++) {
+    const waiting = second.tryLock(20)
+    if (i % 4 === 0) rig.proxy.cut('subscriber')
+    // A reconnect can take longer than the wait: that is an outage then, and no answer.
+    const { value } = await outcome(waiting)
+    expect(value ?? null).toBeNull()
+  }
+  await nobodyListens('second')
+  await rig.listening('first')
+  await other.release()
+  await held.release()
+  await checkGranted(pending, 2_000)
+})

@@ -1,0 +1,49 @@
+import { Holdfast } from '../../src/index.ts'
+import { faultRig, granted, SHA } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+
+const rig = faultRig()
+
+test.each([
+  ['a', 'b'],
+  ['b', 'a'],
+])('a multi-lock that is not to be had has let go of %s when it says so', async (mine, busy) => {
+  const elsewhere = () => {
+    const client = new Holdfast({ redis: `${rig.server.url}/1` })
+    atEnd(() => client.close(), { beforeCheck: true })
+    return client
+  }
+  const [one, two, holder] = [rig.client({ commandTimeoutMs: 3_000 }), elsewhere(), elsewhere()]
+  const held = granted(await holder.getLock(busy).tryLock())
+  const multi = one.getMultiLock(one.getLock(mine), two.getLock(busy))
+  const trap = rig.proxy.onNextRequest(SHA.release, 'hold')
+  let isOver = false
+  const trying = multi.tryLock().finally(() => {
+    isOver = true
+  })
+  await Promise.race([trap.seen, trying])
+  if (isOver) {
+    // The busy one comes first in the order: nothing was taken.
+    trap.cancel()
+  } else {
+    // What goes past the trap: time for an answer that did not wait for the release.
+    for (let asked = 0; asked < 50; asked++) expect(await rig.exists(mine)).toBe(true)
+    expect(isOver).toBe(false)
+    trap.release()
+  }
+  expect(await trying).toBeNull()
+  expect(await rig.exists(mine)).toBe(false)
+  await held.release()
+})
+
+test('a multi-lock that asks again when its time is up says that somebody has a lock', async () => {
+  const client = rig.client({ commandTimeoutMs: 3_000 })
+  const multi = client.getMultiLock(client.getLock('a'), client.getLock('b'))
+  const held = await rig.witness().getLock('b').lock()
+  expect(await multi.tryLock()).toBeNull()
+  rig.proxy.delay(100)
+  // The first answer takes 200 ms; the second one would come too late.
+  expect(await multi.tryLock(300)).toBeNull()
+  expect(await rig.exists('a')).toBe(false)
+  await held.release()
+})

@@ -1,0 +1,60 @@
+import type { HoldfastEvents } from '../../src/index.ts'
+import { startChild } from '../support/children.ts'
+import { faultRig, SHA } from '../support/fault-rig.ts'
+
+/** Listeners that throw: the fault is the program's, and is not to become one of the locks. */
+const rig = faultRig()
+
+function work(event: keyof HoldfastEvents, handled: 'handled' | '') {
+  const file = 'test/process/fixtures/throwing.mjs'
+  const child = startChild(file, { args: [String(rig.proxy.port), event, handled] })
+  child.send('go')
+  return child
+}
+
+const cutTheNextRenewal = () => {
+  rig.proxy.onNextRequest(SHA.renew, 'cutAfter')
+}
+
+interface Throwing {
+  event: keyof HoldfastEvents
+  /** Makes it happen, where the child cannot. */
+  cause?: () => void
+}
+
+const events: Throwing[] = [
+  { event: 'acquired' },
+  { event: 'released' },
+  { event: 'wait' },
+  { event: 'renewed' },
+  { event: 'late', cause: cutTheNextRenewal },
+  { event: 'lost' },
+  { event: 'error', cause: () => rig.proxy.refuse() },
+]
+
+test.each(events)(
+  'where $event throws, locks go on and the program hears of it',
+  async ({ event, cause }) => {
+    cause?.()
+    const child = work(event, 'handled')
+    if (event === 'error') {
+      await child.next<{ uncaught?: string }>(({ uncaught }) => uncaught !== undefined)
+      await rig.proxy.heal()
+    }
+    const { done } = await child.next<{ done?: number[] }>(({ done }) => done !== undefined)
+    expect(done).toEqual([...new Set(done)].sort((a, b) => a - b))
+    const told = child.all.filter((message) => 'event' in (message as object))
+    const others = child.all.filter((message) => !('event' in (message as object))).slice(0, -1)
+    expect(told.length).toBeGreaterThan(0)
+    expect(others).toEqual(told.map(() => ({ uncaught: `A listener of "${event}"` })))
+    expect(await rig.exists('it')).toBe(false)
+  },
+)
+
+test('a listener that throws ends a program that does not handle it, as any exception does', async () => {
+  const child = work('acquired', '')
+  expect(await child.exited).toEqual({ code: 1, signal: null })
+  expect(child.errors).toContain('A listener of "acquired"')
+  // It ended somewhere between its first acquisition and the release.
+  await rig.server.admin.del('it')
+})

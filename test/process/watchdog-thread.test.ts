@@ -1,0 +1,116 @@
+import { resolve } from 'node:path'
+import { Holdfast } from '../../src/index.ts'
+import { startChild } from '../support/children.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+
+function startBlockable(options: Record<string, unknown>) {
+  const file = resolve(__dirname, 'fixtures/blocked.mjs')
+  return startChild(file, { args: [JSON.stringify({ url: server.url, options })] })
+}
+
+/** The worker has a connection of its own when it is ready to stand in. */
+async function workerIsUp(): Promise<void> {
+  await eventually(async () => {
+    const clients = String(await server.admin.client('LIST'))
+      .trim()
+      .split('\n')
+    return clients.length === 3 && clients.some((one) => one.includes(' cmd=time '))
+  })
+}
+
+async function lockIn(child: ReturnType<typeof startBlockable>, name: string): Promise<number> {
+  child.send({ command: 'lock', name })
+  return (await child.next<{ locked: number }>((said) => 'locked' in said)).locked
+}
+
+async function closeIn(child: ReturnType<typeof startBlockable>): Promise<void> {
+  child.send({ command: 'close' })
+  await child.next<object>((said) => 'closed' in said)
+}
+
+interface AfterBlock {
+  blocked: number
+  valid: boolean
+  aborted: boolean
+}
+
+const afterBlock = (said: object) => 'blocked' in said
+
+describe('a watchdog with a thread', () => {
+  it('keeps a lock with a lease of 1 s through 5 s of synchronous work', async () => {
+    const child = startBlockable({ leaseMs: 1_000, watchdogThread: true })
+    await lockIn(child, 'through')
+    await workerIsUp()
+    child.send({ command: 'block', ms: 5_000 })
+    await never(async () => (await server.admin.exists('through')) === 0, 4_800)
+    const said = await child.next<AfterBlock>(afterBlock)
+    expect(said).toMatchObject({ valid: true, aborted: false })
+    child.send({ command: 'release' })
+    expect(await child.next<object>((one) => 'released' in one)).toEqual({ released: true })
+    expect(await server.admin.exists('through')).toBe(0)
+    await closeIn(child)
+  })
+
+  it('gives the lock up when the main thread has been silent for the limit', async () => {
+    const child = startBlockable({ leaseMs: 500, watchdogThread: { silenceLimitMs: 1_500 } })
+    await lockIn(child, 'silent')
+    await workerIsUp()
+    child.send({ command: 'block', ms: 5_000 })
+    await never(async () => (await server.admin.exists('silent')) === 0, 1_000)
+    await eventually(async () => (await server.admin.exists('silent')) === 0, {
+      timeoutMs: 3_500,
+      message: 'the lock to end before the main thread is back',
+    })
+    const said = await child.next<AfterBlock>(afterBlock)
+    expect(said).toMatchObject({ valid: false, aborted: true })
+    await closeIn(child)
+  })
+
+  it('leaves a released lock alone', async () => {
+    const child = startBlockable({ leaseMs: 500, watchdogThread: true })
+    await lockIn(child, 'released')
+    child.send({ command: 'release' })
+    await child.next<object>((one) => 'released' in one)
+    const second = await lockIn(child, 'another')
+    await workerIsUp()
+    child.send({ command: 'block', ms: 1_500 })
+    await never(async () => (await server.admin.exists('released')) === 1, 1_000)
+    expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: true })
+    expect(second).toBeGreaterThan(0)
+    await closeIn(child)
+  })
+
+  it('works in the CommonJS build too', async () => {
+    const child = startChild(resolve(__dirname, 'fixtures/commonjs.cjs'), { args: [server.url] })
+    expect(await child.next()).toEqual({ valid: true })
+    expect((await child.exited).code).toBe(0)
+  })
+
+  it('does not keep a program alive that is done', async () => {
+    const child = startChild(resolve(__dirname, 'fixtures/done.mjs'), { args: [server.url] })
+    expect(await child.exited).toEqual({ code: 0, signal: null })
+    await server.admin.del('done')
+  })
+
+  it('refuses redis options that cannot be copied to a thread', () => {
+    const tls = { secureContext: new (class Context {})(), ca: Symbol('ca') }
+    const redis = { tls } as object
+    expect(() => new Holdfast({ redis, watchdogThread: true })).toThrow(
+      /watchdogThread.*copied to a thread/,
+    )
+  })
+})
+
+describe('a watchdog without a thread', () => {
+  it('loses the lock while the event loop is blocked, and the first read says so', async () => {
+    const child = startBlockable({ leaseMs: 500 })
+    await lockIn(child, 'lost')
+    child.send({ command: 'block', ms: 1_500 })
+    expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: false, aborted: true })
+    expect(await server.admin.exists('lost')).toBe(0)
+    await closeIn(child)
+  })
+})

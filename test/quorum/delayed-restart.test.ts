@@ -1,0 +1,213 @@
+import { BIRTH } from '../../src/servers/quorum/delayed-restart.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { eventually } from '../support/eventually.ts'
+import { granted } from '../support/fault-rig.ts'
+import { leaves } from '../support/leaks.ts'
+import { letVote } from '../support/masters.ts'
+import { startProxy } from '../support/proxy.ts'
+import { Cluster } from '../support/quorum-rig.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+
+const keyless = { keys: true, why: 'a lease of a killed or stopped holder is part of the test' }
+
+/**
+ * Somebody with a fixed lease, who can be cut off from all masters: what they forget then is not
+ * given back to them.
+ */
+async function holderOf(cluster: Cluster, options: { newDeployment?: boolean } = {}) {
+  const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
+  const urls = proxies.map(({ url }) => url)
+  const lease = await cluster.client(options, urls).getLock('it').lock(30_000)
+  await cluster.heldEverywhere('it', lease.owner)
+  const cutOff = () => {
+    for (const proxy of proxies) {
+      proxy.refuse()
+      proxy.cut()
+    }
+  }
+  return { lease, cutOff }
+}
+
+describe.each([3, 5])('of %i masters', (count) => {
+  const minority = (count - 1) / 2
+
+  test('those that came back empty let no second holder in', async () => {
+    const cluster = await Cluster.start(count)
+    const { lease, cutOff } = await holderOf(cluster)
+    const others = cluster.client({ outageMs: 400 })
+    const lock = others.getLock('it')
+    expect(await lock.tryLock()).toBeNull()
+    cutOff()
+    for (const master of cluster.masters.slice(0, minority + 1)) await master.restart()
+    expect(await lock.tryLock(1_000).catch(() => null)).toBeNull()
+    for (const master of cluster.masters) await master.restart()
+    expect(await lock.tryLock(1_000).catch(() => null)).toBeNull()
+    expect(lease.valid).toBe(true)
+    leaves(keyless)
+  })
+
+  test('all at once that came back empty name their reason', async () => {
+    const cluster = await Cluster.start(count)
+    const first = await cluster.client().getLock('it').lock(30_000)
+    await Promise.all(cluster.masters.map((master) => master.restart()))
+    const error = await cluster
+      .client({ outageMs: 400 })
+      .getLock('it')
+      .lock()
+      .then(String, (failure: Error) => failure)
+    expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    const { message } = error as Error
+    for (const { port } of cluster.masters.slice(0, minority + 1)) {
+      expect(message).toContain(`${port}: it was started or emptied`)
+    }
+    await first.release()
+    leaves(keyless)
+  })
+
+  test('a new deployment votes at once', async () => {
+    const cluster = await Cluster.start(count, false)
+    const lock = cluster.client({ newDeployment: true }).getLock('it')
+    const lease = granted(await lock.tryLock())
+    await cluster.heldEverywhere('it', lease.owner)
+    await lease.release()
+    await cluster.free('it')
+  })
+
+  test('many clients of a new deployment find it together', async () => {
+    const cluster = await Cluster.start(count, false)
+    const locks = Array.from({ length: 4 }, () =>
+      cluster.client({ newDeployment: true }).getLock('it'),
+    )
+    const tokens = await Promise.all(locks.map((lock) => lock.using(({ token }) => token)))
+    expect(new Set(tokens).size).toBe(4)
+    for (const { admin } of cluster.masters) {
+      expect(Number((await admin.get(BIRTH))?.split(' ')[0])).toBeLessThan(Date.now() * 1_000)
+    }
+  })
+
+  test('one that forgot later is not new, whatever the client was told', async () => {
+    const cluster = await Cluster.start(count, false)
+    const options = { newDeployment: true, outageMs: 400 }
+    const { lease, cutOff } = await holderOf(cluster, { newDeployment: true })
+    cutOff()
+    const forgot = cluster.masters.slice(0, minority + 1)
+    for (const master of forgot) await master.restart()
+    const lock = cluster.client(options).getLock('it')
+    expect(await lock.tryLock(1_500).catch(() => null)).toBeNull()
+    expect(lease.valid).toBe(true)
+    await eventually(async () => {
+      await lock.tryLock().catch(() => null)
+      const marks = await Promise.all(forgot.map(({ admin }) => admin.get(BIRTH)))
+      return marks.every((mark) => Number(mark?.split(' ')[0]) > Date.now() * 1_000)
+    })
+    leaves(keyless)
+  })
+})
+
+test('without being told that it is new, a deployment votes when the longest lease has passed', async () => {
+  const cluster = await Cluster.start(3, false)
+  const client = cluster.client({ leaseMs: 500, longestLeaseMs: 800, outageMs: 10_000 })
+  const start = performance.now()
+  const lease = await client.getLock('it').lock()
+  expect(performance.now() - start).toBeGreaterThan(790)
+  await lease.release()
+})
+
+test('a master that writes everything down before it answers votes at once when it is back', async () => {
+  const cluster = await Cluster.start(3, false, {
+    config: { appendonly: 'yes', appendfsync: 'always' },
+  })
+  const client = cluster.client({ newDeployment: true })
+  const { token } = await client.getLock('it').using((lease) => lease)
+  const lease = await client.getLock('held').lock(30_000)
+  await cluster.heldEverywhere('held', lease.owner)
+  await Promise.all(cluster.masters.map((master) => master.restart()))
+  const other = cluster.client({ outageMs: 5_000 })
+  expect(await other.getLock('held').tryLock()).toBeNull()
+  const next = granted(await other.getLock('it').tryLock())
+  expect(next.token).toBeGreaterThan(token)
+  await next.release()
+  // It may be connecting again: then the release is repeated.
+  expect(await lease.release().catch(() => true)).toBe(true)
+  await cluster.free('held')
+})
+
+test('one that writes down every second only does not', async () => {
+  const cluster = await Cluster.start(1, false, {
+    config: { appendonly: 'yes', appendfsync: 'everysec' },
+  })
+  await cluster
+    .client({ newDeployment: true })
+    .getLock('it')
+    .using(() => {})
+  const [master] = cluster.masters
+  await master?.admin.call('WAITAOF', 1, 0, 0).catch(() => {})
+  await master?.restart()
+  await expect(
+    cluster.client({ newDeployment: true, outageMs: 400 }).getLock('it').lock(),
+  ).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+})
+
+test('masters restarted empty one after another never cost a held lock', async () => {
+  const cluster = await Cluster.start(3)
+  const client = cluster.client({ leaseMs: 3_000 })
+  const lost: string[] = []
+  client.on('lost', ({ error }) => lost.push(error.message))
+  const leases = [
+    await client.getLock('watched').lock(),
+    await client.getLock('fixed').lock(60_000),
+  ]
+  const other = cluster.client({ outageMs: 400 })
+  for (const master of [...cluster.masters, ...cluster.masters]) {
+    await master.restart()
+    for (const { name, owner } of leases) {
+      await cluster.heldEverywhere(name, owner)
+      expect(await other.getLock(name).tryLock()).toBeNull()
+    }
+  }
+  expect(lost).toEqual([])
+  for (const lease of leases) {
+    expect(lease.valid).toBe(true)
+    expect(await lease.release()).toBe(true)
+    await cluster.free(lease.name)
+  }
+})
+
+test('a master that came back with old data issues no token that was issued since', async () => {
+  const cluster = await Cluster.start(3)
+  const [old, gone, away] = cluster.masters as [RedisServer, RedisServer, RedisServer]
+  const proxy = await startProxy(away.port)
+  const options = { leaseMs: 500, longestLeaseMs: 800, outageMs: 10_000 }
+  for (const master of cluster.masters) await letVote(master, options.longestLeaseMs)
+  const client = cluster.client(options, [old.url, gone.url, proxy.url])
+  const token = () => client.getLock('it').using((lease) => lease.token)
+  const { counter } = lockKeys('it')
+  for (const { admin } of cluster.masters) await admin.set(counter, 1_000, 'PX', 60_000)
+  expect(await token()).toBe(1_001)
+  await cluster.free('it')
+  await old.admin.save()
+  proxy.refuse()
+  proxy.cut()
+  for (let i = 0; i < 10; i++) await token()
+  const last = await token()
+  await old.restart()
+  expect(Number(await old.admin.get(counter))).toBeLessThan(last)
+  await proxy.heal()
+  await gone.kill()
+  expect(await token()).toBeGreaterThan(last)
+})
+
+test('a master that was started anew rests from when it is reached, not from when it is next asked', async () => {
+  const cluster = await Cluster.start(3)
+  const client = cluster.client({ leaseMs: 1_000, longestLeaseMs: 30_000 })
+  const lease = granted(await client.getLock('it').tryLock(5_000))
+  const [first] = cluster.masters as [RedisServer]
+  await first.restart()
+  // Nobody asks for another lock: the one that is held is renewed, and given back to it.
+  const mark = await eventually(() => first.admin.get(BIRTH), { timeoutMs: 10_000 })
+  const [, runId] = /run_id:(\w+)/.exec(await first.admin.info('server')) ?? []
+  const [sinceUs, bornAs] = String(mark).split(' ')
+  expect(bornAs).toBe(runId)
+  expect(Number(sinceUs) / 1_000).toBeGreaterThan(Date.now() + 15_000)
+  expect(await lease.release()).toBe(true)
+})

@@ -1,0 +1,162 @@
+import type { LockServer } from '../../src/servers/lock-server.ts'
+import { quorumOf } from '../../src/servers/quorum/new-quorum.ts'
+import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { RedisServer } from '../../src/servers/redis/redis-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { within } from '../support/fault-rig.ts'
+import { leaves } from '../support/leaks.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { Cluster } from '../support/quorum-rig.ts'
+
+const keys = lockKeys('it')
+
+/** The masters as one, without a client before them. */
+function quorumOver({ masters }: Cluster): LockServer {
+  const nodes = masters.map(({ url }) => new RedisServer(url, 300, () => {}, { counterMs: 60_000 }))
+  const settings = { callMs: 300, counterMs: 60_000, restMs: 1_000, newDeployment: false }
+  const quorum = quorumOf(nodes, settings)
+  const close = () => {
+    quorum.close()
+    for (const node of nodes) node.close()
+  }
+  atEnd(close, { beforeCheck: true })
+  return quorum
+}
+
+const lockOf = (cluster: Cluster) => quorumOver(cluster).lock('it')
+
+/** How many listen for releases, at each master. */
+async function listeners(cluster: Cluster): Promise<number[]> {
+  const counts = cluster.masters.map(({ admin }) => admin.pubsub('NUMSUB', keys.channel))
+  return (await Promise.all(counts)).map((reply) => Number(reply[1]))
+}
+
+async function listensAt(cluster: Cluster, some: number[]): Promise<void> {
+  for (const i of some) {
+    const listener = cluster.masters[i]?.admin.duplicate()
+    atEnd(() => listener?.disconnect(), { beforeCheck: true })
+    await listener?.subscribe(keys.channel)
+  }
+}
+
+describe('who is to pass the lock on to others', () => {
+  test('yields when they listen at a majority, and tells so', async () => {
+    const cluster = await Cluster.start(5)
+    const lock = lockOf(cluster)
+    await listensAt(cluster, [0, 1, 2, 3, 4])
+    const grant = await lock.acquire({ owner: 'me:1', leaseMs: 10_000, reserve: 0, callMs: 300 })
+    if (grant.kind !== 'granted') throw new Error(grant.kind)
+    await cluster.heldEverywhere('it', 'me:1')
+    const from = { owner: 'me:1', token: grant.token }
+    const next = { owner: 'me:2', leaseMs: 10_000 }
+    const answer = await lock.handOver({ from, to: next, listening: 0, reserve: 0, callMs: 300 })
+    expect(answer).toMatchObject({ kind: 'yielded', others: 1 })
+    await cluster.free('it')
+  })
+
+  test('leaves nothing at masters where nobody listens, and does not use the name again', async () => {
+    const cluster = await Cluster.start(5)
+    const lock = lockOf(cluster)
+    await listensAt(cluster, [0, 2, 4])
+    const grant = await lock.acquire({ owner: 'me:1', leaseMs: 10_000, reserve: 0, callMs: 300 })
+    if (grant.kind !== 'granted') throw new Error(grant.kind)
+    await cluster.heldEverywhere('it', 'me:1')
+    const from = { owner: 'me:1', token: grant.token }
+    const next = { owner: 'me:2', leaseMs: 10_000 }
+    const answer = await lock.handOver({ from, to: next, listening: 0, reserve: 0, callMs: 300 })
+    expect(answer).toMatchObject({ kind: 'yielded', split: expect.anything() })
+    await cluster.free('it')
+  })
+})
+
+test('what a majority that does not answer may still have is not said to be let go', async () => {
+  const cluster = await Cluster.start(3)
+  const lock = lockOf(cluster)
+  await listensAt(cluster, [0])
+  const grant = await lock.acquire({ owner: 'me:1', leaseMs: 10_000, reserve: 0, callMs: 300 })
+  if (grant.kind !== 'granted') throw new Error(grant.kind)
+  await cluster.heldEverywhere('it', 'me:1')
+  for (const master of cluster.masters.slice(1)) master.pause()
+  const from = { owner: 'me:1', token: grant.token }
+  const handOver = lock.handOver({
+    from,
+    to: { owner: 'me:2', leaseMs: 10_000 },
+    listening: 0,
+    reserve: 0,
+    callMs: 300,
+  })
+  await expect(handOver).rejects.toMatchObject({ kind: 'unknown' })
+  for (const master of cluster.masters.slice(1)) master.resume()
+  await cluster.free('it')
+})
+
+test('a majority of those that are up need not agree, where others are down', async () => {
+  const cluster = await Cluster.start(5)
+  const lock = lockOf(cluster)
+  await listensAt(cluster, [0, 1])
+  await Promise.all(cluster.masters.slice(3).map((master) => master.kill()))
+  const grant = await lock.acquire({ owner: 'me:0', leaseMs: 10_000, reserve: 0, callMs: 300 })
+  if (grant.kind !== 'granted') throw new Error(grant.kind)
+  let { token } = grant
+  for (let i = 0; i < 8; i += 1) {
+    const next = { owner: `me:${i + 1}`, leaseMs: 10_000 }
+    const answer = await lock.handOver({
+      from: { owner: `me:${i}`, token },
+      to: next,
+      listening: null,
+      reserve: 0,
+      callMs: 300,
+    })
+    if (answer.kind !== 'granted') throw new Error(answer.kind)
+    token = answer.token
+  }
+  const from = { owner: 'me:8', token }
+  const start = performance.now()
+  const answer = await lock.handOver({
+    from,
+    to: { owner: 'me:9', leaseMs: 10_000 },
+    listening: 0,
+    reserve: 0,
+    callMs: 300,
+  })
+  expect(answer).toMatchObject({ kind: 'yielded', split: expect.anything() })
+  // Nobody waits for the answers of masters that are down, be it one after the other.
+  expect(performance.now() - start).toBeLessThan(1_500)
+  await Promise.all(cluster.masters.slice(3).map((master) => master.revive()))
+  await cluster.free('it')
+})
+
+test('who splits the votes of a holder listens, so that the holder knows of it', async () => {
+  const cluster = await Cluster.start(5)
+  for (const { admin } of cluster.masters.slice(0, 3)) {
+    await admin.hset('it', 'somebody:else', 1)
+    await admin.pexpire('it', 30_000)
+  }
+  const client = cluster.client()
+  const waiting = client.getLock('it').lock()
+  await eventually(async () => (await listeners(cluster)).every((count) => count === 1))
+  for (const { admin } of cluster.masters.slice(0, 3)) {
+    await admin.del('it')
+    await admin.publish(keys.channel, '0')
+  }
+  await (await within(3_000, waiting)).release()
+  await client.close()
+  await cluster.free('it')
+  leaves({ keys: true, why: 'a vote that came late may be on its way back' })
+})
+
+test('of a lease is left what a majority has for sure', async () => {
+  const cluster = await Cluster.start(3)
+  const quorum = quorumOver(cluster)
+  const ttls = [2_000, 2_000, 60_000]
+  for (const [i, { admin }] of cluster.masters.entries()) {
+    await admin.hset('it', 'me:1', 1)
+    await admin.pexpire('it', ttls[i] as number)
+  }
+  for (let times = 0; times < 10; times++) {
+    const [left] = await quorum.renew([{ key: 'it', wireOwner: 'me:1' }], 0, 300)
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThanOrEqual(2_000)
+  }
+  leaves({ keys: true, why: 'they were put there by hand' })
+})

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { startChild } from '../../support/children.ts'
+
+beforeAll(() => {
+  if (!existsSync(resolve(__dirname, '../../../dist/esm/index.js'))) {
+    throw new Error('dist/ is not there: run `npm run build` first')
+  }
+})
+
+// They run what is built, with the ioredis of the package, whatever the rest of the suite has.
+describe('the measurements of the fair lock, in short', () => {
+  test.each([
+    ['order', /^grants/],
+    ['dead-waiters', /^SIGKILLed ahead/],
+    ['frozen-head', /^head frozen for/],
+    ['cut-inbox', /^the inbox was/],
+    ['abort-race', /^races/],
+    ['hand-over', /^waiting processes/],
+    ['long-queue', /^waiters/],
+  ])(
+    '%s runs to its end and finds nothing that must not be',
+    async (name, heading) => {
+      const bench = startChild(`bench/probes/fair/${name}.mjs`, { args: ['--quick'] })
+      const { code } = await bench.exited
+      const said = bench.all.join('\n')
+      // On failure, all that it said is shown.
+      expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
+      expect(bench.all).toContainEqual(expect.stringMatching(heading))
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { startChild } from '../../support/children.ts'
+
+beforeAll(() => {
+  if (!existsSync(resolve(__dirname, '../../../dist/esm/index.js'))) {
+    throw new Error('dist/ is not there: run `npm run build` first')
+  }
+})
+
+// It runs what is built, with the ioredis of the package, whatever the rest of the suite has.
+test('the measurement of several locks, in short, runs to its end and finds nothing that must not be', async () => {
+  const bench = startChild('bench/probes/multi/all-or-none.mjs', { args: ['--quick'] })
+  const { code } = await bench.exited
+  const said = bench.all.join('\n')
+  // On failure, all that it said is shown.
+  expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
+  expect(bench.all).toContainEqual(expect.stringMatching(/^two servers, random orders +40 /))
+}, 60_000)
+
+test('the measurement of those who wait for several locks, in short, runs to its end', async () => {
+  const args = ['waits', '--quick', '--only', 'each wanted']
+  const bench = startChild('bench/probes/multi/all-or-none.mjs', { args })
+  const { code } = await bench.exited
+  const said = bench.all.join('\n')
+  expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
+  expect(bench.all).toContainEqual(expect.stringMatching(/^here 1: b\+c\+d +1 +[1-9]/))
+}, 60_000)

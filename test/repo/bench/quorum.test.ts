@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { startChild } from '../../support/children.ts'
+
+beforeAll(() => {
+  if (!existsSync(resolve(__dirname, '../../../dist/esm/index.js'))) {
+    throw new Error('dist/ is not there: run `npm run build` first')
+  }
+})
+
+async function run(name: string, ...args: string[]) {
+  const bench = startChild(`bench/probes/quorum/${name}.mjs`, { args: ['--quick', ...args] })
+  const { code } = await bench.exited
+  return { code, said: bench.all.join('\n'), errors: bench.errors }
+}
+
+// They run what is built, with the ioredis of the package, whatever the rest of the suite has.
+describe('the measurements of the quorum, in short', () => {
+  test.each([
+    ['storm', /^acquisitions +overlaps/m],
+    ['latency', /^5, one stopped/m],
+    ['contention', /^8, 5 masters/m],
+    ['slow-master', /^one stopped, this/m],
+  ])(
+    '%s runs to its end and finds nothing that must not be',
+    async (name, heading) => {
+      const { code, said, errors } = await run(name)
+      // On failure, all that it said is shown.
+      expect({ code, said, errors }).toEqual({ code: 0, said, errors: '' })
+      expect(said).toMatch(heading)
+    },
+    90_000,
+  )
+
+  test.each([
+    ['amnesia', 'was let in'],
+    ['counters', 'came after'],
+  ])(
+    'storm finds what must not be where it is broken by %s',
+    async (broken, finding) => {
+      const { code, said, errors } = await run('storm', '--break', broken)
+      expect({ code, said, errors }).toEqual({ code: 1, said, errors: '' })
+      expect(said).toContain(finding)
+    },
+    90_000,
+  )
+})

@@ -1,0 +1,174 @@
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { transformSync } from '@swc/core'
+import { startChild } from '../../support/children.ts'
+import { spawnDyingWithParent } from '../../support/die-with-parent.ts'
+import { startMasters } from '../../support/masters.ts'
+import { sharedServer } from '../../support/redis-server.ts'
+import { takenForGranted } from './granted.ts'
+import { allPages, type Block, type Page, root } from './pages.ts'
+
+const server = sharedServer()
+/** For programs that need independent servers. */
+let masters = ''
+beforeAll(async () => {
+  masters = (await startMasters(3)).map(({ url }) => url).join(' ')
+})
+const pages = allPages()
+const examples = pages.flatMap((page) => page.blocks.filter(isCode))
+const programs = examples.filter((block) => block.flags.includes('run'))
+
+let dir: string
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'holdfast-docs-'))
+  writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
+  mkdirSync(join(dir, 'node_modules'))
+  symlinkSync(root, join(dir, 'node_modules/holdfast'))
+  symlinkSync(join(root, 'node_modules/ioredis'), join(dir, 'node_modules/ioredis'))
+})
+
+// Examples may leave keys of their own.
+afterEach(() => server.flush())
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+function isCode(block: Block): boolean {
+  return block.language === 'ts' || block.language === 'js'
+}
+
+/** A name for its file that leads back to the page. */
+function fileOf(block: Block): string {
+  const name = block.page.replace(/\.md$/, '').replace(/\W/g, '-')
+  return `${name}-line-${block.line}.${block.language === 'ts' ? 'ts' : 'mjs'}`
+}
+
+/** The block that follows, when it shows what the program prints. */
+function outputOf(program: Block): string | undefined {
+  const { blocks } = pages.find((page) => page.path === program.page) as Page
+  const next = blocks[blocks.indexOf(program) + 1]
+  return next?.language === 'text' ? next.body : undefined
+}
+
+async function node(...args: string[]): Promise<{ code: unknown; output: string }> {
+  const child = spawnDyingWithParent(process.execPath, args, {
+    cwd: dir,
+    env: { ...process.env, NODE_OPTIONS: '', REDIS_URL: server.url, MASTERS: masters },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const timer = setTimeout(() => child.kill('SIGKILL'), 50_000)
+  const [code, signal] = await once(child, 'close')
+  clearTimeout(timer)
+  return { code: code ?? signal, output: output.trimEnd() }
+}
+
+test('there are examples on the pages, and programs among them', () => {
+  expect(examples.length).toBeGreaterThan(20)
+  expect(programs.length).toBeGreaterThan(5)
+  expect(programs[0]?.page).toBe('README.md')
+})
+
+test('code is marked as ts or js, so that none escapes the checks', () => {
+  const known = new Set(['ts', 'js', 'java', 'text', 'sh', 'sql', 'mermaid', 'lua', 'json'])
+  const others = pages.flatMap(({ blocks }) => blocks.filter((one) => !known.has(one.language)))
+  expect(others.map(({ page, line, language }) => `${page}:${line}: ${language}`)).toEqual([])
+})
+
+/** Parameters and caught errors have no types in plain JavaScript. */
+const looser = {
+  checkJs: true,
+  allowJs: true,
+  noImplicitAny: false,
+  useUnknownInCatchVariables: false,
+}
+
+test.each([
+  ['ts', {}],
+  ['js', looser],
+])(
+  'every %s example compiles',
+  async (language, compilerOptions) => {
+    const folder = join(dir, `check-${language}`)
+    mkdirSync(folder)
+    symlinkSync(join(dir, 'node_modules'), join(folder, 'node_modules'))
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        extends: join(root, 'tsconfig.json'),
+        compilerOptions: {
+          ...compilerOptions,
+          noEmit: true,
+          declaration: false,
+          rootDir: '/',
+          typeRoots: [join(root, 'node_modules/@types')],
+          paths: { holdfast: [join(root, 'src/index.ts')] },
+        },
+        include: ['*.ts', '*.mjs'],
+      }),
+    )
+    writeFileSync(join(folder, 'granted.d.ts'), takenForGranted)
+    const some = examples.filter((block) => block.language === language)
+    expect(some).not.toEqual([])
+    for (const block of some) writeFileSync(join(folder, fileOf(block)), `${block.body}\n`)
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    expect(await node(tsc, '-p', folder)).toEqual({ code: 0, output: '' })
+  },
+  60_000,
+)
+
+describe('a program prints what its page says', () => {
+  test.each(programs.map((block) => ({ where: `${block.page}:${block.line}`, block })))(
+    '$where',
+    async ({ block }) => {
+      const expected = outputOf(block)
+      if (expected === undefined) throw new Error('A program needs a ```text block after it')
+      const file = join(dir, fileOf(block).replace(/\.ts$/, '.mjs'))
+      const { code } = transformSync(block.body, {
+        filename: fileOf(block),
+        jsc: {
+          parser: { syntax: 'typescript', explicitResourceManagement: true } as never,
+          target: 'es2022',
+        },
+        module: { type: 'es6' },
+      })
+      writeFileSync(file, code)
+      expect(await node(file)).toEqual({ code: 0, output: expected })
+    },
+  )
+})
+
+describe('examples/service.mjs', () => {
+  test('lets one of two at one order, and ends what it does before it exits', async () => {
+    const service = startChild('examples/service.mjs', {
+      env: { PORT: '0', REDIS_URL: server.url },
+    })
+    const listening = await service.next<string>()
+    const port = /^listening on (\d+)$/.exec(listening)?.[1]
+    const ship = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/orders/1001`, {
+        method: 'POST',
+        headers: { connection: 'close' },
+      })
+      return `${response.status} ${(await response.text()).replace(/\d+/, 'N').trim()}`
+    }
+    const first = ship()
+    const second = ship()
+    const refused = await Promise.race([first, second])
+    service.kill('SIGTERM')
+    expect([
+      refused,
+      ...(await Promise.all([first, second])).filter((one) => one !== refused),
+    ]).toEqual(['409 somebody else works on this order', '200 shipped, under the token N'])
+    expect(await service.next()).toBe('closed')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+    expect(service.errors).toBe('')
+  })
+})

@@ -1,0 +1,348 @@
+import { readdirSync } from 'node:fs'
+import { Holdfast, type HoldfastLock } from '../../../src/index.ts'
+import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
+import { INBOX, lockKeys, queueKeys } from '../../../src/servers/redis/keys.ts'
+import { resolveOptions } from '../../../src/settings.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startMasters } from '../../support/masters.ts'
+import { type RedisServer, sharedServer } from '../../support/redis-server.ts'
+import { allPages, codeHeadings, plain, read, readPage, tableRows } from './pages.ts'
+
+/** One member of an interface in a source file. */
+interface Member {
+  name: string
+  type: string
+  doc: string
+}
+
+/** The text between the braces of an exported interface. */
+function interfaceBody(source: string, name: string): string {
+  const body = new RegExp(`export interface ${name}\\b[^{]*\\{\\n([\\s\\S]*?)\\n\\}`).exec(
+    source,
+  )?.[1]
+  if (body === undefined) throw new Error(`There is no interface ${name}`)
+  return body
+}
+
+function membersOf(source: string, name: string): Member[] {
+  const member = /^(?: {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)? {2}(?:readonly )?(\w+)\??: ([^\n]+)/gm
+  return [...interfaceBody(source, name).matchAll(member)].map(
+    ([, doc = '', one = '', type = '']) => ({ name: one, type, doc }),
+  )
+}
+
+describe('the page about options', () => {
+  const source = read('src/options.ts')
+  const page = readPage('docs/reference/options.md')
+
+  /** The table that follows "type `X`". */
+  function documented(type: string) {
+    const at = page.lines.findIndex((line) => line.includes(`type \`${type}\``))
+    if (at === -1) throw new Error(`The page does not say "type \`${type}\`"`)
+    return tableRows(page.lines.slice(at).join('\n')).map((row) => ({
+      name: plain(row.option),
+      type: plain(row.type),
+      default: plain(row.default),
+    }))
+  }
+
+  const interfaces = [...source.matchAll(/export interface (\w+Options)\b/g)].map(
+    ([, one]) => one ?? '',
+  )
+  const forUsers = interfaces.filter((one) => one !== 'ResolvedOptions')
+
+  test('knows all kinds of options there are', () => {
+    expect(forUsers.sort()).toEqual([
+      'GetLockOptions',
+      'HoldfastOptions',
+      'LockOptions',
+      'TryLockOptions',
+      'WatchdogThreadOptions',
+    ])
+  })
+
+  test.each(forUsers)('lists exactly the members of %s, with their types and defaults', (type) => {
+    const declared = membersOf(source, type).map(({ name, type: declaredType, doc }) => {
+      const isRequired = new RegExp(`^ {2}${name}: `, 'm').test(interfaceBody(source, type))
+      const byDoc = /@default ([^\n]+)/.exec(doc)?.[1]?.replaceAll('`', '')
+      return { name, type: declaredType, default: byDoc ?? (isRequired ? 'required' : 'none') }
+    })
+    expect(declared).not.toEqual([])
+    expect(documented(type)).toEqual(declared)
+  })
+
+  test('states the defaults that the code has', () => {
+    const resolved: Record<string, unknown> = { ...resolveOptions({ redis: 'redis://nowhere' }) }
+    resolved.silenceLimitMs = resolveOptions({
+      redis: 'redis://nowhere',
+      watchdogThread: true,
+    }).silenceLimitMs
+    const numbers = [
+      ...documented('HoldfastOptions'),
+      ...documented('WatchdogThreadOptions'),
+    ].filter((row) => /^[\d_]+$/.test(row.default))
+    expect(numbers.length).toBeGreaterThan(0)
+    for (const { name, default: value } of numbers) {
+      expect({ [name]: Number(value.replaceAll('_', '')) }).toEqual({ [name]: resolved[name] })
+    }
+  })
+})
+
+describe('the page about errors', () => {
+  const source = read('src/errors.ts')
+  const page = readPage('docs/reference/errors.md')
+  const sections = codeHeadings(page, 2)
+  const declaration = /HoldfastErrorCode =([\s\S]*?)\n\n/.exec(source)?.[1] ?? ''
+  const codes = [...declaration.matchAll(/'(HOLDFAST_\w+)'/g)].map(([, code]) => code ?? '')
+
+  test('has a section for each code, and none for any other', () => {
+    expect(codes.length).toBeGreaterThan(3)
+    expect(sections.map(({ code }) => code).sort()).toEqual([...codes].sort())
+  })
+
+  test('names the class of each code', () => {
+    const classes = [
+      ...source.matchAll(
+        /export class (\w+) extends HoldfastError[\s\S]*?super\(\s*'(HOLDFAST_\w+)'/g,
+      ),
+    ].map(([, name, code]) => `${code} ${name}`)
+    const documented = sections.map(({ code, body }) => `${code} ${/`(\w+)`/.exec(body)?.[1]}`)
+    expect(documented.sort()).toEqual(classes.sort())
+  })
+
+  test('has exactly the reasons of a loss', () => {
+    const declared = /LossReason =([\s\S]*?)\n\n/.exec(source)?.[1] ?? ''
+    const reasons = [...declared.matchAll(/\| '(\w+)'/g)].map(([, reason]) => reason)
+    const lines = (sections.find(({ code }) => code === 'HOLDFAST_LEASE_LOST')?.body ?? '').split(
+      '\n',
+    )
+    const table = lines.slice(lines.findIndex((line) => line.startsWith('| reason |'))).join('\n')
+    expect(tableRows(table).map((row) => plain(row.reason))).toEqual(reasons)
+  })
+
+  test('has exactly the warnings that the code gives', () => {
+    const given = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => [...read(`src/${file}`).matchAll(/emitWarning\([\s\S]*?code: '(\w+)'/g)])
+      .map(([, code]) => code)
+    const warnings = page.headings.find(({ text }) => text === 'Warnings')
+    expect(tableRows(warnings?.body ?? '').map((row) => plain(row.code))).toEqual(given)
+  })
+
+  test('is the only source of codes: other pages name none that it does not have', () => {
+    const known = new Set(page.lines.join('\n').match(/HOLDFAST_[A-Z_]+/g))
+    const named = allPages().flatMap(
+      ({ lines }) => lines.join('\n').match(/HOLDFAST_[A-Z_]+/g) ?? [],
+    )
+    expect(named.filter((code) => !known.has(code))).toEqual([])
+  })
+})
+
+describe('the page about events', () => {
+  const source = read('src/events.ts')
+  const sections = codeHeadings(readPage('docs/reference/events.md'), 2)
+  const declared = membersOf(source, 'HoldfastEvents')
+  const ofHold = membersOf(source, 'HoldEvent').map(({ name }) => name)
+
+  test('has a section for each event, and none for any other', () => {
+    expect(declared.length).toBeGreaterThan(3)
+    expect(sections.map(({ code }) => code).sort()).toEqual(declared.map(({ name }) => name).sort())
+  })
+
+  test.each(declared)('tells exactly what listeners of $name get', ({ name, type }) => {
+    const own = [...type.matchAll(/readonly (\w+):/g)].map(([, field]) => field)
+    const fields = [...(type.includes('HoldEvent') ? ofHold : []), ...own]
+    const section = sections.find(({ code }) => code === name)
+    expect(tableRows(section?.body ?? '').map((row) => plain(row.field))).toEqual(fields)
+  })
+})
+
+describe('the page about scripts', () => {
+  const sections = codeHeadings(readPage('docs/reference/scripts.md'), 2)
+  const files = readdirSync('lua').filter((file) => file.endsWith('.lua'))
+
+  test('has a section for each script, and none for any other', () => {
+    expect(files.length).toBeGreaterThan(3)
+    expect(sections.map(({ code }) => code)).toEqual(files.map((file) => file.slice(0, -4)).sort())
+  })
+
+  test.each(files)('has the header of %s, word for word', (file) => {
+    const header = /^--\[\[\n([\s\S]*?)\n\]\]\n/.exec(read(`lua/${file}`))?.[1] ?? ''
+    const section = sections.find(({ code }) => `${code}.lua` === file)
+    expect(section?.body).toContain(`\`\`\`text\n${header.replace(/^ {2}/gm, '')}\n\`\`\``)
+  })
+})
+
+describe('the page about lock and lease', () => {
+  const page = readPage('docs/reference/lock.md')
+
+  test.each([
+    ['Holdfast', 'src/holdfast.ts', 'Holdfast'],
+    ['HoldfastLock', 'src/locks/lock/holdfast-lock.ts', 'HoldfastLock'],
+    ['Lease', 'src/lease/lease.ts', 'Lease'],
+    ['MultiLock', 'src/locks/multi/multi-lock.ts', 'MultiLock'],
+    ['MultiLease', 'src/locks/multi/multi-lease.ts', 'MultiLease'],
+  ])('has exactly the public members of %s', (name, file, className) => {
+    const source = read(file)
+    const [body = ''] = source.slice(source.indexOf(`export class ${className}`)).split('\n}\n')
+    const isInternal = (at: number) => /\/\*\* @internal \*\/\s*$/.test(body.slice(0, at))
+    const members = [
+      ...body.matchAll(/^ {2}(?:(?:readonly|get|async) )*([a-zA-Z]\w*)(?=[(<:])/gm),
+    ].flatMap(({ 1: member = '', index }) =>
+      member === 'constructor' || isInternal(index) ? [] : [member],
+    )
+    const section = page.headings.find(
+      ({ level, text }) => level === 2 && text.endsWith(`: ${name}`),
+    )
+    const documented = [...(section?.body ?? '').matchAll(/^### `(\w+)`$/gm)].map(([, one]) => one)
+    expect(members.length).toBeGreaterThan(3)
+    expect(documented.sort()).toEqual([...new Set(members)].sort())
+  })
+
+  test.each([
+    ['what inspect() gives', 'LockFacts', '`LockInfo`'],
+    ['one who queues', 'QueueEntry', 'A `QueueEntry`'],
+  ])('has exactly the fields of %s', (_, declaration, introduction) => {
+    const section = page.headings.find(({ text }) => text === '`inspect`')?.body ?? ''
+    const facts = membersOf(read('src/servers/answers.ts'), declaration)
+    expect(section).toContain(introduction)
+    const rows = tableRows(section.slice(section.indexOf(introduction)))
+    expect(rows.map((row) => ({ name: plain(row.field), type: plain(row.type) }))).toEqual(
+      facts.map(({ name, type }) => ({ name, type })),
+    )
+  })
+})
+
+test('the page about the fair lock states the times that the code has', () => {
+  const queue = readPage('docs/explanation/fair-lock.md').headings.find(
+    ({ text }) => text === 'The queue',
+  )
+  const times = new Map(
+    tableRows(queue?.body ?? '').map((row) => [
+      plain(row.what),
+      Number(/[\d,]+(?= ms)/.exec(row['how long'] ?? '')?.[0].replaceAll(',', '')),
+    ]),
+  )
+  expect(times).toEqual(
+    new Map([
+      ['heartbeat', CLAIM_MS / 3],
+      ['place', ALIVE_MS],
+      ['claim window', CLAIM_MS],
+    ]),
+  )
+})
+
+describe('the page about keys', () => {
+  const server = sharedServer()
+  const page = readPage('docs/reference/keys.md')
+
+  test('has the names that the code makes', () => {
+    const text = page.lines.join('\n')
+    const namesBelow = (heading: string) =>
+      tableRows(text.slice(text.indexOf(heading))).map((row) => plain(row.name))
+    const { lock, counter, channel } = lockKeys('app:order:1001')
+    const { queue, waiting, javaQueue, javaTimeouts } = queueKeys('app:order:1001')
+    expect(namesBelow('What a lock')).toEqual([lock, counter, channel])
+    expect(namesBelow('Where somebody waits')).toEqual([queue, waiting, `${INBOX}<clientId>`])
+    expect(namesBelow('And two of')).toEqual([javaQueue, javaTimeouts])
+    expect(text).toContain(lockKeys('{ada}:order').channel)
+  })
+
+  const rights = page.headings.find(({ text }) => text === 'Rights')?.body ?? ''
+  const commands = [...rights.matchAll(/`([A-Z]+)`/g)].map(([, command]) => command ?? '')
+  const [forAll = [], forFair = []] = page.blocks
+    .filter(({ body }) => body.startsWith('~'))
+    .map(({ body }) => body.split('\n'))
+
+  test('lists the rights that the scripts need', () => {
+    const scripts = readdirSync('lua', { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.lua'))
+      .map((file) => read(`lua/${file}`))
+    const called = scripts.flatMap((lua) => [...lua.matchAll(/redis\.p?call\('([A-Z]+)'/g)])
+    const needed = new Set(called.map(([, command]) => command))
+    expect(needed.size).toBeGreaterThan(10)
+    expect([...needed].filter((command) => !commands.includes(command ?? ''))).toEqual([])
+  })
+
+  test.each([
+    ['getLock', forAll],
+    ['getFairLock', [...forAll, ...forFair]],
+  ] as const)(
+    'lists rights that are enough to connect, wait, hand over, inspect and force with %s',
+    async (kind, patterns) => {
+      const allowed = commands.map((command) => `+${command}`)
+      await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+      const login = { username: 'app', password: 'secret', db: 2 }
+      const redis = { host: server.host, port: server.port, ...login }
+      const errors: string[] = []
+      const newClient = () => {
+        const client = new Holdfast({ redis, keyPrefix: 'app:' })
+        return client.on('error', ({ message }) => errors.push(message))
+      }
+      const clients = [newClient(), newClient()]
+      const [mine, others] = clients.map((client) => client[kind]('order')) as [
+        HoldfastLock,
+        HoldfastLock,
+      ]
+      try {
+        const held = await mine.lock()
+        const waiting = [mine, others].map((lock) => lock.using(() => undefined))
+        await eventually(async () => (await mine.inspect()).waiters > 0, {
+          message: 'the other client to listen',
+        })
+        await held.release()
+        await Promise.all(waiting)
+        await others.lock()
+        expect(await others.forceUnlock()).toBe(true)
+      } finally {
+        await Promise.all(clients.map((client) => client.close()))
+        await server.admin.call('ACL', 'DELUSER', 'app')
+      }
+      expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
+        errors: [],
+        denied: [],
+      })
+    },
+  )
+
+  test('lists rights that are enough for masters, with those for one server', async () => {
+    const [, , forMasters = []] = page.blocks
+      .filter(({ body }) => body.startsWith('~'))
+      .map(({ body }) => body.split('\n'))
+    const config = /`(CONFIG\|GET)`/.exec(rights)?.[1] ?? ''
+    const allowed = [...commands, config].map((command) => `+${command}`)
+    const patterns = [...forAll, ...forMasters]
+    const servers = await startMasters(3)
+    const setUser = ['SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed]
+    await Promise.all(servers.map(({ admin }) => admin.call('ACL', ...setUser)))
+    const login = { username: 'app', password: 'secret' }
+    const masters = servers.map(({ host, port }) => ({ host, port, ...login }))
+    const errors: string[] = []
+    const newClient = () => {
+      const options = { masters, keyPrefix: 'app:', leaseMs: 600, newDeployment: true }
+      return new Holdfast(options).on('error', ({ message }) => errors.push(message))
+    }
+    const clients = [newClient(), newClient()]
+    const [mine, others] = clients.map((client) => client.getLock('order')) as [
+      HoldfastLock,
+      HoldfastLock,
+    ]
+    const [, { admin: away }] = servers as [RedisServer, RedisServer]
+    try {
+      const held = await mine.lock()
+      const waiting = [mine, others].map((lock) => lock.using(() => undefined))
+      await away.flushdb()
+      await eventually(async () => (await away.exists('app:order')) === 1, {
+        message: 'the emptied one to be given the lock',
+      })
+      await held.release()
+      await Promise.all(waiting)
+      await others.lock()
+      expect(await others.forceUnlock()).toBe(true)
+    } finally {
+      await Promise.all(clients.map((client) => client.close()))
+    }
+    const denied = await Promise.all(servers.map(({ admin }) => admin.call('ACL', 'LOG')))
+    expect({ errors, denied }).toEqual({ errors: [], denied: [[], [], []] })
+  })
+})

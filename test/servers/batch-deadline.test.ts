@@ -1,0 +1,29 @@
+import { faultRig, granted } from '../support/fault-rig.ts'
+
+const rig = faultRig()
+
+test('who has little time takes none from those whose calls go at the same moment', async () => {
+  const client = rig.client({ commandTimeoutMs: 5_000 })
+  await granted(await client.getLock('warm').tryLock()).release()
+  rig.proxy.delay(100, { direction: 'both' })
+  const busy = client.getLock('busy').inspect()
+  const hasty = client.getLock('hasty').tryLock(5)
+  const patient = client.getLock('patient').lock()
+  await Promise.allSettled([busy, hasty])
+  await (await patient).release()
+  const asked = rig.proxy.requests.filter(
+    ({ args }) => args.includes('patient') && args.includes('redisson_lock_token:{patient}'),
+  )
+  expect(asked).toHaveLength(2)
+})
+
+test('calls whose time is up before they are sent end all the same', async () => {
+  const client = rig.client({ commandTimeoutMs: 50 })
+  await granted(await client.getLock('warm').tryLock()).release()
+  const busy = client.getLock('busy').inspect()
+  const asking = [1, 2, 3].map((n) => client.getLock(`it ${n}`).lock())
+  const blockedAt = performance.now()
+  while (performance.now() < blockedAt + 150);
+  await Promise.allSettled([busy])
+  for (const lease of await Promise.all(asking)) expect(await lease.release()).toBe(true)
+})

@@ -1,0 +1,141 @@
+import { Holdfast, type HoldfastError } from '../../src/index.ts'
+import { type Address, startAddress } from '../support/address.ts'
+import { eventually } from '../support/eventually.ts'
+import { granted, outcome } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
+
+/** One that is not the master any more, and one that is instead. */
+let [old, next]: RedisServer[] = []
+let address: Address
+
+const servers = () => [old, next] as [RedisServer, RedisServer]
+
+beforeEach(async () => {
+  const config = { 'repl-diskless-sync': 'yes', 'repl-diskless-sync-delay': 0 }
+  const pair = await Promise.all([startRedis({ config }), startRedis({ config })])
+  ;[old, next] = pair
+  await follow(pair[1], pair[0])
+  address = await startAddress(pair[0])
+})
+
+/** One becomes a replica of the other, and has caught up. */
+async function follow(replica: RedisServer, master: RedisServer): Promise<void> {
+  await replica.admin.replicaof(master.host, master.port)
+  await eventually(async () => Number(await master.admin.wait(1, 100)) === 1)
+}
+
+/** The replica takes over, and the address leads to it; the connections to the old one stay. */
+async function switchOver(): Promise<void> {
+  const [from, to] = servers()
+  await from.admin.ping() // WAIT is for what was done before the last command of its own client.
+  await from.admin.wait(1, 5_000)
+  await to.admin.replicaof('NO', 'ONE')
+  address.switchTo(to)
+  await follow(from, to)
+}
+
+function newClient(options: { outageMs?: number; port?: number } = {}): Holdfast {
+  const { port = address.port, outageMs = 5_000 } = options
+  const client = new Holdfast({ redis: { port }, outageMs, commandTimeoutMs: 500 })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+async function connected(client: Holdfast): Promise<Holdfast> {
+  await granted(await client.getLock('warm').tryLock()).release()
+  return client
+}
+
+describe.each(['getLock', 'getFairLock'] as const)(
+  '%s, where the server behind the address is demoted',
+  (kind) => {
+    test('is acquired from the one that took over, by the same call', async () => {
+      const client = await connected(newClient())
+      await switchOver()
+      const lease = await client[kind]('it').lock()
+      expect(await next?.admin.hgetall('it')).toEqual({ [lease.owner]: '1' })
+      expect(await lease.release()).toBe(true)
+      expect(await next?.admin.exists('it')).toBe(0)
+    })
+
+    test('is released there', async () => {
+      const lock = (await connected(newClient()))[kind]('it')
+      const lease = await lock.lock()
+      await switchOver()
+      expect(await next?.admin.exists('it')).toBe(1)
+      expect(await lease.release()).toBe(true)
+      expect(await next?.admin.exists('it')).toBe(0)
+    })
+
+    test('is not had again by its old token where the one that took over knows of no release', async () => {
+      const [from, to] = servers()
+      const client = await connected(newClient())
+      const lock = client[kind]('it')
+      await client.run(async () => {
+        const first = await lock.lock(1_500)
+        await from.admin.ping()
+        await from.admin.wait(1, 5_000)
+        await to.admin.replicaof('NO', 'ONE') // It hears of nothing that comes now.
+        await first.release()
+        const other = await newClient()
+          [kind]('it')
+          .using((lease) => lease.token)
+        expect(other).toBeGreaterThan(first.token)
+        address.switchTo(to)
+        await follow(from, to)
+        expect(await to.admin.hgetall('it')).toEqual({ [first.owner]: '1' })
+        const next = await lock.lock()
+        expect(next.token).toBeGreaterThan(other)
+        await next.release()
+      })
+    })
+
+    test('wakes those who wait by messages of the one that took over', async () => {
+      const client = await connected(newClient())
+      const held = await newClient()[kind]('it').lock()
+      const waiting = client[kind]('it').tryLock(20_000)
+      const listened = async (server: RedisServer | undefined) =>
+        String(await server?.admin.pubsub('CHANNELS')) !== ''
+      await eventually(() => listened(old))
+      await switchOver()
+      await client[kind]('another').using(() => undefined)
+      await eventually(() => listened(next))
+      expect(await held.release()).toBe(true)
+      await granted(await waiting).release()
+    })
+  },
+)
+
+test('many calls at once leave a server that was demoted together, and none is lost', async () => {
+  const client = await connected(newClient())
+  await switchOver()
+  const before = address.connections
+  const leases = await Promise.all(
+    Array.from({ length: 200 }, (_, i) => client.getLock(`it ${i}`).lock()),
+  )
+  expect(address.connections - before).toBe(1)
+  expect(await next?.admin.exists(...leases.map(({ name }) => name))).toBe(200)
+  await Promise.all(leases.map((lease) => lease.release()))
+})
+
+test('where there is none to take over, the address is tried again, but not in a storm', async () => {
+  const [server] = servers()
+  const client = await connected(newClient({ outageMs: 2_000 }))
+  await server.admin.replicaof('127.0.0.1', next?.port as number)
+  const before = address.connections
+  const ends = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => outcome(client.getLock(`it ${i}`).lock())),
+  )
+  // A call that was under way when another one was refused may have no answer.
+  const codes = ends.map(({ error }) => (error as HoldfastError).code)
+  expect(codes).toContain('HOLDFAST_REFUSED')
+  expect(['HOLDFAST_REFUSED', 'HOLDFAST_UNAVAILABLE']).toEqual(expect.arrayContaining(codes))
+  expect(ends.map(({ error }) => String(error)).join()).toMatch(/READONLY/)
+  const made = address.connections - before
+  expect(made).toBeGreaterThan(2)
+  // At least 25 ms, 50 ms, 100 ms and then 125 ms apart.
+  expect(made).toBeLessThan(25)
+  await server.admin.replicaof('NO', 'ONE')
+  await granted(await client.getLock('it').tryLock()).release()
+})

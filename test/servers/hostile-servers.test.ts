@@ -1,0 +1,403 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Holdfast, HoldfastError, type HoldfastOptions } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { bulk, startFakeServer } from '../support/fake-server.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { freePort } from '../support/ports.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
+
+const OUTAGE_MS = 400
+/** What a call may take at the most: the outage that is put up with, and a busy machine. */
+const NO_HANG_MS = OUTAGE_MS + 2_500
+
+function newClient(
+  redis: NonNullable<HoldfastOptions['redis']>,
+  options: Omit<HoldfastOptions, 'redis'> = {},
+): Holdfast {
+  const client = new Holdfast({ redis, outageMs: OUTAGE_MS, commandTimeoutMs: 300, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+/** Every form of asking for the lock, and what can be asked about it. */
+const FORMS: [string, (client: Holdfast) => Promise<unknown>][] = [
+  ['lock()', (client) => client.getLock('it').lock()],
+  ['tryLock()', (client) => client.getLock('it').tryLock()],
+  ['tryLock(waitMs)', (client) => client.getLock('it').tryLock(OUTAGE_MS - 50)],
+  ['using(fn)', (client) => client.getLock('it').using(() => 'ran')],
+  ['isLocked()', (client) => client.getLock('it').isLocked()],
+  ['forceUnlock()', (client) => client.getLock('it').forceUnlock()],
+]
+
+/** All forms reject with this code and these words, in time, and the client can be closed. */
+async function allReject(make: () => Holdfast, code: string, words: RegExp): Promise<void> {
+  const attempts = FORMS.map(async ([form, call]) => {
+    const start = performance.now()
+    const error = await call(make()).then(
+      (value) => new Error(`${form} resolved to ${String(value)}`),
+      (error) => error,
+    )
+    const ms = performance.now() - start
+    return { form, error, ms }
+  })
+  for (const { form, error, ms } of await Promise.all(attempts)) {
+    expect(`${form}: ${error.message}`).toMatch(words)
+    expect(error).toBeInstanceOf(HoldfastError)
+    expect(error).toMatchObject({ code, lockName: 'it' })
+    expect(ms).toBeLessThan(NO_HANG_MS)
+  }
+}
+
+describe('a server that cannot be had', () => {
+  test('because nobody listens there is an outage, never "somebody has it"', async () => {
+    const port = await freePort()
+    await allReject(() => newClient({ port }), 'HOLDFAST_UNAVAILABLE', /ECONNREFUSED/)
+    await allReject(() => newClient(`redis://127.0.0.1:${port}`), 'HOLDFAST_UNAVAILABLE', /up/)
+  })
+
+  test('because it accepts and says nothing is an outage', async () => {
+    const { host, port } = await startFakeServer(() => null)
+    await allReject(() => newClient({ host, port }), 'HOLDFAST_UNAVAILABLE', /no answer/)
+  })
+
+  test('because it is no Redis is an outage', async () => {
+    const { host, port } = await startFakeServer(() => 'HTTP/1.1 400 Bad Request\r\n\r\n')
+    await allReject(() => newClient({ host, port }), 'HOLDFAST_UNAVAILABLE', /no answer/)
+  })
+
+  test('is tried again by every call, and works once it is there', async () => {
+    const port = await freePort()
+    const client = newClient({ port })
+    const lock = client.getLock('it')
+    await expect(lock.lock()).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    await startRedis({ port })
+    const lease = await eventually(() => lock.tryLock(), { timeoutMs: 10_000 })
+    expect(lease.valid).toBe(true)
+    await lease.release()
+  })
+
+  test('tells a tryLock(waitMs) by its waitMs, not by a longer outageMs', async () => {
+    const port = await freePort()
+    const client = newClient({ port }, { outageMs: 60_000, commandTimeoutMs: 30_000 })
+    const start = performance.now()
+    await expect(client.getLock('it').tryLock(150)).rejects.toMatchObject({
+      code: 'HOLDFAST_UNAVAILABLE',
+    })
+    expect(performance.now() - start).toBeLessThan(2_500)
+  })
+
+  test('can be given up by an abort', async () => {
+    const port = await freePort()
+    const client = newClient({ port }, { outageMs: 60_000, commandTimeoutMs: 1_000 })
+    const abort = new AbortController()
+    const wait = client.getLock('it').lock({ signal: abort.signal })
+    const reason = new Error('given up')
+    abort.abort(reason)
+    await expect(wait).rejects.toBe(reason)
+  })
+})
+
+describe('a server with a password', () => {
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await startRedis({ config: { requirepass: 'right' } })
+  })
+
+  test('is open to who has it', async () => {
+    const { host, port } = server
+    for (const redis of [server.url, { host, port, password: 'right' }]) {
+      await newClient(redis)
+        .getLock('it')
+        .using(() => {})
+    }
+  })
+
+  test('refuses a wrong one, in its own words', async () => {
+    const { host, port } = server
+    const client = () => newClient({ host, port, password: 'wrong' })
+    await allReject(client, 'HOLDFAST_REFUSED', /WRONGPASS/)
+  })
+
+  test('refuses who has none, in its own words', async () => {
+    const { host, port } = server
+    await allReject(() => newClient({ host, port }), 'HOLDFAST_REFUSED', /NOAUTH/)
+  })
+
+  test('for one user only does nothing for who is not that one, though all others are let in', async () => {
+    const open = await startRedis()
+    await open.admin.call('ACL', 'SETUSER', 'app', 'on', '>right', '~*', '&*', '+@all')
+    const login = { host: open.host, port: open.port, username: 'app', password: 'wrong' }
+    await allReject(() => newClient(login), 'HOLDFAST_REFUSED', /WRONGPASS/)
+    expect(await open.admin.info('commandstats')).not.toMatch(/cmdstat_evalsha/)
+  })
+
+  test('that refuses is asked again, and lets in who waits once the login is right', async () => {
+    const { host, port } = server
+    await server.admin.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>old', '~*', '&*', '+@all')
+    const login = { username: 'app', password: 'new' }
+    const client = newClient({ host, port, ...login }, { outageMs: 15_000 })
+    const refused = new Promise((resolve) => client.once('error', resolve))
+    const wait = client.getLock('it').lock()
+    await refused
+    await server.admin.call('ACL', 'SETUSER', 'app', 'resetpass', '>new')
+    await (await wait).release()
+  })
+
+  test('that refuses is told as an error event, too, and may be closed', async () => {
+    const client = newClient({ host: server.host, port: server.port, password: 'wrong' })
+    const errors: Error[] = []
+    client.on('error', (error) => errors.push(error))
+    await expect(client.getLock('it').lock()).rejects.toMatchObject({ code: 'HOLDFAST_REFUSED' })
+    expect(String(errors)).toMatch(/WRONGPASS/)
+    await client.close()
+  })
+})
+
+describe('a server that is too old', () => {
+  test.each(['5.0.14', '6.0.20', '2.8.0'])('as %s is refused by its version', async (version) => {
+    const { host, port } = await startFakeServer(([command]) => {
+      if (command?.toUpperCase() === 'INFO') return bulk(`# Server\r\nredis_version:${version}\r\n`)
+      if (command?.toUpperCase() === 'TIME') return `*2\r\n${bulk('1')}${bulk('1')}`
+      return `-ERR unknown command \`${command}\`, with args beginning with: \r\n`
+    })
+    const words = new RegExp(`${version.replaceAll('.', '\\.')}.*6\\.2`)
+    await allReject(() => newClient({ host, port }), 'HOLDFAST_UNSUPPORTED_SERVER', words)
+  })
+})
+
+describe('a server that loads its data', () => {
+  const LOADING = '-LOADING Redis is loading the dataset in memory\r\n'
+
+  test('is waited for as long as an outage, then its words are told', async () => {
+    const { host, port } = await startFakeServer(() => LOADING)
+    await allReject(() => newClient({ host, port }), 'HOLDFAST_REFUSED', /LOADING/)
+  })
+
+  test('is used as soon as it has done so', async () => {
+    let loading = true
+    let asked = 0
+    const { host, port } = await startFakeServer(([command]) => {
+      if (loading) {
+        asked += 1
+        return LOADING
+      }
+      if (command?.toUpperCase() === 'INFO') return bulk('redis_version:7.0.0\r\nrun_id:x\r\n')
+      if (command?.toUpperCase() === 'EVALSHA') return `*2\r\n${bulk('granted')}${bulk('17')}`
+      return '+OK\r\n'
+    })
+    const client = newClient({ host, port }, { outageMs: 10_000 })
+    const wait = client.getLock('it').lock()
+    await eventually(() => asked > 3)
+    loading = false
+    expect((await wait).token).toBe(17)
+    // It answers every release with nonsense.
+    await client.close()
+  })
+})
+
+describe('a server without room', () => {
+  test('refuses new locks in its own words, and lets go of old ones, nested ones too', async () => {
+    const server = await startRedis()
+    const client = newClient({ port: server.port })
+    const held = client.getLock('held', { owner: client.owner() })
+    const leases = [await held.lock(), await held.lock()]
+    await server.admin.config('SET', 'maxmemory', '1')
+    const make = () => newClient({ port: server.port }).getLock('it')
+    const calls = [make().lock(), make().tryLock(), make().tryLock(200)]
+    for (const error of await Promise.all(calls.map((call) => call.catch((error) => error)))) {
+      expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
+      expect(error.message).toMatch(/OOM/)
+    }
+    expect(await leases[1]?.release()).toBe(true)
+    expect(await leases[0]?.release()).toBe(true)
+    expect(await server.admin.exists('held')).toBe(0)
+    await server.admin.config('SET', 'maxmemory', '0')
+    await client.getLock('it').using(() => {})
+  })
+
+  test('goes on renewing what is held', async () => {
+    const server = await startRedis()
+    const client = newClient({ port: server.port }, { leaseMs: 450 })
+    const lease = await client.getLock('held').lock()
+    await server.admin.config('SET', 'maxmemory', '1')
+    let renewals = 0
+    client.on('renewed', () => {
+      renewals += 1
+    })
+    await eventually(() => renewals >= 4)
+    expect(lease.valid).toBe(true)
+    expect(await lease.release()).toBe(true)
+  })
+})
+
+describe('a server that takes no writes', () => {
+  test('as a replica refuses in its own words', async () => {
+    const server = await startRedis()
+    await server.admin.replicaof('127.0.0.1', await freePort())
+    const make = () => newClient({ port: server.port }).getLock('it')
+    const calls = [make().lock(), make().tryLock(), make().tryLock(200), make().using(() => 'ran')]
+    for (const error of await Promise.all(calls.map((call) => call.catch((error) => error)))) {
+      expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
+      expect(error.message).toMatch(/READONLY/)
+    }
+  })
+
+  test('as a replica is waited for, and used once it is a master', async () => {
+    const server = await startRedis()
+    await server.admin.replicaof('127.0.0.1', await freePort())
+    const lock = newClient({ port: server.port }, { outageMs: 10_000 }).getLock('it')
+    const wait = lock.lock()
+    await eventually(async () =>
+      /cmdstat_evalsha:calls=[2-9]/.test(await server.admin.info('commandstats')),
+    )
+    await server.admin.replicaof('NO', 'ONE')
+    await (await wait).release()
+  })
+
+  test('for want of replicas refuses in its own words', async () => {
+    const server = await startRedis()
+    await server.admin.config('SET', 'min-replicas-to-write', '1')
+    const error = await newClient({ port: server.port })
+      .getLock('it')
+      .lock()
+      .catch((error) => error)
+    expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
+    expect(error.message).toMatch(/NOREPLICAS/)
+  })
+})
+
+describe('a user', () => {
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+  beforeEach(() => server.flush())
+
+  const as = async (...rights: string[]) => {
+    await server.admin.acl('SETUSER', 'limited', 'reset', 'on', '>pw', ...rights)
+    return newClient(`redis://limited:pw@${server.host}:${server.port}`)
+  }
+
+  test('without the right to run scripts is refused in the words of the server', async () => {
+    const client = await as('~*', '&*', '+@all', '-evalsha', '-eval')
+    await allReject(() => client, 'HOLDFAST_REFUSED', /NOPERM/)
+  })
+
+  test('without the right to the key is refused, and nothing is written', async () => {
+    const client = await as('~other:*', '&*', '+@all')
+    await allReject(() => client, 'HOLDFAST_REFUSED', /NOPERM|No permissions/)
+    expect(await server.admin.dbsize()).toBe(0)
+  })
+
+  test('without the right to INFO can have locks', async () => {
+    const client = await as('~*', '&*', '+@all', '-info')
+    await client.getLock('it').using(async () => {
+      expect(await server.admin.exists('it')).toBe(1)
+    })
+    expect(await server.admin.exists('it')).toBe(0)
+  })
+
+  test('without the right to any channel, as Redis 7 makes them, never leaves a lock behind', async () => {
+    const client = await as('~*', 'resetchannels', '+@all')
+    const error = await client
+      .getLock('it')
+      .lock()
+      .then((lease) => lease.release())
+      .catch((error) => error)
+    expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
+    expect(error.message).toMatch(/NOPERM|channel/)
+    await eventually(async () => (await server.admin.exists('it')) === 0)
+  })
+})
+
+describe('a server in full use', () => {
+  test('that takes no more connections is an error that says so, and no hang', async () => {
+    const server = await startRedis()
+    await server.admin.ping()
+    await server.admin.config('SET', 'maxclients', '1')
+    const start = performance.now()
+    const error = await newClient({ port: server.port })
+      .getLock('it')
+      .lock()
+      .catch((error) => error)
+    expect(error).toBeInstanceOf(HoldfastError)
+    expect(error.message).toMatch(/max number of clients|EPIPE|ECONNRESET|closed the connection/)
+    expect(performance.now() - start).toBeLessThan(NO_HANG_MS)
+    await server.admin.config('SET', 'maxclients', '100')
+  })
+
+  test('lets a lock() in that waits until there is room', async () => {
+    const server = await startRedis()
+    await server.admin.ping()
+    await server.admin.config('SET', 'maxclients', '1')
+    const client = newClient({ port: server.port }, { outageMs: 15_000 })
+    const errors: Error[] = []
+    client.on('error', (error) => errors.push(error))
+    const wait = client.getLock('it').lock()
+    await eventually(() => errors.length >= 2)
+    await server.admin.config('SET', 'maxclients', '100')
+    await (await wait).release()
+  })
+
+  test('is told of a release again and again until there is room', async () => {
+    const server = await startRedis()
+    const client = newClient({ port: server.port })
+    const lock = client.getLock('it')
+    await lock.lock()
+    await server.admin.config('SET', 'maxclients', '1')
+    await server.admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await expect(lock.unlock()).rejects.toBeInstanceOf(HoldfastError)
+    expect(await server.admin.exists('it')).toBe(1)
+    await server.admin.config('SET', 'maxclients', '100')
+    await eventually(async () => (await server.admin.exists('it')) === 0)
+  })
+})
+
+describe('the place of Redis', () => {
+  test('may be any string that ioredis takes: a URL, a host and port, the path of a socket', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-'))
+    atEnd(() => rmSync(folder, { recursive: true, force: true }))
+    const path = join(folder, 'redis.sock')
+    const { host, port } = await startRedis({ config: { unixsocket: path } })
+    for (const redis of [
+      `redis://${host}:${port}/0`,
+      `${host}:${port}`,
+      `//${host}:${port}`,
+      path,
+    ]) {
+      expect(
+        await newClient(redis)
+          .getLock('it')
+          .using(() => redis),
+      ).toBe(redis)
+    }
+  })
+
+  test('may name a database and a key prefix', async () => {
+    const server = await startRedis()
+    const client = newClient(`${server.url}/3?keyPrefix=app:`)
+    await client.getLock('it').using(async () => {
+      await server.admin.select(3)
+      expect(await server.admin.exists('app:it')).toBe(1)
+      await server.admin.select(0)
+      expect(await server.admin.dbsize()).toBe(0)
+    })
+  })
+
+  test.each(['not a url', 'http://127.0.0.1:6379', 'redis://127.0.0.1:99999'])(
+    'is not %p, which is refused at once',
+    (redis) => {
+      expect(() => newClient(redis)).toThrow(HoldfastError)
+      expect(() => newClient(redis)).toThrow(redis)
+    },
+  )
+
+  test.each([undefined, null, 5, '', true, [], () => {}])(
+    'is not %p, which is refused at once',
+    (redis) => {
+      expect(() => newClient(redis as never)).toThrow(/`redis` must be/)
+    },
+  )
+})

@@ -1,0 +1,233 @@
+import { Redis } from 'ioredis'
+import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { Connection } from '../../src/servers/redis/connection.ts'
+import { startAddress } from '../support/address.ts'
+import { startChild } from '../support/children.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
+import { leaves } from '../support/leaks.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { freePort } from '../support/ports.ts'
+import { startWatched, type WatchedServers } from '../support/redis-sentinel.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+
+let watched: WatchedServers
+
+// A failover takes seconds on a busy machine.
+jest.setTimeout(60_000)
+
+beforeAll(async () => {
+  watched = await startWatched()
+})
+
+beforeEach(() => watched.flush())
+
+function newClient(redis: object = watched.options, outageMs = 10_000): Holdfast {
+  const options = { redis, commandTimeoutMs: 1_000, outageMs } as HoldfastOptions
+  const client = new Holdfast(options)
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+async function connected(client: Holdfast): Promise<Holdfast> {
+  await granted(await client.getLock('warm').tryLock()).release()
+  return client
+}
+
+/** How many connections listen to what the Sentinels tell of a failover. */
+async function detectors(): Promise<number> {
+  const lists = await Promise.all(
+    watched.sentinels
+      .filter(({ running, paused }) => running && !paused)
+      .map(({ admin }) => admin.call('CLIENT', 'LIST', 'TYPE', 'PUBSUB')),
+  )
+  return lists.join('\n').match(/ sub=1 /g)?.length ?? 0
+}
+
+/** Those that had a stale connection to it reconnect later; nothing of that is the client's. */
+const HISTORY = { keys: true, why: 'a server that was demoted has what it granted meanwhile' }
+
+test('after a planned failover a client that was connected goes on with the new master', async () => {
+  leaves(HISTORY)
+  const client = await connected(newClient())
+  await eventually(async () => (await detectors()) === 3)
+  const next = await watched.failover()
+  const fresh = newClient()
+  const double: string[] = []
+  for (let i = 0; i < 24; i += 1) {
+    const name = `it ${i}`
+    const [one, other] = await Promise.all([
+      client.getLock(name).tryLock(),
+      fresh.getLock(name).tryLock(),
+    ])
+    if (one !== null && other !== null) double.push(name)
+    expect(await next.admin.exists(name)).toBe(1)
+    await one?.release()
+    await other?.release()
+  }
+  expect(double).toEqual([])
+})
+
+test('a lock that the new master knows is kept, and those who wait are woken by it', async () => {
+  leaves(HISTORY)
+  const [client, other] = [await connected(newClient()), await connected(newClient())]
+  const diary = new Diary(client)
+  const held = await client.getLock('it').lock()
+  const waiting = other.getLock('it').tryLock(30_000)
+  await watched.replicated()
+  const next = await watched.failover()
+  const channel = 'redisson_lock__channel:{it}'
+  await eventually(async () => Number((await next.admin.pubsub('NUMSUB', channel))[1]) === 1)
+  expect(held.valid).toBe(true)
+  expect(diary.lost).toEqual([])
+  expect(await held.release()).toBe(true)
+  const lease = granted(await waiting)
+  expect(lease.token).toBeGreaterThan(held.token)
+  expect(await next.admin.hgetall('it')).toEqual({ [lease.owner]: '1' })
+  await lease.release()
+})
+
+test('the thread goes along, and keeps a lock while the event loop is blocked', async () => {
+  leaves(HISTORY)
+  const options = { leaseMs: 4_000, watchdogThread: true }
+  const child = startChild('test/process/fixtures/blocked.mjs', {
+    args: [JSON.stringify({ url: watched.options, options })],
+  })
+  child.send({ command: 'lock', name: 'it' })
+  await child.next<{ locked?: number }>((said) => said.locked !== undefined)
+  await eventually(async () => (await detectors()) === 6)
+  await watched.replicated()
+  child.send({ command: 'block', ms: 9_000 })
+  const next = await watched.failover()
+  const after = await child.next<{ blocked?: number }>((said) => said.blocked !== undefined, {
+    timeoutMs: 20_000,
+  })
+  expect(after).toMatchObject({ valid: true })
+  expect(await next.admin.exists('it')).toBe(1)
+  child.send({ command: 'release' })
+  await child.next<{ released?: boolean }>((said) => said.released === true)
+  child.send({ command: 'close' })
+  await child.next<{ closed?: boolean }>((said) => said.closed === true)
+})
+
+test('close() leaves nobody who listens to the Sentinels, and tells no error', async () => {
+  const before = await detectors()
+  const client = await connected(newClient())
+  const diary = new Diary(client)
+  const other = newClient()
+  const held = await other.getLock('it').lock()
+  const waiting = outcome(client.getLock('it').lock())
+  await eventually(async () => (await detectors()) === before + 9)
+  await client.close()
+  await waiting
+  await held.release()
+  await other.close()
+  await eventually(async () => (await detectors()) === before)
+  expect(diary.errors).toEqual([])
+})
+
+test('a client that is closed while it connects leaves nobody either', async () => {
+  const before = await detectors()
+  for (let i = 0; i < 10; i += 1) {
+    const client = newClient()
+    const asking = outcome(client.getLock('it').tryLock())
+    await new Promise((resolve) => setTimeout(resolve, i))
+    await client.close()
+    await asking
+  }
+  await eventually(async () => (await detectors()) === before)
+})
+
+describe('Sentinels that cannot be reached', () => {
+  /** Of each Sentinel an address that leads nowhere until it is switched. */
+  async function unreachable() {
+    const addresses = await Promise.all(
+      watched.sentinels.map(async () =>
+        startAddress({ host: '127.0.0.1', port: await freePort() }),
+      ),
+    )
+    const sentinels = addresses.map(({ host, port }) => ({ host, port }))
+    const reach = () => {
+      for (const [i, address] of addresses.entries()) {
+        address.switchTo(watched.sentinels[i] as RedisServer)
+      }
+    }
+    return { options: { ...watched.options, sentinels, updateSentinels: false }, reach, addresses }
+  }
+
+  /** Whatever a user's own client does about it. */
+  const GIVES_UP = {
+    sentinelRetryStrategy: () => null,
+    sentinelReconnectStrategy: () => null,
+    retryStrategy: () => null,
+    reconnectOnError: () => true,
+  }
+
+  test.each(['options', 'an instance'])(
+    'are an outage, and found once they are there: %s',
+    async (source) => {
+      const { options, reach } = await unreachable()
+      const all = { ...options, ...GIVES_UP }
+      const redis = source === 'options' ? all : new Redis({ ...all, lazyConnect: true })
+      const client = newClient(redis, 400)
+      const diary = new Diary(client)
+      const { error } = await outcome(client.getLock('it').lock())
+      expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+      expect(String(error)).toMatch(/sentinels are unreachable/)
+      expect(String([error, ...diary.errors])).not.toMatch(/retry is disabled/)
+      reach()
+      await eventually(async () => granted(await client.getLock('it').tryLock()).release())
+    },
+  )
+
+  test('are found with the first connection that is made once they are there', async () => {
+    const { options, reach } = await unreachable()
+    const failed = jest.fn()
+    const events = { up: jest.fn(), down: jest.fn(), error: failed }
+    const settings = { source: options, silenceMs: 1_000, sharded: false }
+    const connection = new Connection(settings, events)
+    atEnd(() => connection.close(), { beforeCheck: true })
+    const ready = jest.fn()
+    connection.client.on('ready', ready)
+    await eventually(() => failed.mock.calls.length > 0)
+    reach()
+    await eventually(() => events.up.mock.calls.length > 0)
+    expect(ready).toHaveBeenCalledTimes(1)
+  })
+
+  test('cost a client that is connected nothing, and are listened to again', async () => {
+    const { options, reach, addresses } = await unreachable()
+    reach()
+    const before = await detectors()
+    const client = await connected(newClient(options))
+    const diary = new Diary(client)
+    await eventually(async () => (await detectors()) === before + 3)
+    const nowhere = { host: '127.0.0.1', port: await freePort() }
+    for (const address of addresses) {
+      address.switchTo(nowhere)
+      address.cut()
+    }
+    await eventually(async () => (await detectors()) === before)
+    for (let i = 0; i < 10; i += 1) await client.getLock('it').using(() => undefined)
+    expect(diary.errors).toEqual([])
+    reach()
+    await eventually(async () => (await detectors()) === before + 3)
+  })
+
+  test('let a program end', async () => {
+    const { options } = await unreachable()
+    const file = 'test/servers/fixtures/sentinels.mjs'
+    const child = startChild(file, { args: [JSON.stringify(options)] })
+    expect(await child.next()).toEqual({ code: 'HOLDFAST_UNAVAILABLE' })
+    expect(await within(20_000, child.exited)).toEqual({ code: 0, signal: null })
+    expect(child.errors).toBe('')
+  })
+})
+
+test('a program that is done ends, though Sentinels are listened to', async () => {
+  const file = 'test/servers/fixtures/sentinels.mjs'
+  const child = startChild(file, { args: [JSON.stringify(watched.options)] })
+  expect(await child.next()).toEqual({ locked: true })
+  expect(await within(20_000, child.exited)).toEqual({ code: 0, signal: null })
+  expect(child.errors).toBe('')
+})
