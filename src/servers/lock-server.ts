@@ -48,7 +48,10 @@ export interface LockServer {
   readonly whyNoVote: string | null
   /** How long after its deadline a request may still run, in milliseconds. */
   readonly lateAtMostMs: number
-  /** Whether a release is told how many listen to it, be they connected anywhere. */
+  /**
+   * Whether a release is told how many listen to it, be they connected anywhere: each client once,
+   * however often it listens.
+   */
   readonly countsListeners: boolean
   /** Why it cannot be reached; undefined when it can, or nothing is known. */
   readonly whyDown: CallFailure | undefined
@@ -78,7 +81,10 @@ export interface RemoteLock {
   forceRelease(seen: SeenHold, callMs: number): Promise<boolean>
   /** @param most how many of those who queue are listed; 0 leaves out who waits altogether */
   inspect(callMs: number, most?: number): Promise<LockFacts>
-  /** Calls `onWake` with each message, and without one when any may have been missed. */
+  /**
+   * Calls `onWake` with each message, and without one when any may have been missed: so also once
+   * after it has begun to listen.
+   */
   listen(onWake: (message?: string) => void): Subscription
 }
 
