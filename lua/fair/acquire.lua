@@ -45,6 +45,8 @@ local terms = {
 
 -- include: parts/counter.lua
 
+-- include: parts/token.lua
+
 -- include: parts/queue.lua
 
 -- include: parts/read-write.lua

@@ -36,6 +36,8 @@ local terms = { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5
 
 -- include: parts/counter.lua
 
+-- include: parts/token.lua
+
 -- include: parts/queue.lua
 
 local found = redis.call('HMGET', keys.lock, owner, 'mode')

@@ -28,6 +28,8 @@ local leaseMs, notAfterUs, counterMs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARG
 
 -- include: parts/counter.lua
 
+-- include: parts/token.lua
+
 -- include: parts/read-write.lua
 
 local own, missing, last = 0, nil, 0
@@ -60,7 +62,7 @@ if missing and isLate(notAfterUs) then
 end
 
 local again = not missing and last > 0
-local token = string.format('%.0f', again and last or math.max(last + 1, nowUs))
+local token = again and string.format('%.0f', last) or nextToken(last, nowUs, 0)
 for n = 1, #KEYS / 2 do
   local lock = KEYS[2 * n - 1]
   if missing then

@@ -33,6 +33,8 @@
 
 -- include: parts/counter.lua
 
+-- include: parts/token.lua
+
 -- include: parts/read-write.lua
 
 -- include: parts/acquire.lua

@@ -18,14 +18,16 @@
     for each call what its script returns, or { 'error', message }; but the token alone where there is
     nothing else to `granted`, and for `freed` the number alone
 ]]
-local notAfterUs, counterMs, publish, birth = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local longestMs, kinds = ARGV[5], ARGV[6]
+local notAfterUs, counterMs, publish = ARGV[1], ARGV[2], ARGV[3]
+local asVote, kinds = { birth = ARGV[4], longestMs = ARGV[5] }, ARGV[6]
 
 -- include: parts/server-time.lua
 
 -- include: parts/late.lua
 
 -- include: parts/counter.lua
+
+-- include: parts/token.lua
 
 -- include: parts/read-write.lua
 
@@ -41,7 +43,7 @@ local scripts = {
   end,
   v = function(lock, counter, owner, leaseMs, holds, reserve, token)
     return acquire(
-      lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, birth, longestMs
+      lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, asVote
     )
   end,
   r = function(lock, counter, owner, token, holds)

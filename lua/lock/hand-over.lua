@@ -39,6 +39,8 @@ local reserve = tonumber(ARGV[11])
 
 -- include: parts/counter.lua
 
+-- include: parts/token.lua
+
 -- include: parts/listeners.lua
 
 -- include: parts/read-write.lua
@@ -69,7 +71,7 @@ end
 
 local floorUs = vote == '1' and 0 or nowUs
 local highest = math.max(last or 0, tonumber(token))
-local newToken = string.format('%.0f', math.max(highest + 1, floorUs) + reserve)
+local newToken = nextToken(highest, floorUs, reserve)
 redis.call('HSET', lock, to, 1)
 redis.call('HDEL', lock, from)
 redis.call('PEXPIRE', lock, leaseMs)

@@ -1,6 +1,7 @@
--- Takes a lock for an owner, or re-enters it: the script `acquire`; and `vote`, with `birth`.
+-- Included after parts/token.lua. Takes a lock for an owner, or re-enters it: the script `acquire`; and
+-- `vote`, where `vote` is a table: birth, longestMs.
 local function acquire(
-  lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, birth, longestMs
+  lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, vote
 )
   leaseMs, holds, notAfterUs = tonumber(leaseMs), tonumber(holds or 1), tonumber(notAfterUs)
   reserve = tonumber(reserve or 0)
@@ -16,7 +17,7 @@ local function acquire(
   if reenters and not held then
     return { 'gone' }
   end
-  if token and not birth and tonumber(redis.call('GET', counter) or 0) > tonumber(token) then
+  if token and not vote and tonumber(redis.call('GET', counter) or 0) > tonumber(token) then
     return { 'gone' }
   end
   if ttlMs ~= -2 and not held then
@@ -30,25 +31,25 @@ local function acquire(
   end
 
   local sinceUs
-  if birth and not held then
+  if vote and not held then
     local replId, longest
     sinceUs, replId, longest =
-      string.match(redis.call('GET', birth) or '', '^(%d+) %S* %d (%x+) (%d+)$')
-    if not replId or replId ~= replicationId() or longest - longestMs < 0 then
+      string.match(redis.call('GET', vote.birth) or '', '^(%d+) %S* %d (%x+) (%d+)$')
+    if not replId or replId ~= replicationId() or longest - vote.longestMs < 0 then
       return { 'forgot', '' }
     elseif tonumber(sinceUs) > nowUs then
       return { 'forgot', sinceUs }
     end
   end
 
-  if not held and not birth then
+  if not held and not vote then
     -- The usual case, in as few commands as can be.
     local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
     local keptMs = tonumber(counterMs) < leaseMs and leaseMs or counterMs
     local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')
       or redis.call('SET', counter, newToken, 'GET')
     if (tonumber(last) or 0) >= nowUs then
-      newToken = string.format('%.0f', last + 1 + reserve)
+      newToken = nextToken(last, 0, reserve)
       setCounter(counter, newToken, counterMs, leaseMs)
     end
     redis.call('HSET', lock, owner, 1)
@@ -79,7 +80,7 @@ local function acquire(
     redis.call('PEXPIRE', lock, leaseMs)
   end
   local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs
-  local newToken = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs) + reserve)
+  local newToken = nextToken(last, floorUs, reserve)
   setCounter(counter, newToken, counterMs, leaseMs)
   return { 'granted', newToken, reserved }
 end

@@ -1,5 +1,5 @@
--- Included by the scripts of the fair lock, after parts/counter.lua. `keys` are those of one lock;
--- `terms` are of the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
+-- Included by the scripts of the fair lock, after parts/counter.lua and parts/token.lua. `keys` are those of
+-- one lock; `terms` are of the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
 --
 -- queue    zset: owner -> ticket, which is the server time in µs when it came
 -- waiting  hash: client -> '<alive until, ms> <1 if its inbox was seen to have a listener> <label>',
@@ -70,7 +70,7 @@ end
 -- whose inbox had a listener and has none any more is gone, unless it is `own`, who is running this;
 -- if it is not gone, its next heartbeat puts it back in place.
 local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
-  local token = string.format('%.0f', math.max((tonumber(last) or 0) + 1, nowUs))
+  local token = nextToken(last, nowUs, 0)
   for _ = 0, 2000 do
     local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
     if not owner and not asker then

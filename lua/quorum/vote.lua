@@ -32,6 +32,8 @@
 
 -- include: parts/counter.lua
 
+-- include: parts/token.lua
+
 -- include: parts/read-write.lua
 
 -- include: parts/birth.lua
@@ -40,5 +42,5 @@
 
 return acquire(
   KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[7], ARGV[8], ARGV[9],
-  ARGV[5], ARGV[6]
+  { birth = ARGV[5], longestMs = ARGV[6] }
 )

@@ -376,11 +376,11 @@ describe('the page that quotes the headers', () => {
 
   test('has them word for word', () => {
     write('take.lua', good)
-    writeFileSync(page(), '# Scripts\n\n## `take`\n\n```text\nold\n```\n\nMore.\n')
+    writeFileSync(page(), '# Scripts\n\n## `lock/take`\n\n```text\nold\n```\n\nMore.\n')
     expect(quote()).toEqual({ status: 0, stderr: '' })
     const text = readFileSync(page(), 'utf8')
     expect(text).toMatch(
-      /^# Scripts\n\n## `take`\n\n```text\nDoes something\.\n[^`]+\n```\n\nMore\.\n$/,
+      /^# Scripts\n\n## `lock\/take`\n\n```text\nDoes something\.\n[^`]+\n```\n\nMore\.\n$/,
     )
     expect(text).toContain('\nKEYS[1]  lock     hash: owner -> hold count\n')
     expect(quote('--check').status).toBe(0)
@@ -388,7 +388,7 @@ describe('the page that quotes the headers', () => {
 
   test('is refused by --check when it is stale, and left alone', () => {
     write('take.lua', good)
-    const stale = '# Scripts\n\n## `take`\n\n```text\nold\n```\n'
+    const stale = '# Scripts\n\n## `lock/take`\n\n```text\nold\n```\n'
     writeFileSync(page(), stale)
     expect(quote('--check')).toEqual({
       status: 1,

@@ -15,9 +15,8 @@ export const tokens = [
     id: 'token-without-clock',
     mistake: 'Where the counter was lost tokens begin anew, and not at the time of the server.',
     file: 'lua/parts/acquire.lua',
-    search:
-      "newToken = string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs) + reserve)",
-    replace: "newToken = string.format('%.0f', (tonumber(last) or 0) + 1 + reserve)",
+    search: 'newToken = nextToken(last, floorUs, reserve)',
+    replace: 'newToken = nextToken(last, 0, reserve)',
     test: SCRIPTS,
     name: 'vote counts on without the clock, save where the counter is missing',
   },
@@ -35,8 +34,8 @@ export const tokens = [
     mistake:
       'The tokens that are reserved beside the one begin below those that were issued before.',
     file: 'lua/parts/acquire.lua',
-    search: "newToken = string.format('%.0f', last + 1 + reserve)",
-    replace: "newToken = string.format('%.0f', math.max(last + 1, nowUs + reserve))",
+    search: 'newToken = nextToken(last, 0, reserve)',
+    replace: 'newToken = nextToken(last, nowUs + reserve, 0)',
     test: SCRIPTS,
     name: 'with a reserve, as many tokens below the one are new as well',
   },
@@ -114,7 +113,7 @@ export const tokens = [
     id: 're-entry-joins-later-hold',
     mistake: 'A re-entry that is late joins a later hold of the same name.',
     file: 'lua/parts/acquire.lua',
-    search: `  if token and not birth and tonumber(redis.call('GET', counter) or 0) > tonumber(token) then
+    search: `  if token and not vote and tonumber(redis.call('GET', counter) or 0) > tonumber(token) then
     return { 'gone' }
   end
 `,

@@ -36,7 +36,7 @@ export interface World {
   name: string
   /** Why it cannot run on this machine; null when it can. In CI that is a failure, not a skip. */
   unavailable?(): string | null
-  /** Why a test, or all of a block, has no meaning here, by its title. They show up as skipped. */
+  /** Why a test, or all of a block, has no meaning here, by its title: they are left out. */
   without?: Readonly<Record<string, string>>
   setup(): Promise<WorldHandle>
 }

@@ -1,9 +1,6 @@
-import { CLAIM_MS } from '../fair-server.ts'
+import { ALIVE_MS, CLAIM_MS } from '../fair-server.ts'
 import { BIRTH, INBOX } from './keys.ts'
 import type { Terms } from './scripts/terms.ts'
-
-/** A place in a queue is kept for this long without a heartbeat, in milliseconds. */
-export const ALIVE_MS = 3_000
 
 /** What is learned when it is up. */
 interface Connection {
