@@ -40,6 +40,13 @@ const newClient = (options?: MemoryClientOptions, at = server) => {
   return client
 }
 
+/** One without a client. */
+const newConnection = () => {
+  const connection = new MemoryConnection(server, 60_000)
+  clients.push({ close: async () => connection.close() } as Holdfast)
+  return connection
+}
+
 describe('a clock that is handed in', () => {
   test('decides when a lease ends', async () => {
     const [one, two] = [newClient().getLock('it'), newClient().getLock('it')]
@@ -79,11 +86,7 @@ describe('a clock that is handed in', () => {
   })
 
   test('decides for how long the place of a client counts that sends no heartbeat', async () => {
-    const [a, b, c] = ['a', 'b', 'c'].map((id) => {
-      const connection = new MemoryConnection(server, 0)
-      clients.push({ close: async () => connection.close() } as Holdfast)
-      return connection.fairFor(id, id).lock('it')
-    })
+    const [a, b, c] = ['a', 'b', 'c'].map((id) => newConnection().fairFor(id, id).lock('it'))
     const attempt = { leaseMs: 60_000, ticket: '', listens: () => false, callMs: 1_000 }
     const held = await a?.acquire({ ...attempt, owner: 'a:1' })
     const token = held?.kind === 'granted' ? held.token : 0
@@ -121,8 +124,7 @@ test('several locks of one server are taken in one request, and those of two one
 })
 
 test('an answer comes in a later turn of the event loop, as from a server', async () => {
-  const connection = new MemoryConnection(server, 0)
-  clients.push({ close: async () => connection.close() } as Holdfast)
+  const connection = newConnection()
   let answered = false
   const attempt = { owner: 'a:1', leaseMs: 1_000, reserve: 0, callMs: 1_000 }
   const answer = connection
@@ -135,6 +137,35 @@ test('an answer comes in a later turn of the event loop, as from a server', asyn
   expect(answered).toBe(false)
   await nextTurn()
   expect(await answer).toMatchObject({ kind: 'granted' })
+})
+
+test('a re-entry or a release under the token of an earlier hold of that name finds nothing', async () => {
+  const connection = newConnection()
+  const lock = connection.lock('it')
+  const attempt = { owner: 'a:1', leaseMs: 1_000, reserve: 0, callMs: 1_000 }
+  const tokens: number[] = []
+  for (let n = 0; n < 2; n++) {
+    const answer = await lock.acquire(attempt)
+    if (answer.kind === 'granted') tokens.push(answer.token)
+    server.pass(n === 0 ? 1_001 : 0)
+  }
+  const [early, late] = tokens as [number, number]
+  const gone = { kind: 'gone' }
+  expect(await lock.reenter({ ...attempt, token: early, holds: 2 })).toEqual(gone)
+  expect(await lock.release({ ...attempt, token: early, holds: 0 })).toEqual(gone)
+  expect(await connection.fairFor('a', 'a').lock('it').release('a:1', early, 1_000)).toEqual(gone)
+  expect(await lock.inspect(1_000)).toMatchObject({ holder: 'a:1', holdCount: 1, token: late })
+})
+
+test('a client counts as one who listens, however often it does', async () => {
+  const [one, two] = [newConnection(), newConnection()]
+  const listening = [one, one, two].map((connection) => connection.lock('it').listen(() => {}))
+  expect(await one.lock('it').inspect(1_000)).toMatchObject({ waiters: 2 })
+  listening[0]?.stop()
+  expect(await one.lock('it').inspect(1_000)).toMatchObject({ waiters: 2 })
+  listening[1]?.stop()
+  expect(await one.lock('it').inspect(1_000)).toMatchObject({ waiters: 1 })
+  listening[2]?.stop()
 })
 
 test('what it has of locks goes with them, and with their tokens in the end', async () => {
