@@ -5,8 +5,8 @@
 // npm has the binaries as packages, one for each platform; they go to .cache/, out of git.
 // Left out is what another Node.js does not change: the package as npm sees it, the scripts in Redis,
 // what is tested of the repository, which are the layers of the source, the pages, the mutants, and
-// that the measurements, the demo and the examples run; and the contract suites on more than one
-// master, which take long.
+// that the measurements, the demo and the examples run; locks in memory; and the contract suites on
+// more than one master, which take long.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -35,7 +35,9 @@ function passesOn(version) {
   const path = `${dirname(node)}${delimiter}${process.env.PATH}`
   const env = { ...process.env, PATH: path, HOLDFAST_WORLDS: 'few' }
   console.log(`\nNode.js ${spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout}`)
-  const others = ['package', 'lua', 'fair/lua', 'repo'].map((folder) => `<rootDir>/test/${folder}/`)
+  const others = ['package', 'lua', 'fair/lua', 'memory', 'repo'].map(
+    (folder) => `<rootDir>/test/${folder}/`,
+  )
   return runJest(['--testPathIgnorePatterns', '/node_modules/', ...others], { node, env })
 }
 

@@ -130,6 +130,7 @@ export class DueCalls {
   }
 
   readonly #giveUp = (): void => {
+    clearTimeout(this.#timer)
     this.#timer = undefined
     this.#firesAt = Infinity
     const now = performance.now()
