@@ -9,7 +9,7 @@ export const JOURNAL = 'journal:'
 
 /** The scripts by the names that MONITOR shows: their hashes, or how their text begins. */
 const SCRIPTS = new Map(
-  Object.values(fair).flatMap((script) => [
+  [fair.acquire, fair.heartbeat, fair.release].flatMap((script) => [
     [script.sha1, script],
     [beginning(script.source.replaceAll('\n', '\\n')), script],
   ]),
