@@ -6,7 +6,7 @@
 // Left out is what another Node.js does not change: the package as npm sees it, the scripts in Redis,
 // what is tested of the repository, which are the layers of the source, the pages, the mutants, and
 // that the measurements, the demo and the examples run; locks in memory; and the contract suites on
-// more than one master, which take long.
+// more than one master, and with a URL or a prefix, which take long.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'

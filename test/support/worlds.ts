@@ -190,19 +190,25 @@ const few = process.env.HOLDFAST_WORLDS === 'few'
 
 /** Every world of one server that contract suites run in. To add one, put it here. */
 export const worlds: readonly World[] = [
-  ...(few ? [] : [memory]),
   singleServer('one server, by options', ({ host, port }) => ({ redis: { host, port } })),
-  singleServer('one server, by URL', ({ url }) => ({ redis: url })),
-  singleServer(
-    'one server, with a key prefix',
-    ({ host, port }) => ({ redis: { host, port, keyPrefix: 'app:' } }),
-    { keyPrefix: 'app:' },
-  ),
   singleServer("one server, by the user's own client", (server) => {
     const instance = new UserInstance(server)
     return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
   }),
+  ...(few ? [] : [memory, serverByUrl(), prefixedServer()]),
 ]
+
+function serverByUrl(): World {
+  return singleServer('one server, by URL', ({ url }) => ({ redis: url }))
+}
+
+function prefixedServer(): World {
+  return singleServer(
+    'one server, with a key prefix',
+    ({ host, port }) => ({ redis: { host, port, keyPrefix: 'app:' } }),
+    { keyPrefix: 'app:' },
+  )
+}
 
 /** A lock of that name on each of the masters of the world of a client. */
 export function redLockOf(
