@@ -17,19 +17,19 @@ export function toRenew(hold: Hold): LeaseToRenew {
 
 /** Asks one server about leases. */
 export class ServerRenewer implements Renewer {
-  readonly #node: LockServer
+  readonly #server: LockServer
 
-  constructor(node: LockServer) {
-    this.#node = node
+  constructor(server: LockServer) {
+    this.#server = server
   }
 
   groups(holds: readonly Hold[]): Hold[][] {
-    const groups = this.#node.groups(holds.map((hold) => hold.id))
+    const groups = this.#server.groups(holds.map((hold) => hold.id))
     return groups.map((indices) => indices.map((i) => holds[i] as Hold))
   }
 
   async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
-    const left = await this.#node.renew(holds.map(toRenew), leaseMs, timeoutMs)
+    const left = await this.#server.renew(holds.map(toRenew), leaseMs, timeoutMs)
     return left.map((ms): Answer => {
       if (typeof ms !== 'number') return { kind: 'unknown', cause: ms }
       if (ms === -2) return { kind: 'lost' }

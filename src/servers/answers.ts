@@ -145,3 +145,8 @@ export interface LeaseToRenew {
   /** The owner as Redis knows it: `<clientId>:<owner>`. */
   readonly wireOwner: string
 }
+
+/** The client of an owner: `<clientId>:<owner>`. */
+export function clientOf(owner: string): string {
+  return owner.slice(0, owner.indexOf(':'))
+}

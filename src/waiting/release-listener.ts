@@ -5,7 +5,7 @@ import type { Subscription } from '../servers/subscription.ts'
 const POLL_MS = { least: 100, spread: 150 }
 
 /** A lock without an expiry was not made by us; it is looked at this often, in milliseconds. */
-const NO_EXPIRY_POLL_MS = 5_000
+export const NO_EXPIRY_POLL_MS = 5_000
 
 /** A lock that was found to be held for no longer than this is looked at later each time. */
 const SHORT_MS = 5

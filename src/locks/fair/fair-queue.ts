@@ -7,14 +7,12 @@ import { reenter } from '../../local/reenter.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HeartbeatAnswer, QueueAnswer } from '../../servers/answers.ts'
 import type { Subscription } from '../../servers/subscription.ts'
+import { NO_EXPIRY_POLL_MS } from '../../waiting/release-listener.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import { Place } from './place.ts'
 import { MOST_IN_ONE, Places } from './places.ts'
 import { RequestsInFlight } from './requests-in-flight.ts'
-
-/** A lock without an expiry was not made by us; it is looked at this often, in milliseconds. */
-const NO_EXPIRY_POLL_MS = 5_000
 
 /**
  * Those of one client who wait for one lock in turn. Each has a place of its own in the queue in

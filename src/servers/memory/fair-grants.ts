@@ -1,5 +1,6 @@
+import { clientOf } from '../answers.ts'
 import { ALIVE_MS, CLAIM_MS } from '../fair-server.ts'
-import { clientOf, type LockRecord } from './lock-record.ts'
+import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
 import type { Mark } from './queue-record.ts'
 

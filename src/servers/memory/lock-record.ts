@@ -1,4 +1,4 @@
-import type { QueueEntry } from '../answers.ts'
+import { clientOf, type QueueEntry } from '../answers.ts'
 import { QueueRecord } from './queue-record.ts'
 
 /** Who holds a lock. */
@@ -90,10 +90,6 @@ export class LockRecord {
 
 export function timeUs(now: number): number {
   return Math.floor(now * 1_000)
-}
-
-export function clientOf(owner: string): string {
-  return owner.slice(0, owner.indexOf(':'))
 }
 
 function leftMs({ endsAt }: Holder, now: number): number {

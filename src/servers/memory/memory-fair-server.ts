@@ -1,4 +1,4 @@
-import type { HeartbeatAnswer, QueueAnswer, Released } from '../answers.ts'
+import { clientOf, type HeartbeatAnswer, type QueueAnswer, type Released } from '../answers.ts'
 import {
   ALIVE_MS,
   CLAIM_MS,
@@ -11,7 +11,7 @@ import {
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { FairGrants } from './fair-grants.ts'
-import { clientOf, timeUs } from './lock-record.ts'
+import { timeUs } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
 
 /** What the queues need of their connection. */

@@ -1,5 +1,6 @@
 import {
   type AcquireAnswer,
+  clientOf,
   type HandOverAnswer,
   type LockFacts,
   MOST_LISTED,
@@ -10,7 +11,7 @@ import {
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
-import { clientOf, type LockRecord } from './lock-record.ts'
+import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
 
 /** What one lock needs of its connection. */

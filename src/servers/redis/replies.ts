@@ -1,13 +1,14 @@
-import type {
-  AcquireAnswer,
-  Gone,
-  Granted,
-  HandOverAnswer,
-  HeartbeatAnswer,
-  LockFacts,
-  QueueAnswer,
-  ReenterAnswer,
-  Released,
+import {
+  type AcquireAnswer,
+  clientOf,
+  type Gone,
+  type Granted,
+  type HandOverAnswer,
+  type HeartbeatAnswer,
+  type LockFacts,
+  type QueueAnswer,
+  type ReenterAnswer,
+  type Released,
 } from '../answers.ts'
 import { CallFailure, OddAnswer } from '../call-failure.ts'
 import * as fair from './scripts/fair.generated.ts'
@@ -103,7 +104,7 @@ export function fairReleasedOf(reply: unknown, clientId: string): Released {
   const answer = fair.readRelease(reply)
   if (answer.kind !== 'granted') return answer
   const { owner, token } = answer
-  const own = owner.startsWith(`${clientId}:`)
+  const own = clientOf(owner) === clientId
   return { kind: 'freed', listeners: 0, following: { owner, token, own } }
 }
 
@@ -137,10 +138,6 @@ export function lockFacts(reply: unknown): LockFacts {
     queue: entries,
     queueLength: length,
   }
-}
-
-function clientOf(wireOwner: string): string {
-  return wireOwner.slice(0, wireOwner.indexOf(':'))
 }
 
 /** There are tokens below it to be given away. */
