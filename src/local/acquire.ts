@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
+import type { AcquireAnswer } from '../servers/answers.ts'
 import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { abandonName, ask, callMsFor, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
@@ -107,8 +108,8 @@ class RacingWaiter extends LocalWaiter {
         callMs,
       }
       const { together = lock.remote } = request
-      const { grant, sentAt, pauseMs } = await ask(lock, this, callMs, () =>
-        together.acquire(attempt),
+      const { grant, sentAt, pauseMs } = await ask<AcquireAnswer>(lock, this, callMs, (reply) =>
+        together.acquire(attempt, reply),
       )
       if (grant?.kind === 'granted') {
         const hold = current.granted(this, grant, sentAt)

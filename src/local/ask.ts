@@ -6,6 +6,7 @@ import type {
   ReenterAnswer,
 } from '../servers/answers.ts'
 import { CallFailure } from '../servers/call-failure.ts'
+import { promised, type Reply } from '../servers/reply.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import type { LocalLock } from './local-lock.ts'
 
@@ -45,7 +46,7 @@ export async function ask<A extends Answer>(
   lock: LocalLock,
   waiter: Waiter,
   callMs: number,
-  send: () => Promise<A>,
+  send: (reply: Reply<A>) => void,
 ): Promise<Asked<A>> {
   const { clock, server } = lock.services
   waiter.asking = true
@@ -53,7 +54,7 @@ export async function ask<A extends Answer>(
   const sentAt = clock.now()
   const lateMs = server.lateAtMostMs
   try {
-    const grant = await send()
+    const grant = await promised(send)
     // A grant is a proper answer where it comes in time to be of use.
     const unasked = grant.kind === 'held' && grant.unasked
     if (grant.kind !== 'granted' && !unasked) waiter.retryBudget.answered(sentAt.monotonic)

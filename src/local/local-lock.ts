@@ -4,6 +4,7 @@ import type { Owner } from '../owner/owner.ts'
 import type { NextHolder, Released, SeenHold } from '../servers/answers.ts'
 import type { FairServer, RemoteFairLock } from '../servers/fair-server.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
+import { promised } from '../servers/reply.ts'
 import { ReleaseListener } from '../waiting/release-listener.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import { ServerHealth } from '../waiting/server-health.ts'
@@ -165,9 +166,11 @@ export class LocalLock {
     fair: boolean,
     callMs: number,
   ): Promise<Released> {
-    return fair && holds === 0
-      ? this.remoteFair.release(owner, token, callMs)
-      : this.remote.release({ owner, holds, token, callMs })
+    return promised((reply) =>
+      fair && holds === 0
+        ? this.remoteFair.release(owner, token, callMs, reply)
+        : this.remote.release({ owner, holds, token, callMs }, reply),
+    )
   }
 
   /**

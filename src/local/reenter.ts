@@ -1,4 +1,5 @@
 import type { Hold } from '../lease/hold.ts'
+import type { ReenterAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { abandonName, ask, callMsFor } from './ask.ts'
 import type { LocalLock } from './local-lock.ts'
@@ -25,14 +26,17 @@ async function untilEntered(lock: LocalLock, hold: Hold, waiter: Waiter): Promis
   abandonName(lock, waiter)
   for (hold.loseIfOver(); !waiter.settled && hold.live; ) {
     const callMs = callMsFor(waiter)
-    const { grant, sentAt, pauseMs } = await ask(lock, waiter, callMs, () =>
-      lock.remote.reenter({
-        owner: hold.id.wireOwner,
-        token: hold.lastToken,
-        holds: hold.count,
-        leaseMs,
-        callMs,
-      }),
+    const { grant, sentAt, pauseMs } = await ask<ReenterAnswer>(lock, waiter, callMs, (reply) =>
+      lock.remote.reenter(
+        {
+          owner: hold.id.wireOwner,
+          token: hold.lastToken,
+          holds: hold.count,
+          leaseMs,
+          callMs,
+        },
+        reply,
+      ),
     )
     if (grant === null) {
       waiter.wakeEvent.reset()

@@ -1,6 +1,6 @@
 import type { ClosedError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
-import type { NextHolder, Released } from '../servers/answers.ts'
+import type { HandOverAnswer, NextHolder, Released } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import type { RetryBudget } from '../waiting/retry-budget.ts'
 import type { Waiter } from '../waiting/waiter.ts'
@@ -79,8 +79,8 @@ async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<bool
   const from = { owner: hold.id.wireOwner, token: hold.lastToken }
   const to = { owner: nameOf(next), leaseMs: next.request.leaseMs }
   lock.isHandingOver = true
-  const { grant, sentAt, unknown } = await ask(lock, next, callMs, () =>
-    lock.remote.handOver({ from, to, listening, reserve: RESERVE, callMs }),
+  const { grant, sentAt, unknown } = await ask<HandOverAnswer>(lock, next, callMs, (reply) =>
+    lock.remote.handOver({ from, to, listening, reserve: RESERVE, callMs }, reply),
   ).finally(() => {
     lock.isHandingOver = false
   })

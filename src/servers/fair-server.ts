@@ -1,4 +1,5 @@
 import type { HeartbeatAnswer, QueueAnswer, Released } from './answers.ts'
+import type { Reply } from './reply.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
@@ -39,13 +40,13 @@ export interface FairServer {
 export interface RemoteFairLock {
   readonly rawName: string
   /** Takes the lock in turn, confirms a grant, or queues. */
-  acquire(attempt: FairAttempt): Promise<QueueAnswer>
+  acquire(attempt: FairAttempt, reply: Reply<QueueAnswer>): void
   /**
    * Gives the lock to the next in the queue, if any.
    *
    * @param token of the hold; '' ends all that the owner has, its place in the queue as well
    */
-  release(owner: string, token: number | '', callMs: number): Promise<Released>
+  release(owner: string, token: number | '', callMs: number, reply: Reply<Released>): void
 }
 
 export interface FairAttempt {

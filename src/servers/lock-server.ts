@@ -10,6 +10,7 @@ import type {
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
 import type { FairServer } from './fair-server.ts'
+import type { Reply } from './reply.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
@@ -65,14 +66,17 @@ export interface LockServer {
   close(): void
 }
 
-/** One lock at its place: its verbs. */
+/**
+ * One lock at its place: its verbs. Those that are on the way of every acquisition answer by {@link Reply},
+ * which takes no promise.
+ */
 export interface RemoteLock {
-  acquire(attempt: Attempt): Promise<AcquireAnswer>
-  reenter(reentry: Reentry): Promise<ReenterAnswer>
+  acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void
+  reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void
   /** Passes the lock from one owner of a client to another, or frees it for others who listen. */
-  handOver(passing: Passing): Promise<HandOverAnswer>
+  handOver(passing: Passing, reply: Reply<HandOverAnswer>): void
   /** Lowers the hold count; at zero it frees the lock. */
-  release(ending: Ending): Promise<Released>
+  release(ending: Ending, reply: Reply<Released>): void
   /** The time of that hold ran out, and nobody has released it: for places that keep an account of names. */
   ranOut?(owner: string): void
   /** The hold that force would end; null when the lock is free. */

@@ -5,11 +5,11 @@ import { LocalLock } from '../../src/local/local-lock.ts'
 import { release } from '../../src/local/release.ts'
 import type { Services } from '../../src/local/services.ts'
 import { Owners } from '../../src/owner/owners.ts'
-import type { AcquireAnswer, HandOverAnswer } from '../../src/servers/answers.ts'
+import type { AcquireAnswer, HandOverAnswer, Released } from '../../src/servers/answers.ts'
 import type { Attempt, Ending, Passing } from '../../src/servers/lock-server.ts'
+import type { Reply } from '../../src/servers/reply.ts'
 import { ResponseTime } from '../../src/waiting/response-time.ts'
 import type { AcquireRequest } from '../../src/waiting/waiter.ts'
-import { deferred } from '../support/deferred.ts'
 
 type Answer = AcquireAnswer | HandOverAnswer
 
@@ -19,19 +19,18 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 function answeredByHand() {
   const asked: string[] = []
   const open = new Map<string, (answer: Answer) => void>()
-  const ask = (what: string) => {
+  const ask = (what: string, reply: Reply<never>) => {
     asked.push(what)
-    const answer = deferred<Answer>()
-    open.set(what, answer.resolve)
-    return answer.promise
+    open.set(what, ((answer: never) => reply.answered(answer)) as (answer: Answer) => void)
   }
   const nothing = () => {}
   const remote = {
-    acquire: ({ owner }: Attempt) => ask(`acquire ${owner}`),
-    handOver: ({ from, to }: Passing) => ask(`hand over ${from.owner} to ${to.owner}`),
-    release: async ({ owner }: Ending) => {
+    acquire: ({ owner }: Attempt, reply: Reply<never>) => ask(`acquire ${owner}`, reply),
+    handOver: ({ from, to }: Passing, reply: Reply<never>) =>
+      ask(`hand over ${from.owner} to ${to.owner}`, reply),
+    release: ({ owner }: Ending, reply: Reply<Released>) => {
       asked.push(`release ${owner}`)
-      return { kind: 'freed', listeners: 0 }
+      setImmediate(() => reply.answered({ kind: 'freed', listeners: 0 }))
     },
     listen: () => ({ confirmed: true, stop: nothing }),
   }

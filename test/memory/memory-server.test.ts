@@ -6,6 +6,7 @@ import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { CountingServer } from '../support/memory-server.ts'
+import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
 
 /** A server whose clock stands still until it is told. */
 class SetServer extends CountingServer {
@@ -86,7 +87,9 @@ describe('a clock that is handed in', () => {
   })
 
   test('decides for how long the place of a client counts that sends no heartbeat', async () => {
-    const [a, b, c] = ['a', 'b', 'c'].map((id) => newConnection().fairFor(id, id).lock('it'))
+    const [a, b, c] = ['a', 'b', 'c'].map((id) =>
+      fairVerbsOf(newConnection().fairFor(id, id).lock('it')),
+    )
     const attempt = { leaseMs: 60_000, ticket: '', listens: () => false, callMs: 1_000 }
     const held = await a?.acquire({ ...attempt, owner: 'a:1' })
     const token = held?.kind === 'granted' ? held.token : 0
@@ -127,8 +130,7 @@ test('an answer comes in a later turn of the event loop, as from a server', asyn
   const connection = newConnection()
   let answered = false
   const attempt = { owner: 'a:1', leaseMs: 1_000, reserve: 0, callMs: 1_000 }
-  const answer = connection
-    .lock('it')
+  const answer = verbsOf(connection.lock('it'))
     .acquire(attempt)
     .finally(() => {
       answered = true
@@ -145,15 +147,17 @@ test('a re-entry or a release under the token of an earlier hold of that name fi
   const attempt = { owner: 'a:1', leaseMs: 1_000, reserve: 0, callMs: 1_000 }
   const tokens: number[] = []
   for (let n = 0; n < 2; n++) {
-    const answer = await lock.acquire(attempt)
+    const answer = await verbsOf(lock).acquire(attempt)
     if (answer.kind === 'granted') tokens.push(answer.token)
     server.pass(n === 0 ? 1_001 : 0)
   }
   const [early, late] = tokens as [number, number]
   const gone = { kind: 'gone' }
-  expect(await lock.reenter({ ...attempt, token: early, holds: 2 })).toEqual(gone)
-  expect(await lock.release({ ...attempt, token: early, holds: 0 })).toEqual(gone)
-  expect(await connection.fairFor('a', 'a').lock('it').release('a:1', early, 1_000)).toEqual(gone)
+  expect(await verbsOf(lock).reenter({ ...attempt, token: early, holds: 2 })).toEqual(gone)
+  expect(await verbsOf(lock).release({ ...attempt, token: early, holds: 0 })).toEqual(gone)
+  expect(
+    await fairVerbsOf(connection.fairFor('a', 'a').lock('it')).release('a:1', early, 1_000),
+  ).toEqual(gone)
   expect(await lock.inspect(1_000)).toMatchObject({ holder: 'a:1', holdCount: 1, token: late })
 })
 

@@ -13,6 +13,7 @@ import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { eventually } from '../support/eventually.ts'
 import { sharedServer } from '../support/redis-server.ts'
+import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
 
 const redis = sharedServer()
 
@@ -169,7 +170,8 @@ function newStep(random: ReturnType<typeof randomOf>): [what: string, step: Step
   const isTry = random.below(5) === 0
   const claimMs = random.of([1_500, 1_500, 700])
   const lock = (stage: Stage) => (stage.servers[client] as LockServer).lock(rawName)
-  const fairLock = (stage: Stage) => (stage.fair[client] as FairServer).lock(rawName)
+  const verbs = (stage: Stage) => verbsOf(lock(stage))
+  const fairLock = (stage: Stage) => fairVerbsOf((stage.fair[client] as FairServer).lock(rawName))
   /** The last token of the lock, or an earlier one. */
   const tokenOf = async (stage: Stage) => {
     const { token } = await lock(stage).inspect(CALL_MS, 0)
@@ -178,35 +180,36 @@ function newStep(random: ReturnType<typeof randomOf>): [what: string, step: Step
   }
   const ticketOf = (stage: Stage) => stage.tickets.at(1 + recent)
   const steps: Record<string, Step> = {
-    acquire: (stage) => lock(stage).acquire({ owner, leaseMs: LEASE_MS, reserve, callMs: CALL_MS }),
+    acquire: (stage) =>
+      verbs(stage).acquire({ owner, leaseMs: LEASE_MS, reserve, callMs: CALL_MS }),
     'acquire again': async (stage) => {
       const attempt = { owner, leaseMs: LEASE_MS, reserve, callMs: CALL_MS }
-      return [await lock(stage).acquire(attempt), await lock(stage).acquire(attempt)]
+      return [await verbs(stage).acquire(attempt), await verbs(stage).acquire(attempt)]
     },
     'acquire, and let it run out': async (stage) => {
-      const granted = await lock(stage).acquire({ owner, leaseMs: 40, reserve, callMs: CALL_MS })
+      const granted = await verbs(stage).acquire({ owner, leaseMs: 40, reserve, callMs: CALL_MS })
       if (granted.kind === 'granted') await pause(60)
       return granted.kind
     },
     reenter: async (stage) => {
       const token = await tokenOf(stage)
       const request = { owner, token, holds, leaseMs: LEASE_MS, callMs: CALL_MS }
-      return [await lock(stage).reenter(request), await lock(stage).reenter(request)]
+      return [await verbs(stage).reenter(request), await verbs(stage).reenter(request)]
     },
     release: async (stage) => {
       const token = isBlank ? '' : await tokenOf(stage)
-      return lock(stage).release({ owner, holds: 0, token, callMs: CALL_MS })
+      return verbs(stage).release({ owner, holds: 0, token, callMs: CALL_MS })
     },
     lower: async (stage) => {
       const token = await tokenOf(stage)
-      return lock(stage).release({ owner, holds, token, callMs: CALL_MS })
+      return verbs(stage).release({ owner, holds, token, callMs: CALL_MS })
     },
     'hand over': async (stage) => {
       if (owner === other) return
       const from = { owner, token: await tokenOf(stage) }
       const to = { owner: other, leaseMs: LEASE_MS }
       const passing = { from, to, listening, reserve, callMs: CALL_MS }
-      return [await lock(stage).handOver(passing), await lock(stage).handOver(passing)]
+      return [await verbs(stage).handOver(passing), await verbs(stage).handOver(passing)]
     },
     'force release': async (stage) => {
       const seen = await lock(stage).seen(CALL_MS)

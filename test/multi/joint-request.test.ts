@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { JointRequest } from '../../src/locks/multi/joint-request.ts'
 import type { JointAnswer } from '../../src/servers/answers.ts'
 import { CallFailure } from '../../src/servers/call-failure.ts'
+import { promised } from '../../src/servers/reply.ts'
 
 const GRANTED = { kind: 'granted', token: 7 } as const
 
@@ -26,7 +27,9 @@ function serverOf(...answers: (JointAnswer | CallFailure)[]) {
 const names = (count: number) => Array.from({ length: count }, (_, n) => `lock ${n}`)
 
 const ask = (joint: JointRequest, n: number, callMs = 1_000) =>
-  joint.as(n).acquire({ owner: `owner:${n}`, leaseMs: 5_000, reserve: 0, callMs })
+  promised((reply) =>
+    joint.as(n).acquire({ owner: `owner:${n}`, leaseMs: 5_000, reserve: 0, callMs }, reply),
+  )
 
 test('is sent once, when all have asked', async () => {
   const server = serverOf()

@@ -7,6 +7,7 @@ import { within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { Cluster } from '../support/quorum-rig.ts'
+import { verbsOf } from '../support/verbs.ts'
 
 const keys = lockKeys('it')
 
@@ -23,7 +24,7 @@ function quorumOver({ masters }: Cluster): LockServer {
   return quorum
 }
 
-const lockOf = (cluster: Cluster) => quorumOver(cluster).lock('it')
+const lockOf = (cluster: Cluster) => verbsOf(quorumOver(cluster).lock('it'))
 
 /** How many listen for releases, at each master. */
 async function listeners(cluster: Cluster): Promise<number[]> {

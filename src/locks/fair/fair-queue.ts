@@ -146,15 +146,8 @@ export class FairQueue implements QueuedWaiters {
     const waits = !waiter.asksOnce
     waiter.queued ||= waits
     const listens = () => this.#heartbeat.listens
-    return ask(this.#lock, waiter, callMs, () =>
-      this.#lock.remoteFair.acquire({
-        owner,
-        leaseMs,
-        ticket: waits ? ticket : null,
-        listens,
-        callMs,
-      }),
-    )
+    const attempt = { owner, leaseMs, ticket: waits ? ticket : null, listens, callMs }
+    return ask(this.#lock, waiter, callMs, (reply) => this.#lock.remoteFair.acquire(attempt, reply))
   }
 
   /** @returns whether the waiter needs no more of it */

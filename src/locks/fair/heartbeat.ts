@@ -112,13 +112,13 @@ export class Heartbeat {
 
   /** Passes on a grant that nobody here waits for. Should that fail, its claim window ends it. */
   refuse(lock: RemoteFairLock, owner: string, token: number): void {
-    lock.release(owner, token, CLAIM_MS).then(
-      (released) => {
+    lock.release(owner, token, CLAIM_MS, {
+      answered: (released) => {
         const following = released.kind === 'freed' ? released.following : undefined
         if (following?.own) this.#lines.get(lock.rawName)?.granted(following.owner, following.token)
       },
-      () => {},
-    )
+      failed: () => {},
+    })
   }
 
   #tick(): void {

@@ -2,6 +2,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
 import type { Attempt, LockServer } from '../../servers/lock-server.ts'
+import type { Reply } from '../../servers/reply.ts'
 import type { Asker } from '../../waiting/waiter.ts'
 import type { LockAccess } from '../lock/lock-access.ts'
 
@@ -13,8 +14,7 @@ export interface Wanted {
 
 interface Asking {
   readonly attempt: Attempt
-  resolve(answer: AcquireAnswer): void
-  reject(failure: CallFailure): void
+  readonly reply: Reply<AcquireAnswer>
 }
 
 type Server = Required<Pick<LockServer, 'acquireAll'>>
@@ -41,11 +41,10 @@ export class JointRequest {
   /** For the n-th of them. */
   as(n: number): Asker {
     return {
-      acquire: (attempt) =>
-        new Promise((resolve, reject) => {
-          this.#asking.set(n, { attempt, resolve, reject })
-          this.#sendWhenComplete()
-        }),
+      acquire: (attempt, reply) => {
+        this.#asking.set(n, { attempt, reply })
+        this.#sendWhenComplete()
+      },
     }
   }
 
@@ -53,7 +52,7 @@ export class JointRequest {
   done(n: number, hasLock: boolean): void {
     this.#done.add(n)
     this.#failed ||= !hasLock
-    this.#asking.get(n)?.resolve(NOT_ASKED)
+    this.#asking.get(n)?.reply.answered(NOT_ASKED)
     this.#asking.delete(n)
     this.#sendWhenComplete()
   }
@@ -63,8 +62,8 @@ export class JointRequest {
       return
     const all = [...this.#asking]
     this.#asking.clear()
-    if (this.#failed) for (const [, { resolve }] of all) resolve(NOT_ASKED)
-    else void this.#send(all)
+    if (!this.#failed) void this.#send(all)
+    else queueMicrotask(() => all.map(([, { reply }]) => reply.answered(NOT_ASKED)))
   }
 
   async #send(all: readonly [number, Asking][]): Promise<void> {
@@ -77,9 +76,9 @@ export class JointRequest {
     try {
       const grant = await this.#server.acquireAll(locks, leaseMs, callMs)
       if (grant.kind === 'held') this.busy = all[grant.index]?.[0]
-      for (const [, { resolve }] of all) resolve(grant)
+      for (const [, { reply }] of all) reply.answered(grant)
     } catch (failure) {
-      for (const [, { reject }] of all) reject(failure as CallFailure)
+      for (const [, { reply }] of all) reply.failed(failure as CallFailure)
     }
   }
 }

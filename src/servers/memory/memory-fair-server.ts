@@ -8,6 +8,7 @@ import {
   type LocalPlaces,
   type RemoteFairLock,
 } from '../fair-server.ts'
+import { replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { FairGrants } from './fair-grants.ts'
@@ -48,8 +49,9 @@ export class MemoryFairServer implements FairServer {
   lock(rawName: string): RemoteFairLock {
     return {
       rawName,
-      acquire: (attempt) => this.#acquire(rawName, attempt),
-      release: (owner, token) => this.#release(rawName, owner, token),
+      acquire: (attempt, reply) => replyWith(this.#acquire(rawName, attempt), reply),
+      release: (owner, token, _callMs, reply) =>
+        replyWith(this.#release(rawName, owner, token), reply),
     }
   }
 

@@ -9,6 +9,7 @@ import {
   type SeenHold,
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
+import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import type { LockRecord } from './lock-record.ts'
@@ -37,20 +38,20 @@ export class MemoryLock implements RemoteLock {
     this.#rawName = rawName
   }
 
-  acquire({ owner, leaseMs, reserve }: Attempt): Promise<AcquireAnswer> {
+  acquire({ owner, leaseMs, reserve }: Attempt, reply: Reply<AcquireAnswer>): void {
     const { server, counterMs } = this.#connection
-    return this.#request((record, now) => {
+    this.#reply(reply, (record, now) => {
       if (record.heldBy(owner) !== null) {
         record.lengthen(leaseMs, counterMs, now)
         if (record.counter !== null) return granted(record.counter.token)
-      } else if (record.holder !== null) return { kind: 'held', ttlMs: record.ttlMs(now) }
+      } else if (record.holder !== null) return { kind: 'held' as const, ttlMs: record.ttlMs(now) }
       else record.give(owner, now + leaseMs)
       return granted(server.mint(record, now, { leaseMs, counterMs, reserve }), reserve)
     })
   }
 
-  reenter({ owner, token, holds, leaseMs }: Reentry): Promise<ReenterAnswer> {
-    return this.#request((record, now) => {
+  reenter({ owner, token, holds, leaseMs }: Reentry, reply: Reply<ReenterAnswer>): void {
+    this.#reply(reply, (record, now) => {
       const hold = record.heldBy(owner)
       if (hold === null || record.lastToken > token) return GONE
       hold.holds = Math.max(hold.holds, holds)
@@ -59,16 +60,16 @@ export class MemoryLock implements RemoteLock {
     })
   }
 
-  handOver({ from, to, listening, reserve }: Passing): Promise<HandOverAnswer> {
+  handOver({ from, to, listening, reserve }: Passing, reply: Reply<HandOverAnswer>): void {
     const { server, counterMs } = this.#connection
-    return this.#request((record, now) => {
+    this.#reply(reply, (record, now) => {
       // A repeat finds it done.
       if (record.heldBy(to.owner) !== null) return granted(record.lastToken || from.token)
       if (record.heldBy(from.owner) === null || record.lastToken > from.token) return GONE
       const others = listening === null ? 0 : server.releases.count(this.#rawName) - listening
       if (others > 0) {
         server.free(record)
-        return { kind: 'yielded', others }
+        return { kind: 'yielded' as const, others }
       }
       const { owner, leaseMs } = to
       record.give(owner, now + leaseMs)
@@ -77,15 +78,15 @@ export class MemoryLock implements RemoteLock {
     })
   }
 
-  release({ owner, holds, token }: Ending): Promise<Released> {
-    return this.#request((record) => {
+  release({ owner, holds, token }: Ending, reply: Reply<Released>): void {
+    this.#reply(reply, (record) => {
       const hold = record.heldBy(owner)
       if (hold === null || (token !== '' && record.lastToken > token)) return GONE
       if (holds === 0) {
-        return { kind: 'freed', listeners: this.#connection.server.free(record) }
+        return { kind: 'freed' as const, listeners: this.#connection.server.free(record) }
       }
       hold.holds = Math.min(hold.holds, holds)
-      return { kind: 'kept' }
+      return { kind: 'kept' as const }
     })
   }
 
@@ -124,6 +125,10 @@ export class MemoryLock implements RemoteLock {
 
   listen(onWake: (message?: string) => void): Subscription {
     return this.#connection.listen(this.#connection.server.releases, this.#rawName, onWake)
+  }
+
+  #reply<T>(reply: Reply<T>, verb: (record: LockRecord, now: number) => T): void {
+    replyWith(this.#request(verb), reply)
   }
 
   #request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {

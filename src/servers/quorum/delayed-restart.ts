@@ -1,10 +1,6 @@
-import type { AcquireAnswer, ReenterAnswer } from '../answers.ts'
-import type { Attempt, Reentry } from '../lock-server.ts'
-import { BIRTH, type LockKeys } from '../redis/keys.ts'
-import { type Forgot, reentryOf, voteOf } from '../redis/replies.ts'
+import { BIRTH } from '../redis/keys.ts'
 import type { ScriptServer } from '../redis/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
-import type { Terms } from '../redis/scripts/terms.ts'
 
 /** @returns whether it has no mark of ever having voted */
 export async function isUnused(node: ScriptServer, timeoutMs: number): Promise<boolean> {
@@ -19,37 +15,6 @@ export async function longestKnown(node: ScriptServer, timeoutMs: number): Promi
 
 function markOf(node: ScriptServer, timeoutMs: number): Promise<string | null> {
   return node.runner.raw(timeoutMs, (client) => client.get(BIRTH))
-}
-
-/**
- * Asks a master for its vote on a lock, as `acquire` asks a server for the lock.
- *
- * @param longestMs the longest lease that this client takes: the master is to know it first
- * @param onSend called each time that a request is sent
- */
-export function askForVote(
-  { runner }: ScriptServer,
-  keys: LockKeys,
-  { owner, leaseMs, reserve, callMs }: Attempt,
-  longestMs: number,
-  onSend: () => void,
-): Promise<AcquireAnswer | Forgot> {
-  const args = (terms: Terms) => {
-    onSend()
-    return quorum.voteArgs({ owner, leaseMs, longestMs, reserve }, terms)
-  }
-  return runner.runInTime(quorum.vote, keys.both, args, callMs, voteOf)
-}
-
-/** Asks a master for one more acquisition of a hold, as `reenter` asks a server. */
-export function reenterByVote(
-  { runner }: ScriptServer,
-  keys: LockKeys,
-  { owner, leaseMs, holds, token, callMs }: Reentry,
-  longestMs: number,
-): Promise<ReenterAnswer> {
-  const args = (terms: Terms) => quorum.voteArgs({ owner, leaseMs, longestMs, holds, token }, terms)
-  return runner.runInTime(quorum.vote, keys.both, args, callMs, reentryOf)
 }
 
 /**
@@ -73,7 +38,11 @@ export async function enrol(
     return /aof_enabled:1/.test(info) && (config as unknown[]).flat().includes('always')
   })
   const longestMs = await restMs
-  const args = () => quorum.enrolArgs({ restMs: longestMs, durable, newborn }, node.runner.terms)
-  const leftMs = Math.max(1, endsAt - performance.now())
-  await node.runner.run(quorum.enrol, [BIRTH], args, leftMs, quorum.readEnrol)
+  await node.runner.ask({
+    script: quorum.enrol,
+    keys: [BIRTH],
+    args: (terms) => quorum.enrolArgs({ restMs: longestMs, durable, newborn }, terms),
+    read: quorum.readEnrol,
+    callMs: Math.max(1, endsAt - performance.now()),
+  })
 }

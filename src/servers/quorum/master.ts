@@ -15,13 +15,13 @@ import { type LockKeys, lockKeys } from '../redis/keys.ts'
 import { handOver, inspect, release } from '../redis/lock-commands.ts'
 import { labelOf } from '../redis/open-client.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
-import * as quorum from '../redis/scripts/quorum.generated.ts'
+import { promised } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { Attempts } from './attempts.ts'
-import { askForVote, reenterByVote } from './delayed-restart.ts'
 import { Enrolment } from './enrolment.ts'
 import { restoreAt } from './restore.ts'
 import { RoundTrip } from './round-trip.ts'
+import { agreeAt, askForVote, reenterByVote } from './vote-commands.ts'
 
 export interface MasterSettings {
   /** How long one master may take, in milliseconds. */
@@ -64,7 +64,8 @@ export class Master {
     this.#settings = settings
     this.#peers = peers
     this.#nameOf = nameOf
-    const free = (keys: LockKeys, ending: Ending) => release(node, keys, ending)
+    const free = (keys: LockKeys, ending: Ending) =>
+      promised<Released>((reply) => release(node, keys, ending, reply))
     this.#attempts = new Attempts(node, free, settings.callMs, settings.restMs)
     const all = () => peers.all().map((master) => master.server)
     const { restMs, callMs } = settings
@@ -111,8 +112,9 @@ export class Master {
         sentAt = performance.now()
         const leftMs = endsAt - sentAt
         if (leftMs < 1) throw new CallFailure('unsent', 'what it was asked before is not answered')
+        const inTime = { ...passing, callMs: leftMs }
         const heard = await this.#ask(() =>
-          handOver(this.server, here, { ...passing, callMs: leftMs }, true),
+          promised<HandOverAnswer>((reply) => handOver(this.server, here, inTime, reply, true)),
         )
         onSend()
         return heard
@@ -188,10 +190,7 @@ export class Master {
 
   /** @returns whether the owner has the lock there, and the counter is not below the token */
   agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
-    const { both } = this.#here(keys)
-    const { runner } = this.server
-    const args = () => quorum.agreeArgs({ owner, token }, runner.terms)
-    return runner.run(quorum.agree, both, args, timeoutMs, quorum.readAgree)
+    return agreeAt(this.server, this.#here(keys), owner, token, timeoutMs)
   }
 
   /**

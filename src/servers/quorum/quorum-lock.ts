@@ -9,6 +9,7 @@ import type {
 import type { CallFailure } from '../call-failure.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/keys.ts'
+import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { askAll } from './ask-all.ts'
 import { forceReleaseOnMost, seenByMost } from './force-release.ts'
@@ -56,7 +57,48 @@ export class QuorumLock implements RemoteLock {
     this.#headStart = new HeadStart(all.masters, all.size, all.roundTrips, keys)
   }
 
-  async acquire(meant: Attempt): Promise<AcquireAnswer> {
+  acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void {
+    replyWith(this.#acquire(attempt), reply)
+  }
+
+  reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void {
+    replyWith(this.#reenter(reentry), reply)
+  }
+
+  handOver(passing: Passing, reply: Reply<HandOverAnswer>): void {
+    replyWith(this.#handOver(passing), reply)
+  }
+
+  release(ending: Ending, reply: Reply<Released>): void {
+    replyWith(this.#release(ending), reply)
+  }
+
+  ranOut(owner: string): void {
+    for (const master of this.#all.masters) master.abandon(this.#keys, owner)
+  }
+
+  seen(callMs: number): Promise<SeenHold | null> {
+    const { masters, size, failure } = this.#all
+    return seenByMost(masters, size, this.#keys, this.#all.callMs(callMs), failure)
+  }
+
+  forceRelease(seen: SeenHold, callMs: number): Promise<boolean> {
+    const { masters, size, failure } = this.#all
+    return forceReleaseOnMost(masters, size, this.#keys, seen, this.#all.callMs(callMs), failure)
+  }
+
+  inspect(longestMs: number, most?: number): Promise<LockFacts> {
+    const { masters, size, failure } = this.#all
+    const callMs = this.#all.callMs(longestMs)
+    const ask = (master: Master) => master.inspect(this.#keys, callMs, most)
+    return inspectMost(masters, size, ask, (votes) => failure(votes, false))
+  }
+
+  listen(onWake: () => void): Subscription {
+    return this.#headStart.listen(onWake)
+  }
+
+  async #acquire(meant: Attempt): Promise<AcquireAnswer> {
     const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size
     const keys = this.#keys
@@ -105,7 +147,7 @@ export class QuorumLock implements RemoteLock {
     return this.#splitVotes.held(votes)
   }
 
-  async reenter(meant: Reentry): Promise<ReenterAnswer> {
+  async #reenter(meant: Reentry): Promise<ReenterAnswer> {
     const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size
     const reentry = { ...meant, callMs: this.#all.callMs(meant.callMs) }
@@ -131,7 +173,7 @@ export class QuorumLock implements RemoteLock {
     throw failure(votes, granted.length > 0 || votes.length < masters.length)
   }
 
-  async handOver(meant: Passing): Promise<HandOverAnswer> {
+  async #handOver(meant: Passing): Promise<HandOverAnswer> {
     const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size
     const keys = this.#keys
@@ -164,7 +206,7 @@ export class QuorumLock implements RemoteLock {
   }
 
   /** Not by its token: each name is used for one hold only. */
-  async release({ owner, holds, callMs: longestMs }: Ending): Promise<Released> {
+  async #release({ owner, holds, callMs: longestMs }: Ending): Promise<Released> {
     const { masters, size, failure } = this.#all
     const { majority, spare } = size
     const callMs = this.#all.callMs(longestMs)
@@ -183,31 +225,6 @@ export class QuorumLock implements RemoteLock {
     if (gone > spare) return { kind: 'gone' }
     const listeners = answers.map((one) => (one.kind === 'freed' ? one.listeners : 0))
     return holds > 0 ? { kind: 'kept' } : { kind: 'freed', listeners: Math.max(0, ...listeners) }
-  }
-
-  ranOut(owner: string): void {
-    for (const master of this.#all.masters) master.abandon(this.#keys, owner)
-  }
-
-  seen(callMs: number): Promise<SeenHold | null> {
-    const { masters, size, failure } = this.#all
-    return seenByMost(masters, size, this.#keys, this.#all.callMs(callMs), failure)
-  }
-
-  forceRelease(seen: SeenHold, callMs: number): Promise<boolean> {
-    const { masters, size, failure } = this.#all
-    return forceReleaseOnMost(masters, size, this.#keys, seen, this.#all.callMs(callMs), failure)
-  }
-
-  inspect(longestMs: number, most?: number): Promise<LockFacts> {
-    const { masters, size, failure } = this.#all
-    const callMs = this.#all.callMs(longestMs)
-    const ask = (master: Master) => master.inspect(this.#keys, callMs, most)
-    return inspectMost(masters, size, ask, (votes) => failure(votes, false))
-  }
-
-  listen(onWake: () => void): Subscription {
-    return this.#headStart.listen(onWake)
   }
 }
 

@@ -2,7 +2,6 @@ import type { Granted, LeaseToRenew } from '../answers.ts'
 import { forcedKey, type LockKeys } from '../redis/keys.ts'
 import type { ScriptServer } from '../redis/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
-import type { Terms } from '../redis/scripts/terms.ts'
 
 /**
  * Gives one master of several a lock back that a majority has confirmed.
@@ -18,11 +17,14 @@ export function restoreAt(
   timeoutMs: number,
   onAnswer: (answer: 'held' | 'gone') => void,
 ): Promise<Granted> {
-  const keys = [...both, forcedKey(lock)]
-  const args = (terms: Terms) =>
-    quorum.restoreArgs({ owner: wireOwner, holds, leaseMs, token }, terms)
-  return runner.runInTime(quorum.restore, keys, args, timeoutMs, (reply) => {
-    onAnswer(quorum.readRestore(reply).kind)
-    return { kind: 'granted', token }
+  return runner.ask({
+    script: quorum.restore,
+    keys: [...both, forcedKey(lock)],
+    args: (terms) => quorum.restoreArgs({ owner: wireOwner, holds, leaseMs, token }, terms),
+    read: (reply) => {
+      onAnswer(quorum.readRestore(reply).kind)
+      return { kind: 'granted', token }
+    },
+    callMs: timeoutMs,
   })
 }

@@ -3,7 +3,6 @@ import { lockKeys } from './keys.ts'
 import type { ScriptServer } from './script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { odd } from './scripts/reading.ts'
-import type { Terms } from './scripts/terms.ts'
 
 /** Takes several locks of one slot at once, or none. */
 export function acquireAll(
@@ -14,12 +13,17 @@ export function acquireAll(
 ): Promise<JointAnswer> {
   const both = locks.flatMap(({ rawName }) => lockKeys(rawName).both)
   const owners = locks.map(({ owner }) => owner)
-  const args = (terms: Terms) => lock.acquireAllArgs({ leaseMs, owners }, terms)
-  return runner.runInTime(lock.acquireAll, both, args, callMs, (reply) => {
-    const answer = lock.readAcquireAll(reply)
-    if (answer.kind === 'granted') return answer
-    const { kind, ttlMs, n } = answer
-    if (n > locks.length) throw odd()
-    return { kind, ttlMs, index: n - 1 }
+  return runner.ask({
+    script: lock.acquireAll,
+    keys: both,
+    args: (terms) => lock.acquireAllArgs({ leaseMs, owners }, terms),
+    read: (reply) => {
+      const answer = lock.readAcquireAll(reply)
+      if (answer.kind === 'granted') return answer
+      const { kind, ttlMs, n } = answer
+      if (n > locks.length) throw odd()
+      return { kind, ttlMs, index: n - 1 }
+    },
+    callMs,
   })
 }

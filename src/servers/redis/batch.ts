@@ -1,32 +1,25 @@
 import { CallFailure } from '../call-failure.ts'
+import type { Reply } from '../reply.ts'
 import { failureOf } from './failure-of.ts'
-import { readOr } from './replies.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { vote } from './scripts/quorum.generated.ts'
 import { listOf, sized } from './scripts/reading.ts'
-import type { Args, Read, Script, Value } from './scripts/script.ts'
+import type { Args, Request, Script, Value } from './scripts/script.ts'
 import type { Terms } from './scripts/terms.ts'
 
-/** What a script of a lock answers. */
-export type Answer = [kind: string, ...details: unknown[]]
-/** What `batch` says for it: in short, where it is what usually is answered. */
-type Reply = Answer | string | number | Error
-type Run = <T>(
-  script: Script,
-  keys: readonly string[],
-  args: (terms: Terms) => Args,
-  endsAt: number,
-  read: Read<T>,
-) => Promise<T>
-
+/** One run of a script, to be sent with others. */
 interface Call {
-  readonly script: Script
-  readonly keys: readonly string[]
-  readonly args: (terms: Terms) => Args
+  readonly request: Request<unknown>
+  /** On `performance.now()`. */
   readonly endsAt: number
-  /** It may throw, which is a failure of this call. */
-  heard(reply: Answer): void
-  reject(failure: CallFailure): void
+  answered(reply: unknown): void
+  failed(failure: CallFailure): void
+}
+
+/** What sends what goes together, and what goes alone. */
+interface Sender<C extends Call> {
+  run<A>(request: Request<A>, reply: Reply<A>): void
+  sendAlone(call: C): void
 }
 
 /** A script that `batch` can run. */
@@ -65,37 +58,29 @@ const MOST = 64
  * call is sent at once, before its caller can block the event loop. All that go together have the
  * time of the one that has the least, so that who has less than half as much goes apart.
  */
-export class Batch {
-  readonly #run: Run
+export class Batch<C extends Call> {
+  readonly #sender: Sender<C>
   readonly #onRefusal: (failure: CallFailure) => void
-  #calls: Call[] = []
+  #calls: C[] = []
   /** The first key of each: its lock. Its other keys go with that one. */
   readonly #locks = new Set<string>()
 
   /** @param onRefusal called for a call that was refused among others that may not have been */
-  constructor(run: Run, onRefusal: (failure: CallFailure) => void) {
-    this.#run = run
+  constructor(sender: Sender<C>, onRefusal: (failure: CallFailure) => void) {
+    this.#sender = sender
     this.#onRefusal = onRefusal
   }
 
-  takes(script: Script): boolean {
-    return BATCHED.has(script)
+  takes({ request }: C): boolean {
+    return BATCHED.has(request.script)
   }
 
-  add<T>(
-    script: Script,
-    keys: readonly string[],
-    args: (terms: Terms) => Args,
-    endsAt: number,
-    read: Read<T>,
-  ): Promise<T> {
+  add(call: C): void {
+    const { keys } = call.request
     this.sendBefore(keys)
-    return new Promise((resolve, reject) => {
-      if (this.#calls.length === 0) process.nextTick(() => this.#sendAll())
-      const heard = (reply: Answer) => resolve(read(reply))
-      this.#calls.push({ script, keys, args, endsAt, heard, reject })
-      this.#locks.add(keys[0] as string)
-    })
+    if (this.#calls.length === 0) process.nextTick(() => this.#sendAll())
+    this.#calls.push(call)
+    this.#locks.add(keys[0] as string)
   }
 
   /** What is about to be told of these keys must not overtake what was told of them before. */
@@ -112,7 +97,7 @@ export class Batch {
       const longestMs = calls.reduce((ms, call) => Math.max(ms, call.endsAt - now), -Infinity)
       // Where the event loop was blocked the time of all may be up.
       const leastMs = Math.min(longestMs, longestMs / 2)
-      const isHasty = (call: Call) => call.endsAt - now < leastMs
+      const isHasty = (call: C) => call.endsAt - now < leastMs
       const others = calls.filter((call) => !isHasty(call))
       const size = Math.min(Math.max(Math.ceil(others.length / REQUESTS), LEAST), MOST)
       for (let from = 0; from < others.length; from += size) {
@@ -122,40 +107,49 @@ export class Batch {
     }
   }
 
-  #send(calls: readonly Call[]): void {
+  #send(calls: readonly C[]): void {
     if (calls.length === 1) {
       this.#sendEach(calls)
       return
     }
     const keys: string[] = []
-    for (const call of calls) keys.push(...call.keys)
+    for (const call of calls) keys.push(...call.request.keys)
     const endsAt = Math.min(...calls.map((call) => call.endsAt))
-    const args = (terms: Terms) => argsOfAll(calls, terms)
-    const heard = (replies: unknown) => {
-      const all = listOf(replies)
-      sized(all, calls.length)
-      for (const [i, reply] of all.entries()) this.#hear(calls[i] as Call, reply)
+    const request: Request<readonly unknown[]> = {
+      script: lock.batch,
+      keys,
+      args: (terms) => argsOfAll(calls, terms),
+      read: (replies) => {
+        const all = listOf(replies)
+        sized(all, calls.length)
+        return all
+      },
+      callMs: endsAt - performance.now(),
     }
-    this.#run(lock.batch, keys, args, endsAt, heard).catch((failure: CallFailure) => {
-      // None was run. It may be for the sake of one of them, whose key is out of bounds.
-      if (failure.kind === 'refused') this.#sendEach(calls)
-      else for (const call of calls) call.reject(failure)
+    this.#sender.run(request, {
+      answered: (all) => {
+        for (const [i, reply] of all.entries()) this.#answer(calls[i] as C, reply)
+      },
+      failed: (failure) => {
+        // None was run. It may be for the sake of one of them, whose key is out of bounds.
+        if (failure.kind === 'refused') this.#sendEach(calls)
+        else for (const call of calls) call.failed(failure)
+      },
     })
   }
 
-  #hear(call: Call, reply: unknown): void {
-    try {
-      readOr(call.script.name, reply, (one) => call.heard(answerOf(one as Reply)))
-    } catch (failure) {
-      this.#onRefusal(failure as CallFailure)
-      call.reject(failure as CallFailure)
+  #answer(call: Call, reply: unknown): void {
+    const answer = answerOf(reply)
+    if (answer instanceof CallFailure) {
+      this.#onRefusal(answer)
+      call.failed(answer)
+    } else {
+      call.answered(answer)
     }
   }
 
-  #sendEach(calls: readonly Call[]): void {
-    for (const { script, keys, args, endsAt, heard, reject } of calls) {
-      this.#run(script, keys, args, endsAt, (reply) => heard(reply as Answer)).catch(reject)
-    }
+  #sendEach(calls: readonly C[]): void {
+    for (const call of calls) this.#sender.sendAlone(call)
   }
 }
 
@@ -163,9 +157,9 @@ function argsOfAll(calls: readonly Call[], terms: Terms): Args {
   const own: Value[] = []
   let longestMs: number | '' = ''
   let kinds = ''
-  for (const { script, args } of calls) {
-    const of = BATCHED.get(script) as Batched
-    const all = args(terms)
+  for (const { request } of calls) {
+    const of = BATCHED.get(request.script) as Batched
+    const all = request.args(terms)
     const before = own.length
     for (const i of of.own) if (i < all.length) own.push(all[i] as Value)
     if (of.longestMs !== -1) longestMs = all[of.longestMs] as number
@@ -174,10 +168,11 @@ function argsOfAll(calls: readonly Call[], terms: Terms): Args {
   return lock.batchArgs({ longestMs, kinds, own }, terms)
 }
 
-function answerOf(reply: Reply): Answer {
+/** What `batch` says in short, where it is what usually is answered, as the script of the call says it. */
+function answerOf(reply: unknown): unknown {
   if (typeof reply === 'string') return ['granted', reply]
   if (typeof reply === 'number') return ['freed', reply]
-  if (reply instanceof Error) throw failureOf(reply)
-  if (reply[0] === 'error') throw new CallFailure('refused', String(reply[1]))
-  return reply
+  if (reply instanceof Error) return failureOf(reply)
+  const isRefused = Array.isArray(reply) && reply[0] === 'error'
+  return isRefused ? new CallFailure('refused', String(reply[1])) : reply
 }

@@ -1,7 +1,7 @@
 import { outsideFrames } from '../../kit/frame-storage.ts'
 import { CallFailure } from '../call-failure.ts'
 import { Backoff } from './backoff.ts'
-import { DueCalls } from './due-calls.ts'
+import { commandOf, type DueCall, DueCalls } from './due-calls.ts'
 import { connectionFailure, isNoNews, unsent } from './failure-of.ts'
 import { askFacts, type ServerFacts } from './handshake.ts'
 import {
@@ -28,6 +28,8 @@ interface ConnectionEvents {
  * keeps the process alive by itself: that is up to the timers of whoever waits.
  */
 export class Connection {
+  readonly database: number
+  readonly clustered: boolean
   readonly #settings: ConnectionSettings
   readonly #events: ConnectionEvents
   #client: Client | undefined
@@ -48,7 +50,10 @@ export class Connection {
   #tellKnown!: () => void
 
   constructor(settings: ConnectionSettings, events: ConnectionEvents) {
+    const { source } = settings
     this.#settings = settings
+    this.database = databaseOf(source)
+    this.clustered = isClient(source) && isCluster(source)
     const silent = (client: Client) => this.#leaveIfSilent(client)
     this.#due = new DueCalls(settings.silenceMs, silent, (failure) => this.heard(failure))
     this.#events = events
@@ -81,27 +86,22 @@ export class Connection {
     return this.#runId
   }
 
-  get database(): number {
-    return databaseOf(this.#settings.source)
+  /** Sends it when the connection is up; it has its answer, or its failure, in `timeoutMs` at most. */
+  send(call: DueCall, timeoutMs: number): void {
+    if (this.#up) {
+      this.#due.send(this.client, call, timeoutMs)
+      return
+    }
+    const endsAt = performance.now() + timeoutMs
+    this.#whenUp(timeoutMs).then(
+      () => this.#due.send(this.client, call, Math.max(1, endsAt - performance.now())),
+      (failure: CallFailure) => call.failed(failure),
+    )
   }
 
-  get clustered(): boolean {
-    const { source } = this.#settings
-    return isClient(source) && isCluster(source)
-  }
-
-  /**
-   * Sends a command when the connection is up, and waits at most `timeoutMs` for all of it.
-   *
-   * @returns the reply; rejects with a {@link CallFailure} and nothing else
-   */
+  /** @returns the reply; rejects with a {@link CallFailure} and nothing else */
   call<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
-    if (this.#up) return this.#due.send(this.client, timeoutMs, send)
-    const start = performance.now()
-    return this.#whenUp(timeoutMs).then(() => {
-      const leftMs = Math.max(1, timeoutMs - (performance.now() - start))
-      return this.#due.send(this.client, leftMs, send)
-    })
+    return commandOf(send, (call) => this.send(call, timeoutMs))
   }
 
   /** Whether anything can have been sent at all. */
@@ -192,7 +192,8 @@ export class Connection {
   async #greet(client: Client): Promise<void> {
     try {
       const { silenceMs, source, sharded } = this.#settings
-      const facts = await this.#due.send(client, silenceMs, () => askFacts(client, this.database))
+      const ask = () => askFacts(client, this.database)
+      const facts = await commandOf(ask, (call) => this.#due.send(client, call, silenceMs))
       if (this.#closed) return
       // ioredis 5 is "ready" before its login is answered, which may have been refused.
       if (this.#hasFailed) throw this.#lastError

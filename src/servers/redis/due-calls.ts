@@ -1,29 +1,55 @@
 import { Linked, LinkedList } from '../../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
 import { CallFailure } from '../call-failure.ts'
+import { promised, type Reply } from '../reply.ts'
 import { failureOf } from './failure-of.ts'
 import type { Client } from './open-client.ts'
 
-/** A call that has no answer yet. */
-class DueCall extends Linked<DueCall> {
-  readonly client: Client
-  readonly timeoutMs: number
-  /** When it is given up, on `performance.now()`. */
-  readonly endsAt: number
-  readonly reject: (failure: CallFailure) => void
+/** A request to one server, from when it is sent until it is answered or given up. */
+export abstract class DueCall extends Linked<DueCall> {
+  /** @internal Where it was sent. */
+  client: Client | undefined
+  /** @internal How long it may take, in milliseconds. */
+  timeoutMs = 0
+  /** @internal When it is given up, on `performance.now()`. */
+  givenUpAt = 0
 
-  constructor(
-    client: Client,
-    now: number,
-    timeoutMs: number,
-    reject: (failure: CallFailure) => void,
-  ) {
+  /** Writes it to the connection. */
+  abstract send(client: Client): Promise<unknown>
+  abstract answered(reply: unknown): void
+  abstract failed(failure: CallFailure): void
+}
+
+/** A command that is no script. */
+class CommandCall<T> extends DueCall {
+  readonly #send: (client: Client) => Promise<T>
+  readonly #reply: Reply<T>
+
+  constructor(send: (client: Client) => Promise<T>, reply: Reply<T>) {
     super()
-    this.client = client
-    this.timeoutMs = timeoutMs
-    this.endsAt = now + timeoutMs
-    this.reject = reject
+    this.#send = send
+    this.#reply = reply
   }
+
+  send(client: Client): Promise<T> {
+    return this.#send(client)
+  }
+
+  answered(reply: unknown): void {
+    this.#reply.answered(reply as T)
+  }
+
+  failed(failure: CallFailure): void {
+    this.#reply.failed(failure)
+  }
+}
+
+/** @returns the reply to a command that is no script */
+export function commandOf<T>(
+  send: (client: Client) => Promise<T>,
+  submit: (call: DueCall) => void,
+): Promise<T> {
+  return promised((reply) => submit(new CommandCall(send, reply)))
 }
 
 /** The calls of one connection that have no answer yet: each has its deadline, and all have one timer. */
@@ -78,37 +104,39 @@ export class DueCalls {
     if (this.#calls.size === 0) this.#rest()
   }
 
-  /** @returns the reply; rejects with a {@link CallFailure} and nothing else */
-  send<T>(client: Client, timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
+  send(client: Client, call: DueCall, timeoutMs: number): void {
     const now = performance.now()
+    const sent = call.send(client)
     this.#silentSince ??= now
     this.#isGone = false
-    return new Promise((resolve, reject) => {
-      const call = new DueCall(client, now, timeoutMs, reject)
-      if (this.#calls.size === 0) this.#timer?.ref()
-      this.#calls.add(call)
-      if (call.endsAt < this.#firesAt) this.#arm(call.endsAt, now)
-      this.#due += 1
-      send(client).then(
-        (reply) => {
-          this.#answered(call)
-          resolve(reply)
-        },
-        (error: unknown) => {
-          this.#answered(call)
-          const failure = failureOf(error)
-          if (failure.kind === 'refused') this.#onRefusal(failure)
-          reject(failure)
-        },
-      )
-    })
+    call.client = client
+    call.timeoutMs = timeoutMs
+    call.givenUpAt = now + timeoutMs
+    if (this.#calls.size === 0) this.#timer?.ref()
+    this.#calls.add(call)
+    if (call.givenUpAt < this.#firesAt) this.#arm(call.givenUpAt, now)
+    this.#due += 1
+    sent.then(
+      (reply) => {
+        if (this.#isWaitedFor(call)) call.answered(reply)
+      },
+      (error: unknown) => {
+        const isWaitedFor = this.#isWaitedFor(call)
+        const failure = failureOf(error)
+        if (failure.kind === 'refused') this.#onRefusal(failure)
+        if (isWaitedFor) call.failed(failure)
+      },
+    )
   }
 
-  #answered(call: DueCall): void {
+  /** To be asked when its answer has come. */
+  #isWaitedFor(call: DueCall): boolean {
     if (this.#due > 0) this.#due -= 1
     this.#silentSince = undefined
+    if (!this.#calls.has(call)) return false
     this.#calls.remove(call)
     if (this.#calls.size === 0) this.#rest()
+    return true
   }
 
   /** No call is left: the timer stays for the next one, unless the connection is gone. */
@@ -135,20 +163,24 @@ export class DueCalls {
     this.#firesAt = Infinity
     const now = performance.now()
     const silent = new Set<Client>()
+    const over: DueCall[] = []
     let next = Infinity
     for (const call of [...this.#calls]) {
-      const { client, timeoutMs, endsAt } = call
-      if (endsAt > now) {
-        next = Math.min(next, endsAt)
+      const { client, givenUpAt } = call
+      if (givenUpAt > now) {
+        next = Math.min(next, givenUpAt)
         continue
       }
       this.#calls.remove(call)
-      silent.add(client)
-      call.reject(new CallFailure('unknown', `no answer within ${Math.round(timeoutMs)} ms`))
+      silent.add(client as Client)
+      over.push(call)
     }
     // What makes up for a lost answer may still get through where the request did.
     if (silent.size > 0) setImmediate(() => this.#afterSilence(silent))
     if (next !== Infinity) this.#arm(next, now)
+    for (const call of over) {
+      call.failed(new CallFailure('unknown', `no answer within ${Math.round(call.timeoutMs)} ms`))
+    }
   }
 
   #afterSilence(clients: ReadonlySet<Client>): void {

@@ -7,12 +7,12 @@ import {
   type LocalPlaces,
   type RemoteFairLock,
 } from '../fair-server.ts'
+import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
 import * as fair from './scripts/fair.generated.ts'
-import type { Terms } from './scripts/terms.ts'
 
 /** What the queues need of their server. */
 interface Server extends ScriptServer {
@@ -47,8 +47,8 @@ export class RedisFairServer implements FairServer {
     const keys = fairKeys(rawName)
     return {
       rawName,
-      acquire: (attempt) => this.#acquire(keys.four, attempt),
-      release: (owner, token, callMs) => this.#release(keys, owner, token, callMs),
+      acquire: (attempt, reply) => this.#acquire(keys.four, attempt, reply),
+      release: (owner, token, callMs, reply) => this.#release(keys, owner, token, callMs, reply),
     }
   }
 
@@ -77,27 +77,38 @@ export class RedisFairServer implements FairServer {
     listens: () => boolean,
     callMs: number,
   ): Promise<(HeartbeatAnswer | string)[]> {
-    const keys = locks.flatMap(({ rawName }) => fairKeys(rawName).four)
-    const args = (terms: Terms) => {
-      const places = locks.map(wantedAt)
-      const given = { client: this.#clientId, listens: listens(), label: this.#label, places }
-      return fair.heartbeatArgs(given, terms)
-    }
-    const read = (reply: unknown) => beatsOf(reply, locks.length)
-    return this.#server.runner.runInTime(fair.heartbeat, keys, args, callMs, read)
+    return this.#server.runner.ask({
+      script: fair.heartbeat,
+      keys: locks.flatMap(({ rawName }) => fairKeys(rawName).four),
+      args: (terms) => {
+        const places = locks.map(wantedAt)
+        const given = { client: this.#clientId, listens: listens(), label: this.#label, places }
+        return fair.heartbeatArgs(given, terms)
+      },
+      read: (reply) => beatsOf(reply, locks.length),
+      callMs,
+    })
   }
 
   #acquire(
     keys: readonly string[],
     { owner, leaseMs, ticket, listens, callMs }: FairAttempt,
-  ): Promise<QueueAnswer> {
-    const args = (terms: Terms) =>
-      fair.acquireArgs(
-        { owner, leaseMs, ticket: ticket ?? 'try', listens: listens(), label: this.#label },
-        terms,
-      )
-    const read = ticket === null ? fairTryOf : fairGrantOf
-    return this.#server.runner.runInTime(fair.acquire, keys, args, callMs, read)
+    reply: Reply<QueueAnswer>,
+  ): void {
+    const label = this.#label
+    this.#server.runner.run(
+      {
+        script: fair.acquire,
+        keys,
+        args: (terms) => {
+          const asked = { owner, leaseMs, ticket: ticket ?? 'try', listens: listens(), label }
+          return fair.acquireArgs(asked, terms)
+        },
+        read: ticket === null ? fairTryOf : fairGrantOf,
+        callMs,
+      },
+      reply,
+    )
   }
 
   #release(
@@ -105,11 +116,18 @@ export class RedisFairServer implements FairServer {
     owner: string,
     token: number | '',
     callMs: number,
-  ): Promise<Released> {
-    const { runner } = this.#server
-    const args = () => fair.releaseArgs({ owner, token }, runner.terms, keys)
-    const read = (reply: unknown) => fairReleasedOf(reply, this.#clientId)
-    return runner.run(fair.release, keys.six, args, callMs, read)
+    reply: Reply<Released>,
+  ): void {
+    this.#server.runner.run(
+      {
+        script: fair.release,
+        keys: keys.six,
+        args: (terms) => fair.releaseArgs({ owner, token }, terms, keys),
+        read: (answer) => fairReleasedOf(answer, this.#clientId),
+        callMs,
+      },
+      reply,
+    )
   }
 }
 

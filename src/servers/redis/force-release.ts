@@ -14,14 +14,17 @@ export function seenIn({ holder, token }: LockFacts): SeenHold | null {
  * @returns whether it was taken; false when that one did not have it any more
  */
 export function forceRelease(
-  calls: ScriptRunner,
+  runner: ScriptRunner,
   keys: LockKeys,
   { owner, token }: SeenHold,
-  timeoutMs: number,
+  callMs: number,
   forcedMs?: number,
 ): Promise<boolean> {
-  const all = forcedMs === undefined ? keys.both : [...keys.both, forcedKey(keys.lock)]
-  const args = () =>
-    lock.forceReleaseArgs({ owner, token: token ?? '', forcedMs }, calls.terms, keys)
-  return calls.run(lock.forceRelease, all, args, timeoutMs, lock.readForceRelease)
+  return runner.ask({
+    script: lock.forceRelease,
+    keys: forcedMs === undefined ? keys.both : [...keys.both, forcedKey(keys.lock)],
+    args: (terms) => lock.forceReleaseArgs({ owner, token: token ?? '', forcedMs }, terms, keys),
+    read: lock.readForceRelease,
+    callMs,
+  })
 }

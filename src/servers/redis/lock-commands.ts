@@ -7,6 +7,7 @@ import {
   type Released,
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry } from '../lock-server.ts'
+import type { Reply } from '../reply.ts'
 import { type LockKeys, queueKeys } from './keys.ts'
 import {
   freedOf,
@@ -19,24 +20,41 @@ import {
 } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
-import type { Terms } from './scripts/terms.ts'
 
 export function acquire(
   { runner }: ScriptServer,
   keys: LockKeys,
   { owner, leaseMs, reserve, callMs }: Attempt,
-): Promise<AcquireAnswer> {
-  const args = (terms: Terms) => lock.acquireArgs({ owner, leaseMs, reserve }, terms)
-  return runner.runInTime(lock.acquire, keys.both, args, callMs, grantOf)
+  reply: Reply<AcquireAnswer>,
+): void {
+  runner.run(
+    {
+      script: lock.acquire,
+      keys: keys.both,
+      args: (terms) => lock.acquireArgs({ owner, leaseMs, reserve }, terms),
+      read: grantOf,
+      callMs,
+    },
+    reply,
+  )
 }
 
 export function reenter(
   { runner }: ScriptServer,
   keys: LockKeys,
   { owner, leaseMs, holds, token, callMs }: Reentry,
-): Promise<ReenterAnswer> {
-  const args = (terms: Terms) => lock.acquireArgs({ owner, leaseMs, holds, token }, terms)
-  return runner.runInTime(lock.acquire, keys.both, args, callMs, reentryOf)
+  reply: Reply<ReenterAnswer>,
+): void {
+  runner.run(
+    {
+      script: lock.acquire,
+      keys: keys.both,
+      args: (terms) => lock.acquireArgs({ owner, leaseMs, holds, token }, terms),
+      read: reentryOf,
+      callMs,
+    },
+    reply,
+  )
 }
 
 /** @param vote whether it is one master of several */
@@ -44,36 +62,49 @@ export function handOver(
   { runner }: ScriptServer,
   keys: LockKeys,
   { from, to, listening, reserve, callMs }: Passing,
+  reply: Reply<HandOverAnswer>,
   vote = false,
-): Promise<HandOverAnswer> {
+): void {
   const { owner, token } = from
-  const args = (terms: Terms) =>
-    lock.handOverArgs(
-      {
-        from: owner,
-        token,
-        to: to.owner,
-        leaseMs: to.leaseMs,
-        listening: listening ?? '',
-        vote,
-        reserve,
-      },
-      terms,
-      keys,
-    )
-  const read = listening === null ? handedOverOf : handedOverOrYieldedOf
-  return runner.runInTime(lock.handOver, keys.both, args, callMs, read)
+  const asked = {
+    from: owner,
+    token,
+    to: to.owner,
+    leaseMs: to.leaseMs,
+    listening: listening ?? ('' as const),
+    vote,
+    reserve,
+  }
+  runner.run(
+    {
+      script: lock.handOver,
+      keys: keys.both,
+      args: (terms) => lock.handOverArgs(asked, terms, keys),
+      read: listening === null ? handedOverOf : handedOverOrYieldedOf,
+      callMs,
+    },
+    reply,
+  )
 }
 
 export function release(
   { runner }: ScriptServer,
   keys: LockKeys,
   { owner, holds, token, callMs }: Ending,
-): Promise<Released> {
-  const args = (terms: Terms) => lock.releaseArgs({ owner, token, holds }, terms, keys)
-  const read = holds > 0 ? keptOf : freedOf
-  // Meanwhile the count may have been raised again.
-  return runner.runInTime(lock.release, keys.both, args, callMs, read, holds === 0)
+  reply: Reply<Released>,
+): void {
+  runner.run(
+    {
+      script: lock.release,
+      keys: keys.both,
+      args: (terms) => lock.releaseArgs({ owner, token, holds }, terms, keys),
+      read: holds > 0 ? keptOf : freedOf,
+      callMs,
+      // Meanwhile the count may have been raised again.
+      asksAgain: holds === 0,
+    },
+    reply,
+  )
 }
 
 export function inspect(
@@ -83,7 +114,11 @@ export function inspect(
   most = MOST_LISTED,
 ): Promise<LockFacts> {
   const { queue, waiting } = queueKeys(keys.lock)
-  const all = [...keys.both, queue, waiting]
-  const args = () => lock.inspectArgs({ most }, runner.terms, keys)
-  return runner.run(lock.inspect, all, args, callMs, lockFacts)
+  return runner.ask({
+    script: lock.inspect,
+    keys: [...keys.both, queue, waiting],
+    args: (terms) => lock.inspectArgs({ most }, terms, keys),
+    read: lockFacts,
+    callMs,
+  })
 }

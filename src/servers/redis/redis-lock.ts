@@ -7,6 +7,7 @@ import type {
   SeenHold,
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
+import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { forceRelease, seenIn } from './force-release.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
@@ -28,20 +29,20 @@ export class RedisLock implements RemoteLock {
     this.#keys = lockKeys(rawName)
   }
 
-  acquire(attempt: Attempt): Promise<AcquireAnswer> {
-    return commands.acquire(this.#server, this.#keys, attempt)
+  acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void {
+    commands.acquire(this.#server, this.#keys, attempt, reply)
   }
 
-  reenter(reentry: Reentry): Promise<ReenterAnswer> {
-    return commands.reenter(this.#server, this.#keys, reentry)
+  reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void {
+    commands.reenter(this.#server, this.#keys, reentry, reply)
   }
 
-  handOver(passing: Passing): Promise<HandOverAnswer> {
-    return commands.handOver(this.#server, this.#keys, passing)
+  handOver(passing: Passing, reply: Reply<HandOverAnswer>): void {
+    commands.handOver(this.#server, this.#keys, passing, reply)
   }
 
-  release(ending: Ending): Promise<Released> {
-    return commands.release(this.#server, this.#keys, ending)
+  release(ending: Ending, reply: Reply<Released>): void {
+    commands.release(this.#server, this.#keys, ending, reply)
   }
 
   seen(callMs: number): Promise<SeenHold | null> {

@@ -4,6 +4,7 @@ import { lockKeys } from './keys.ts'
 import { leftOf } from './replies.ts'
 import type { ScriptServer } from './script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
+import type { Terms } from './scripts/terms.ts'
 
 /**
  * @param groups the indices of the leases that one request can carry together
@@ -21,11 +22,14 @@ export async function renew(
     const group = indices.map((i) => leases[i] as LeaseToRenew)
     const keys = group.flatMap((lease) => lockKeys(lease.key).both)
     const owners = group.map((lease) => lease.wireOwner)
-    const args = () => lock.renewArgs({ leaseMs, owners }, runner.terms)
-    const read = (reply: unknown) => leftOf(reply, group.length)
-    const answers = await runner
-      .run(lock.renew, keys, args, callMs, read)
-      .catch((failure: CallFailure) => failure)
+    const asked = {
+      script: lock.renew,
+      keys,
+      args: (terms: Terms) => lock.renewArgs({ leaseMs, owners }, terms),
+      read: (reply: unknown) => leftOf(reply, group.length),
+      callMs,
+    }
+    const answers = await runner.ask(asked).catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
       left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
     }

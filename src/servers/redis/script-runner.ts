@@ -1,10 +1,9 @@
-import { CallFailure, OddAnswer } from '../call-failure.ts'
-import { type Answer, Batch } from './batch.ts'
+import { promised, type Reply } from '../reply.ts'
+import { Batch } from './batch.ts'
 import type { Connection } from './connection.ts'
-import { runScript } from './evalsha.ts'
 import type { Client } from './open-client.ts'
-import { whole } from './scripts/reading.ts'
-import type { Args, Read, Script } from './scripts/script.ts'
+import { ScriptCall } from './script-call.ts'
+import type { Request } from './scripts/script.ts'
 import type { Terms } from './scripts/terms.ts'
 import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
@@ -14,9 +13,8 @@ export class ScriptRunner {
   readonly #connection: Connection
   readonly #clock: ServerClock
   readonly #terms: ConnectionTerms
-  readonly #batch = new Batch(
-    (script, keys, args, endsAt, read) => this.#run(script, keys, args, endsAt, read),
-    (failure) => this.#connection.heard(failure),
+  readonly #batch = new Batch<ScriptCall<unknown>>(this, (failure) =>
+    this.#connection.heard(failure),
   )
 
   /** @param counterMs how long a token counter outlives its last use, in milliseconds; 0 keeps it for good */
@@ -24,11 +22,6 @@ export class ScriptRunner {
     this.#connection = connection
     this.#clock = clock
     this.#terms = new ConnectionTerms(connection, counterMs)
-  }
-
-  /** What the scripts are told that have no time of their own. Some is known only when it is sent. */
-  get terms(): Omit<Terms, 'notAfterUs'> {
-    return this.#terms
   }
 
   /** The id of the server's process; '' when it does not tell. */
@@ -45,75 +38,38 @@ export class ScriptRunner {
     return this.#connection.call(timeoutMs, send)
   }
 
-  /** @param args called when they can be told; only then it is known how to publish */
-  run<T>(
-    script: Script,
-    keys: readonly string[],
-    args: () => Args,
-    timeoutMs: number,
-    read: Read<T>,
-  ): Promise<T> {
-    this.#batch.sendBefore(keys)
-    return runScript(this.#connection, script, keys, args, timeoutMs, read)
+  /** Runs a script; together with others where several are asked for at once. */
+  run<A>(request: Request<A>, reply: Reply<A>): void {
+    this.send(new ScriptCall(this, request, reply) as ScriptCall<unknown>)
   }
 
-  /**
-   * Tells the script until when it may run; where the clocks had come apart, tells it once more.
-   *
-   * @param read gets every answer but "late"
-   * @param asksAgain false where what is asked for may be another thing by then
-   */
-  runInTime<T>(
-    script: Script,
-    keys: readonly string[],
-    args: (terms: Terms) => Args,
-    timeoutMs: number,
-    read: (answer: Answer) => T,
-    asksAgain = true,
-  ): Promise<T> {
-    const now = performance.now()
-    return this.#timed(script, keys, args, now, now + timeoutMs, read, asksAgain)
+  /** @returns what was read; rejects with a `CallFailure` and nothing else, after `callMs` at most */
+  ask<A>(request: Request<A>): Promise<A> {
+    return promised((reply) => this.run(request, reply))
   }
 
-  #timed<T>(
-    script: Script,
-    keys: readonly string[],
-    args: (terms: Terms) => Args,
-    startedAt: number,
-    endsAt: number,
-    read: (answer: Answer) => T,
-    asksAgain: boolean,
-    again = false,
-  ): Promise<T> {
-    const heard = (reply: unknown) => {
-      const answer = reply as Answer
-      if (answer[0] !== 'late') return read(answer)
-      const now = performance.now()
-      this.#clock.heard(whole(answer[1], 1), startedAt)
-      if (now >= endsAt || !asksAgain)
-        throw new CallFailure('unsent', 'it came too late to be done')
-      if (!again) return this.#timed(script, keys, args, now, endsAt, read, asksAgain, true)
-      // One that is late for ever may do what it says that it does not.
-      throw new OddAnswer(script.name, reply)
-    }
-    return this.#connection.isBusy && !this.clustered && this.#batch.takes(script)
-      ? this.#batch.add(script, keys, args, endsAt, heard)
-      : this.#run(script, keys, args, endsAt, heard)
+  /** @internal */
+  send(call: ScriptCall<unknown>): void {
+    const goesAlone = !this.#connection.isBusy || this.clustered || !this.#batch.takes(call)
+    if (goesAlone) this.sendAlone(call)
+    else this.#batch.add(call)
   }
 
-  #run<T>(
-    script: Script,
-    keys: readonly string[],
-    args: (terms: Terms) => Args,
-    endsAt: number,
-    read: Read<T>,
-  ): Promise<T> {
-    const argsNow = () => {
-      this.#terms.notAfterUs = this.#clock.inUs(endsAt - performance.now())
-      return args(this.#terms)
-    }
-    const leftMs = Math.max(1, endsAt - performance.now())
-    return this.run(script, keys, argsNow, leftMs, read)
+  /** @internal */
+  sendAlone(call: ScriptCall<unknown>): void {
+    this.#batch.sendBefore(call.request.keys)
+    this.#connection.send(call, Math.max(1, call.endsAt - performance.now()))
+  }
+
+  /** @internal */
+  termsUntil(endsAt: number): Terms {
+    this.#terms.notAfterUs = this.#clock.inUs(endsAt - performance.now())
+    return this.#terms
+  }
+
+  /** @internal */
+  told(serverUs: number, sentAt: number): void {
+    this.#clock.heard(serverUs, sentAt)
   }
 }
 

@@ -1,0 +1,64 @@
+import type { AcquireAnswer, ReenterAnswer } from '../answers.ts'
+import type { Attempt, Reentry } from '../lock-server.ts'
+import type { LockKeys } from '../redis/keys.ts'
+import { type Forgot, reentryOf, voteOf } from '../redis/replies.ts'
+import type { ScriptServer } from '../redis/script-runner.ts'
+import * as quorum from '../redis/scripts/quorum.generated.ts'
+
+/**
+ * Asks a master for its vote on a lock, as `acquire` asks a server for the lock.
+ *
+ * @param longestMs the longest lease that this client takes: the master is to know it first
+ * @param onSend called each time that a request is sent
+ */
+export function askForVote(
+  { runner }: ScriptServer,
+  keys: LockKeys,
+  { owner, leaseMs, reserve, callMs }: Attempt,
+  longestMs: number,
+  onSend: () => void,
+): Promise<AcquireAnswer | Forgot> {
+  return runner.ask({
+    script: quorum.vote,
+    keys: keys.both,
+    args: (terms) => {
+      onSend()
+      return quorum.voteArgs({ owner, leaseMs, longestMs, reserve }, terms)
+    },
+    read: voteOf,
+    callMs,
+  })
+}
+
+/** Asks a master for one more acquisition of a hold, as `reenter` asks a server. */
+export function reenterByVote(
+  { runner }: ScriptServer,
+  keys: LockKeys,
+  { owner, leaseMs, holds, token, callMs }: Reentry,
+  longestMs: number,
+): Promise<ReenterAnswer> {
+  return runner.ask({
+    script: quorum.vote,
+    keys: keys.both,
+    args: (terms) => quorum.voteArgs({ owner, leaseMs, longestMs, holds, token }, terms),
+    read: reentryOf,
+    callMs,
+  })
+}
+
+/** @returns whether the owner has the lock there, and the counter is not below the token */
+export function agreeAt(
+  { runner }: ScriptServer,
+  { both }: LockKeys,
+  owner: string,
+  token: number,
+  callMs: number,
+): Promise<boolean> {
+  return runner.ask({
+    script: quorum.agree,
+    keys: both,
+    args: (terms) => quorum.agreeArgs({ owner, token }, terms),
+    read: quorum.readAgree,
+    callMs,
+  })
+}

@@ -1,0 +1,37 @@
+import type {
+  AcquireAnswer,
+  HandOverAnswer,
+  QueueAnswer,
+  ReenterAnswer,
+  Released,
+} from '../../src/servers/answers.ts'
+import type { FairAttempt, RemoteFairLock } from '../../src/servers/fair-server.ts'
+import type {
+  Attempt,
+  Ending,
+  Passing,
+  Reentry,
+  RemoteLock,
+} from '../../src/servers/lock-server.ts'
+import { promised } from '../../src/servers/reply.ts'
+
+/** The verbs of a lock at its place, each with a promise of its answer. */
+export function verbsOf(lock: Pick<RemoteLock, 'acquire' | 'reenter' | 'handOver' | 'release'>) {
+  return {
+    acquire: (attempt: Attempt) => promised<AcquireAnswer>((reply) => lock.acquire(attempt, reply)),
+    reenter: (reentry: Reentry) => promised<ReenterAnswer>((reply) => lock.reenter(reentry, reply)),
+    handOver: (passing: Passing) =>
+      promised<HandOverAnswer>((reply) => lock.handOver(passing, reply)),
+    release: (ending: Ending) => promised<Released>((reply) => lock.release(ending, reply)),
+  }
+}
+
+/** The same for a fair lock. */
+export function fairVerbsOf(lock: RemoteFairLock) {
+  return {
+    acquire: (attempt: FairAttempt) =>
+      promised<QueueAnswer>((reply) => lock.acquire(attempt, reply)),
+    release: (owner: string, token: number | '', callMs: number) =>
+      promised<Released>((reply) => lock.release(owner, token, callMs, reply)),
+  }
+}
