@@ -4,10 +4,7 @@ export class BackgroundTasks {
   readonly #onQuiet: () => void
   readonly #waiting: (() => void)[] = []
   #running = 0
-  readonly #done = () => {
-    this.#running -= 1
-    this.settle()
-  }
+  readonly #done = () => this.end()
   readonly #failed = (error: Error) => {
     this.#onError(error)
     this.#done()
@@ -33,6 +30,16 @@ export class BackgroundTasks {
             this.#failed(error)
           }
     work.then(this.#done, failed)
+  }
+
+  /** Something goes on, until `end()` is called for it. */
+  begin(): void {
+    this.#running += 1
+  }
+
+  end(): void {
+    this.#running -= 1
+    this.settle()
   }
 
   /** Somebody else hears of a failure of this one. */

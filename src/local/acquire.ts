@@ -3,7 +3,7 @@ import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
 import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
-import { abandonName, ask, callMsFor, nameOf } from './ask.ts'
+import { type Asked, Asking, abandonName, callMsFor, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
@@ -22,7 +22,7 @@ export function acquire(
   const waiter = kind.newWaiter(lock, request)
   lock.waiters.enter(waiter)
   const { hold } = lock.current
-  if (hold?.owner === request.owner) lock.tasks.run(reenter(lock, hold, waiter))
+  if (hold?.owner === request.owner) reenter(lock, hold, waiter)
   else waiter.start()
   return waiter.promise
 }
@@ -54,17 +54,19 @@ export abstract class LocalWaiter extends Waiter {
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
     for (const other of waiters.queuedWith(this)) {
       if (other.contending) other.wakeEvent.set()
-      else lock.tasks.run(reenter(lock, hold, other))
+      else reenter(lock, hold, other)
     }
   }
 }
 
 /** Waits among those of its client, and asks for the lock when its turn among them has come. */
 class RacingWaiter extends LocalWaiter {
+  #splits = 0
+
   start(): void {
     const { lock } = this
     if (this.asksOnce) {
-      lock.tasks.run(this.contend(), this)
+      this.contend()
       return
     }
     if (lock.waiters.first !== undefined || lock.isOccupied) lock.announce(this)
@@ -74,15 +76,42 @@ class RacingWaiter extends LocalWaiter {
     lock.advance()
   }
 
-  async contend(): Promise<void> {
+  /** Asks at once where nothing speaks against it: most locks are free, which takes no loop. */
+  contend(): void {
     this.contending = true
+    this.wakeEvent.reset()
+    const { tasks } = this.lock
+    if (!this.#mayAsk) {
+      tasks.run(this.#contendOn(), this)
+      return
+    }
+    tasks.begin()
+    this.#send((asked) => {
+      if (!this.#takes(asked)) tasks.run(this.#contendOn(asked), this)
+      tasks.end()
+    })
+  }
+
+  get #mayAsk(): boolean {
+    const { lock } = this
+    if (lock.current.hold?.owner === this.request.owner || this.retryBudget.isUsedUp) return false
+    if (this.asksOnce) return true
+    const { awayMs, isPolite } = lock.handOverBudget
+    return !lock.isOccupied && awayMs === 0 && !isPolite
+  }
+
+  /** @param asked what came of its first request, if it has made one */
+  async #contendOn(asked: Asked<AcquireAnswer> | null = null): Promise<void> {
     const { lock, request, wakeEvent } = this
-    const { current, handOverBudget, releases } = lock
-    let splits = 0
+    const { current, handOverBudget } = lock
+    if (asked !== null) await this.#pauseAfter(asked)
     while (!this.settled) {
       wakeEvent.reset()
       const { hold: own } = current
-      if (own?.owner === request.owner) return reenter(lock, own, this)
+      if (own?.owner === request.owner) {
+        reenter(lock, own, this)
+        return
+      }
       if (lock.isOccupied && !this.asksOnce) {
         await wakeEvent.wait()
         continue
@@ -100,38 +129,57 @@ class RacingWaiter extends LocalWaiter {
         this.reject(this.retryBudget.error('not acquired'))
         break
       }
-      const callMs = callMsFor(this)
-      const attempt = {
-        owner: nameOf(this),
-        leaseMs: request.leaseMs,
-        reserve: lock.waiters.isShared ? RESERVE : 0,
-        callMs,
-      }
-      const { together = lock.remote } = request
-      const { grant, sentAt, pauseMs } = await ask<AcquireAnswer>(lock, this, callMs, (reply) =>
-        together.acquire(attempt, reply),
-      )
-      if (grant?.kind === 'granted') {
-        const hold = current.granted(this, grant, sentAt)
-        if (hold !== null) return this.granted(hold)
-      } else if (grant !== null && this.asksOnce) {
-        if (grant.split?.pauseMs !== undefined && splits < MOST_SPLITS) {
-          splits += 1
-          await pause(grant.split.pauseMs)
-        } else if (current.hold?.owner !== request.owner) this.resolve(null)
-      } else if (!this.settled) {
-        if (grant !== null) lock.announce(this)
-        if (grant?.split?.pauseMs !== undefined) {
-          // A client that has a majority may pass the lock around while nobody seems to wait.
-          releases.listen(grant.ttlMs)
-          await pause(grant.split.pauseMs)
-          continue
-        }
-        await wakeEvent.wait(grant === null ? pauseMs : releases.listen(grant.ttlMs))
-      }
+      const answer = await new Promise<Asked<AcquireAnswer>>((resolve) => this.#send(resolve))
+      if (this.#takes(answer)) return
+      await this.#pauseAfter(answer)
     }
     // While the lock is on its way to it, it has use for its name.
     if (!this.asking) abandonName(lock, this)
+  }
+
+  #send(then: (asked: Asked<AcquireAnswer>) => void): void {
+    const { lock, request } = this
+    const callMs = callMsFor(this)
+    const attempt = {
+      owner: nameOf(this),
+      leaseMs: request.leaseMs,
+      reserve: lock.waiters.isShared ? RESERVE : 0,
+      callMs,
+    }
+    const { together = lock.remote } = request
+    together.acquire(attempt, new Asking(lock, this, callMs, then))
+  }
+
+  /** @returns whether it has the lock now, or had it granted in time and has passed it on */
+  #takes({ grant, sentAt }: Asked<AcquireAnswer>): boolean {
+    if (grant?.kind !== 'granted') return false
+    const hold = this.lock.current.granted(this, grant, sentAt)
+    if (hold !== null) this.granted(hold)
+    return hold !== null
+  }
+
+  /** Resolves when it is worth asking again, or it is settled. */
+  async #pauseAfter({ grant, pauseMs }: Asked<AcquireAnswer>): Promise<void> {
+    if (this.settled || grant?.kind === 'granted') return
+    const { lock, wakeEvent, request } = this
+    const { releases } = lock
+    const splitMs = grant?.split?.pauseMs
+    if (grant === null) {
+      await wakeEvent.wait(pauseMs)
+    } else if (this.asksOnce) {
+      if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
+        this.#splits += 1
+        await pause(splitMs)
+      } else if (lock.current.hold?.owner !== request.owner) this.resolve(null)
+    } else {
+      lock.announce(this)
+      if (splitMs === undefined) await wakeEvent.wait(releases.listen(grant.ttlMs))
+      else {
+        // A client that has a majority may pass the lock around while nobody seems to wait.
+        releases.listen(grant.ttlMs)
+        await pause(splitMs)
+      }
+    }
   }
 }
 

@@ -5,8 +5,9 @@ import type {
   QueueAnswer,
   ReenterAnswer,
 } from '../servers/answers.ts'
-import { CallFailure } from '../servers/call-failure.ts'
-import { promised, type Reply } from '../servers/reply.ts'
+import type { CallFailure } from '../servers/call-failure.ts'
+import type { Reply } from '../servers/reply.ts'
+import { OpenRequest } from '../waiting/server-health.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import type { LocalLock } from './local-lock.ts'
 
@@ -37,50 +38,92 @@ export function nameOf(waiter: Waiter): string {
 }
 
 /**
- * Sends one request on behalf of a waiter. A failure that uses up its retry budget rejects it; what
- * stays unknown is released in the background, once the name is abandoned.
- *
- * @param callMs the time that the request may take, in milliseconds
+ * One request on behalf of a waiter. A failure that uses up its retry budget rejects it; what stays
+ * unknown is released in the background, once the name is abandoned.
  */
-export async function ask<A extends Answer>(
+export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
+  readonly #lock: LocalLock
+  readonly #waiter: Waiter
+  readonly #callMs: number
+  /** How late a request could be as far as was known when this one was sent, in milliseconds. */
+  readonly #lateMs: number
+  readonly #then: (asked: Asked<A>) => void
+
+  /**
+   * To be made just before the request is sent.
+   *
+   * @param callMs the time that the request may take, in milliseconds
+   * @param then called once, with what came of it
+   */
+  constructor(lock: LocalLock, waiter: Waiter, callMs: number, then: (asked: Asked<A>) => void) {
+    super(lock.services.clock.now())
+    this.#lock = lock
+    this.#waiter = waiter
+    this.#callMs = callMs
+    this.#lateMs = lock.services.server.lateAtMostMs
+    this.#then = then
+    waiter.asking = true
+    waiter.retryBudget.health.sent(this)
+  }
+
+  answered(grant: A): void {
+    const waiter = this.#waiter
+    const { sentAt } = this
+    // A grant is a proper answer where it comes in time to be of use.
+    const unasked = grant.kind === 'held' && grant.unasked
+    if (grant.kind !== 'granted' && !unasked) waiter.retryBudget.answered(sentAt.monotonic)
+    waiter.asking = false
+    if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
+      // Some of several masters granted it, or may yet: the name is not used again.
+      if (grant.split.unsure) this.#inDoubt(sentAt.monotonic)
+      abandonName(this.#lock, waiter)
+    }
+    this.#settle({ grant, sentAt, pauseMs: 0, unknown: false })
+  }
+
+  failed(failure: CallFailure): void {
+    const waiter = this.#waiter
+    const { sentAt } = this
+    const unknown = failure.kind === 'unknown'
+    // What is asked together is sent when all have asked.
+    if (unknown) this.#inDoubt(waiter.request.asksOnce ? performance.now() : sentAt.monotonic)
+    // Given up with its waiter, before an answer could be expected: that says nothing of the server.
+    const silentMs = performance.now() - sentAt.monotonic
+    const saysNothing = unknown && waiter.settled && !waiter.retryBudget.isUnusual(silentMs)
+    const pauseMs = saysNothing ? 0 : waiter.retryBudget.failed(failure, sentAt.monotonic)
+    if (pauseMs === null) waiter.reject(waiter.retryBudget.error('not acquired'))
+    waiter.asking = false
+    this.#settle({ grant: null, sentAt, pauseMs: pauseMs ?? 0, unknown })
+  }
+
+  #settle(asked: Asked<A>): void {
+    this.close()
+    try {
+      this.#then(asked)
+    } catch (error) {
+      this.#waiter.reject(error)
+      this.#lock.services.emit('error', error as Error)
+    }
+  }
+
+  #inDoubt(latestMs: number): void {
+    // More is known once it is connected, and the next server may be nearer.
+    const lateMs = Math.max(this.#lateMs, this.#lock.services.server.lateAtMostMs)
+    const untilMs = latestMs + this.#callMs + lateMs
+    this.#waiter.doubtUntilMs = Math.max(this.#waiter.doubtUntilMs, untilMs)
+  }
+}
+
+/** Sends one request on behalf of a waiter, as {@link Asking} says. */
+export function ask<A extends Answer>(
   lock: LocalLock,
   waiter: Waiter,
   callMs: number,
   send: (reply: Reply<A>) => void,
 ): Promise<Asked<A>> {
-  const { clock, server } = lock.services
-  waiter.asking = true
-  const answeredOrNot = waiter.retryBudget.health.asks()
-  const sentAt = clock.now()
-  const lateMs = server.lateAtMostMs
-  try {
-    const grant = await promised(send)
-    // A grant is a proper answer where it comes in time to be of use.
-    const unasked = grant.kind === 'held' && grant.unasked
-    if (grant.kind !== 'granted' && !unasked) waiter.retryBudget.answered(sentAt.monotonic)
-    if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
-      // Some of several masters granted it, or may yet: the name is not used again.
-      if (grant.split.unsure) inDoubt(lock, waiter, sentAt.monotonic + callMs, lateMs)
-      waiter.asking = false
-      abandonName(lock, waiter)
-    }
-    return { grant, sentAt, pauseMs: 0, unknown: false }
-  } catch (error) {
-    if (!(error instanceof CallFailure)) throw error
-    const unknown = error.kind === 'unknown'
-    // What is asked together is sent when all have asked.
-    const latestMs = waiter.request.asksOnce ? performance.now() : sentAt.monotonic
-    if (unknown) inDoubt(lock, waiter, latestMs + callMs, lateMs)
-    // Given up with its waiter, before an answer could be expected: that says nothing of the server.
-    const silentMs = performance.now() - sentAt.monotonic
-    const saysNothing = unknown && waiter.settled && !waiter.retryBudget.isUnusual(silentMs)
-    const pauseMs = saysNothing ? 0 : waiter.retryBudget.failed(error, sentAt.monotonic)
-    if (pauseMs === null) waiter.reject(waiter.retryBudget.error('not acquired'))
-    return { grant: null, sentAt, pauseMs: pauseMs ?? 0, unknown }
-  } finally {
-    answeredOrNot()
-    waiter.asking = false
-  }
+  return new Promise((resolve) => {
+    send(new Asking(lock, waiter, callMs, resolve))
+  })
 }
 
 /** The waiter has no more use for its name: what it was not answered may be granted, or be yet. */
@@ -93,11 +136,4 @@ export function abandonName(lock: LocalLock, waiter: Waiter): void {
   if (doubtUntilMs > 0 || queued) {
     lock.abandon(wireOwner, doubtUntilMs, request.leaseMs, request.fair)
   }
-}
-
-/** @param lateMs how late a request could be as far as was known when this one was sent */
-function inDoubt({ services }: LocalLock, waiter: Waiter, endsAtMs: number, lateMs: number): void {
-  // More is known once it is connected, and the next server may be nearer.
-  const untilMs = endsAtMs + Math.max(lateMs, services.server.lateAtMostMs)
-  waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, untilMs)
 }

@@ -3,8 +3,8 @@ import type { Hold } from '../lease/hold.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { NextHolder, Released, SeenHold } from '../servers/answers.ts'
 import type { FairServer, RemoteFairLock } from '../servers/fair-server.ts'
-import type { RemoteLock } from '../servers/lock-server.ts'
-import { promised } from '../servers/reply.ts'
+import type { Ending, RemoteLock } from '../servers/lock-server.ts'
+import { promised, type Reply } from '../servers/reply.ts'
 import { ReleaseListener } from '../waiting/release-listener.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import { ServerHealth } from '../waiting/server-health.ts'
@@ -119,7 +119,10 @@ export class LocalLock {
 
   /** The waiter wants the lock no more, be it that it has got it. */
   settled(waiter: Waiter): void {
-    this.waiters.leave(waiter)
+    const { waiters, tasks, releases } = this
+    waiters.leave(waiter)
+    // Where something is under way for the last one its end will do.
+    if (waiters.isEmpty && !tasks.isQuiet && !releases.isListening) return
     // Later, for all of them may be about to leave: by one signal, or at close().
     void NOW.then(this.#advanceNext)
   }
@@ -131,7 +134,7 @@ export class LocalLock {
       this.releases.close()
       this.tasks.settle()
     } else if (!first.contending) {
-      this.tasks.run(first.contend(), first)
+      first.contend()
     }
   }
 
@@ -156,21 +159,12 @@ export class LocalLock {
   /**
    * Lowers the hold count there; at zero frees the lock, or passes it on in turn where it was acquired so.
    *
-   * @param holds the count wanted afterwards
-   * @param token of the hold; '' ends all that the name has
+   * @param ending.token of the hold; '' ends all that the name has
    */
-  release(
-    owner: string,
-    holds: number,
-    token: number | '',
-    fair: boolean,
-    callMs: number,
-  ): Promise<Released> {
-    return promised((reply) =>
-      fair && holds === 0
-        ? this.remoteFair.release(owner, token, callMs, reply)
-        : this.remote.release({ owner, holds, token, callMs }, reply),
-    )
+  release(ending: Ending, fair: boolean, reply: Reply<Released>): void {
+    const { owner, holds, token, callMs } = ending
+    if (fair && holds === 0) this.remoteFair.release(owner, token, callMs, reply)
+    else this.remote.release(ending, reply)
   }
 
   /**
@@ -180,7 +174,10 @@ export class LocalLock {
    * @param leaseMs the longest lease that it could have
    */
   abandon(owner: string, untilMs: number, leaseMs: number, fair: boolean): void {
-    const release = (callMs: number) => this.release(owner, 0, '', fair, callMs)
+    const release = (callMs: number) =>
+      promised<Released>((reply) =>
+        this.release({ owner, holds: 0, token: '', callMs }, fair, reply),
+      )
     this.services.pendingReleases.add({ release, untilMs, leaseMs })
   }
 

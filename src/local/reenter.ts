@@ -1,60 +1,69 @@
 import type { Hold } from '../lease/hold.ts'
 import type { ReenterAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
-import { abandonName, ask, callMsFor } from './ask.ts'
+import { type Asked, Asking, abandonName, callMsFor } from './ask.ts'
 import type { LocalLock } from './local-lock.ts'
 import { release } from './release.ts'
 import { toRenew } from './server-renewer.ts'
 
 /** The waiter's owner has the lock already: it re-enters that hold. */
-export async function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): Promise<void> {
+export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   lock.waiters.unqueue(waiter)
   lock.advance()
+  lock.tasks.begin()
   hold.count += 1
   hold.untouched = false
-  const entered = await untilEntered(lock, hold, waiter)
-  if (!entered) await release(lock, hold, false)
+  abandonName(lock, waiter)
+  hold.loseIfOver()
+  ask(lock, hold, waiter)
 }
 
-/**
- * Asks until the waiter has re-entered the hold or is settled.
- *
- * @returns whether it has; else the hold count that was raised for it is to be lowered again
- */
-async function untilEntered(lock: LocalLock, hold: Hold, waiter: Waiter): Promise<boolean> {
+/** Asks until the waiter has re-entered the hold or is settled. */
+function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
+  if (waiter.settled || !hold.live) {
+    giveUp(lock, hold, waiter)
+    return
+  }
   const { leaseMs } = waiter.request
-  abandonName(lock, waiter)
-  for (hold.loseIfOver(); !waiter.settled && hold.live; ) {
-    const callMs = callMsFor(waiter)
-    const { grant, sentAt, pauseMs } = await ask<ReenterAnswer>(lock, waiter, callMs, (reply) =>
-      lock.remote.reenter(
-        {
-          owner: hold.id.wireOwner,
-          token: hold.lastToken,
-          holds: hold.count,
-          leaseMs,
-          callMs,
-        },
-        reply,
-      ),
-    )
-    if (grant === null) {
-      waiter.wakeEvent.reset()
-      if (!waiter.settled) await waiter.wakeEvent.wait(pauseMs)
-    } else if (grant.kind === 'granted') {
-      hold.proved(leaseMs, sentAt)
-      waiter.retryBudget.answered(sentAt.monotonic)
-      if (waiter.settled || !hold.live) break
+  const callMs = callMsFor(waiter)
+  lock.remote.reenter(
+    { owner: hold.id.wireOwner, token: hold.lastToken, holds: hold.count, leaseMs, callMs },
+    new Asking(lock, waiter, callMs, (asked) => heard(lock, hold, waiter, asked)),
+  )
+}
+
+function heard(
+  lock: LocalLock,
+  hold: Hold,
+  waiter: Waiter,
+  { grant, sentAt, pauseMs }: Asked<ReenterAnswer>,
+): void {
+  if (grant === null && !waiter.settled) {
+    waiter.wakeEvent.reset()
+    void waiter.wakeEvent.wait(pauseMs).then(() => ask(lock, hold, waiter))
+    return
+  }
+  if (grant?.kind === 'granted') {
+    hold.proved(waiter.request.leaseMs, sentAt)
+    waiter.retryBudget.answered(sentAt.monotonic)
+    if (!waiter.settled && hold.live) {
       hold.inDoubtUntil(waiter.doubtUntilMs)
       grant.onHeld?.(() => toRenew(hold))
       lock.current.watch(hold, waiter.request)
       waiter.resolve(hold)
-      return true
-    } else if (hold.live) {
-      hold.loseGone()
+      lock.tasks.end()
+      return
     }
+  } else if (grant?.kind === 'gone' && hold.live) {
+    hold.loseGone()
   }
+  giveUp(lock, hold, waiter)
+}
+
+/** The hold count that was raised for the waiter is lowered again. */
+function giveUp(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   hold.inDoubtUntil(waiter.doubtUntilMs)
   if (!waiter.settled) waiter.reject(hold.over())
-  return false
+  lock.tasks.run(release(lock, hold, false))
+  lock.tasks.end()
 }

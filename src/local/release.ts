@@ -1,22 +1,11 @@
 import type { ClosedError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
-import type { HandOverAnswer, NextHolder, Released } from '../servers/answers.ts'
-import type { CallFailure } from '../servers/call-failure.ts'
-import type { RetryBudget } from '../waiting/retry-budget.ts'
+import type { HandOverAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { abandonName, ask, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
 import type { LocalLock } from './local-lock.ts'
-
-/** Who heard of the end of a hold. */
-type Freed = Omit<Extract<Released, { kind: 'freed' }>, 'kind'>
-
-/** A release without an answer. */
-interface Failed {
-  readonly kind: 'failed'
-  /** Whether it may have been done all the same. */
-  readonly unknown: boolean
-}
+import { ended, FreeRequest, LowerRequest } from './release-request.ts'
 
 /**
  * Undoes one acquisition of the hold.
@@ -32,9 +21,7 @@ export function release(lock: LocalLock, hold: Hold, watched: boolean): Promise<
     return Promise.resolve(false)
   }
   if (watched) lock.current.unwatch(hold)
-  const work = hold.count > 0 ? lower(lock, hold) : end(lock, hold)
-  lock.tasks.count(work)
-  return work
+  return hold.count > 0 ? new LowerRequest(lock, hold).result : end(lock, hold)
 }
 
 /** Lets nobody wait any more and frees what is held. Resolves when all of it is done. */
@@ -60,10 +47,14 @@ function end(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean
   current.end(hold, reason)
   const next = reason === undefined && !hold.fair ? lock.waiters.first : undefined
   // One that is not waiting just now is about to ask by itself. And nobody is given it twice at once.
-  if (!next?.wakeEvent.isAwaited || lock.isHandingOver) return free(lock, hold)
-  if (handOverBudget.isUnbroken) return free(lock, hold, undefined, true)
+  if (!next?.wakeEvent.isAwaited || lock.isHandingOver) return new FreeRequest(lock, hold).result
+  if (handOverBudget.isUnbroken) return new FreeRequest(lock, hold, { staysAway: true }).result
   const following = handOverBudget.isUsedUp ? null : current.passedOn(hold, next)
-  if (following === null) return handOver(lock, hold, next)
+  if (following === null) {
+    const work = handOver(lock, hold, next)
+    lock.tasks.count(work)
+    return work
+  }
   handOverBudget.released(0)
   current.left(hold, true)
   next.granted(following)
@@ -89,7 +80,8 @@ async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<bool
   if (grant === null) {
     if (next.settled) abandonName(lock, next)
     next.wakeEvent.set()
-    return free(lock, hold, unknown ? sentAt.monotonic : undefined)
+    const mayBeDoneAt = unknown ? sentAt.monotonic : undefined
+    return new FreeRequest(lock, hold, { mayBeDoneAt }).result
   }
   handOverBudget.released(grant.kind === 'yielded' ? grant.others : 0)
   if (grant.kind === 'yielded') handOverBudget.letGo()
@@ -102,107 +94,4 @@ async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<bool
   if (next.settled) abandonName(lock, next)
   lock.lookAgain()
   return wasHeld
-}
-
-/**
- * @param mayBeDoneAt when an earlier request was sent that may have freed it
- * @param stayAway whether those who wait here are to leave it to others for a while
- */
-async function free(
-  lock: LocalLock,
-  hold: Hold,
-  mayBeDoneAt?: number,
-  stayAway = false,
-): Promise<boolean> {
-  const { current, handOverBudget, releases } = lock
-  let following: NextHolder | undefined
-  try {
-    const freed = await untilFreed(lock, hold, mayBeDoneAt)
-    handOverBudget.released((freed?.listeners ?? 0) - releases.listeners)
-    if (stayAway) handOverBudget.stayAway()
-    else handOverBudget.letGo()
-    following = freed?.following
-    return current.left(hold, freed !== null)
-  } finally {
-    lock.lookAgain(following)
-  }
-}
-
-/**
- * Frees the lock.
- *
- * @param mayBeDoneAt when an earlier request was sent that may have freed it, so that "gone" is no
- * loss; one that was never sent, or was refused, has freed nothing
- * @returns who was told, or who follows; null when the lock was not held any more. Rejects when
- * that was not confirmed.
- */
-async function untilFreed(
-  lock: LocalLock,
-  hold: Hold,
-  mayBeDoneAt?: number,
-): Promise<Freed | null> {
-  const retryBudget = lock.newBudget()
-  const sentAt = mayBeDoneAt ?? performance.now()
-  for (let maybe = mayBeDoneAt !== undefined; ; ) {
-    const answer = await tell(lock, hold, retryBudget, 'its release was not confirmed')
-    if (answer.kind === 'failed') {
-      maybe ||= answer.unknown
-      continue
-    }
-    ended(lock, hold, sentAt)
-    if (answer.kind === 'freed') return answer
-    return maybe ? { listeners: 0 } : null
-  }
-}
-
-/**
- * Tells the server the hold count, which was lowered. It is told as it is when sent, so that repeats
- * and others who lower it at the same time agree.
- *
- * @returns whether the lock was still held; rejects when that was not confirmed
- */
-async function lower(lock: LocalLock, hold: Hold): Promise<boolean> {
-  const retryBudget = lock.newBudget()
-  while (hold.live && hold.count > 0) {
-    const failed = 'one of its acquisitions was not released'
-    const answer = await tell(lock, hold, retryBudget, failed)
-    if (answer.kind === 'kept') return true
-    // Where the last release came first it tells what there was to end.
-    if (answer.kind === 'gone' && hold.live) hold.loseGone()
-  }
-  return hold.loss === undefined
-}
-
-/**
- * The server has nothing of it any more; unless a request on its way takes it again, which may have
- * come after the one that ended it.
- *
- * @param sentAtMs when the first request was sent that may have ended it, on `performance.now()`
- */
-function ended(lock: LocalLock, hold: Hold, sentAtMs: number): void {
-  if (hold.doubtUntilMs > sentAtMs) lock.abandonHold(hold)
-}
-
-/** @returns the answer to a release, or that it is to be told again */
-function tell(
-  lock: LocalLock,
-  hold: Hold,
-  retryBudget: RetryBudget,
-  what: string,
-): Promise<Released | Failed> {
-  const sentAt = performance.now()
-  const { id, count, lastToken, fair } = hold
-  const told: Promise<Released | Failed> = lock.release(
-    id.wireOwner,
-    count,
-    lastToken,
-    fair,
-    retryBudget.callMs,
-  )
-  return told.catch(async (failure: CallFailure) => {
-    await retryBudget.pauseAfter(failure, sentAt, what, () => {
-      if (hold.count === 0) lock.abandonHold(hold)
-    })
-    return { kind: 'failed', unknown: failure.kind === 'unknown' }
-  })
 }

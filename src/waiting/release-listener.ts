@@ -34,6 +34,10 @@ export class ReleaseListener {
     return this.#listening?.confirmed ? 1 : 0
   }
 
+  get isListening(): boolean {
+    return this.#listening !== null
+  }
+
   /**
    * Listens from now on. The confirmation wakes as a message does, so that the lock is tried once
    * more when no release can be missed any longer.

@@ -1,15 +1,28 @@
 import { Linked, LinkedList } from '../kit/linked-list.ts'
+import type { Moment } from '../lease/clock.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import { OddAnswer } from '../servers/call-failure.ts'
 
-class Sent extends Linked<Sent> {
-  readonly sentAt = performance.now()
+/** A request that has no answer yet. */
+export class OpenRequest extends Linked<OpenRequest> {
+  /** Just before it was sent. */
+  readonly sentAt: Moment
+
+  constructor(sentAt: Moment) {
+    super()
+    this.sentAt = sentAt
+  }
+
+  /** It is answered, or given up. */
+  close(): void {
+    this.list?.remove(this)
+  }
 }
 
 /** How Redis does, as far as those who wait for one lock know together. */
 export class ServerHealth {
   /** Requests that have no answer yet, earliest first. */
-  readonly #open = new LinkedList<Sent>()
+  readonly #open = new LinkedList<OpenRequest>()
   /** The failure since the last proper answer, or undefined. */
   failure: CallFailure | undefined
   /** How many calls have failed since then, when the first of them was sent and the last failed. */
@@ -18,17 +31,15 @@ export class ServerHealth {
   failedAt = 0
   answeredAt = 0
 
-  /** A request is sent; call the result when it is settled in whatever way. */
-  asks(): () => void {
-    const request = new Sent()
+  /** To be closed when it is settled, in whatever way. */
+  sent(request: OpenRequest): void {
     this.#open.add(request)
-    return () => this.#open.remove(request)
   }
 
   /** For how long an answer has been due, in milliseconds; 0 when none is. */
   get silentMs(): number {
     const { first } = this.#open
-    return first === undefined ? 0 : performance.now() - first.sentAt
+    return first === undefined ? 0 : performance.now() - first.sentAt.monotonic
   }
 
   answered(): void {

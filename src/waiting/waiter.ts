@@ -85,7 +85,7 @@ export abstract class Waiter extends Linked<Waiter> {
   abstract start(): void
 
   /** Asks and waits until it has the lock or is settled. */
-  abstract contend(): Promise<void>
+  abstract contend(): void
 
   /** It has the lock. */
   abstract granted(hold: Hold): void

@@ -35,12 +35,12 @@ class FairWaiter extends LocalWaiter {
   }
 
   start(): void {
-    this.lock.tasks.run(this.contend(), this)
+    this.contend()
   }
 
-  contend(): Promise<void> {
+  contend(): void {
     const { lock } = this
     lock.queued ??= new FairQueue(this.#heartbeat, lock)
-    return (lock.queued as FairQueue).wait(this)
+    lock.tasks.run((lock.queued as FairQueue).wait(this), this)
   }
 }

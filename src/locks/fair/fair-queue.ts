@@ -53,7 +53,8 @@ export class FairQueue implements QueuedWaiters {
       const { hold: own } = this.#lock.current
       if (own?.owner === waiter.request.owner) {
         this.#leave(place)
-        return reenter(this.#lock, own, waiter)
+        reenter(this.#lock, own, waiter)
+        return
       }
       done = this.#claim(place) || (await this.#ask(place))
     }

@@ -9,6 +9,7 @@ import {
   type RemoteFairLock,
 } from '../../servers/fair-server.ts'
 import type { Subscription } from '../../servers/subscription.ts'
+import { OpenRequest } from '../../waiting/server-health.ts'
 import type { Place } from './place.ts'
 import { MOST_IN_ONE, type Places } from './places.ts'
 
@@ -218,7 +219,13 @@ export class Heartbeat {
     const healths = due.map(
       ([, places]) => new Set(places.map((place) => place.waiter.retryBudget.health)),
     )
-    const answeredOrNot = healths.flatMap((some) => [...some].map((health) => health.asks()))
+    const open = healths.flatMap((some) =>
+      [...some].map((health) => {
+        const request = new OpenRequest(sentAt)
+        health.sent(request)
+        return request
+      }),
+    )
     try {
       const beats = await this.#server.beat(locks, () => this.listens, CLAIM_MS)
       for (const [i, some] of healths.entries()) {
@@ -232,7 +239,7 @@ export class Heartbeat {
       }
       return null
     } finally {
-      for (const done of answeredOrNot) done()
+      for (const request of open) request.close()
     }
   }
 }
