@@ -17,8 +17,9 @@ export const leases = [
     mistake:
       'The lease counts from when the answer came, and not from before the request was sent.',
     file: 'src/local/ask.ts',
-    search: 'return { grant, sentAt, pauseMs: 0, unknown: false }',
-    replace: 'return { grant, sentAt: clock.now(), pauseMs: 0, unknown: false }',
+    search: 'this.#settle({ grant, sentAt, pauseMs: 0, unknown: false })',
+    replace:
+      'this.#settle({ grant, sentAt: this.#lock.services.clock.now(), pauseMs: 0, unknown: false })',
     test: 'test/lease/lease-signal.test.ts',
     name: 'of an acquisition and of an extension',
   },

@@ -7,8 +7,9 @@ export const unknown = [
     mistake:
       'A request without an answer counts as refused, and what it may get is not given back.',
     file: 'src/local/ask.ts',
-    search: '    if (unknown) inDoubt(lock, waiter, latestMs + callMs, lateMs)\n',
-    replace: '    void latestMs\n',
+    search:
+      '    if (unknown) this.#inDoubt(waiter.request.asksOnce ? performance.now() : sentAt.monotonic)\n',
+    replace: '',
     test: GHOSTS,
     name: 'when its caller was aborted is given back',
   },
@@ -24,9 +25,9 @@ export const unknown = [
   {
     id: 'sure-at-answer',
     mistake: 'A release is judged by when it was answered: a late request got in between.',
-    file: 'src/local/release.ts',
-    search: '    ended(lock, hold, sentAt)\n',
-    replace: '    ended(lock, hold, Math.max(sentAt, performance.now()))\n',
+    file: 'src/local/release-request.ts',
+    search: 'ended(lock, hold, this.#firstSentAt)',
+    replace: 'ended(lock, hold, performance.now())',
     test: GHOSTS,
     name: 'a request that comes between its release and the answer to that leaves no lock behind',
   },
@@ -42,9 +43,9 @@ export const unknown = [
   {
     id: 'unsent-is-done',
     mistake: 'A release that was never sent counts as done when the lock turns out to be gone.',
-    file: 'src/local/release.ts',
-    search: 'maybe ||= answer.unknown',
-    replace: "maybe ||= answer.kind === 'failed'",
+    file: 'src/local/release-request.ts',
+    search: "this.mayBeDone ||= failure.kind === 'unknown'",
+    replace: 'this.mayBeDone = true',
     test: 'test/faults/release-not-done.test.ts',
     name: 'where the first release was never sent',
   },
@@ -60,8 +61,8 @@ export const unknown = [
   {
     id: 'nothing-after-unlock',
     mistake: 'A release that Redis does not confirm in time is not tried on in the background.',
-    file: 'src/local/release.ts',
-    search: '      if (hold.count === 0) lock.abandonHold(hold)\n',
+    file: 'src/local/release-request.ts',
+    search: '    if (hold.count === 0) lock.abandonHold(hold)\n',
     replace: '',
     test: 'test/faults/outage.test.ts',
     name: 'unlock() says that it was not confirmed, and the lock is freed once Redis is back',
