@@ -8,7 +8,6 @@ const OURS = {
   autoResubscribe: false,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
-  socketTimeout: 4_000,
   disableClientInfo: true,
 }
 

@@ -8,7 +8,7 @@ export async function open(url) {
   const all = [sender]
   // It blocks for as long as need be.
   const another = async () => {
-    const client = await connectAsHoldfast(url, { socketTimeout: undefined })
+    const client = await connectAsHoldfast(url)
     all.push(client)
     return client
   }
