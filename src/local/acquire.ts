@@ -20,8 +20,8 @@ export function acquire(
 ): Promise<Lease | null> {
   const waiter = kind.newWaiter(lock, request)
   lock.waiters.enter(waiter)
-  const { hold } = lock.current
-  if (hold?.owner === request.owner) lock.tasks.run(reenter(lock, hold, waiter))
+  const hold = lock.holds.of(request.owner, kind)
+  if (hold !== undefined) lock.tasks.run(reenter(lock, hold, waiter))
   else waiter.start()
   return waiter.promise
 }
@@ -37,36 +37,37 @@ export abstract class LocalWaiter extends Waiter {
 
   granted(hold: Hold): void {
     const { lock, request } = this
-    const { current, waiters } = lock
-    current.begin(hold)
+    const { holds, waiters } = lock
+    holds.begin(hold)
     lock.handOverBudget.acquired()
     if (this.settled) {
       lock.tasks.run(release(lock, hold, false))
       return
     }
-    current.watch(hold, request)
+    holds.watch(hold, request)
     // Before listeners hear of it: one of them may abort, and its caller has it already.
     this.resolve(hold)
-    current.tell(hold, this.waitedMs)
+    holds.tell(hold, this.waitedMs)
     // A listener may have released it.
-    if (current.hold !== hold) return
+    if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
     for (const other of waiters.queuedWith(this)) {
       if (other.contending) other.wakeEvent.set()
-      else lock.tasks.run(reenter(lock, hold, other))
+      else if (lock.holds.of(request.owner, other.request.kind) === hold)
+        lock.tasks.run(reenter(lock, hold, other))
     }
   }
 }
 
-/** Waits among those of its client, and asks for the lock when its turn among them has come. */
-class RacingWaiter extends LocalWaiter {
+/** Waits among those of its client, of whatever kind they are, and asks for the lock when its turn among them has come. */
+export class RacingWaiter extends LocalWaiter {
   start(): void {
     const { lock } = this
     if (this.asksOnce) {
       lock.tasks.run(this.contend(), this)
       return
     }
-    if (lock.waiters.first !== undefined || lock.isOccupied) lock.announce(this)
+    if (lock.waiters.first !== undefined || lock.keepsOut(this.request)) lock.announce(this)
     // Whoever hears of it may abort.
     if (this.settled) return
     lock.waiters.queue(this)
@@ -76,13 +77,13 @@ class RacingWaiter extends LocalWaiter {
   async contend(): Promise<void> {
     this.contending = true
     const { lock, request, wakeEvent } = this
-    const { current, handOverBudget, releases } = lock
+    const { holds, handOverBudget, releases } = lock
     let splits = 0
     while (!this.settled) {
       wakeEvent.reset()
-      const { hold: own } = current
-      if (own?.owner === request.owner) return reenter(lock, own, this)
-      if (lock.isOccupied && !this.asksOnce) {
+      const own = holds.of(request.owner, request.kind)
+      if (own !== undefined) return reenter(lock, own, this)
+      if (lock.keepsOut(request) && !this.asksOnce) {
         await wakeEvent.wait()
         continue
       }
@@ -93,7 +94,7 @@ class RacingWaiter extends LocalWaiter {
       }
       if (!this.asksOnce && handOverBudget.isPolite) {
         await handOverBudget.stepBack()
-        if (this.settled || lock.isOccupied) continue
+        if (this.settled || lock.keepsOut(request)) continue
       }
       if (this.retryBudget.isUsedUp) {
         this.reject(this.retryBudget.error('not acquired'))
@@ -106,27 +107,28 @@ class RacingWaiter extends LocalWaiter {
         reserve: lock.waiters.isShared ? RESERVE : 0,
         callMs,
       }
-      const { together = lock.remote } = request
+      const remote = lock.remoteOf(request)
+      const { together = remote } = request
       const { grant, sentAt, pauseMs } = await ask(lock, this, callMs, () =>
         together.acquire(attempt),
       )
       if (grant?.kind === 'granted') {
-        const hold = current.granted(this, grant, sentAt)
+        const hold = holds.granted(this, grant, sentAt)
         if (hold !== null) return this.granted(hold)
       } else if (grant !== null && this.asksOnce) {
         if (grant.split?.pauseMs !== undefined && splits < MOST_SPLITS) {
           splits += 1
           await pause(grant.split.pauseMs)
-        } else if (current.hold?.owner !== request.owner) this.resolve(null)
+        } else if (holds.of(request.owner, request.kind) === undefined) this.resolve(null)
       } else if (!this.settled) {
         if (grant !== null) lock.announce(this)
         if (grant?.split?.pauseMs !== undefined) {
           // A client that has a majority may pass the lock around while nobody seems to wait.
-          releases.listen(grant.ttlMs)
+          releases.listen(remote, grant.ttlMs)
           await pause(grant.split.pauseMs)
           continue
         }
-        await wakeEvent.wait(grant === null ? pauseMs : releases.listen(grant.ttlMs))
+        await wakeEvent.wait(grant === null ? pauseMs : releases.listen(remote, grant.ttlMs))
       }
     }
     // While the lock is on its way to it, it has use for its name.
@@ -135,6 +137,7 @@ class RacingWaiter extends LocalWaiter {
 }
 
 export const plainKind: LockKind = {
-  isFair: false,
+  isShared: false,
+  waitsInTurn: false,
   newWaiter: (lock, request) => new RacingWaiter(lock, request),
 }

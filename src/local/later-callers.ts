@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../lease/clock.ts'
 import type { Hold, HoldId } from '../lease/hold.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import type { LockServer } from '../servers/lock-server.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
+import { type Renewal, renewalOf } from './kind-verbs.ts'
 
 /** What it takes to look. */
 interface Services {
-  readonly server: Pick<LockServer, 'renew'>
+  readonly server: Renewal
   readonly clock: Clock
   readonly limits: Limits
 }
@@ -22,36 +22,37 @@ const LOOK_AGAIN_MS = 50
  */
 export class LaterCallers {
   readonly #services: Services
-  readonly #current: () => Hold | null
+  readonly #current: () => Hold | undefined
   #looking = false
   #id: HoldId | undefined
   /** When the last look at that id was sent that found the lock held. */
   #seenAt = 0
 
   /** @param current who has the lock in this client */
-  constructor(services: Services, current: () => Hold | null) {
+  constructor(services: Services, current: () => Hold | undefined) {
     this.#services = services
     this.#current = current
   }
 
   /** To be called when somebody has the lock to whom it was passed on. */
   look(): void {
-    if (!this.#looking && this.#unseen !== null) void this.#look()
+    if (!this.#looking && this.#unseen !== undefined) void this.#look()
   }
 
-  get #unseen(): Hold | null {
+  get #unseen(): Hold | undefined {
     const hold = this.#current()
-    if (hold === null || hold.askedAt === 0) return null
+    if (hold === undefined || hold.askedAt === 0) return undefined
     const seenAt = hold.id === this.#id ? this.#seenAt : 0
-    return hold.askedAt > Math.max(seenAt, hold.proof.sentAt.monotonic) ? hold : null
+    return hold.askedAt > Math.max(seenAt, hold.proof.sentAt.monotonic) ? hold : undefined
   }
 
   async #look(): Promise<void> {
     const { server, limits } = this.#services
     this.#looking = true
-    for (let hold = this.#unseen; hold !== null; hold = this.#unseen) {
+    for (let hold = this.#unseen; hold !== undefined; hold = this.#unseen) {
       const sentAt = this.#services.clock.now().monotonic
-      const [left] = await server.renew([hold.id], 0, limits.commandTimeoutMs)
+      const renewal = renewalOf(hold, server)
+      const [left] = await renewal.renew([hold.id], 0, limits.commandTimeoutMs)
       if (left instanceof CallFailure) {
         if (left.permanent) break
         await pause(LOOK_AGAIN_MS, undefined, { ref: false })

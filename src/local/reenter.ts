@@ -26,7 +26,7 @@ async function untilEntered(lock: LocalLock, hold: Hold, waiter: Waiter): Promis
   for (hold.loseIfOver(); !waiter.settled && hold.live; ) {
     const callMs = callMsFor(waiter)
     const { grant, sentAt, pauseMs } = await ask(lock, waiter, callMs, () =>
-      lock.remote.reenter({
+      lock.remoteOf(hold).reenter({
         owner: hold.id.wireOwner,
         token: hold.lastToken,
         holds: hold.count,
@@ -43,7 +43,7 @@ async function untilEntered(lock: LocalLock, hold: Hold, waiter: Waiter): Promis
       if (waiter.settled || !hold.live) break
       hold.inDoubtUntil(waiter.doubtUntilMs)
       grant.onHeld?.(() => toRenew(hold))
-      lock.current.watch(hold, waiter.request)
+      lock.holds.watch(hold, waiter.request)
       waiter.resolve(hold)
       return true
     } else if (hold.live) {

@@ -6,6 +6,7 @@ import type { RetryBudget } from '../waiting/retry-budget.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { abandonName, ask, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
+import type { KindVerbs } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
 /** Who heard of the end of a hold. */
@@ -31,7 +32,7 @@ export function release(lock: LocalLock, hold: Hold, watched: boolean): Promise<
     if (hold.count === 0) lock.abandonHold(hold)
     return Promise.resolve(false)
   }
-  if (watched) lock.current.unwatch(hold)
+  if (watched) lock.holds.unwatch(hold)
   const work = hold.count > 0 ? lower(lock, hold) : end(lock, hold)
   lock.tasks.count(work)
   return work
@@ -39,9 +40,9 @@ export function release(lock: LocalLock, hold: Hold, watched: boolean): Promise<
 
 /** Lets nobody wait any more and frees what is held. Resolves when all of it is done. */
 export async function close(lock: LocalLock, reason: ClosedError): Promise<void> {
-  const { hold } = lock.current
+  const held = lock.holds.all
   lock.waiters.rejectAll(reason)
-  if (hold !== null) {
+  for (const hold of held) {
     hold.count = 0
     lock.tasks.run(end(lock, hold, reason))
   }
@@ -56,31 +57,40 @@ export async function close(lock: LocalLock, reason: ClosedError): Promise<void>
  * @returns whether the lock was still held; rejects when that was not confirmed
  */
 function end(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
-  const { current, handOverBudget } = lock
-  current.end(hold, reason)
-  const next = reason === undefined && !hold.fair ? lock.waiters.first : undefined
+  const { holds, handOverBudget } = lock
+  holds.end(hold, reason)
+  const next = reason === undefined ? nextAfter(lock, hold) : undefined
   // One that is not waiting just now is about to ask by itself. And nobody is given it twice at once.
   if (!next?.wakeEvent.isAwaited || lock.isHandingOver) return free(lock, hold)
   if (handOverBudget.isUnbroken) return free(lock, hold, undefined, true)
-  const following = handOverBudget.isUsedUp ? null : current.passedOn(hold, next)
+  const following = handOverBudget.isUsedUp ? null : holds.passedOn(hold, next)
   if (following === null) return handOver(lock, hold, next)
   handOverBudget.released(0)
-  current.left(hold, true)
+  holds.left(hold, true)
   next.granted(following)
   return Promise.resolve(true)
 }
 
+/** Who waits here and may be given the lock directly: for the same kind, where that can be handed over. */
+function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
+  const { first } = lock.waiters
+  if (first === undefined || first.request.kind !== hold.kind || !lock.holds.isEmpty)
+    return undefined
+  return lock.remoteOf(hold).handOver === undefined ? undefined : first
+}
+
 async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<boolean> {
-  const { current, handOverBudget, releases, queued } = lock
+  const { holds, handOverBudget, releases, queued } = lock
   // Those here who wait in turn listen with the same subscription, but are others.
   const others = queued?.isEmpty === false ? 1 : 0
   const listening = handOverBudget.isUsedUp ? releases.listeners - others : null
   const { callMs } = lock.newBudget()
   const from = { owner: hold.id.wireOwner, token: hold.lastToken }
   const to = { owner: nameOf(next), leaseMs: next.request.leaseMs }
+  const remote = lock.remoteOf(next.request) as Required<KindVerbs>
   lock.isHandingOver = true
   const { grant, sentAt, unknown } = await ask(lock, next, callMs, () =>
-    lock.remote.handOver({ from, to, listening, reserve: RESERVE, callMs }),
+    remote.handOver({ from, to, listening, reserve: RESERVE, callMs }),
   ).finally(() => {
     lock.isHandingOver = false
   })
@@ -93,10 +103,10 @@ async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<bool
   }
   handOverBudget.released(grant.kind === 'yielded' ? grant.others : 0)
   if (grant.kind === 'yielded') handOverBudget.letGo()
-  const wasHeld = current.left(hold, grant.kind !== 'gone')
+  const wasHeld = holds.left(hold, grant.kind !== 'gone')
   if (wasHeld) ended(lock, hold, sentAt.monotonic)
   if (grant.kind === 'granted') {
-    const following = current.granted(next, grant, sentAt)
+    const following = holds.granted(next, grant, sentAt)
     if (following !== null) next.granted(following)
   }
   if (next.settled) abandonName(lock, next)
@@ -114,7 +124,7 @@ async function free(
   mayBeDoneAt?: number,
   stayAway = false,
 ): Promise<boolean> {
-  const { current, handOverBudget, releases } = lock
+  const { holds, handOverBudget, releases } = lock
   let following: NextHolder | undefined
   try {
     const freed = await untilFreed(lock, hold, mayBeDoneAt)
@@ -122,7 +132,7 @@ async function free(
     if (stayAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
     following = freed?.following
-    return current.left(hold, freed !== null)
+    return holds.left(hold, freed !== null)
   } finally {
     lock.lookAgain(following)
   }
@@ -191,14 +201,12 @@ function tell(
   what: string,
 ): Promise<Released | Failed> {
   const sentAt = performance.now()
-  const { id, count, lastToken, fair } = hold
-  const told: Promise<Released | Failed> = lock.release(
-    id.wireOwner,
-    count,
-    lastToken,
-    fair,
-    retryBudget.callMs,
-  )
+  const told: Promise<Released | Failed> = lock.remoteOf(hold).release({
+    owner: hold.id.wireOwner,
+    holds: hold.count,
+    token: hold.lastToken,
+    callMs: retryBudget.callMs,
+  })
   return told.catch(async (failure: CallFailure) => {
     await retryBudget.pauseAfter(failure, sentAt, what, () => {
       if (hold.count === 0) lock.abandonHold(hold)

@@ -127,7 +127,7 @@ export const leases = [
   {
     id: 'dead-grant-handed-out',
     mistake: 'A grant whose answer came after its lease had run out is handed out.',
-    file: 'src/local/current-hold.ts',
+    file: 'src/local/holds.ts',
     search: 'if (hold.remainingMs() > 0) {',
     replace: 'if (hold.live) {',
     test: 'test/lease/lease-signal.test.ts',

@@ -35,10 +35,6 @@ export class LockAccess {
     this.currentOwner = new CurrentOwner(rawName, owner, locks, locks.leases)
   }
 
-  get fair(): boolean {
-    return this.kind.isFair
-  }
-
   /** @throws `InvalidArgumentError`, `ClosedError`, or the reason of an abort */
   assertPossible({ leaseMs, signal }: Acquisition): void {
     this.registry.assertOpen(this.name)
@@ -101,7 +97,7 @@ export class LockAccess {
       owner,
       leaseMs: leaseMs ?? this.registry.leaseMs,
       watched,
-      fair: this.kind.isFair,
+      kind: this.kind,
       waitMs,
       signal,
       known,
