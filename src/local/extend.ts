@@ -1,8 +1,7 @@
 import type { Hold } from '../lease/hold.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import { renewalOf } from './kind-verbs.ts'
+import { renewalOf, toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
-import { toRenew } from './server-renewer.ts'
 
 /** Makes the lease last at least this long from now; rejects when that was not confirmed. */
 export async function extend(lock: LocalLock, hold: Hold, leaseMs: number): Promise<void> {

@@ -7,9 +7,8 @@ import type { Granted, SeenHold } from '../servers/answers.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { HoldSet } from './hold-set.ts'
-import type { KindVerbs } from './kind-verbs.ts'
+import { type KindVerbs, renewalOf, toRenew } from './kind-verbs.ts'
 import { LaterCallers } from './later-callers.ts'
-import { toRenew } from './server-renewer.ts'
 import type { Services } from './services.ts'
 
 /** The lock that they are of. */
@@ -38,7 +37,7 @@ export class Holds extends HoldSet {
     this.#lock = lock
     this.#services = lock.services
     this.#onLost = onLost
-    this.#laterCallers = new LaterCallers(lock.services, () => this.exclusive)
+    this.#laterCallers = new LaterCallers(this, lock.services.clock)
   }
 
   /**
@@ -131,6 +130,13 @@ export class Holds extends HoldSet {
     this.add(hold)
     this.#services.watchdog.track(hold)
     if (hold.askedAt > 0) this.#laterCallers.look()
+  }
+
+  /** What is left of that hold: in milliseconds, or -2 when the lock is not held in its name. */
+  async look(hold: Hold): Promise<number | CallFailure> {
+    const { server, limits } = this.#services
+    const asked = renewalOf(hold, server).renew([hold.id], 0, limits.commandTimeoutMs)
+    return (await asked)[0] as number | CallFailure
   }
 
   /** This hold was ended by force; its grant may have been read and not begun yet. */

@@ -1,5 +1,6 @@
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
+import type { LeaseToRenew } from '../servers/answers.ts'
 import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
 
 /** The verbs that one kind of lock has at the place where its locks live. */
@@ -30,6 +31,18 @@ export interface RemoteKind extends HoldKind {
 /** @param ofAll how the leases of every lock are renewed at the place */
 export function renewalOf(hold: Hold, ofAll: Renewal): Renewal {
   return kindOf(hold).renewal ?? ofAll
+}
+
+/** A hold as several masters are told of it: one that lost it is given back what is so by then. */
+export function toRenew(hold: Hold): LeaseToRenew {
+  return {
+    ...hold.id,
+    get holds() {
+      return hold.current.count
+    },
+    token: hold.lastToken,
+    isHeld: () => hold.current.live,
+  }
 }
 
 /** The kind of a hold or of a request. Rooms that know no server know it as less than it is. */

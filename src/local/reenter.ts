@@ -1,9 +1,9 @@
 import type { Hold } from '../lease/hold.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { abandonName, ask, callMsFor } from './ask.ts'
+import { toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 import { release } from './release.ts'
-import { toRenew } from './server-renewer.ts'
 
 /** The waiter's owner has the lock already: it re-enters that hold. */
 export async function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): Promise<void> {

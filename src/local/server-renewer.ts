@@ -1,19 +1,6 @@
 import type { Hold } from '../lease/hold.ts'
 import type { Answer, Renewer } from '../lease/watchdog.ts'
-import type { LeaseToRenew } from '../servers/answers.ts'
-import { type Renewal, renewalOf } from './kind-verbs.ts'
-
-/** A hold as several masters are told of it: one that lost it is given back what is so by then. */
-export function toRenew(hold: Hold): LeaseToRenew {
-  return {
-    ...hold.id,
-    get holds() {
-      return hold.current.count
-    },
-    token: hold.lastToken,
-    isHeld: () => hold.current.live,
-  }
-}
+import { type Renewal, renewalOf, toRenew } from './kind-verbs.ts'
 
 /** Asks one server about leases: about those of each renewal by requests of their own. */
 export class ServerRenewer implements Renewer {

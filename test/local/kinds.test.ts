@@ -143,7 +143,7 @@ describe('a shared kind', () => {
   })
 
   test('loses one hold and not the others', async () => {
-    const { reader, told } = newClient()
+    const { reader, told, registry } = newClient()
     const [lost, kept] = await Promise.all([reader().lock(), reader().lock()])
     readers.of('it').delete(lost.owner)
     server.memory.lookAgain()
@@ -154,6 +154,9 @@ describe('a shared kind', () => {
     expect(told.filter((event) => event === 'lost')).toHaveLength(1)
     expect(await lost.release()).toBe(false)
     expect(await kept.release()).toBe(true)
+    await eventually(() => registry.find('it') === undefined, {
+      message: 'the lock to be forgotten',
+    })
   })
 
   test('loses by force the hold that was meant', async () => {

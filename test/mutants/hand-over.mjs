@@ -124,4 +124,13 @@ export const handOver = [
     test: 'test/fair/mixed.test.ts',
     name: 'a fair waiter is served though plain ones of its client never leave the lock alone',
   },
+  {
+    id: 'handed-to-another-kind',
+    mistake: 'A lock is handed to the next call, which wants to share it, as an exclusive one.',
+    file: 'src/local/release.ts',
+    search: 'first.request.kind !== hold.kind || ',
+    replace: '',
+    test: 'test/local/kinds.test.ts',
+    name: 'is passed on inside the client, but not to those who share it',
+  },
 ]
