@@ -68,7 +68,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const client = { owners: this.#owners, frames: this.#frames, settings, emit }
     const { server } = this.#place
     const fairServer = server.fairFor?.(this.id, settings.label)
-    this.#backend = new Backend(client, { ...this.#place, fairServer })
+    this.#backend = new Backend(client, this.#place)
     this.#fairKind = fairServer && new FairLocks(fairServer, systemClock)
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),

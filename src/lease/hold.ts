@@ -3,6 +3,7 @@ import type { Dated } from '../kit/deadlines.ts'
 import { Linked } from '../kit/linked-list.ts'
 import type { Owner } from '../owner/owner.ts'
 import { type Clock, elapsedMs, type Moment } from './clock.ts'
+import type { HoldKind } from './hold-kind.ts'
 import { LeaseSignal } from './lease-signal.ts'
 import { validityMs } from './validity.ts'
 
@@ -45,8 +46,7 @@ export class Hold extends Linked<Hold> implements Dated {
   askedAt = 0
   /** Whether nothing was asked in its name since it was acquired. */
   untouched = true
-  /** Whether it was acquired in turn, and is to be passed on in turn. */
-  readonly fair: boolean
+  readonly kind: HoldKind
   /** The longest lease that was asked for, in milliseconds. */
   leaseMs: number
   /** Acquisitions not yet released: the hold count. */
@@ -69,7 +69,7 @@ export class Hold extends Linked<Hold> implements Dated {
   #backing: (Backing & { readonly leaseMs: number }) | undefined
 
   constructor(
-    fields: Pick<Hold, 'lockName' | 'owner' | 'id' | 'token' | 'fair' | 'leaseMs'> & {
+    fields: Pick<Hold, 'lockName' | 'owner' | 'id' | 'token' | 'kind' | 'leaseMs'> & {
       sentAt: Moment
       validForMs?: number
       lastToken?: number
@@ -84,7 +84,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.id = fields.id
     this.token = fields.token
     this.lastToken = fields.lastToken ?? fields.token
-    this.fair = fields.fair
+    this.kind = fields.kind
     this.#clock = clock
     this.#onLost = onLost
     const { sentAt, validForMs = validityMs(fields.leaseMs) } = fields

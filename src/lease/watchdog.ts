@@ -105,7 +105,8 @@ export class Watchdog {
   /** From now on the hold is renewed at every tick. */
   watch(hold: Hold): void {
     this.#watched.add(hold)
-    if (this.#standIn !== undefined) hold.backBy(this.#standIn, this.#leaseMs)
+    if (this.#standIn !== undefined && hold.kind.renewal === undefined)
+      hold.backBy(this.#standIn, this.#leaseMs)
   }
 
   unwatch(hold: Hold): void {

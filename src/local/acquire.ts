@@ -21,8 +21,8 @@ export function acquire(
 ): Promise<Lease | null> {
   const waiter = kind.newWaiter(lock, request)
   lock.waiters.enter(waiter)
-  const { hold } = lock.current
-  if (hold?.owner === request.owner) reenter(lock, hold, waiter)
+  const hold = lock.holds.of(request.owner, kind)
+  if (hold !== undefined) reenter(lock, hold, waiter)
   else waiter.start()
   return waiter.promise
 }
@@ -38,29 +38,29 @@ export abstract class LocalWaiter extends Waiter {
 
   granted(hold: Hold): void {
     const { lock, request } = this
-    const { current, waiters } = lock
-    current.begin(hold)
+    const { holds, waiters } = lock
+    holds.begin(hold)
     lock.handOverBudget.acquired()
     if (this.settled) {
       lock.tasks.run(release(lock, hold, false))
       return
     }
-    current.watch(hold, request)
+    holds.watch(hold, request)
     // Before listeners hear of it: one of them may abort, and its caller has it already.
     this.resolve(hold)
-    current.tell(hold, this.waitedMs)
+    holds.tell(hold, this.waitedMs)
     // A listener may have released it.
-    if (current.hold !== hold) return
+    if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
     for (const other of waiters.queuedWith(this)) {
       if (other.contending) other.wakeEvent.set()
-      else reenter(lock, hold, other)
+      else if (lock.holds.of(request.owner, other.request.kind) === hold) reenter(lock, hold, other)
     }
   }
 }
 
-/** Waits among those of its client, and asks for the lock when its turn among them has come. */
-class RacingWaiter extends LocalWaiter {
+/** Waits among those of its client, of whatever kind, and asks for the lock when its turn has come. */
+export class RacingWaiter extends LocalWaiter {
   #splits = 0
 
   start(): void {
@@ -69,7 +69,7 @@ class RacingWaiter extends LocalWaiter {
       this.contend()
       return
     }
-    if (lock.waiters.first !== undefined || lock.isOccupied) lock.announce(this)
+    if (lock.waiters.first !== undefined || lock.keepsOut(this.request)) lock.announce(this)
     // Whoever hears of it may abort.
     if (this.settled) return
     lock.waiters.queue(this)
@@ -93,26 +93,27 @@ class RacingWaiter extends LocalWaiter {
   }
 
   get #mayAsk(): boolean {
-    const { lock } = this
-    if (lock.current.hold?.owner === this.request.owner || this.retryBudget.isUsedUp) return false
+    const { lock, request } = this
+    if (lock.holds.of(request.owner, request.kind) !== undefined) return false
+    if (this.retryBudget.isUsedUp) return false
     if (this.asksOnce) return true
     const { awayMs, isPolite } = lock.handOverBudget
-    return !lock.isOccupied && awayMs === 0 && !isPolite
+    return !lock.keepsOut(request) && awayMs === 0 && !isPolite
   }
 
   /** @param asked what came of its first request, if it has made one */
   async #contendOn(asked: Asked<AcquireAnswer> | null = null): Promise<void> {
     const { lock, request, wakeEvent } = this
-    const { current, handOverBudget } = lock
+    const { holds, handOverBudget } = lock
     if (asked !== null) await this.#pauseAfter(asked)
     while (!this.settled) {
       wakeEvent.reset()
-      const { hold: own } = current
-      if (own?.owner === request.owner) {
+      const own = holds.of(request.owner, request.kind)
+      if (own !== undefined) {
         reenter(lock, own, this)
         return
       }
-      if (lock.isOccupied && !this.asksOnce) {
+      if (lock.keepsOut(request) && !this.asksOnce) {
         await wakeEvent.wait()
         continue
       }
@@ -123,7 +124,7 @@ class RacingWaiter extends LocalWaiter {
       }
       if (!this.asksOnce && handOverBudget.isPolite) {
         await handOverBudget.stepBack()
-        if (this.settled || lock.isOccupied) continue
+        if (this.settled || lock.keepsOut(request)) continue
       }
       if (this.retryBudget.isUsedUp) {
         this.reject(this.retryBudget.error('not acquired'))
@@ -146,14 +147,14 @@ class RacingWaiter extends LocalWaiter {
       reserve: lock.waiters.isShared ? RESERVE : 0,
       callMs,
     }
-    const { together = lock.remote } = request
+    const { together = lock.remoteOf(request) } = request
     together.acquire(attempt, new Asking(lock, this, callMs, then))
   }
 
   /** @returns whether it has the lock now, or had it granted in time and has passed it on */
   #takes({ grant, sentAt }: Asked<AcquireAnswer>): boolean {
     if (grant?.kind !== 'granted') return false
-    const hold = this.lock.current.granted(this, grant, sentAt)
+    const hold = this.lock.holds.granted(this, grant, sentAt)
     if (hold !== null) this.granted(hold)
     return hold !== null
   }
@@ -170,20 +171,19 @@ class RacingWaiter extends LocalWaiter {
       if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
         this.#splits += 1
         await pause(splitMs)
-      } else if (lock.current.hold?.owner !== request.owner) this.resolve(null)
+      } else if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
     } else {
       lock.announce(this)
-      if (splitMs === undefined) await wakeEvent.wait(releases.listen(grant.ttlMs))
-      else {
-        // A client that has a majority may pass the lock around while nobody seems to wait.
-        releases.listen(grant.ttlMs)
-        await pause(splitMs)
-      }
+      const listenMs = releases.listen(lock.remoteOf(request), grant.ttlMs)
+      // A client that has a majority may pass the lock around while nobody seems to wait.
+      if (splitMs === undefined) await wakeEvent.wait(listenMs)
+      else await pause(splitMs)
     }
   }
 }
 
 export const plainKind: LockKind = {
-  isFair: false,
+  isShared: false,
+  waitsInTurn: false,
   newWaiter: (lock, request) => new RacingWaiter(lock, request),
 }

@@ -134,6 +134,6 @@ export function abandonName(lock: LocalLock, waiter: Waiter): void {
   waiter.doubtUntilMs = 0
   waiter.queued = false
   if (doubtUntilMs > 0 || queued) {
-    lock.abandon(wireOwner, doubtUntilMs, request.leaseMs, request.fair)
+    lock.abandon(request, wireOwner, doubtUntilMs, request.leaseMs)
   }
 }

@@ -4,7 +4,6 @@ import { systemClock } from '../lease/clock.ts'
 import { type StandIn, Watchdog } from '../lease/watchdog.ts'
 import type { Frames } from '../owner/frames.ts'
 import type { Owners } from '../owner/owners.ts'
-import type { FairServer } from '../servers/fair-server.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import { PendingReleases } from '../servers/pending-releases.ts'
 import type { Settings } from '../settings.ts'
@@ -23,8 +22,6 @@ export interface Client {
 /** Where the locks of one client live. */
 interface Place {
   readonly server: LockServer
-  /** Left out where the place has no fair locks. */
-  readonly fairServer?: FairServer | undefined
   /** A longer lease is refused, in milliseconds; left out where any is taken. */
   readonly longestLeaseMs?: number
   /** Renews while the main thread cannot. */
@@ -42,7 +39,7 @@ export class Backend {
 
   constructor(
     { owners, frames, settings, emit }: Client,
-    { server, fairServer, longestLeaseMs, standIn }: Place,
+    { server, longestLeaseMs, standIn }: Place,
   ) {
     const { leaseMs, commandTimeoutMs, outageMs } = settings
     this.#server = server
@@ -71,7 +68,6 @@ export class Backend {
       owners,
       {
         server,
-        fairServer,
         watchdog: this.#watchdog,
         pendingReleases: this.#pendingReleases,
         clock: systemClock,

@@ -1,7 +1,7 @@
 import type { Hold } from '../lease/hold.ts'
 import { CallFailure } from '../servers/call-failure.ts'
+import { renewalOf, toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
-import { toRenew } from './server-renewer.ts'
 
 /** Makes the lease last at least this long from now; rejects when that was not confirmed. */
 export async function extend(lock: LocalLock, hold: Hold, leaseMs: number): Promise<void> {
@@ -28,7 +28,7 @@ export async function lengthen(
     // It may reach the server without an answer.
     hold.untouched = false
     hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
-    const [left] = await server.renew([toRenew(hold)], leaseMs, callMs)
+    const [left] = await renewalOf(hold, server).renew([toRenew(hold)], leaseMs, callMs)
     if (left instanceof CallFailure) {
       await retryBudget.pauseAfter(left, sentAt.monotonic, 'its lease was not extended')
     } else if (left === -2) {

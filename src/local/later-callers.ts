@@ -2,14 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../lease/clock.ts'
 import type { Hold, HoldId } from '../lease/hold.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import type { LockServer } from '../servers/lock-server.ts'
-import type { Limits } from '../waiting/retry-budget.ts'
 
-/** What it takes to look. */
-interface Services {
-  readonly server: Pick<LockServer, 'renew'>
-  readonly clock: Clock
-  readonly limits: Limits
+/** Who has the lock in this client. */
+interface Holds {
+  readonly exclusive: Hold | undefined
+  /** What is left of that hold: in milliseconds, or -2 when the lock is not held in its name. */
+  look(hold: Hold): Promise<number | CallFailure>
 }
 
 /** After a look that was not answered, in milliseconds. */
@@ -21,37 +19,35 @@ const LOOK_AGAIN_MS = 50
  * that call has it: one look is under way at most, and covers all who had called before it was sent.
  */
 export class LaterCallers {
-  readonly #services: Services
-  readonly #current: () => Hold | null
+  readonly #holds: Holds
+  readonly #clock: Clock
   #looking = false
   #id: HoldId | undefined
   /** When the last look at that id was sent that found the lock held. */
   #seenAt = 0
 
-  /** @param current who has the lock in this client */
-  constructor(services: Services, current: () => Hold | null) {
-    this.#services = services
-    this.#current = current
+  constructor(holds: Holds, clock: Clock) {
+    this.#holds = holds
+    this.#clock = clock
   }
 
   /** To be called when somebody has the lock to whom it was passed on. */
   look(): void {
-    if (!this.#looking && this.#unseen !== null) void this.#look()
+    if (!this.#looking && this.#unseen !== undefined) void this.#look()
   }
 
-  get #unseen(): Hold | null {
-    const hold = this.#current()
-    if (hold === null || hold.askedAt === 0) return null
+  get #unseen(): Hold | undefined {
+    const hold = this.#holds.exclusive
+    if (hold === undefined || hold.askedAt === 0) return undefined
     const seenAt = hold.id === this.#id ? this.#seenAt : 0
-    return hold.askedAt > Math.max(seenAt, hold.proof.sentAt.monotonic) ? hold : null
+    return hold.askedAt > Math.max(seenAt, hold.proof.sentAt.monotonic) ? hold : undefined
   }
 
   async #look(): Promise<void> {
-    const { server, limits } = this.#services
     this.#looking = true
-    for (let hold = this.#unseen; hold !== null; hold = this.#unseen) {
-      const sentAt = this.#services.clock.now().monotonic
-      const [left] = await server.renew([hold.id], 0, limits.commandTimeoutMs)
+    for (let hold = this.#unseen; hold !== undefined; hold = this.#unseen) {
+      const sentAt = this.#clock.now().monotonic
+      const left = await this.#holds.look(hold)
       if (left instanceof CallFailure) {
         if (left.permanent) break
         await pause(LOOK_AGAIN_MS, undefined, { ref: false })

@@ -1,17 +1,18 @@
 import { BackgroundTasks } from '../kit/background-tasks.ts'
 import type { Hold } from '../lease/hold.ts'
+import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { NextHolder, Released, SeenHold } from '../servers/answers.ts'
-import type { FairServer, RemoteFairLock } from '../servers/fair-server.ts'
-import type { Ending, RemoteLock } from '../servers/lock-server.ts'
-import { promised, type Reply } from '../servers/reply.ts'
+import type { RemoteLock } from '../servers/lock-server.ts'
+import { promised } from '../servers/reply.ts'
 import { ReleaseListener } from '../waiting/release-listener.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import { ServerHealth } from '../waiting/server-health.ts'
 import { WaitQueue } from '../waiting/wait-queue.ts'
 import type { Waiter } from '../waiting/waiter.ts'
-import { CurrentHold } from './current-hold.ts'
 import { HandOverBudget } from './hand-over-budget.ts'
+import { Holds } from './holds.ts'
+import { type KindVerbs, kindOf, type RemoteKind } from './kind-verbs.ts'
 import type { Services } from './services.ts'
 
 /** Those of this client who wait for the lock in turn, each at a place of its own in the queue there. */
@@ -39,9 +40,10 @@ export class LocalLock {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
   readonly rawName: string
+  /** The verbs that the place has for every lock. */
   readonly remote: RemoteLock
   readonly services: Services
-  readonly current: CurrentHold
+  readonly holds: Holds
   readonly waiters = new WaitQueue()
   readonly handOverBudget = new HandOverBudget()
   readonly releases: ReleaseListener
@@ -50,7 +52,8 @@ export class LocalLock {
   isHandingOver = false
   /** Set while somebody here waits in turn, or has it so. */
   queued: QueuedWaiters | undefined
-  #remoteFair: RemoteFairLock | undefined
+  /** Those of kinds that have verbs of their own. */
+  #verbs: Map<RemoteKind, KindVerbs> | undefined
   readonly #health = new ServerHealth()
   readonly #advanceNext = () => this.advance()
 
@@ -60,10 +63,8 @@ export class LocalLock {
     this.rawName = rawName
     this.remote = services.server.lock(rawName)
     this.services = services
-    this.current = new CurrentHold(this, () => this.lookAgain())
-    this.releases = new ReleaseListener(this.remote, services.server, () =>
-      this.waiters.first?.wakeEvent.set(),
-    )
+    this.holds = new Holds(this, () => this.lookAgain())
+    this.releases = new ReleaseListener(services.server, () => this.waiters.first?.wakeEvent.set())
     this.tasks = new BackgroundTasks(
       (error) => services.emit('error', error),
       () => {
@@ -76,9 +77,17 @@ export class LocalLock {
     )
   }
 
-  get remoteFair(): RemoteFairLock {
-    this.#remoteFair ??= (this.services.fairServer as FairServer).lock(this.rawName)
-    return this.#remoteFair
+  /** The verbs of the kind that the hold or the request is of. */
+  remoteOf(one: Pick<Hold, 'kind'>): KindVerbs {
+    const kind = kindOf(one)
+    if (kind.newVerbs === undefined) return this.remote
+    this.#verbs ??= new Map()
+    let verbs = this.#verbs.get(kind)
+    if (verbs === undefined) {
+      verbs = kind.newVerbs(this)
+      this.#verbs.set(kind, verbs)
+    }
+    return verbs
   }
 
   /** Whether nobody here has or wants the lock. */
@@ -88,12 +97,23 @@ export class LocalLock {
 
   /** The lock is in this client's hands, or passes between them. */
   get isOccupied(): boolean {
-    return this.isHandingOver || this.current.hold !== null
+    return this.isHandingOver || !this.holds.isEmpty
   }
 
-  /** The owner who has the lock in this client, as far as it knows. */
-  get holder(): Owner | null {
-    return this.current.hold?.owner ?? null
+  /** Whether a request has to wait for somebody in this client. */
+  keepsOut(request: Pick<Hold, 'owner' | 'kind'>): boolean {
+    return this.isHandingOver || this.holds.keepsOut(request)
+  }
+
+  /** Whether the owner has the lock in this client, as far as it knows. */
+  isHeldBy(owner: Owner): boolean {
+    return this.holds.all.some((hold) => hold.owner === owner)
+  }
+
+  /** Who of those meant has it in this client, so that others have to wait who want it as that kind. */
+  holder(kind: HoldKind, isMeant: (owner: Owner) => boolean): Owner | undefined {
+    const keepsOut = (hold: Hold) => !hold.kind.isShared || !kind.isShared
+    return this.holds.all.find((hold) => keepsOut(hold) && isMeant(hold.owner))?.owner
   }
 
   /** Whether an acquisition of this owner is under way. */
@@ -152,36 +172,25 @@ export class LocalLock {
 
   /** Somebody used force: if the hold was this client's it is over at once. */
   forced(seen: SeenHold): void {
-    this.current.forced(seen)
+    this.holds.forced(seen)
     this.lookAgain()
-  }
-
-  /**
-   * Lowers the hold count there; at zero frees the lock, or passes it on in turn where it was acquired so.
-   *
-   * @param ending.token of the hold; '' ends all that the name has
-   */
-  release(ending: Ending, fair: boolean, reply: Reply<Released>): void {
-    const { owner, holds, token, callMs } = ending
-    if (fair && holds === 0) this.remoteFair.release(owner, token, callMs, reply)
-    else this.remote.release(ending, reply)
   }
 
   /**
    * Goes on freeing in the background. The name is not used again.
    *
+   * @param of a hold in that name, or a request
    * @param untilMs until when a delayed request in that name may still run
    * @param leaseMs the longest lease that it could have
    */
-  abandon(owner: string, untilMs: number, leaseMs: number, fair: boolean): void {
+  abandon(of: Pick<Hold, 'kind'>, owner: string, untilMs: number, leaseMs: number): void {
+    const remote = this.remoteOf(of)
     const release = (callMs: number) =>
-      promised<Released>((reply) =>
-        this.release({ owner, holds: 0, token: '', callMs }, fair, reply),
-      )
+      promised<Released>((reply) => remote.release({ owner, holds: 0, token: '', callMs }, reply))
     this.services.pendingReleases.add({ release, untilMs, leaseMs })
   }
 
-  abandonHold({ id, doubtUntilMs, leaseMs, fair }: Hold): void {
-    this.abandon(id.wireOwner, doubtUntilMs, leaseMs, fair)
+  abandonHold(hold: Hold): void {
+    this.abandon(hold, hold.id.wireOwner, hold.doubtUntilMs, hold.leaseMs)
   }
 }

@@ -1,4 +1,5 @@
 import { ClosedError, InvalidArgumentError } from '../errors.ts'
+import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Frames } from '../owner/frames.ts'
 import { HeldLeases, type Kept } from '../owner/held-leases.ts'
@@ -19,7 +20,9 @@ const MOST_IDLE = 512
 /** Where the lock objects of one client meet: one lock for each name in use. */
 export class LocalLocks {
   readonly frames: Frames
-  readonly leases = new HeldLeases<Lease>()
+  readonly #leases = new HeldLeases<Lease>()
+  /** Apart from those: an owner who has both releases each by a lock object of its kind. */
+  readonly #sharedLeases = new HeldLeases<Lease>()
   /** Those of several locks, whose kind alone knows what they are. */
   readonly multiLeases = new HeldLeases<HeldTogether>()
   readonly leaseMs: number
@@ -59,6 +62,10 @@ export class LocalLocks {
 
   get emit() {
     return this.#services.emit
+  }
+
+  leasesOf({ isShared }: HoldKind): HeldLeases<Lease> {
+    return isShared ? this.#sharedLeases : this.#leases
   }
 
   newOwner(): Owner {
@@ -127,7 +134,8 @@ export class LocalLocks {
   /** Releases what is held and lets nobody wait any more. */
   async close(): Promise<void> {
     this.#closed = true
-    this.leases.close()
+    this.#leases.close()
+    this.#sharedLeases.close()
     this.multiLeases.close()
     const all = [...this.#all.values()]
     await Promise.all(all.map((lock) => close(lock, closedError(lock.name))))

@@ -2,9 +2,9 @@ import type { Hold } from '../lease/hold.ts'
 import type { ReenterAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { type Asked, Asking, abandonName, callMsFor } from './ask.ts'
+import { toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 import { release } from './release.ts'
-import { toRenew } from './server-renewer.ts'
 
 /** The waiter's owner has the lock already: it re-enters that hold. */
 export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
@@ -26,10 +26,12 @@ function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   }
   const { leaseMs } = waiter.request
   const callMs = callMsFor(waiter)
-  lock.remote.reenter(
-    { owner: hold.id.wireOwner, token: hold.lastToken, holds: hold.count, leaseMs, callMs },
-    new Asking(lock, waiter, callMs, (asked) => heard(lock, hold, waiter, asked)),
-  )
+  lock
+    .remoteOf(hold)
+    .reenter(
+      { owner: hold.id.wireOwner, token: hold.lastToken, holds: hold.count, leaseMs, callMs },
+      new Asking(lock, waiter, callMs, (asked) => heard(lock, hold, waiter, asked)),
+    )
 }
 
 function heard(
@@ -49,7 +51,7 @@ function heard(
     if (!waiter.settled && hold.live) {
       hold.inDoubtUntil(waiter.doubtUntilMs)
       grant.onHeld?.(() => toRenew(hold))
-      lock.current.watch(hold, waiter.request)
+      lock.holds.watch(hold, waiter.request)
       waiter.resolve(hold)
       lock.tasks.end()
       return

@@ -55,11 +55,11 @@ abstract class ReleaseRequest implements Reply<Released> {
   }
 
   protected send(): void {
-    const { id, count, lastToken, fair } = this.hold
+    const { id, count, lastToken } = this.hold
     const { callMs } = this.#retryBudget
     this.#sentAt = performance.now()
     const ending = { owner: id.wireOwner, holds: count, token: lastToken, callMs }
-    this.lock.release(ending, fair, this)
+    this.lock.remoteOf(this.hold).release(ending, this)
   }
 
   protected settle(wasHeld: boolean): void {
@@ -95,13 +95,13 @@ export class FreeRequest extends ReleaseRequest {
 
   answered(answer: Released): void {
     const { lock, hold } = this
-    const { current, handOverBudget, releases } = lock
+    const { holds, handOverBudget, releases } = lock
     ended(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
     handOverBudget.released((freed?.listeners ?? 0) - releases.listeners)
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
-    const wasHeld = current.left(hold, freed !== null || this.mayBeDone)
+    const wasHeld = holds.left(hold, freed !== null || this.mayBeDone)
     lock.lookAgain(freed?.following)
     this.settle(wasHeld)
   }

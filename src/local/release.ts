@@ -4,6 +4,7 @@ import type { HandOverAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { abandonName, ask, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
+import type { KindVerbs } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 import { ended, FreeRequest, LowerRequest } from './release-request.ts'
 
@@ -20,15 +21,15 @@ export function release(lock: LocalLock, hold: Hold, watched: boolean): Promise<
     if (hold.count === 0) lock.abandonHold(hold)
     return Promise.resolve(false)
   }
-  if (watched) lock.current.unwatch(hold)
+  if (watched) lock.holds.unwatch(hold)
   return hold.count > 0 ? new LowerRequest(lock, hold).result : end(lock, hold)
 }
 
 /** Lets nobody wait any more and frees what is held. Resolves when all of it is done. */
 export async function close(lock: LocalLock, reason: ClosedError): Promise<void> {
-  const { hold } = lock.current
+  const held = lock.holds.all
   lock.waiters.rejectAll(reason)
-  if (hold !== null) {
+  for (const hold of held) {
     hold.count = 0
     lock.tasks.run(end(lock, hold, reason))
   }
@@ -43,26 +44,36 @@ export async function close(lock: LocalLock, reason: ClosedError): Promise<void>
  * @returns whether the lock was still held; rejects when that was not confirmed
  */
 function end(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
-  const { current, handOverBudget } = lock
-  current.end(hold, reason)
-  const next = reason === undefined && !hold.fair ? lock.waiters.first : undefined
+  const { holds, handOverBudget } = lock
+  holds.end(hold, reason)
+  const next = reason === undefined ? nextAfter(lock, hold) : undefined
   // One that is not waiting just now is about to ask by itself. And nobody is given it twice at once.
   if (!next?.wakeEvent.isAwaited || lock.isHandingOver) return new FreeRequest(lock, hold).result
   if (handOverBudget.isUnbroken) return new FreeRequest(lock, hold, { staysAway: true }).result
-  const following = handOverBudget.isUsedUp ? null : current.passedOn(hold, next)
+  const following = handOverBudget.isUsedUp ? null : holds.passedOn(hold, next)
   if (following === null) {
     const work = handOver(lock, hold, next)
     lock.tasks.count(work)
     return work
   }
   handOverBudget.released(0)
-  current.left(hold, true)
+  holds.left(hold, true)
   next.granted(following)
   return Promise.resolve(true)
 }
 
+/** Who waits here and may be given the lock directly: for the same kind, where that can be handed over. */
+function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
+  const { first } = lock.waiters
+  if (first === undefined || first.request.kind !== hold.kind || !lock.holds.isEmpty) {
+    return undefined
+  }
+  return lock.remoteOf(hold).handOver === undefined ? undefined : first
+}
+
 async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<boolean> {
-  const { current, handOverBudget, releases, queued } = lock
+  const { holds, handOverBudget, releases, queued } = lock
+  const remote = lock.remoteOf(next.request) as Required<KindVerbs>
   // Those here who wait in turn listen with the same subscription, but are others.
   const others = queued?.isEmpty === false ? 1 : 0
   const listening = handOverBudget.isUsedUp ? releases.listeners - others : null
@@ -71,7 +82,7 @@ async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<bool
   const to = { owner: nameOf(next), leaseMs: next.request.leaseMs }
   lock.isHandingOver = true
   const { grant, sentAt, unknown } = await ask<HandOverAnswer>(lock, next, callMs, (reply) =>
-    lock.remote.handOver({ from, to, listening, reserve: RESERVE, callMs }, reply),
+    remote.handOver({ from, to, listening, reserve: RESERVE, callMs }, reply),
   ).finally(() => {
     lock.isHandingOver = false
   })
@@ -85,10 +96,10 @@ async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<bool
   }
   handOverBudget.released(grant.kind === 'yielded' ? grant.others : 0)
   if (grant.kind === 'yielded') handOverBudget.letGo()
-  const wasHeld = current.left(hold, grant.kind !== 'gone')
+  const wasHeld = holds.left(hold, grant.kind !== 'gone')
   if (wasHeld) ended(lock, hold, sentAt.monotonic)
   if (grant.kind === 'granted') {
-    const following = current.granted(next, grant, sentAt)
+    const following = holds.granted(next, grant, sentAt)
     if (following !== null) next.granted(following)
   }
   if (next.settled) abandonName(lock, next)

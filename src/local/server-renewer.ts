@@ -1,35 +1,35 @@
 import type { Hold } from '../lease/hold.ts'
 import type { Answer, Renewer } from '../lease/watchdog.ts'
-import type { LeaseToRenew } from '../servers/answers.ts'
-import type { LockServer } from '../servers/lock-server.ts'
+import { type Renewal, renewalOf, toRenew } from './kind-verbs.ts'
 
-/** A hold as several masters are told of it: one that lost it is given back what is so by then. */
-export function toRenew(hold: Hold): LeaseToRenew {
-  return {
-    ...hold.id,
-    get holds() {
-      return hold.current.count
-    },
-    token: hold.lastToken,
-    isHeld: () => hold.current.live,
-  }
-}
-
-/** Asks one server about leases. */
+/** Asks one server about leases: about those of each renewal by requests of their own. */
 export class ServerRenewer implements Renewer {
-  readonly #server: LockServer
+  readonly #server: Renewal
 
-  constructor(server: LockServer) {
+  constructor(server: Renewal) {
     this.#server = server
   }
 
   groups(holds: readonly Hold[]): Hold[][] {
-    const groups = this.#server.groups(holds.map((hold) => hold.id))
-    return groups.map((indices) => indices.map((i) => holds[i] as Hold))
+    const together = new Map<Renewal, Hold[]>()
+    for (const hold of holds) {
+      const renewal = renewalOf(hold, this.#server)
+      const others = together.get(renewal)
+      if (others === undefined) together.set(renewal, [hold])
+      else others.push(hold)
+    }
+    return [...together].flatMap(([renewal, some]) => {
+      const groups = renewal.groups(some.map((hold) => hold.id))
+      return groups.map((indices) => indices.map((i) => some[i] as Hold))
+    })
   }
 
+  /** @param holds those of one group */
   async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
-    const left = await this.#server.renew(holds.map(toRenew), leaseMs, timeoutMs)
+    const [first] = holds
+    if (first === undefined) return []
+    const renewal = renewalOf(first, this.#server)
+    const left = await renewal.renew(holds.map(toRenew), leaseMs, timeoutMs)
     return left.map((ms): Answer => {
       if (typeof ms !== 'number') return { kind: 'unknown', cause: ms }
       if (ms === -2) return { kind: 'lost' }

@@ -10,8 +10,8 @@ interface LocksInUse {
 }
 
 interface LockInUse {
-  /** Who has it in this client. */
-  readonly holder: Owner | null
+  /** Whether that owner has it in this client. */
+  isHeldBy(owner: Owner): boolean
   /** Whether that owner is about to have it. */
   isPending(owner: Owner): boolean
 }
@@ -43,8 +43,8 @@ export class CurrentOwner<L extends Kept & { readonly scoped: boolean }> extends
   /** The owner to re-enter as: the explicit one, or that of a frame around that holds the lock. */
   enclosing(): Owner | undefined {
     if (this.explicit !== undefined) return this.explicit
-    const holder = this.#registry.find(this.#rawName)?.holder ?? undefined
-    return holder && this.#find((owner) => owner === holder)
+    const lock = this.#registry.find(this.#rawName)
+    return lock && this.#find((owner) => lock.isHeldBy(owner))
   }
 
   /** The owner of a bare acquisition; undefined when it is to be one of its own. */

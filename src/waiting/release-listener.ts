@@ -11,16 +11,17 @@ export const NO_EXPIRY_POLL_MS = 5_000
 const SHORT_MS = 5
 const LONGEST_SHORT_MS = 128
 
+type Listenable = Pick<RemoteLock, 'listen'>
+
 /** Listens for releases by other clients, while anybody of one local lock waits for them. */
 export class ReleaseListener {
-  readonly #remote: RemoteLock
   readonly #server: LockServer
   readonly #onWake: () => void
+  #remote: Listenable | undefined
   #listening: Subscription | null = null
   #shortMs = 1
 
-  constructor(remote: RemoteLock, server: LockServer, onWake: () => void) {
-    this.#remote = remote
+  constructor(server: LockServer, onWake: () => void) {
     this.#server = server
     this.#onWake = onWake
   }
@@ -42,11 +43,17 @@ export class ReleaseListener {
    * Listens from now on. The confirmation wakes as a message does, so that the lock is tried once
    * more when no release can be missed any longer.
    *
+   * @param remote what the next one who waits asks: other kinds may be told by other channels
    * @param ttlMs what is left of the holder's lease; -1 when it has no expiry
    * @returns how long to wait for a message before looking again, in milliseconds
    */
-  listen(ttlMs: number): number {
-    this.#listening ??= this.#remote.listen(this.#onWake)
+  listen(remote: Listenable, ttlMs: number): number {
+    if (remote !== this.#remote) {
+      this.#listening?.stop()
+      this.#listening = null
+      this.#remote = remote
+    }
+    this.#listening ??= remote.listen(this.#onWake)
     const freeMs = ttlMs >= 0 ? this.#untilFree(ttlMs) : NO_EXPIRY_POLL_MS
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)

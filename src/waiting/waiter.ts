@@ -2,6 +2,7 @@ import { Linked } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { WakeEvent } from '../kit/wake-event.ts'
 import type { Hold } from '../lease/hold.ts'
+import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
@@ -14,8 +15,7 @@ export interface AcquireRequest {
   /** The lease in milliseconds: a fixed one, or the watchdog's. */
   readonly leaseMs: number
   readonly watched: boolean
-  /** Whether it is served in turn among all who ask so. */
-  readonly fair: boolean
+  readonly kind: HoldKind
   /** How long to wait in milliseconds: 0 is not at all, Infinity without an end. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined

@@ -80,7 +80,7 @@ function newHold(leaseMs = LEASE_MS): Hold {
       owner: new Owner('client', '1'),
       id: { key: 'orders', wireOwner: 'client:1' },
       token: 7,
-      fair: false,
+      kind: { isShared: false },
       leaseMs,
       sentAt: clock.now(),
     },

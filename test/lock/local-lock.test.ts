@@ -61,7 +61,7 @@ test('a waiter is not handed the lock by two at once', async () => {
     owner: owners.next(),
     leaseMs: 10_000,
     watched: false,
-    fair: false,
+    kind: plainKind,
     waitMs,
     signal: undefined,
     known: false,

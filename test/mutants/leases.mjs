@@ -128,11 +128,30 @@ export const leases = [
   {
     id: 'dead-grant-handed-out',
     mistake: 'A grant whose answer came after its lease had run out is handed out.',
-    file: 'src/local/current-hold.ts',
+    file: 'src/local/holds.ts',
     search: 'if (hold.remainingMs() > 0) {',
     replace: 'if (hold.live) {',
     test: 'test/lease/lease-signal.test.ts',
     name: 'so that one whose reply comes after its end is not handed out',
+  },
+  {
+    id: 'one-more-ends-others',
+    mistake:
+      'Where several owners may have a lock, one who acquires it ends the holds of the others.',
+    file: 'src/local/hold-set.ts',
+    search: '      if (kind.isShared && hold.kind.isShared) return false\n',
+    replace: '',
+    test: 'test/local/kinds.test.ts',
+    name: 'is held by several owners of a client at once',
+  },
+  {
+    id: 'renewed-as-others',
+    mistake: 'The leases of a kind that has its own renewal are renewed by that of every lock.',
+    file: 'src/local/server-renewer.ts',
+    search: 'const renewal = renewalOf(hold, this.#server)',
+    replace: 'const renewal = this.#server',
+    test: 'test/local/kinds.test.ts',
+    name: 'is renewed by requests of its own, each hold by itself',
   },
   {
     id: 'no-look-after-reconnect',

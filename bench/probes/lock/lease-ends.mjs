@@ -30,7 +30,7 @@ const lost = new Promise((resolve) => {
     const leaseMs = 2_000 + Math.floor((i * 7_919) % holds) * (spreadMs / holds)
     const fields = { lockName: `it ${i}`, id: { key: `it ${i}`, wireOwner: 'c:1' }, token: 1 }
     const hold = new Hold(
-      { ...fields, leaseMs, fair: false, sentAt: clock.now() },
+      { ...fields, leaseMs, kind: { isShared: false }, sentAt: clock.now() },
       clock,
       (one) => {
         watchdog.untrack(one)

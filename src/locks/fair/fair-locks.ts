@@ -3,17 +3,27 @@ import { LocalWaiter } from '../../local/acquire.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import type { FairServer } from '../../servers/fair-server.ts'
+import type { RemoteLock } from '../../servers/lock-server.ts'
 import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
 import { FairQueue } from './fair-queue.ts'
+import { FairVerbs } from './fair-verbs.ts'
 import { Heartbeat } from './heartbeat.ts'
 
 /** The fair locks of one client: all of their queues share one heartbeat. */
 export class FairLocks implements LockKind {
-  readonly isFair = true
+  readonly isShared = false
+  readonly waitsInTurn = true
+  readonly whyNoVote = 'is a fair lock, whose queue needs one server'
+  readonly #server: FairServer
   readonly #heartbeat: Heartbeat
 
   constructor(server: FairServer, clock: Clock) {
+    this.#server = server
     this.#heartbeat = new Heartbeat(server, clock)
+  }
+
+  newVerbs({ rawName, remote }: { rawName: string; remote: RemoteLock }): FairVerbs {
+    return new FairVerbs(remote, this.#server.lock(rawName))
   }
 
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter {
@@ -40,7 +50,8 @@ class FairWaiter extends LocalWaiter {
 
   contend(): void {
     const { lock } = this
-    lock.queued ??= new FairQueue(this.#heartbeat, lock)
+    const { inTurn } = lock.remoteOf(this.request) as FairVerbs
+    lock.queued ??= new FairQueue(this.#heartbeat, lock, inTurn)
     lock.tasks.run((lock.queued as FairQueue).wait(this), this)
   }
 }

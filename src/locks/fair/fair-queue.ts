@@ -6,6 +6,7 @@ import type { LocalLock, QueuedWaiters } from '../../local/local-lock.ts'
 import { reenter } from '../../local/reenter.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HeartbeatAnswer, QueueAnswer } from '../../servers/answers.ts'
+import type { RemoteFairLock } from '../../servers/fair-server.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 import { NO_EXPIRY_POLL_MS } from '../../waiting/release-listener.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
@@ -23,11 +24,13 @@ export class FairQueue implements QueuedWaiters {
   readonly rawName: string
   readonly #lock: LocalLock
   readonly #heartbeat: Heartbeat
+  readonly #inTurn: RemoteFairLock
   readonly #inFlight = new RequestsInFlight()
   readonly places = new Places()
   #listening: Subscription | null = null
 
-  constructor(heartbeat: Heartbeat, lock: LocalLock) {
+  constructor(heartbeat: Heartbeat, lock: LocalLock, inTurn: RemoteFairLock) {
+    this.#inTurn = inTurn
     this.rawName = lock.rawName
     this.#lock = lock
     this.#heartbeat = heartbeat
@@ -50,8 +53,8 @@ export class FairQueue implements QueuedWaiters {
     let done = false
     while (!done && !waiter.settled) {
       waiter.wakeEvent.reset()
-      const { hold: own } = this.#lock.current
-      if (own?.owner === waiter.request.owner) {
+      const own = this.#own(waiter)
+      if (own !== undefined) {
         this.#leave(place)
         reenter(this.#lock, own, waiter)
         return
@@ -72,8 +75,8 @@ export class FairQueue implements QueuedWaiters {
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
     // Whoever it was has left: what came late must not hold everybody up.
-    else if (this.#lock.current.hold?.token !== token) {
-      this.#heartbeat.refuse(this.#lock.remoteFair, owner, token)
+    else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {
+      this.#heartbeat.refuse(this.#inTurn, owner, token)
     }
   }
 
@@ -109,6 +112,10 @@ export class FairQueue implements QueuedWaiters {
     for (const { waiter } of this.places) if (waiter.request.owner === owner) waiter.wakeEvent.set()
   }
 
+  #own({ request }: Waiter): Hold | undefined {
+    return this.#lock.holds.of(request.owner, request.kind)
+  }
+
   #leave(place: Place): void {
     if (!this.places.delete(place)) return
     this.#inFlight.done(place)
@@ -135,7 +142,7 @@ export class FairQueue implements QueuedWaiters {
 
   /** @returns the hold that a grant makes; null when it came too late to be of use */
   #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
-    const hold = this.#lock.current.granted(place.waiter, { token }, sentAt, leaseMs)
+    const hold = this.#lock.holds.granted(place.waiter, { token }, sentAt, leaseMs)
     if (hold !== null) this.#leave(place)
     return hold
   }
@@ -148,7 +155,7 @@ export class FairQueue implements QueuedWaiters {
     waiter.queued ||= waits
     const listens = () => this.#heartbeat.listens
     const attempt = { owner, leaseMs, ticket: waits ? ticket : null, listens, callMs }
-    return ask(this.#lock, waiter, callMs, (reply) => this.#lock.remoteFair.acquire(attempt, reply))
+    return ask(this.#lock, waiter, callMs, (reply) => this.#inTurn.acquire(attempt, reply))
   }
 
   /** @returns whether the waiter needs no more of it */
@@ -174,7 +181,7 @@ export class FairQueue implements QueuedWaiters {
       return true
     }
     if (grant?.kind === 'held') {
-      if (this.#lock.current.hold?.owner === waiter.request.owner) return false
+      if (this.#own(waiter) !== undefined) return false
       waiter.resolve(null)
       return true
     }

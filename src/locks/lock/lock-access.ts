@@ -32,11 +32,7 @@ export class LockAccess {
     this.rawName = rawName
     this.registry = locks
     this.kind = kind
-    this.currentOwner = new CurrentOwner(rawName, owner, locks, locks.leases)
-  }
-
-  get fair(): boolean {
-    return this.kind.isFair
+    this.currentOwner = new CurrentOwner(rawName, owner, locks, locks.leasesOf(kind))
   }
 
   /** @throws `InvalidArgumentError`, `ClosedError`, or the reason of an abort */
@@ -81,7 +77,7 @@ export class LockAccess {
     signal?.throwIfAborted()
     const watched = leaseMs === undefined
     const lock = this.registry.lock(this.name, this.rawName)
-    const { leases } = this.registry
+    const leases = this.registry.leasesOf(this.kind)
     const leaseOf = (hold: Hold) => {
       const lease = new Lease(hold, scoped, askedAt, {
         release: () => {
@@ -101,7 +97,7 @@ export class LockAccess {
       owner,
       leaseMs: leaseMs ?? this.registry.leaseMs,
       watched,
-      fair: this.kind.isFair,
+      kind: this.kind,
       waitMs,
       signal,
       known,

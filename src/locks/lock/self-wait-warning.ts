@@ -30,15 +30,16 @@ export function ownSelfWait(
   wanted: readonly LockAccess[],
 ): SelfWait | undefined {
   for (const access of wanted) {
-    const { name, rawName, registry } = access
-    const holder = registry.find(rawName)?.holder
+    const { name, rawName, registry, kind } = access
     // One that is taken together with others may yet be let go for want of them.
-    if (holder?.madeBy !== access || holder.isGathering(rawName)) continue
+    const isMeant = (owner: Owner) => owner.madeBy === access && !owner.isGathering(rawName)
+    const holder = registry.find(rawName)?.holder(kind, isMeant)
+    if (holder === undefined) continue
     return {
       lockName: name,
       about: lock,
       who: 'the lock object that holds it. Tasks that share the object',
-      isHeld: () => registry.find(rawName)?.holder === holder,
+      isHeld: () => registry.find(rawName)?.isHeldBy(holder) === true,
     }
   }
   return undefined
@@ -47,14 +48,15 @@ export function ownSelfWait(
 /** Whether such an owner, made in a frame that is around here too, has one of these locks. */
 export function selfWaitInFrame(wanted: readonly LockAccess[]): SelfWait | undefined {
   if (innermostFrame() === undefined) return undefined
-  for (const { name, rawName, registry } of wanted) {
-    const holder = registry.find(rawName)?.holder
-    if (holder?.madeIn === undefined || !isInside(holder.madeIn)) continue
+  const isMeant = ({ madeIn }: Owner) => madeIn !== undefined && isInside(madeIn)
+  for (const { name, rawName, registry, kind } of wanted) {
+    const holder = registry.find(rawName)?.holder(kind, isMeant)
+    if (holder?.madeIn === undefined) continue
     return {
       lockName: name,
       about: holder.madeIn,
       who: 'code in the same frame of using() or run() as the code that holds it. Tasks in one frame',
-      isHeld: () => registry.find(rawName)?.holder === holder,
+      isHeld: () => registry.find(rawName)?.isHeldBy(holder) === true,
     }
   }
   return undefined

@@ -167,7 +167,7 @@ export class AllOrNone {
     if (kept.length === 0) return
     const at = this.#wanted.indexOf(busy)
     const inOrder = kept.every((one) => this.#wanted.indexOf(one) < at)
-    const endsAt = performance.now() + this.#reach.next(inOrder, busy.access.fair)
+    const endsAt = performance.now() + this.#reach.next(inOrder, busy.access.kind.waitsInTurn)
     let over = false
     const end = () => {
       over = true

@@ -86,7 +86,7 @@ export class JointRequest {
 /** Another one of them is not to be had. */
 const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true } as const
 
-/** Plain locks of one server and slot go together; those that are waited for in turn go alone. */
+/** Those go together that one server and slot has, and for which the place has its verbs; others go alone. */
 export function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
   const groups: Wanted[][] = []
   for (const one of wanted) {
@@ -99,6 +99,8 @@ export function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
 
 function belongTogether({ access: a }: Wanted, { access: b }: Wanted): boolean {
   const { server } = a.registry
-  if (a.registry !== b.registry || a.fair || b.fair || server.acquireAll === undefined) return false
+  if (a.registry !== b.registry || a.kind !== b.kind || server.acquireAll === undefined)
+    return false
+  if (a.kind.newVerbs !== undefined) return false
   return server.groups([{ key: a.rawName }, { key: b.rawName }]).length === 1
 }

@@ -100,11 +100,11 @@ function partOf(lock: unknown): Part {
   if (!(lock instanceof HoldfastLock)) {
     throw refusal(`it is made of locks from getLock(); got ${show(lock)}`)
   }
-  const { registry, rawName, fair } = lock.access
+  const { registry, rawName, kind } = lock.access
   const { name } = lock
-  if (fair) throw refusal(`${show(name)} is a fair lock, whose queue needs one server`)
   const { server } = registry
-  if (server.whyNoVote !== null) throw refusal(`${show(name)} ${server.whyNoVote}`)
+  const whyNot = kind.whyNoVote ?? server.whyNoVote
+  if (whyNot !== null) throw refusal(`${show(name)} ${whyNot}`)
   return { name, rawName, registry, server }
 }
 

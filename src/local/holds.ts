@@ -5,44 +5,39 @@ import { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
 import type { Granted, SeenHold } from '../servers/answers.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import type { RemoteLock } from '../servers/lock-server.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import { HoldSet } from './hold-set.ts'
+import { type KindVerbs, renewalOf, toRenew } from './kind-verbs.ts'
 import { LaterCallers } from './later-callers.ts'
-import { toRenew } from './server-renewer.ts'
 import type { Services } from './services.ts'
 
-/** The lock that it is about. */
+/** The lock that they are of. */
 interface Lock {
   readonly name: string
   readonly rawName: string
-  readonly remote: RemoteLock
   readonly services: Services
+  remoteOf(hold: Hold): KindVerbs
 }
 
 /** A lease of which more is used is not passed on. */
 const MOST_USED = 0.02
 
-/** Who has one lock in this client: one hold at a time, from its grant to its end or loss. */
-export class CurrentHold {
+/** The holds of one lock in this client, each from its grant to its end or loss. */
+export class Holds extends HoldSet {
   readonly #lock: Lock
   readonly #services: Services
   readonly #onLost: () => void
-  #hold: Hold | null = null
   #forcedFrom: SeenHold | undefined
   readonly #laterCallers: LaterCallers
   readonly #onLoss = (hold: Hold, error: LeaseLostError) => this.#lost(hold, error)
 
   /** @param onLost called when the lock is not in this client's hands any more */
   constructor(lock: Lock, onLost: () => void) {
+    super()
     this.#lock = lock
     this.#services = lock.services
     this.#onLost = onLost
-    this.#laterCallers = new LaterCallers(lock.services, () => this.hold)
-  }
-
-  /** The hold that is not released, and not known to be lost. */
-  get hold(): Hold | null {
-    return this.#hold?.live ? this.#hold : null
+    this.#laterCallers = new LaterCallers(this, lock.services.clock)
   }
 
   /**
@@ -64,7 +59,7 @@ export class CurrentHold {
         id: { key: this.#lock.rawName, wireOwner },
         token: lastToken - reserved,
         lastToken,
-        fair: request.fair,
+        kind: request.kind,
         leaseMs,
         sentAt,
       },
@@ -111,7 +106,7 @@ export class CurrentHold {
         id: hold.id,
         token: hold.token + 1,
         lastToken: hold.lastToken,
-        fair: false,
+        kind: hold.kind,
         leaseMs,
         ...proof,
       },
@@ -125,16 +120,30 @@ export class CurrentHold {
   }
 
   begin(hold: Hold): void {
-    this.hold?.lose('gone', 'Redis gave the lock to another owner')
-    this.#hold = hold
+    // Its time may have run out just now.
+    if (!hold.live) return
+    if (!this.isEmpty) {
+      for (const other of this.notBeside(hold)) {
+        other.lose('gone', 'Redis gave the lock to another owner')
+      }
+    }
+    this.add(hold)
     this.#services.watchdog.track(hold)
     if (hold.askedAt > 0) this.#laterCallers.look()
   }
 
+  /** What is left of that hold: in milliseconds, or -2 when the lock is not held in its name. */
+  async look(hold: Hold): Promise<number | CallFailure> {
+    const { server, limits } = this.#services
+    const asked = renewalOf(hold, server).renew([hold.id], 0, limits.commandTimeoutMs)
+    return (await asked)[0] as number | CallFailure
+  }
+
   /** This hold was ended by force; its grant may have been read and not begun yet. */
   forced(seen: SeenHold): void {
-    if (this.hold !== null && isOf(this.hold, seen)) {
-      this.hold.lose('forced', 'forceUnlock() took it away')
+    const own = this.all.find((hold) => isOf(hold, seen))
+    if (own !== undefined) {
+      own.lose('forced', 'forceUnlock() took it away')
       return
     }
     this.#forcedFrom = seen
@@ -155,7 +164,7 @@ export class CurrentHold {
 
   /** One more acquisition that the watchdog keeps, if it does. */
   watch(hold: Hold, request: AcquireRequest): void {
-    if (!request.watched) return
+    if (!request.watched || !hold.live) return
     hold.watched += 1
     if (hold.watched === 1) this.#services.watchdog.watch(hold)
   }
@@ -168,8 +177,9 @@ export class CurrentHold {
   /** Ends the hold for its owner at once; Redis is to be told next. */
   end(hold: Hold, reason: ClosedError | undefined): void {
     this.#services.watchdog.untrack(hold)
+    // Before whoever relies on it hears of its end.
+    this.remove(hold)
     hold.end(reason)
-    this.#hold = null
   }
 
   /** @returns whether the lock was still held when Redis was told of its end */
@@ -181,10 +191,10 @@ export class CurrentHold {
 
   #lost(hold: Hold, error: LeaseLostError): void {
     this.#services.watchdog.untrack(hold)
+    const wasHeld = this.remove(hold)
     this.#services.emit('lost', { ...eventOf(hold), error })
-    if (this.#hold !== hold) return
-    this.#hold = null
-    if (error.reason === 'expired') this.#lock.remote.ranOut?.(hold.id.wireOwner)
+    if (!wasHeld) return
+    if (error.reason === 'expired') this.#lock.remoteOf(hold).ranOut?.(hold.id.wireOwner)
     this.#onLost()
   }
 }

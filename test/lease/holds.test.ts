@@ -1,5 +1,6 @@
 import type { Hold } from '../../src/lease/hold.ts'
-import { CurrentHold } from '../../src/local/current-hold.ts'
+import { plainKind } from '../../src/local/acquire.ts'
+import { Holds } from '../../src/local/holds.ts'
 import type { LocalLock } from '../../src/local/local-lock.ts'
 import { Owner } from '../../src/owner/owner.ts'
 import type { Waiter } from '../../src/waiting/waiter.ts'
@@ -7,7 +8,7 @@ import { TestClock } from './test-clock.ts'
 
 const waiterOf = (id: string, leaseMs: number) =>
   ({
-    request: { owner: new Owner('c', id), leaseMs, fair: false, watched: false },
+    request: { owner: new Owner('c', id), leaseMs, kind: plainKind, watched: false },
     wireOwner: `c:${id}`,
     doubtUntilMs: 0,
     retryBudget: { answered() {} },
@@ -16,12 +17,12 @@ const waiterOf = (id: string, leaseMs: number) =>
 /** A hold that was just granted, and what becomes of it when it is passed on. */
 function granted(clock: TestClock, leaseMs: number, blockMs: number) {
   const lock = { name: 'it', rawName: 'it', services: { clock } } as unknown as LocalLock
-  const current = new CurrentHold(lock, () => {})
+  const holds = new Holds(lock, () => {})
   const sentAt = clock.now()
   clock.block(blockMs)
   const grant = { token: 100, reserved: 63 }
-  const hold = current.granted(waiterOf('1', leaseMs), grant, sentAt) as Hold
-  return { hold, passOn: () => current.passedOn(hold, waiterOf('2', leaseMs)) }
+  const hold = holds.granted(waiterOf('1', leaseMs), grant, sentAt) as Hold
+  return { hold, passOn: () => holds.passedOn(hold, waiterOf('2', leaseMs)) }
 }
 
 afterEach(() => jest.useRealTimers())

@@ -1,0 +1,7 @@
+/** What a kind of lock says of its holds. */
+export interface HoldKind {
+  /** Whether several owners may have the lock at once, each with a hold of that kind. */
+  readonly isShared: boolean
+  /** Set where its leases are renewed by requests of their own, which no stand-in sends. */
+  readonly renewal?: object | undefined
+}

@@ -1,0 +1,51 @@
+import type { Hold } from '../lease/hold.ts'
+import type { HoldKind } from '../lease/hold-kind.ts'
+import type { LeaseToRenew } from '../servers/answers.ts'
+import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
+
+/** The verbs that one kind of lock has at the place where its locks live. */
+export interface KindVerbs
+  extends Pick<RemoteLock, 'acquire' | 'reenter' | 'release' | 'ranOut' | 'listen'>,
+    Partial<Pick<RemoteLock, 'handOver'>> {}
+
+/** Renews leases, and says which of them one request can be about. */
+export type Renewal = Pick<LockServer, 'renew' | 'groups'>
+
+/** The lock that they are about, and the verbs that the place has for every lock. */
+interface LockThere {
+  readonly rawName: string
+  readonly remote: RemoteLock
+}
+
+/** How locks of one kind are acquired and released at their place, and how their leases are renewed. */
+export interface RemoteKind extends HoldKind {
+  /**
+   * Its verbs, which a lock keeps: this is called once for each. Left out where they are those that
+   * the place has for every lock. Without a `handOver` no release passes the lock on inside the client.
+   */
+  newVerbs?(lock: LockThere): KindVerbs
+  /** Left out where its leases are renewed together with those of every lock. */
+  readonly renewal?: Renewal
+}
+
+/** @param ofAll how the leases of every lock are renewed at the place */
+export function renewalOf(hold: Hold, ofAll: Renewal): Renewal {
+  return kindOf(hold).renewal ?? ofAll
+}
+
+/** A hold as several masters are told of it: one that lost it is given back what is so by then. */
+export function toRenew(hold: Hold): LeaseToRenew {
+  return {
+    ...hold.id,
+    get holds() {
+      return hold.current.count
+    },
+    token: hold.lastToken,
+    isHeld: () => hold.current.live,
+  }
+}
+
+/** The kind of a hold or of a request. Rooms that know no server know it as less than it is. */
+export function kindOf({ kind }: { readonly kind: HoldKind }): RemoteKind {
+  return kind as RemoteKind
+}

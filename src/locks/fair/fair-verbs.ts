@@ -1,0 +1,40 @@
+import type { KindVerbs } from '../../local/kind-verbs.ts'
+import type { AcquireAnswer, ReenterAnswer, Released } from '../../servers/answers.ts'
+import type { RemoteFairLock } from '../../servers/fair-server.ts'
+import type { Attempt, Ending, Reentry, RemoteLock } from '../../servers/lock-server.ts'
+import type { Reply } from '../../servers/reply.ts'
+import type { Subscription } from '../../servers/subscription.ts'
+
+/** The verbs of a fair lock: those of every lock, but for its last release, which passes it on in turn. */
+export class FairVerbs implements KindVerbs {
+  readonly inTurn: RemoteFairLock
+  readonly #remote: RemoteLock
+
+  constructor(remote: RemoteLock, inTurn: RemoteFairLock) {
+    this.#remote = remote
+    this.inTurn = inTurn
+  }
+
+  /** Out of turn: who waits in turn asks by `inTurn`. */
+  acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void {
+    this.#remote.acquire(attempt, reply)
+  }
+
+  reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void {
+    this.#remote.reenter(reentry, reply)
+  }
+
+  release(ending: Ending, reply: Reply<Released>): void {
+    const { owner, holds, token, callMs } = ending
+    if (holds === 0) this.inTurn.release(owner, token, callMs, reply)
+    else this.#remote.release(ending, reply)
+  }
+
+  ranOut(owner: string): void {
+    this.#remote.ranOut?.(owner)
+  }
+
+  listen(onWake: (message?: string) => void): Subscription {
+    return this.#remote.listen(onWake)
+  }
+}

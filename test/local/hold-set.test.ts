@@ -1,0 +1,57 @@
+import type { Hold } from '../../src/lease/hold.ts'
+import { HoldSet } from '../../src/local/hold-set.ts'
+import { Owner } from '../../src/owner/owner.ts'
+
+const [A, B] = [new Owner('c', 'a'), new Owner('c', 'b')] as const
+const shared = { isShared: true }
+const exclusive = { isShared: false }
+
+const holdOf = (owner: Owner, kind: Hold['kind']) => ({ owner, kind }) as Hold
+
+class Opened extends HoldSet {
+  constructor(...holds: Hold[]) {
+    super()
+    for (const hold of holds) this.add(hold)
+  }
+
+  override notBeside(hold: Hold): Hold[] {
+    return super.notBeside(hold)
+  }
+
+  override remove(hold: Hold): boolean {
+    return super.remove(hold)
+  }
+}
+
+test.each([
+  ['a shared hold does not keep out who shares it', shared, B, shared, false],
+  ['a shared hold keeps out whom it excludes', shared, B, exclusive, true],
+  ['a shared hold does not keep out its own owner', shared, A, exclusive, false],
+  ['an exclusive hold keeps out who would share it', exclusive, B, shared, true],
+  ['an exclusive hold keeps out others', exclusive, B, exclusive, true],
+  ['an exclusive hold does not keep out its own owner', exclusive, A, shared, false],
+])('%s', (_, held, owner, kind, isKeptOut) => {
+  const hold = holdOf(A, held)
+  const set = new Opened(hold)
+  expect(set.keepsOut({ owner, kind })).toBe(isKeptOut)
+  // A grant all the same says that the hold is over.
+  expect(set.notBeside(holdOf(owner, kind))).toEqual(isKeptOut ? [hold] : [])
+})
+
+test('one more exclusive hold of an owner takes the place of the one before', () => {
+  const hold = holdOf(A, exclusive)
+  expect(new Opened(hold).notBeside(holdOf(A, exclusive))).toEqual([hold])
+})
+
+test('an owner may have a shared hold beside an exclusive one, and re-enters each by its kind', () => {
+  const [writing, reading] = [holdOf(A, exclusive), holdOf(A, shared)]
+  const set = new Opened(writing, reading)
+  expect(set.all).toEqual([writing, reading])
+  expect([set.of(A, exclusive), set.of(A, shared)]).toEqual([writing, reading])
+  expect([set.of(B, exclusive), set.of(B, shared)]).toEqual([undefined, undefined])
+  expect(set.keepsOut({ owner: B, kind: shared })).toBe(true)
+  expect(set.remove(writing)).toBe(true)
+  expect(set.keepsOut({ owner: B, kind: shared })).toBe(false)
+  expect(set.keepsOut({ owner: B, kind: exclusive })).toBe(true)
+  expect([set.remove(reading), set.isEmpty, set.remove(reading)]).toEqual([true, true, false])
+})

@@ -1,0 +1,128 @@
+import { RacingWaiter } from '../../src/local/acquire.ts'
+import type { KindVerbs } from '../../src/local/kind-verbs.ts'
+import type { LockKind } from '../../src/local/lock-kind.ts'
+import type { Released } from '../../src/servers/answers.ts'
+import type { RemoteLock } from '../../src/servers/lock-server.ts'
+import type { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
+import { type Reply, replyWith } from '../../src/servers/reply.ts'
+
+interface Reader {
+  holds: number
+  endsAt: number
+}
+
+/** What a server has of the readers of all its locks: by the name of the lock, then of the owner. */
+export class Readers {
+  readonly #all = new Map<string, Map<string, Reader>>()
+  /** Who was asked about by each renewal. */
+  readonly renewals: string[][] = []
+  /** How often one who writes has handed the lock over. */
+  handOvers = 0
+
+  /** Those of one lock by now. */
+  of(rawName: string, now = Date.now()): Map<string, Reader> {
+    const readers = this.#all.get(rawName) ?? new Map<string, Reader>()
+    this.#all.set(rawName, readers)
+    for (const [owner, { endsAt }] of readers) if (now > endsAt) readers.delete(owner)
+    return readers
+  }
+
+  /** Owners and their hold counts. */
+  holds(rawName: string): Record<string, number> {
+    return Object.fromEntries([...this.of(rawName)].map(([owner, { holds }]) => [owner, holds]))
+  }
+}
+
+const freeForAll = (rawName: string, { server }: MemoryConnection): Released => ({
+  kind: 'freed',
+  listeners: server.releases.publish(rawName, '0'),
+})
+
+/** The verbs of one who reads: beside other readers, and not while somebody writes. */
+function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remote: RemoteLock) {
+  const on = <T>(reply: Reply<T>, verb: (readers: Map<string, Reader>, now: number) => T) =>
+    replyWith(
+      there.request((now) => verb(all.of(rawName, now), now)),
+      reply,
+    )
+  const verbs: KindVerbs = {
+    acquire: ({ owner, leaseMs }, reply) =>
+      on(reply, (readers, now) => {
+        const record = there.server.record(rawName, now)
+        if (record.holder !== null) return { kind: 'held', ttlMs: record.ttlMs(now) }
+        readers.set(owner, { holds: 1, endsAt: now + leaseMs })
+        const token = there.server.mint(record, now, { leaseMs, counterMs: there.counterMs })
+        return { kind: 'granted', token }
+      }),
+    reenter: ({ owner, holds, token, leaseMs }, reply) =>
+      on(reply, (readers, now) => {
+        const reader = readers.get(owner)
+        if (reader === undefined) return { kind: 'gone' }
+        reader.holds = Math.max(reader.holds, holds)
+        reader.endsAt = Math.max(reader.endsAt, now + leaseMs)
+        return { kind: 'granted', token }
+      }),
+    release: ({ owner, holds }, reply) =>
+      on(reply, (readers): Released => {
+        const reader = readers.get(owner)
+        if (reader === undefined) return { kind: 'gone' }
+        reader.holds = Math.min(reader.holds, holds)
+        if (holds > 0) return { kind: 'kept' }
+        readers.delete(owner)
+        return freeForAll(rawName, there)
+      }),
+    listen: (onWake) => remote.listen(onWake),
+  }
+  return verbs
+}
+
+/** A kind of lock that several owners may have at once. */
+export function readKind(all: Readers, there: MemoryConnection): LockKind {
+  return {
+    isShared: true,
+    waitsInTurn: false,
+    newVerbs: ({ rawName, remote }) => readVerbs(all, there, rawName, remote),
+    newWaiter: (lock, request) => new RacingWaiter(lock, request),
+    renewal: {
+      groups: (locks) => [[...locks.keys()]],
+      renew: (leases, leaseMs) => {
+        all.renewals.push(leases.map(({ wireOwner }) => wireOwner))
+        return there.request((now) =>
+          leases.map(({ key, wireOwner }) => {
+            const reader = all.of(key, now).get(wireOwner)
+            if (reader === undefined) return -2
+            reader.endsAt = Math.max(reader.endsAt, now + leaseMs)
+            return Math.max(0, reader.endsAt - now)
+          }),
+        )
+      },
+    },
+  }
+}
+
+/** A kind of lock that one owner has, and only while nobody reads. */
+export function writeKind(all: Readers, there: MemoryConnection): LockKind {
+  return {
+    isShared: false,
+    waitsInTurn: false,
+    newVerbs: ({ rawName, remote }) => ({
+      acquire: (attempt, reply) => {
+        const ends = [...all.of(rawName).values()].map(({ endsAt }) => endsAt)
+        if (ends.length === 0) {
+          remote.acquire(attempt, reply)
+          return
+        }
+        const held = (now: number) => ({ kind: 'held' as const, ttlMs: Math.max(...ends) - now })
+        replyWith(there.request(held), reply)
+      },
+      reenter: (reentry, reply) => remote.reenter(reentry, reply),
+      handOver: (passing, reply) => {
+        all.handOvers += 1
+        remote.handOver(passing, reply)
+      },
+      release: (ending, reply) => remote.release(ending, reply),
+      listen: (onWake) => remote.listen(onWake),
+    }),
+    newWaiter: (lock, request) => new RacingWaiter(lock, request),
+  }
+}
