@@ -4,6 +4,7 @@ import type { Lease } from '../lease/lease.ts'
 import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { abandonName, ask, callMsFor, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
+import { newLease } from './local-lease.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
@@ -55,6 +56,10 @@ export abstract class LocalWaiter extends Waiter {
       if (other.contending) other.wakeEvent.set()
       else lock.tasks.run(reenter(lock, hold, other))
     }
+  }
+
+  newLease(hold: Hold): Lease {
+    return newLease(this.lock, hold, this.request)
   }
 }
 

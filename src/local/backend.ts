@@ -3,6 +3,7 @@ import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
 import { type StandIn, Watchdog } from '../lease/watchdog.ts'
 import type { Frames } from '../owner/frames.ts'
+import { HeldLeases } from '../owner/held-leases.ts'
 import type { Owners } from '../owner/owners.ts'
 import type { FairServer } from '../servers/fair-server.ts'
 import type { LockServer } from '../servers/lock-server.ts'
@@ -42,7 +43,7 @@ export class Backend {
 
   constructor(
     { owners, frames, settings, emit }: Client,
-    { server, fairServer, longestLeaseMs, standIn }: Place,
+    { server, fairServer, longestLeaseMs = Infinity, standIn }: Place,
   ) {
     const { leaseMs, commandTimeoutMs, outageMs } = settings
     this.#server = server
@@ -82,10 +83,11 @@ export class Backend {
           whyDown: () => server.whyDown,
         },
         emit,
+        leases: new HeldLeases(),
+        longestLeaseMs,
       },
       frames,
       leaseMs,
-      longestLeaseMs,
     )
   }
 

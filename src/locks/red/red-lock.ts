@@ -51,7 +51,7 @@ export class RedLocks {
     if (clients.size < parts.length) {
       throw refusal('two of the locks are of one client, and a server has one vote')
     }
-    const explicit = locks.flatMap(({ access }) => access.currentOwner.explicit ?? [])
+    const explicit = locks.flatMap(({ currentOwner }) => currentOwner.explicit ?? [])
     if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
       throw refusal('an `owner` must be of the client whose getRedLock() is called')
     }
@@ -100,9 +100,8 @@ function partOf(lock: unknown): Part {
   if (!(lock instanceof HoldfastLock)) {
     throw refusal(`it is made of locks from getLock(); got ${show(lock)}`)
   }
-  const { registry, rawName, fair } = lock.access
-  const { name } = lock
-  if (fair) throw refusal(`${show(name)} is a fair lock, whose queue needs one server`)
+  const { name, registry, rawName, kind } = lock
+  if (kind.isFair) throw refusal(`${show(name)} is a fair lock, whose queue needs one server`)
   const { server } = registry
   if (server.whyNoVote !== null) throw refusal(`${show(name)} ${server.whyNoVote}`)
   return { name, rawName, registry, server }
