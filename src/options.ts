@@ -133,8 +133,8 @@ export interface TryLockOptions extends LockOptions {
 }
 
 /** What `lock` and `using` take, and what `tryLock` and `tryUsing` do. */
-export const LOCK_OPTIONS = ['leaseMs', 'signal'] as const
-export const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'signal'] as const
+const LOCK_OPTIONS = ['leaseMs', 'signal'] as const
+const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'signal'] as const
 
 /** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */
 export interface Acquisition {
@@ -144,16 +144,21 @@ export interface Acquisition {
   readonly signal: AbortSignal | undefined
 }
 
+/** What `lock` and `using` mean, and what `tryLock` and `tryUsing` do, where nothing is given. */
+const UNTIL_HELD: Acquisition = { leaseMs: undefined, waitMs: Infinity, signal: undefined }
+const ONCE: Acquisition = { leaseMs: undefined, waitMs: 0, signal: undefined }
+
 /**
  * @param options what the user gave
  * @param known the options that the form takes
- * @param waitMs what holds where none is given
+ * @param otherwise what holds where nothing is given
  */
-export function resolveAcquisition(
+function resolveAcquisition(
   options: unknown,
   known: readonly (keyof TryLockOptions)[],
-  waitMs: number,
+  otherwise: Acquisition,
 ): Acquisition {
+  if (options === undefined) return otherwise
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError(`Lock options must be an object; got ${show(options)}.`)
   }
@@ -164,7 +169,7 @@ export function resolveAcquisition(
   }
   return {
     leaseMs: given.leaseMs === undefined ? undefined : leaseMs(given.leaseMs, '`leaseMs`'),
-    waitMs: given.waitMs === undefined ? waitMs : wholeWaitMs(given.waitMs),
+    waitMs: given.waitMs === undefined ? otherwise.waitMs : wholeWaitMs(given.waitMs),
     signal: given.signal,
   }
 }
@@ -172,8 +177,8 @@ export function resolveAcquisition(
 /** How the arguments of `lock` are meant: options, or a lease alone. */
 export function lockArguments(options: unknown, others: readonly unknown[]): Acquisition {
   assertNoMore(others)
-  const given = typeof options === 'object' ? options : { leaseMs: options }
-  return resolveAcquisition(given, LOCK_OPTIONS, Infinity)
+  const isLease = options !== undefined && typeof options !== 'object'
+  return usingOptions(isLease ? { leaseMs: options } : options)
 }
 
 /** How the arguments of `tryLock` are meant: options, or a wait and a lease. */
@@ -183,8 +188,18 @@ export function tryLockArguments(
   others: readonly unknown[],
 ): Acquisition {
   assertNoMore(others)
-  const given = typeof first === 'object' ? first : { waitMs: first, leaseMs }
-  return resolveAcquisition(given, TRY_LOCK_OPTIONS, 0)
+  const areTimes = typeof first !== 'object' && (first !== undefined || leaseMs !== undefined)
+  return tryUsingOptions(areTimes ? { waitMs: first, leaseMs } : first)
+}
+
+/** How the options of `using` are meant. */
+export function usingOptions(options: unknown): Acquisition {
+  return resolveAcquisition(options, LOCK_OPTIONS, UNTIL_HELD)
+}
+
+/** How the options of `tryUsing` are meant. */
+export function tryUsingOptions(options: unknown): Acquisition {
+  return resolveAcquisition(options, TRY_LOCK_OPTIONS, ONCE)
 }
 
 function wholeWaitMs(value: unknown): number {

@@ -22,6 +22,10 @@ export class LinkedList<T extends Linked<T>> {
     return this.#first
   }
 
+  get last(): T | undefined {
+    return this.#last
+  }
+
   get size(): number {
     return this.#size
   }

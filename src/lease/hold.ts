@@ -57,8 +57,8 @@ export class Hold extends Linked<Hold> implements Dated {
   watched = 0
   /** When it was lost, on `performance.now()`. */
   lostAt: number | undefined
-  /** Called when it is lost: for whoever keeps its leases. */
-  whenLost: (() => void) | undefined
+  /** Where its leases are kept, which is told when it is lost. */
+  keptIn: { lookAfter(): void } | undefined
   #doubtUntilMs = 0
   readonly #clock: Clock
   readonly #onLost: (hold: Hold, error: LeaseLostError) => void
@@ -203,7 +203,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.#loss = error
     this.lostAt = performance.now()
     this.#onLost(this, error)
-    this.whenLost?.()
+    this.keptIn?.lookAfter()
     this.#signal?.abort(error)
   }
 

@@ -1,24 +1,13 @@
-import { type InvalidArgumentError, LeaseLostError, releasedError } from '../errors.ts'
+import { type InvalidArgumentError, LeaseLostError } from '../errors.ts'
+import { BaseLease } from './base-lease.ts'
 import type { Hold } from './hold.ts'
-
-/** What a lease asks of the lock it came from. */
-export interface LeaseActions {
-  release(): Promise<boolean>
-  extend(leaseMs: number): Promise<void>
-}
 
 /**
  * One acquisition of a lock: the right to act until a moment, which is judged by the holder's own
  * clocks. `release()` undoes exactly this acquisition, once.
  */
-export class Lease implements AsyncDisposable {
+export abstract class Lease extends BaseLease {
   readonly #hold: Hold
-  readonly #actions: LeaseActions
-  /** @internal */
-  readonly scoped: boolean // `using` acquired it, and so releases it.
-  /** @internal */
-  readonly askedAt: number
-  #released: Promise<boolean> | undefined
   /**
    * Whether its holder was told that it is lost.
    *
@@ -27,11 +16,9 @@ export class Lease implements AsyncDisposable {
   told = false
 
   /** @internal */
-  constructor(hold: Hold, scoped: boolean, askedAt: number, actions: LeaseActions) {
+  constructor(hold: Hold, scoped: boolean, askedAt: number) {
+    super(scoped, askedAt)
     this.#hold = hold
-    this.scoped = scoped
-    this.askedAt = askedAt
-    this.#actions = actions
   }
 
   /** The name of the lock, as it was given to `getLock`. */
@@ -67,18 +54,13 @@ export class Lease implements AsyncDisposable {
     return this.#hold.signal
   }
 
-  /** Whether this acquisition may still be relied upon, judged by the clocks at this moment. */
-  get valid(): boolean {
-    return this.remaining() > 0
-  }
-
   /**
    * How long it may still be relied upon unless it is renewed, in milliseconds; 0 when it is lost
    * or released. Counted from before the request was sent, on the worse of the monotonic and the
    * wall clock, less 1 % + 2 ms for drift and a margin of 5 %, at most 100 ms.
    */
   remaining(): number {
-    return this.#released === undefined ? this.#hold.remainingMs() : 0
+    return this.released ? 0 : this.#hold.remainingMs()
   }
 
   /**
@@ -89,7 +71,7 @@ export class Lease implements AsyncDisposable {
    * the {@link token}.
    */
   assertValid(): void {
-    if (this.#released !== undefined) throw releasedError(this.name)
+    this.assertNotReleased()
     this.#hold.loseIfExpired()
     if (this.#hold.live) return
     this.told = true
@@ -106,27 +88,13 @@ export class Lease implements AsyncDisposable {
    * stands as it was.
    */
   async extend(leaseMs: number): Promise<void> {
-    if (this.#released !== undefined) throw releasedError(this.name)
+    this.assertNotReleased()
     try {
-      await this.#actions.extend(leaseMs)
+      await this.lengthen(leaseMs)
     } catch (error) {
       this.told ||= error === this.#hold.loss
       throw error
     }
-  }
-
-  /**
-   * Undoes this acquisition. The lock is free when all acquisitions of the hold are undone.
-   * Calling it again returns the same promise and changes nothing.
-   *
-   * @returns true when the lock was still held; false when the lease had been lost before, so that
-   * a `finally` does not hide the error of the work itself. Rejects with `RedisUnavailableError`
-   * or `RedisRefusedError` when Redis did not confirm it within `outageMs`: it is then tried on in
-   * the background, and the lock ends with its lease at the latest.
-   */
-  release(): Promise<boolean> {
-    this.#released ??= this.#actions.release()
-    return this.#released
   }
 
   /**
@@ -136,7 +104,7 @@ export class Lease implements AsyncDisposable {
    * the block itself is not hidden: JavaScript makes a `SuppressedError` of both.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#released !== undefined || (await this.release()) || this.told) return
+    if (this.released || (await this.release()) || this.told) return
     // Whoever closed the client knows that nothing is held any more.
     if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
   }
@@ -147,13 +115,21 @@ export class Lease implements AsyncDisposable {
   }
 
   /** @internal */
-  get released(): boolean {
-    return this.#released !== undefined
+  protected abstract lengthen(leaseMs: number): Promise<void>
+
+  /** @internal */
+  endedBy(reasonOf: (lease: Lease) => Error): void {
+    this.#hold.endedBy(reasonOf(this))
+  }
+
+  /** @internal */
+  over(): Error {
+    return this.#hold.over()
   }
 
   /** @internal */
   get live(): boolean {
-    return this.#released === undefined && this.#hold.live
+    return !this.released && this.#hold.live
   }
 
   /** @internal */

@@ -5,6 +5,7 @@ import type { AcquireAnswer } from '../servers/answers.ts'
 import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { type Asked, Asking, abandonName, callMsFor, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
+import { newLease } from './local-lease.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
@@ -56,6 +57,10 @@ export abstract class LocalWaiter extends Waiter {
       if (other.contending) other.wakeEvent.set()
       else if (lock.holds.of(request.owner, other.request.kind) === hold) reenter(lock, hold, other)
     }
+  }
+
+  newLease(hold: Hold): Lease {
+    return newLease(this.lock, hold, this.request)
   }
 }
 

@@ -3,6 +3,7 @@ import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
 import { type StandIn, Watchdog } from '../lease/watchdog.ts'
 import type { Frames } from '../owner/frames.ts'
+import { HeldLeases } from '../owner/held-leases.ts'
 import type { Owners } from '../owner/owners.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import { PendingReleases } from '../servers/pending-releases.ts'
@@ -39,7 +40,7 @@ export class Backend {
 
   constructor(
     { owners, frames, settings, emit }: Client,
-    { server, longestLeaseMs, standIn }: Place,
+    { server, longestLeaseMs = Infinity, standIn }: Place,
   ) {
     const { leaseMs, commandTimeoutMs, outageMs } = settings
     this.#server = server
@@ -78,10 +79,12 @@ export class Backend {
           whyDown: () => server.whyDown,
         },
         emit,
+        leases: new HeldLeases(),
+        sharedLeases: new HeldLeases(),
+        longestLeaseMs,
       },
       frames,
       leaseMs,
-      longestLeaseMs,
     )
   }
 

@@ -1,18 +1,17 @@
-import { ClosedError, InvalidArgumentError } from '../errors.ts'
+import { ClosedError } from '../errors.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Frames } from '../owner/frames.ts'
-import { HeldLeases, type Kept } from '../owner/held-leases.ts'
+import { HeldLeases } from '../owner/held-leases.ts'
+import type { Kept } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Owners } from '../owner/owners.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import { LocalLock } from './local-lock.ts'
+import { assertNotLonger } from './longest-lease.ts'
 import { close } from './release.ts'
-import type { Services } from './services.ts'
-
-/** A lease of several locks. */
-type HeldTogether = Kept & { readonly scoped: boolean }
+import { leasesOf, type Services } from './services.ts'
 
 /** So many locks that nobody has or wants are kept in mind, for whoever wants them next. */
 const MOST_IDLE = 512
@@ -20,13 +19,9 @@ const MOST_IDLE = 512
 /** Where the lock objects of one client meet: one lock for each name in use. */
 export class LocalLocks {
   readonly frames: Frames
-  readonly #leases = new HeldLeases<Lease>()
-  /** Apart from those: an owner who has both releases each by a lock object of its kind. */
-  readonly #sharedLeases = new HeldLeases<Lease>()
-  /** Those of several locks, whose kind alone knows what they are. */
-  readonly multiLeases = new HeldLeases<HeldTogether>()
+  /** Leases of several locks, whose kind alone knows what they are. */
+  readonly multiLeases = new HeldLeases<Kept>()
   readonly leaseMs: number
-  readonly #longestLeaseMs: number
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
@@ -34,14 +29,7 @@ export class LocalLocks {
   readonly #idle = new Set<string>()
   #closed = false
 
-  constructor(
-    owners: Owners,
-    services: Services,
-    frames: Frames,
-    leaseMs: number,
-    longestLeaseMs = Infinity,
-  ) {
-    this.#longestLeaseMs = longestLeaseMs
+  constructor(owners: Owners, services: Services, frames: Frames, leaseMs: number) {
     this.#owners = owners
     this.#services = services
     this.frames = frames
@@ -64,8 +52,8 @@ export class LocalLocks {
     return this.#services.emit
   }
 
-  leasesOf({ isShared }: HoldKind): HeldLeases<Lease> {
-    return isShared ? this.#sharedLeases : this.#leases
+  leasesOf(kind: HoldKind): HeldLeases<Lease> {
+    return leasesOf(this.#services, kind)
   }
 
   newOwner(): Owner {
@@ -120,22 +108,15 @@ export class LocalLocks {
     if (this.#closed) throw closedError(lockName)
   }
 
-  /** A master that may have forgotten rests for the longest lease, and for no longer. */
   assertNotLonger(lockName: string, leaseMs = 0): void {
-    const longest = this.#longestLeaseMs
-    if (leaseMs <= longest) return
-    throw new InvalidArgumentError(
-      `Lock "${lockName}": a lease of ${leaseMs} ms is longer than \`longestLeaseMs\`, which is ${longest}. ` +
-        'Raise that option for all clients of these masters, or let the watchdog renew a shorter lease.',
-      lockName,
-    )
+    assertNotLonger(this.#services, lockName, leaseMs)
   }
 
   /** Releases what is held and lets nobody wait any more. */
   async close(): Promise<void> {
     this.#closed = true
-    this.#leases.close()
-    this.#sharedLeases.close()
+    this.#services.leases.close()
+    this.#services.sharedLeases.close()
     this.multiLeases.close()
     const all = [...this.#all.values()]
     await Promise.all(all.map((lock) => close(lock, closedError(lock.name))))

@@ -1,6 +1,9 @@
 import type { Emit } from '../events.ts'
 import type { Clock } from '../lease/clock.ts'
+import type { HoldKind } from '../lease/hold-kind.ts'
+import type { Lease } from '../lease/lease.ts'
 import type { Watchdog } from '../lease/watchdog.ts'
+import type { HeldLeases } from '../owner/held-leases.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import type { PendingReleases } from '../servers/pending-releases.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
@@ -13,4 +16,14 @@ export interface Services {
   readonly clock: Clock
   readonly limits: Limits
   readonly emit: Emit
+  /** The leases that an `unlock()` could mean: of exclusive kinds. */
+  readonly leases: HeldLeases<Lease>
+  /** Of shared kinds: an owner who has both releases each by a lock object of its kind. */
+  readonly sharedLeases: HeldLeases<Lease>
+  /** A longer lease is refused, in milliseconds. */
+  readonly longestLeaseMs: number
+}
+
+export function leasesOf(services: Services, { isShared }: HoldKind): HeldLeases<Lease> {
+  return isShared ? services.sharedLeases : services.leases
 }

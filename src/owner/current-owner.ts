@@ -1,6 +1,6 @@
 import type { Frames } from './frames.ts'
-import type { HeldLeases, Kept } from './held-leases.ts'
-import { Holder } from './holder.ts'
+import type { HeldLeases } from './held-leases.ts'
+import { Holder, type Kept } from './holder.ts'
 import type { Owner } from './owner.ts'
 
 /** What is known of the locks of one client at one place, those that are held or waited for. */
@@ -20,7 +20,7 @@ interface LockInUse {
  * For whom the running code acts when it uses one lock object. What that acquires for nobody else,
  * each time as an owner of its own, is kept here.
  */
-export class CurrentOwner<L extends Kept & { readonly scoped: boolean }> extends Holder {
+export class CurrentOwner<L extends Kept> extends Holder {
   /** The owner that the lock object was made with. It goes before all frames. */
   readonly explicit: Owner | undefined
   readonly #rawName: string

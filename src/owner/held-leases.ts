@@ -1,20 +1,4 @@
-import type { Holder } from './holder.ts'
-
-/** What is kept: a lease of one lock, or of several. */
-export interface Kept {
-  /** Whether it is neither released nor lost. */
-  readonly live: boolean
-  /** When it was lost, on `performance.now()`; undefined while it was not. */
-  readonly lostAt: number | undefined
-  /**
-   * When its call began, on `performance.now()`; Infinity for one that acts for an owner whose calls
-   * follow each other.
-   */
-  readonly askedAt: number
-  readonly leaseMs: number
-  /** What is the same for all acquisitions of one hold, which are lost together. */
-  readonly of: object
-}
+import type { Holder, Kept, LeaseList } from './holder.ts'
 
 /** The last one that was lost is remembered for so long, in milliseconds: an hour. */
 const LAST_KEPT_MS = 3_600_000
@@ -26,9 +10,6 @@ const MOST_LOST = 100
 const LEAST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
-/** How many of them there are: each has a number. */
-let made = 0
-
 /**
  * Which leases an `unlock()` could mean: those of an owner, or those that a lock object acquired
  * outside any frame. Each on its lock, in the order of their acquisition.
@@ -38,44 +19,30 @@ let made = 0
  * and the last of them for an hour.
  */
 export class HeldLeases<L extends Kept> {
-  /** Sets its leases apart: a holder has others in other `Holdings`, maybe under the same name. */
-  readonly #prefix: string
   /** Where something was lost: holders that nobody knows any more go with all that they keep. */
-  #places: { readonly holder: WeakRef<Holder>; readonly key: string }[] = []
-  /** Of each holder the keys that are among them: its lists come and go. */
-  readonly #known = new WeakMap<Holder, Set<string>>()
+  #lookedAfter: WeakRef<LeaseList>[] = []
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor() {
-    made += 1
-    this.#prefix = `${made}:`
-  }
-
-  add(holder: Holder, rawName: string, lease: L): void {
-    const key = this.#prefix + rawName
-    holder.keep(key, lease)
-    const [first, second] = holder.kept(key) as readonly L[]
-    if (second !== undefined && first?.lostAt !== undefined) this.#forget(holder, key)
-  }
-
-  remove(holder: Holder, rawName: string, lease: L): void {
-    holder.drop(this.#prefix + rawName, lease)
+  /** @returns where it is until it is released or forgotten */
+  add(holder: Holder, rawName: string, lease: L): LeaseList {
+    const list = holder.listFor(this, rawName)
+    list.add(lease)
+    if (list.size > 1 && list.first?.lostAt !== undefined) forget(list)
+    return list
   }
 
   /** Something of it was lost, or may be: it will be forgotten in time, used or not. */
-  lookAfter(holder: Holder, rawName: string): void {
-    const key = this.#prefix + rawName
-    if (this.#known.get(holder)?.has(key) || !holder.kept(key)?.length) return
-    const keys = this.#known.get(holder) ?? new Set()
-    this.#known.set(holder, keys.add(key))
-    this.#places.push({ holder: new WeakRef(holder), key })
+  lookAfter(list: LeaseList): void {
+    if (list.isLookedAfter || list.size === 0) return
+    list.isLookedAfter = true
+    this.#lookedAfter.push(new WeakRef(list))
     this.#arm(LEAST_PAUSE_MS)
   }
 
   /** The one that is held, if any. */
   live(holder: Holder, rawName: string): L | undefined {
-    return this.#leases(holder, rawName)?.findLast((lease) => lease.live)
+    return findLast<L>(holder.leasesOf(this, rawName), ({ live }) => live)
   }
 
   /**
@@ -83,10 +50,10 @@ export class HeldLeases<L extends Kept> {
    * held that is lost now, it is no nested code: then as in {@link earliest}.
    */
   latest(holder: Holder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
-    const leases = this.#leases(holder, rawName)
-    const last = leases?.findLast(accepts)
+    const leases = holder.leasesOf(this, rawName)
+    const last = findLast<L>(leases, accepts)
     if (last === undefined || last.askedAt === Infinity) return last
-    return leases?.find(({ lostAt }) => lostAt !== undefined && lostAt > last.askedAt) ?? last
+    return find<L>(leases, ({ lostAt }) => lostAt !== undefined && lostAt > last.askedAt) ?? last
   }
 
   /**
@@ -95,49 +62,30 @@ export class HeldLeases<L extends Kept> {
    * and not the other's lock. Else the one that is held comes first.
    */
   earliest(holder: Holder, rawName: string): L | undefined {
-    this.#forget(holder, this.#prefix + rawName)
-    const leases = this.#leases(holder, rawName)
-    const held = leases?.find(({ live }) => live)
-    if (held === undefined) return leases?.at(0)
-    return leases?.find(({ lostAt }) => lostAt !== undefined && lostAt > held.askedAt) ?? held
+    const leases = holder.leasesOf(this, rawName)
+    if (leases !== undefined) forget(leases)
+    const held = find<L>(leases, ({ live }) => live)
+    if (held === undefined) return leases?.first as L | undefined
+    return find<L>(leases, ({ lostAt }) => lostAt !== undefined && lostAt > held.askedAt) ?? held
   }
 
   /** Forgets what was lost there. Returns whether there was any, whose holder may yet come. */
   forgetLost(holder: Holder, rawName: string): boolean {
-    const lost = this.#leases(holder, rawName)?.filter(({ lostAt }) => lostAt !== undefined) ?? []
-    for (const lease of lost) holder.drop(this.#prefix + rawName, lease)
-    return lost.length > 0
+    const leases = holder.leasesOf(this, rawName)
+    let any = false
+    for (let lease = leases?.first, next = lease; lease !== undefined; lease = next) {
+      next = lease.after
+      if (lease.lostAt === undefined) continue
+      leases?.remove(lease)
+      any = true
+    }
+    return any
   }
 
   close(): void {
     this.#closed = true
-    this.#places = []
+    this.#lookedAfter = []
     clearTimeout(this.#timer)
-  }
-
-  #leases(holder: Holder, rawName: string): readonly L[] | undefined {
-    return holder.kept(this.#prefix + rawName) as readonly L[] | undefined
-  }
-
-  /** @returns when to look again, on `performance.now()`; undefined when nothing is left */
-  #forget(holder: Holder, key: string): number | undefined {
-    const leases = holder.kept(key) as readonly L[] | undefined
-    if (leases === undefined || leases.length === 0) return undefined
-    const last = leases.findLast(({ lostAt }) => lostAt !== undefined)
-    const now = performance.now()
-    const live = leases.filter((lease) => lease.live)
-    let excess = leases.length - live.length - MOST_LOST
-    let next = now + LONGEST_PAUSE_MS
-    for (const lease of [...leases]) {
-      const { lostAt, leaseMs } = lease
-      if (lostAt === undefined) continue
-      const keptMs = lease.of === last?.of ? Math.max(leaseMs, LAST_KEPT_MS) : leaseMs
-      const isOthers = live.some(({ askedAt }) => askedAt < lostAt)
-      excess -= 1
-      if (excess >= 0 || (lostAt + keptMs <= now && !isOthers)) holder.drop(key, lease)
-      else if (lostAt + keptMs > now) next = Math.min(next, lostAt + keptMs)
-    }
-    return next
   }
 
   #arm(inMs: number): void {
@@ -148,17 +96,59 @@ export class HeldLeases<L extends Kept> {
   #sweep(): void {
     this.#timer = undefined
     let next = Infinity
-    this.#places = this.#places.filter(({ holder, key }) => {
-      const known = holder.deref()
-      if (known === undefined) return false
-      const at = this.#forget(known, key)
-      if (at === undefined || !known.kept(key)?.length) {
-        this.#known.get(known)?.delete(key)
-        return false
-      }
-      next = Math.min(next, at)
-      return true
+    this.#lookedAfter = this.#lookedAfter.filter((known) => {
+      const list = known.deref()
+      if (list === undefined) return false
+      next = Math.min(next, forget(list))
+      if (list.size > 0) return true
+      list.isLookedAfter = false
+      list.holder.dropEmpty(list)
+      return false
     })
     if (next !== Infinity) this.#arm(Math.max(next - performance.now(), LEAST_PAUSE_MS))
   }
+}
+
+/** @returns when to look again, on `performance.now()`; Infinity when nothing is left */
+function forget(leases: LeaseList): number {
+  const last = findLast(leases, ({ lostAt }) => lostAt !== undefined)
+  let excess = leases.size - MOST_LOST
+  // Who of those that hold it asked first.
+  let askedAt = Infinity
+  for (let lease = leases.first; lease !== undefined; lease = lease.after) {
+    if (!lease.live) continue
+    excess -= 1
+    askedAt = Math.min(askedAt, lease.askedAt)
+  }
+  const now = performance.now()
+  let next = now + LONGEST_PAUSE_MS
+  for (let lease = leases.first, after = lease; lease !== undefined; lease = after) {
+    after = lease.after
+    const { lostAt, leaseMs } = lease
+    if (lostAt === undefined) continue
+    const keptMs = lease.of === last?.of ? Math.max(leaseMs, LAST_KEPT_MS) : leaseMs
+    const isOthers = askedAt < lostAt
+    excess -= 1
+    if (excess >= 0 || (lostAt + keptMs <= now && !isOthers)) leases.remove(lease)
+    else if (lostAt + keptMs > now) next = Math.min(next, lostAt + keptMs)
+  }
+  return leases.size === 0 ? Infinity : next
+}
+
+function find<L extends Kept>(
+  leases: LeaseList | undefined,
+  accepts: (lease: L) => boolean,
+): L | undefined {
+  let lease = leases?.first
+  while (lease !== undefined && !accepts(lease as L)) lease = lease.after
+  return lease as L | undefined
+}
+
+function findLast<L extends Kept>(
+  leases: LeaseList | undefined,
+  accepts: (lease: L) => boolean,
+): L | undefined {
+  let lease = leases?.last
+  while (lease !== undefined && !accepts(lease as L)) lease = lease.before
+  return lease as L | undefined
 }

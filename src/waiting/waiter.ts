@@ -4,6 +4,7 @@ import { WakeEvent } from '../kit/wake-event.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
+import type { Holder } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
 import { AbortWatch } from './abort-watch.ts'
@@ -25,8 +26,12 @@ export interface AcquireRequest {
   readonly asksOnce: boolean
   /** Set where it is asked for together with others. */
   readonly together: Asker | undefined
-  /** What the caller gets for a hold. */
-  readonly leaseOf: (hold: Hold) => Lease
+  /** Under whom the lease is kept for `unlock()`. */
+  readonly holder: Holder
+  /** Whether somebody else than `unlock()` releases the lease. */
+  readonly scoped: boolean
+  /** When its call began, on `performance.now()`, if it is an owner of its own; else Infinity. */
+  readonly askedAt: number
 }
 
 /** Takes one lock, or several together. */
@@ -90,6 +95,9 @@ export abstract class Waiter extends Linked<Waiter> {
   /** It has the lock. */
   abstract granted(hold: Hold): void
 
+  /** What its caller gets for a hold. */
+  abstract newLease(hold: Hold): Lease
+
   get settled(): boolean {
     return this.#settled
   }
@@ -110,7 +118,7 @@ export abstract class Waiter extends Linked<Waiter> {
   }
 
   resolve(hold: Hold | null): void {
-    if (this.#settle()) this.#resolve(hold && this.request.leaseOf(hold))
+    if (this.#settle()) this.#resolve(hold && this.newLease(hold))
   }
 
   reject(reason: unknown): void {

@@ -1,7 +1,7 @@
 import { RacingWaiter } from '../../src/local/acquire.ts'
 import type { KindVerbs } from '../../src/local/kind-verbs.ts'
 import type { LockKind } from '../../src/local/lock-kind.ts'
-import type { Released } from '../../src/servers/answers.ts'
+import type { AcquireAnswer, ReenterAnswer, Released } from '../../src/servers/answers.ts'
 import type { RemoteLock } from '../../src/servers/lock-server.ts'
 import type { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { type Reply, replyWith } from '../../src/servers/reply.ts'
@@ -47,7 +47,7 @@ function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remot
     )
   const verbs: KindVerbs = {
     acquire: ({ owner, leaseMs }, reply) =>
-      on(reply, (readers, now) => {
+      on(reply, (readers, now): AcquireAnswer => {
         const record = there.server.record(rawName, now)
         if (record.holder !== null) return { kind: 'held', ttlMs: record.ttlMs(now) }
         readers.set(owner, { holds: 1, endsAt: now + leaseMs })
@@ -55,7 +55,7 @@ function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remot
         return { kind: 'granted', token }
       }),
     reenter: ({ owner, holds, token, leaseMs }, reply) =>
-      on(reply, (readers, now) => {
+      on(reply, (readers, now): ReenterAnswer => {
         const reader = readers.get(owner)
         if (reader === undefined) return { kind: 'gone' }
         reader.holds = Math.max(reader.holds, holds)

@@ -4,6 +4,7 @@ import { acquire, plainKind } from '../../src/local/acquire.ts'
 import { LocalLock } from '../../src/local/local-lock.ts'
 import { release } from '../../src/local/release.ts'
 import type { Services } from '../../src/local/services.ts'
+import { HeldLeases } from '../../src/owner/held-leases.ts'
 import { Owners } from '../../src/owner/owners.ts'
 import type { AcquireAnswer, HandOverAnswer, Released } from '../../src/servers/answers.ts'
 import type { Attempt, Ending, Passing } from '../../src/servers/lock-server.ts'
@@ -46,6 +47,7 @@ function answeredByHand() {
       whyDown: nothing,
     },
     emit: nothing,
+    leases: new HeldLeases(),
   } as unknown as Services
   const answer = (what: string, given: Answer) => {
     open.get(what)?.(given)
@@ -57,8 +59,8 @@ function answeredByHand() {
 test('a waiter is not handed the lock by two at once', async () => {
   const { lock, asked, answer } = answeredByHand()
   const owners = new Owners('c')
-  const request = (waitMs: number): AcquireRequest => ({
-    owner: owners.next(),
+  const request = (waitMs: number, owner = owners.next()): AcquireRequest => ({
+    owner,
     leaseMs: 10_000,
     watched: false,
     kind: plainKind,
@@ -67,7 +69,9 @@ test('a waiter is not handed the lock by two at once', async () => {
     known: false,
     asksOnce: false,
     together: undefined,
-    leaseOf: (hold) => ({ hold }) as Lease,
+    holder: owner,
+    scoped: false,
+    askedAt: Infinity,
   })
   const first = acquire(lock, plainKind, request(Infinity))
   await answer('acquire c:1', { kind: 'granted', token: 100 })

@@ -1,44 +1,71 @@
-import { HeldLeases, type Kept } from '../../src/owner/held-leases.ts'
+import { HeldLeases } from '../../src/owner/held-leases.ts'
+import type { Kept } from '../../src/owner/holder.ts'
 import { Owner } from '../../src/owner/owner.ts'
 
-/** Counts how often anybody looks at what it has. */
-class Watched extends Owner {
-  looks = 0
-
-  override kept(key: string): readonly object[] | undefined {
-    this.looks += 1
-    return super.kept(key)
-  }
-}
-
-const newLease = (): Kept => ({
-  live: true,
-  lostAt: undefined,
+const newLease = (lostAt?: number): Kept => ({
+  scoped: false,
+  live: lostAt === undefined,
+  lostAt,
   askedAt: Infinity,
   leaseMs: 1_000,
   of: {},
+  list: undefined,
+  before: undefined,
+  after: undefined,
 })
 
 beforeEach(() => {
   jest.useFakeTimers()
 })
 afterEach(() => {
+  jest.restoreAllMocks()
   jest.useRealTimers()
 })
 
 test('a holder that takes and releases one lock for hours is looked after once, not once for each time', () => {
-  const holdings = new HeldLeases<Kept>()
-  const holder = new Watched('client', '1')
-  holdings.add(holder, 'other', newLease())
+  const leases = new HeldLeases<Kept>()
+  const holder = new Owner('client', '1')
+  const RealWeakRef = WeakRef
+  const lookedAfter = jest.spyOn(globalThis, 'WeakRef')
+  lookedAfter.mockImplementation((list) => new RealWeakRef(list))
+  leases.add(holder, 'other', newLease())
   for (let n = 0; n < 1_000; n++) {
     const lease = newLease()
-    holdings.add(holder, 'orders', lease)
-    holdings.lookAfter(holder, 'orders')
-    if (n < 999) holdings.remove(holder, 'orders', lease)
+    const list = leases.add(holder, 'orders', lease)
+    list.lookAfter()
+    list.remove(lease)
   }
-  holder.looks = 0
-  jest.advanceTimersByTime(1_000)
-  expect(holder.looks).toBeGreaterThan(0)
-  expect(holder.looks).toBeLessThan(10)
-  holdings.close()
+  expect(lookedAfter).toHaveBeenCalledTimes(1)
+  leases.close()
+})
+
+test('a holder keeps nothing of the locks that it had, lost or not', () => {
+  const leases = new HeldLeases<Kept>()
+  const holder = new Owner('client', '1')
+  const other = newLease()
+  leases.add(holder, 'other', other)
+  const kept = () => holder.leasesOf(leases, 'orders')
+  const lease = newLease()
+  leases.add(holder, 'orders', lease).remove(lease)
+  expect(kept()).toBeUndefined()
+  leases.add(holder, 'orders', newLease(performance.now())).lookAfter()
+  jest.advanceTimersByTime(3_500_000)
+  expect(kept()?.size).toBe(1)
+  jest.advanceTimersByTime(200_000)
+  expect(kept()).toBeUndefined()
+  expect(leases.live(holder, 'other')).toBe(other)
+  leases.close()
+})
+
+test('the leases of a holder on one lock under two places are apart', () => {
+  const [here, there] = [new HeldLeases<Kept>(), new HeldLeases<Kept>()]
+  const holder = new Owner('client', '1')
+  const [one, two] = [newLease(), newLease()]
+  here.add(holder, 'orders', one)
+  there.add(holder, 'orders', two)
+  expect(here.live(holder, 'orders')).toBe(one)
+  expect(there.live(holder, 'orders')).toBe(two)
+  one.list?.remove(one)
+  expect(here.live(holder, 'orders')).toBeUndefined()
+  expect(there.live(holder, 'orders')).toBe(two)
 })

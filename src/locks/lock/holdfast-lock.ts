@@ -1,26 +1,23 @@
-import { assertFunction } from '../../input.ts'
 import type { Lease } from '../../lease/lease.ts'
+import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import {
-  type Acquisition,
-  LOCK_OPTIONS,
-  type LockOptions,
-  lockArguments,
-  resolveAcquisition,
-  TRY_LOCK_OPTIONS,
-  type TryLockOptions,
-  tryLockArguments,
-} from '../../options.ts'
+import type { Acquisition } from '../../options.ts'
+import { CurrentOwner } from '../../owner/current-owner.ts'
+import type { Carried } from '../../owner/frames.ts'
+import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { LockFacts } from '../../servers/answers.ts'
-import { LockAccess } from './lock-access.ts'
-import { runWhileHeld } from './run-while-held.ts'
-import { alone, ownSelfWait, selfWaitInFrame, warnOfSelfWait } from './self-wait-warning.ts'
-import { endedByUnlock, lostBefore, notHeld } from './unlock-errors.ts'
+import { BaseLock } from './base-lock.ts'
+import type { Manner } from './one-lock.ts'
+import { alone, ownSelfWait, selfWaitInFrame, warningOf } from './self-wait-warning.ts'
+import { lostBefore, notHeld } from './unlock-errors.ts'
 
 /** A lock as `inspect()` finds it. */
 export type LockInfo = LockFacts
+
+const BARE: Manner = { scoped: false }
+const SCOPED: Manner = { scoped: true }
 
 /**
  * A named lock: exclusive among all clients of one Redis, re-entrant for its owner.
@@ -29,10 +26,11 @@ export type LockInfo = LockFacts
  * frame for its lock, `holdfast.run` one for all; elsewhere each acquisition is an owner of its own.
  * A lock object holds nothing by itself and costs nothing; make one wherever it is needed.
  */
-export class HoldfastLock {
+export class HoldfastLock extends BaseLock<Lease> {
   /** @internal */
-  readonly access: LockAccess
-  readonly #registry: LocalLocks
+  readonly rawName: string
+  /** @internal */
+  readonly kind: LockKind
 
   /** @internal */
   constructor(
@@ -42,99 +40,9 @@ export class HoldfastLock {
     locks: LocalLocks,
     kind: LockKind,
   ) {
-    this.#registry = locks
-    this.access = new LockAccess(name, rawName, owner, locks, kind)
-  }
-
-  get name(): string {
-    return this.access.name
-  }
-
-  /**
-   * Acquires the lock, and waits for it without an end. Woken by a message when it is released, by
-   * the end of the holder's lease when that one dies.
-   *
-   * @param options a fixed lease in milliseconds, or options. Without a lease the watchdog renews
-   * it until the release.
-   * @returns rejects with `signal.reason` when aborted; with `InvalidArgumentError` for bad input,
-   * `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`,
-   * `LeaseLostError` when it re-enters a hold that turns out to be lost, `ClosedError` after
-   * `close()`. Nothing is left behind then.
-   */
-  lock(options?: LockOptions | number): Promise<Lease>
-  lock(options: LockOptions | number = {}, ...others: never[]): Promise<Lease> {
-    return rejecting(() => this.#bare(lockArguments(options, others))) as Promise<Lease>
-  }
-
-  /**
-   * Acquires the lock if that is possible in the time given: `tryLock()` asks once,
-   * `tryLock(waitMs)` waits at most so long, `tryLock(waitMs, leaseMs)` takes a fixed lease.
-   *
-   * @returns the lease; null when somebody else has the lock, or when `waitMs` is less than an answer
-   * usually takes and was over before it. Never null for an outage: rejects as {@link lock} does, by
-   * `waitMs` where that is given, also when Redis is down.
-   */
-  tryLock(waitMs?: number, leaseMs?: number): Promise<Lease | null>
-  tryLock(options: TryLockOptions): Promise<Lease | null>
-  tryLock(
-    first?: number | TryLockOptions,
-    leaseMs?: number,
-    ...others: never[]
-  ): Promise<Lease | null> {
-    return rejecting(() => this.#bare(tryLockArguments(first, leaseMs, others)))
-  }
-
-  /**
-   * Runs `fn` while holding the lock, in a frame that carries this lock and no other: whatever runs
-   * inside re-enters it, in any form, through any lock object of this client, until `fn` ends.
-   *
-   * @param options as for {@link lock}
-   * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link lock} does when the
-   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, although
-   * it ended well. A release that Redis does not confirm is told by the client's `error` event,
-   * since the work is done.
-   */
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options: LockOptions = {}): Promise<T> {
-    const meant = resolveAcquisition(options, LOCK_OPTIONS, Infinity)
-    return (await this.#use(fn, meant)) as T
-  }
-
-  /**
-   * As {@link using}, if the lock is to be had in the time given: without `waitMs` it is tried once.
-   *
-   * @returns what `fn` returns; null, without running `fn`, when {@link tryLock} gives null
-   */
-  async tryUsing<T>(
-    fn: (lease: Lease) => Promise<T> | T,
-    options: TryLockOptions = {},
-  ): Promise<T | null> {
-    return this.#use(fn, resolveAcquisition(options, TRY_LOCK_OPTIONS, 0))
-  }
-
-  /**
-   * Undoes the latest acquisition of the frame: of `run`, or of `using` of this lock. Elsewhere, the
-   * earliest that this object made there.
-   *
-   * Where one was lost while the call of the one that is held had begun, they are two tasks': then it
-   * rejects with that loss, and releases nothing. Where one was lost before, nobody can tell whose call
-   * it is: the one that is held is released, and its signal aborts, should another task rely on it.
-   * Where nothing is held it rejects with the earliest loss that is remembered: each for as long again
-   * as its `leaseMs`, the last one for an hour at least.
-   *
-   * @returns rejects with `NotHeldError` when there is none, `LeaseLostError` when the lease had
-   * been lost before, and `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm
-   * it: it is then tried on in the background, and the lock ends with its lease at the latest.
-   */
-  async unlock(): Promise<void> {
-    this.#registry.assertOpen(this.name)
-    const lease = this.access.currentOwner.leaseToUndo()
-    if (lease === undefined) throw notHeld(this.access)
-    const doubtful = this.access.currentOwner.forgetLostBeside(lease)
-    const released = lease.release()
-    if (doubtful) lease.hold.endedBy(endedByUnlock(lease))
-    if (await released) return
-    const stillHeld = this.access.currentOwner.heldLease()
-    throw stillHeld === undefined ? lease.hold.over() : lostBefore(lease.hold.over(), stillHeld)
+    super(name, locks, new CurrentOwner(rawName, owner, locks, locks.leasesOf(kind)))
+    this.rawName = rawName
+    this.kind = kind
   }
 
   /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
@@ -149,7 +57,7 @@ export class HoldfastLock {
 
   /** How many acquisitions of the current owner are not released, as Redis has it; 0 for none. */
   async holdCount(): Promise<number> {
-    const lease = this.access.currentOwner.heldLease()
+    const lease = this.currentOwner.heldLease()
     const { holder, holdCount } = await this.#look(0)
     return lease !== undefined && holder === lease.owner ? holdCount : 0
   }
@@ -173,14 +81,14 @@ export class HoldfastLock {
    * confirm that this holder has it no more
    */
   async forceUnlock(): Promise<boolean> {
-    const { rawName } = this.access
-    const remote = this.#registry.server.lock(rawName)
+    const { rawName } = this
+    const remote = this.registry.server.lock(rawName)
     const ask = <T>(call: (callMs: number) => Promise<T>) =>
-      this.#registry.ask(this.name, 'not confirmed to be unlocked by force', call)
+      this.registry.ask(this.name, 'not confirmed to be unlocked by force', call)
     const seen = await ask((callMs) => remote.seen(callMs))
     if (seen === null) return false
     await ask((callMs) => remote.forceRelease(seen, callMs))
-    this.#registry.find(rawName)?.forced(seen)
+    this.registry.find(rawName)?.forced(seen)
     return true
   }
 
@@ -194,54 +102,89 @@ export class HoldfastLock {
 
   /** @param most how many of those who queue are listed; 0 is the quickest, and leaves out who waits */
   #look(most?: number): Promise<LockInfo> {
-    return this.#registry.ask(this.name, 'not inspected', (callMs) =>
-      this.#registry.server.lock(this.access.rawName).inspect(callMs, most),
+    return this.registry.ask(this.name, 'not inspected', (callMs) =>
+      this.registry.server.lock(this.rawName).inspect(callMs, most),
     )
   }
 
-  async #use<T>(fn: (lease: Lease) => Promise<T> | T, meant: Acquisition): Promise<T | null> {
-    assertFunction(fn)
-    this.access.assertPossible(meant)
-    const { currentOwner, rawName: lock } = this.access
-    const owner = currentOwner.enclosing() ?? this.#registry.newOwner()
-    const lease = await this.#acquire(owner, meant, { scoped: true })
-    if (lease === null) return null
-    const carried = [{ place: this.#registry, lock, owner }]
-    return runWhileHeld(
-      lease,
-      carried,
-      () => fn(lease),
-      () => lease.hold.over(),
-      this.#registry.emit,
-    )
+  /** @internal */
+  assertPossible({ leaseMs, signal }: Acquisition): void {
+    this.registry.assertOpen(this.name)
+    this.registry.assertNotLonger(this.name, leaseMs)
+    signal?.throwIfAborted()
   }
 
-  #bare(meant: Acquisition): Promise<Lease | null> {
-    this.access.assertPossible(meant)
-    const { currentOwner } = this.access
-    const owner = currentOwner.ofBareCall()
-    if (owner !== undefined) return this.#acquire(owner, meant, { scoped: false })
-    const how = { holder: currentOwner.leaseHolder(), scoped: false, askedAt: performance.now() }
-    const selfWait = ownSelfWait(this, [this.access])
-    return this.#acquire(alone(this.access), meant, how, selfWait)
-  }
-
-  #acquire(
+  /**
+   * Acquires the lock for an owner; null when it was not to be had in the time given.
+   *
+   * @param holder under whom the lease is kept for `unlock()`
+   * @param askedAt when its call began, on `performance.now()`, if it is an owner of its own
+   * @throws `ClosedError`, or the reason of an abort
+   * @internal
+   */
+  acquire(
     owner: Owner,
-    meant: Acquisition,
-    how: Parameters<LockAccess['acquire']>[2],
-    selfWait = selfWaitInFrame([this.access]),
+    { leaseMs, waitMs, signal }: Acquisition,
+    { scoped, known = false, asksOnce = false, together }: Manner,
+    holder: Holder = owner,
+    askedAt = Infinity,
   ): Promise<Lease | null> {
-    const acquiring = this.access.acquire(owner, meant, how)
-    return selfWait === undefined ? acquiring : warnOfSelfWait(selfWait, acquiring)
+    const { registry, kind } = this
+    registry.assertOpen(this.name)
+    signal?.throwIfAborted()
+    return acquire(registry.lock(this.name, this.rawName), kind, {
+      owner,
+      leaseMs: leaseMs ?? registry.leaseMs,
+      watched: leaseMs === undefined,
+      kind,
+      waitMs,
+      signal,
+      known,
+      asksOnce,
+      together,
+      holder,
+      scoped,
+      askedAt,
+    })
   }
-}
 
-/** Rejects with what is thrown at once, as `async` does, but without a promise more for each call. */
-function rejecting<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return call()
-  } catch (error) {
-    return Promise.reject(error)
+  /** @internal */
+  protected acquireBare(meant: Acquisition): Promise<Lease | null> {
+    this.assertPossible(meant)
+    const { currentOwner } = this
+    const owner = currentOwner.ofBareCall()
+    if (owner !== undefined) return this.#acquireInFrame(owner, meant, BARE)
+    const askedAt = performance.now()
+    const holder = currentOwner.leaseHolder()
+    const selfWait = ownSelfWait(this, this) ?? selfWaitInFrame(this)
+    return warningOf(selfWait, this.acquire(alone(this), meant, BARE, holder, askedAt))
+  }
+
+  /** @internal */
+  protected toCarry(): Carried[] {
+    const owner = this.currentOwner.enclosing() ?? this.registry.newOwner()
+    return [{ place: this.registry, lock: this.rawName, owner }]
+  }
+
+  /** @internal */
+  protected acquireIn([carried]: readonly [Carried], meant: Acquisition): Promise<Lease | null> {
+    this.assertPossible(meant)
+    return this.#acquireInFrame(carried.owner, meant, SCOPED)
+  }
+
+  /** @internal */
+  protected notHeld(): Error {
+    return notHeld(this.name, this.currentOwner)
+  }
+
+  /** @internal */
+  protected notUnlocked(lease: Lease, failure: unknown): unknown {
+    if (failure !== undefined) return failure
+    const stillHeld = this.currentOwner.heldLease()
+    return stillHeld === undefined ? lease.over() : lostBefore(lease.over(), stillHeld)
+  }
+
+  #acquireInFrame(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null> {
+    return warningOf(selfWaitInFrame(this), this.acquire(owner, meant, manner))
   }
 }

@@ -1,16 +1,15 @@
 import type { Emit } from '../../events.ts'
+import type { BaseLease } from '../../lease/base-lease.ts'
 import { type Carried, frameOf } from '../../owner/frames.ts'
 
 /**
  * Does the work in a frame that carries what is held, and releases the lease whatever comes of it.
- *
- * @param lost what to reject with when the work ended well and the lease had been lost before
+ * Rejects where the work ended well and the lease had been lost before.
  */
 export async function runWhileHeld<T>(
-  lease: { release(): Promise<boolean> },
+  lease: BaseLease,
   carried: readonly Carried[],
   work: () => Promise<T> | T,
-  lost: () => Error,
   tell: Emit,
 ): Promise<T> {
   const frame = frameOf(carried)
@@ -25,6 +24,6 @@ export async function runWhileHeld<T>(
       return true
     })
   }
-  if (!wasHeld) throw lost()
+  if (!wasHeld) throw lease.over()
   return result
 }

@@ -1,6 +1,6 @@
 import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { LockAccess } from './lock-access.ts'
+import type { OneLock } from './one-lock.ts'
 
 const AFTER_MS = 500
 
@@ -17,56 +17,56 @@ export interface SelfWait {
 }
 
 /** An owner for one acquisition by that lock object, which is nobody else's. */
-export function alone(access: LockAccess): Owner {
-  const owner = access.registry.newOwner()
-  owner.madeBy = access
+export function alone(lock: OneLock): Owner {
+  const owner = lock.registry.newOwner()
+  owner.madeBy = lock
   owner.madeIn = innermostFrame()
   return owner
 }
 
-/** Whether one of the lock objects that are about to wait, each for such an owner, has its lock. */
-export function ownSelfWait(
-  lock: { readonly name: string },
-  wanted: readonly LockAccess[],
-): SelfWait | undefined {
-  for (const access of wanted) {
-    const { name, rawName, registry, kind } = access
-    // One that is taken together with others may yet be let go for want of them.
-    const isMeant = (owner: Owner) => owner.madeBy === access && !owner.isGathering(rawName)
-    const holder = registry.find(rawName)?.holder(kind, isMeant)
-    if (holder === undefined) continue
-    return {
-      lockName: name,
-      about: lock,
-      who: 'the lock object that holds it. Tasks that share the object',
-      isHeld: () => registry.find(rawName)?.isHeldBy(holder) === true,
-    }
+/**
+ * Whether a lock object that is about to wait, for such an owner, has its lock.
+ *
+ * @param about the lock object that was called: this one, or that of several
+ */
+export function ownSelfWait(lock: OneLock, about: object): SelfWait | undefined {
+  const { name, rawName, registry, kind } = lock
+  // One that is taken together with others may yet be let go for want of them.
+  const isMeant = (owner: Owner) => owner.madeBy === lock && !owner.isGathering(rawName)
+  const holder = registry.find(rawName)?.holder(kind, isMeant)
+  if (holder === undefined) return undefined
+  return {
+    lockName: name,
+    about,
+    who: 'the lock object that holds it. Tasks that share the object',
+    isHeld: () => registry.find(rawName)?.isHeldBy(holder) === true,
   }
-  return undefined
 }
 
-/** Whether such an owner, made in a frame that is around here too, has one of these locks. */
-export function selfWaitInFrame(wanted: readonly LockAccess[]): SelfWait | undefined {
+/** Whether such an owner, made in a frame that is around here too, has this lock. */
+export function selfWaitInFrame({ name, rawName, registry, kind }: OneLock): SelfWait | undefined {
   if (innermostFrame() === undefined) return undefined
   const isMeant = ({ madeIn }: Owner) => madeIn !== undefined && isInside(madeIn)
-  for (const { name, rawName, registry, kind } of wanted) {
-    const holder = registry.find(rawName)?.holder(kind, isMeant)
-    if (holder?.madeIn === undefined) continue
-    return {
-      lockName: name,
-      about: holder.madeIn,
-      who: 'code in the same frame of using() or run() as the code that holds it. Tasks in one frame',
-      isHeld: () => registry.find(rawName)?.isHeldBy(holder) === true,
-    }
+  const holder = registry.find(rawName)?.holder(kind, isMeant)
+  if (holder?.madeIn === undefined) return undefined
+  return {
+    lockName: name,
+    about: holder.madeIn,
+    who: 'code in the same frame of using() or run() as the code that holds it. Tasks in one frame',
+    isHeld: () => registry.find(rawName)?.isHeldBy(holder) === true,
   }
-  return undefined
+}
+
+/** Warns of a self-wait where there seems to be one. */
+export function warningOf<T>(selfWait: SelfWait | undefined, acquiring: Promise<T>): Promise<T> {
+  return selfWait === undefined ? acquiring : warnOfSelfWait(selfWait, acquiring)
 }
 
 /**
  * Warns once when an acquisition waits all the while for a lease of the same lock object, or of the
  * same frame, that it does not re-enter: nested code would wait for ever.
  */
-export async function warnOfSelfWait<T>(
+async function warnOfSelfWait<T>(
   { lockName, about, who, isHeld }: SelfWait,
   acquiring: Promise<T>,
 ): Promise<T> {

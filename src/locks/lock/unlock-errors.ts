@@ -1,11 +1,9 @@
 import { LeaseLostError, NotHeldError } from '../../errors.ts'
-import type { LockAccess } from './lock-access.ts'
+import type { CurrentOwner } from '../../owner/current-owner.ts'
+import type { Kept } from '../../owner/holder.ts'
 
 /** `unlock()` found nothing to undo. */
-export function notHeld({
-  name,
-  currentOwner,
-}: Pick<LockAccess, 'name' | 'currentOwner'>): NotHeldError {
+export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeldError {
   return new NotHeldError(
     `Lock "${name}" was not unlocked: the caller does not hold it. It was called ${where(currentOwner)}. ` +
       'What using() holds it releases itself; any other lease has a release() of its own.',
@@ -13,7 +11,7 @@ export function notHeld({
   )
 }
 
-function where(actor: LockAccess['currentOwner']): string {
+function where(actor: CurrentOwner<Kept>): string {
   if (actor.explicit !== undefined) {
     return 'on a lock object with an owner, where unlock() undoes what that owner acquired'
   }

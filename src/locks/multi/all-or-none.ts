@@ -102,10 +102,10 @@ export class AllOrNone {
   }
 
   /** Whether it is one that was taken through another client, whose server did not say which it is. */
-  async #hasAlready({ access }: Wanted): Promise<boolean> {
-    const twins = [...this.#taken].filter(([taken]) => taken.access.rawName === access.rawName)
+  async #hasAlready({ lock }: Wanted): Promise<boolean> {
+    const twins = [...this.#taken].filter(([taken]) => taken.lock.rawName === lock.rawName)
     if (twins.length === 0) return false
-    const { registry, name, rawName } = access
+    const { registry, name, rawName } = lock
     const asking = registry.ask(name, 'not acquired', (callMs) =>
       registry.server.lock(rawName).inspect(callMs, 0),
     )
@@ -115,17 +115,17 @@ export class AllOrNone {
 
   /** Asks once for some that can be had in one question. */
   async #try(group: readonly Wanted[]): Promise<Wanted | null> {
-    const { server } = (group[0] as Wanted).access.registry
-    const names = group.map(({ access }) => access.rawName)
+    const { server } = (group[0] as Wanted).lock.registry
+    const names = group.map(({ lock }) => lock.rawName)
     const joint = new JointRequest(server as Required<typeof server>, names)
     const waitMs = this.#meant.waitMs === 0 ? 0 : Math.max(this.#leftMs, 1)
     const tried = await Promise.allSettled(
-      group.map(async ({ access, owner }, n) => {
+      group.map(async ({ lock, owner }, n) => {
         const together = group.length === 1 ? undefined : joint.as(n)
         let lease: Lease | null = null
         try {
           const how = { scoped: true, known: this.#known, asksOnce: true, together }
-          lease = await access.acquire(owner, { ...this.#meant, waitMs }, how)
+          lease = await lock.acquire(owner, { ...this.#meant, waitMs }, how)
         } finally {
           joint.done(n, lease !== null)
         }
@@ -146,7 +146,7 @@ export class AllOrNone {
 
   /** @returns whether it was to be had in the time that is left; its place is never given up */
   async #waitFor(busy: Wanted): Promise<boolean> {
-    const waiting = busy.access.acquire(
+    const waiting = busy.lock.acquire(
       busy.owner,
       { ...this.#meant, waitMs: Math.max(1, this.#leftMs) },
       { scoped: true, known: true },
@@ -167,7 +167,7 @@ export class AllOrNone {
     if (kept.length === 0) return
     const at = this.#wanted.indexOf(busy)
     const inOrder = kept.every((one) => this.#wanted.indexOf(one) < at)
-    const endsAt = performance.now() + this.#reach.next(inOrder, busy.access.kind.waitsInTurn)
+    const endsAt = performance.now() + this.#reach.next(inOrder, busy.lock.kind.waitsInTurn)
     let over = false
     const end = () => {
       over = true

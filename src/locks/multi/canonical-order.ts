@@ -1,10 +1,10 @@
 import { unavailableError } from '../../errors.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
-import type { LockAccess } from '../lock/lock-access.ts'
+import type { OneLock } from '../lock/one-lock.ts'
 
 /** What is put in order: something that is about one lock. */
 interface OfLock {
-  readonly access: LockAccess
+  readonly lock: OneLock
 }
 
 /**
@@ -19,7 +19,7 @@ export async function inCanonicalOrder<T extends OfLock>(
   all: readonly T[],
   longestMs: number,
 ): Promise<T[]> {
-  const desks = new Map(all.map(({ access: { registry } }) => [registry.server, registry]))
+  const desks = new Map(all.map(({ lock: { registry } }) => [registry.server, registry]))
   const nodes = [...desks.keys()]
   const ids = new Map<unknown, string>()
   if (nodes.length > 1) {
@@ -33,9 +33,9 @@ export async function inCanonicalOrder<T extends OfLock>(
         if (id !== undefined) return
         const silentMs = performance.now() - askedAt
         if (silentMs >= longestMs - 1 && silentMs > limits.responseTime.usualMs) {
-          const [one] = all.filter(({ access: { registry } }) => registry.server === node) as [T]
+          const [one] = all.filter(({ lock: { registry } }) => registry.server === node) as [T]
           const what = `not acquired within ${Math.round(longestMs)} ms`
-          throw unavailableError(one.access.name, what, 'Redis gave no answer')
+          throw unavailableError(one.lock.name, what, 'Redis gave no answer')
         }
         limits.responseTime.missed()
       }),
@@ -43,7 +43,7 @@ export async function inCanonicalOrder<T extends OfLock>(
   }
   const placed = new Map<string, T>()
   for (const one of all) {
-    const { registry, rawName } = one.access
+    const { registry, rawName } = one.lock
     const server = ids.get(registry.server) ?? nodes.indexOf(registry.server)
     const place = JSON.stringify([server, registry.server.orderOf(rawName), rawName])
     if (!placed.has(place)) placed.set(place, one)

@@ -4,11 +4,11 @@ import type { CallFailure } from '../../servers/call-failure.ts'
 import type { Attempt, LockServer } from '../../servers/lock-server.ts'
 import type { Reply } from '../../servers/reply.ts'
 import type { Asker } from '../../waiting/waiter.ts'
-import type { LockAccess } from '../lock/lock-access.ts'
+import type { OneLock } from '../lock/one-lock.ts'
 
 /** One of the locks that are to be had together, and who is to have it. */
 export interface Wanted {
-  readonly access: LockAccess
+  readonly lock: OneLock
   readonly owner: Owner
 }
 
@@ -97,7 +97,7 @@ export function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
   return groups
 }
 
-function belongTogether({ access: a }: Wanted, { access: b }: Wanted): boolean {
+function belongTogether({ lock: a }: Wanted, { lock: b }: Wanted): boolean {
   const { server } = a.registry
   if (a.registry !== b.registry || a.kind !== b.kind || server.acquireAll === undefined)
     return false

@@ -1,4 +1,5 @@
-import { LeaseLostError, NotReleasedError, releasedError } from '../../errors.ts'
+import { LeaseLostError, NotReleasedError } from '../../errors.ts'
+import { BaseLease } from '../../lease/base-lease.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { LeaseSignal } from '../../lease/lease-signal.ts'
 
@@ -6,7 +7,7 @@ import { LeaseSignal } from '../../lease/lease-signal.ts'
  * One acquisition of a `MultiLock`: the right to act until a moment, which ends when the first of
  * its locks is lost. `release()` undoes exactly this acquisition, once.
  */
-export class MultiLease implements AsyncDisposable {
+export class MultiLease extends BaseLease {
   /** The name of the `MultiLock`: those of its locks. */
   readonly name: string
   /**
@@ -14,30 +15,17 @@ export class MultiLease implements AsyncDisposable {
    * own. A lock that was given twice is there once.
    */
   readonly leases: readonly Lease[]
-  /** @internal */
-  readonly scoped: boolean
-  /** @internal */
-  readonly askedAt: number
-  readonly #onRelease: () => void
   #signal: LeaseSignal | undefined
-  #stopListening = () => {}
-  #released: Promise<boolean> | undefined
+  #stopListening: (() => void) | undefined
   /** What is to be told of its release: of locks that were lost, and where it was not confirmed. */
   #losses: readonly Error[] = []
   #unconfirmed: readonly Error[] = []
 
   /** @internal */
-  constructor(
-    name: string,
-    leases: readonly Lease[],
-    { scoped, askedAt }: { scoped: boolean; askedAt: number },
-    onRelease: () => void,
-  ) {
+  constructor(name: string, leases: readonly Lease[], scoped: boolean, askedAt: number) {
+    super(scoped, askedAt)
     this.name = name
     this.leases = leases
-    this.scoped = scoped
-    this.askedAt = askedAt
-    this.#onRelease = onRelease
   }
 
   /**
@@ -70,11 +58,6 @@ export class MultiLease implements AsyncDisposable {
     return this.#signal.signal
   }
 
-  /** Whether all of the locks may still be relied upon, judged by the clocks at this moment. */
-  get valid(): boolean {
-    return this.leases.every(({ valid }) => valid)
-  }
-
   /** How long all of them may still be relied upon unless they are renewed, in milliseconds. */
   remaining(): number {
     return Math.min(...this.leases.map((lease) => lease.remaining()))
@@ -82,7 +65,7 @@ export class MultiLease implements AsyncDisposable {
 
   /** @throws what the first of them does that may not be relied upon any more */
   assertValid(): void {
-    if (this.#released !== undefined) throw releasedError(this.name)
+    this.assertNotReleased()
     for (const lease of this.leases) lease.assertValid()
   }
 
@@ -94,21 +77,8 @@ export class MultiLease implements AsyncDisposable {
    * have been
    */
   async extend(leaseMs: number): Promise<void> {
-    if (this.#released !== undefined) throw releasedError(this.name)
+    this.assertNotReleased()
     await Promise.all(this.leases.map((lease) => lease.extend(leaseMs)))
-  }
-
-  /**
-   * Undoes this acquisition of all locks at once, each whatever becomes of the others. Calling it
-   * again returns the same promise and changes nothing.
-   *
-   * @returns true when all locks were still held; false when any had been lost before. Rejects when
-   * Redis did not confirm the release of a lock, with that error; of several locks, with a
-   * {@link NotReleasedError} that has them all. They are tried on in the background.
-   */
-  release(): Promise<boolean> {
-    this.#released ??= this.#release()
-    return this.#released
   }
 
   /**
@@ -116,7 +86,7 @@ export class MultiLease implements AsyncDisposable {
    * `unlock()` does. Nothing is told twice, as with the lease of one lock.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#released !== undefined) return
+    if (this.released) return
     const untold = this.leases.filter((lease) => !lease.released)
     if (await this.release()) return
     const losses = untold.flatMap(({ told, hold }) =>
@@ -126,14 +96,19 @@ export class MultiLease implements AsyncDisposable {
   }
 
   /** @internal */
-  get released(): boolean {
-    return this.#released !== undefined
+  endedBy(reasonOf: (lease: Lease) => Error): void {
+    for (const one of this.leases) one.endedBy(reasonOf)
+  }
+
+  /** @internal */
+  over(): Error {
+    return oneOf([...this.#losses, ...this.#unconfirmed], this.name)
   }
 
   /** @internal */
   get live(): boolean {
     // While it has any of its locks `unlock()` has something to do.
-    return this.#released === undefined && this.leases.some(({ live }) => live)
+    return !this.released && this.leases.some(({ live }) => live)
   }
 
   /** @internal */
@@ -154,14 +129,9 @@ export class MultiLease implements AsyncDisposable {
   }
 
   /** @internal */
-  get errors(): Error[] {
-    return [...this.#losses, ...this.#unconfirmed]
-  }
-
-  async #release(): Promise<boolean> {
-    this.#onRelease()
+  protected async undo(): Promise<boolean> {
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
-    this.#stopListening()
+    this.#stopListening?.()
     // One that was held to the end may have been told that another task's unlock() ended it.
     this.#losses = this.leases.flatMap(({ hold }, n) => {
       const one = done[n]
@@ -175,7 +145,7 @@ export class MultiLease implements AsyncDisposable {
 }
 
 /** @returns the only error, or one for all */
-export function oneOf(errors: readonly Error[], lockName: string): Error {
+function oneOf(errors: readonly Error[], lockName: string): Error {
   const [first, ...others] = errors
   return first !== undefined && others.length === 0 ? first : new NotReleasedError(errors, lockName)
 }

@@ -51,7 +51,7 @@ export class RedLocks {
     if (clients.size < parts.length) {
       throw refusal('two of the locks are of one client, and a server has one vote')
     }
-    const explicit = locks.flatMap(({ access }) => access.currentOwner.explicit ?? [])
+    const explicit = locks.flatMap(({ currentOwner }) => currentOwner.explicit ?? [])
     if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
       throw refusal('an `owner` must be of the client whose getRedLock() is called')
     }
@@ -100,8 +100,7 @@ function partOf(lock: unknown): Part {
   if (!(lock instanceof HoldfastLock)) {
     throw refusal(`it is made of locks from getLock(); got ${show(lock)}`)
   }
-  const { registry, rawName, kind } = lock.access
-  const { name } = lock
+  const { name, registry, rawName, kind } = lock
   const { server } = registry
   const whyNot = kind.whyNoVote ?? server.whyNoVote
   if (whyNot !== null) throw refusal(`${show(name)} ${whyNot}`)

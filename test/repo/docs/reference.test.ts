@@ -179,20 +179,24 @@ describe('the page about lock and lease', () => {
   const page = readPage('docs/reference/lock.md')
 
   test.each([
-    ['Holdfast', 'src/holdfast.ts', 'Holdfast'],
-    ['HoldfastLock', 'src/locks/lock/holdfast-lock.ts', 'HoldfastLock'],
-    ['Lease', 'src/lease/lease.ts', 'Lease'],
-    ['MultiLock', 'src/locks/multi/multi-lock.ts', 'MultiLock'],
-    ['MultiLease', 'src/locks/multi/multi-lease.ts', 'MultiLease'],
-  ])('has exactly the public members of %s', (name, file, className) => {
-    const source = read(file)
-    const [body = ''] = source.slice(source.indexOf(`export class ${className}`)).split('\n}\n')
-    const isInternal = (at: number) => /\/\*\* @internal \*\/\s*$/.test(body.slice(0, at))
-    const members = [
-      ...body.matchAll(/^ {2}(?:(?:readonly|get|async) )*([a-zA-Z]\w*)(?=[(<:])/gm),
-    ].flatMap(({ 1: member = '', index }) =>
-      member === 'constructor' || isInternal(index) ? [] : [member],
-    )
+    ['Holdfast', 'src/holdfast.ts'],
+    ['HoldfastLock', 'src/locks/lock/holdfast-lock.ts', 'src/locks/lock/base-lock.ts'],
+    ['Lease', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
+    ['MultiLock', 'src/locks/multi/multi-lock.ts', 'src/locks/lock/base-lock.ts'],
+    ['MultiLease', 'src/locks/multi/multi-lease.ts', 'src/lease/base-lease.ts'],
+  ])('has exactly the public members of %s', (name, ...files) => {
+    const members = files.flatMap((file) => {
+      const [body = ''] = read(file)
+        .split(/^export (?:abstract )?class /m)
+        .slice(1)
+      const isInternal = (at: number) =>
+        /\/\*\*(?:(?!\*\/)[\s\S])*@internal\s+\*\/\s*$/.test(body.slice(0, at))
+      return [
+        ...body.matchAll(/^ {2}(?:(?:abstract|readonly|get|set|async) )*([a-zA-Z]\w*)(?=[(<:])/gm),
+      ].flatMap(({ 1: member = '', index }) =>
+        member === 'constructor' || isInternal(index) ? [] : [member],
+      )
+    })
     const section = page.headings.find(
       ({ level, text }) => level === 2 && text.endsWith(`: ${name}`),
     )

@@ -1,0 +1,111 @@
+import { releasedError } from '../errors.ts'
+import type { LinkedList } from '../kit/linked-list.ts'
+import type { Kept } from '../owner/holder.ts'
+
+/** One acquisition, of one lock or of several: what their leases have in common. */
+export abstract class BaseLease implements AsyncDisposable {
+  /** The name of the lock, as it was given to `getLock`; of several, that of the `MultiLock`. */
+  abstract readonly name: string
+  /** @internal */
+  readonly scoped: boolean // `using` acquired it, and so releases it.
+  /** @internal */
+  readonly askedAt: number
+  #released: Promise<boolean> | undefined
+  // Not to be seen by who prints a lease, or makes JSON of it.
+  #list: LinkedList<Kept> | undefined
+  #before: Kept | undefined
+  #after: Kept | undefined
+
+  /** @internal */
+  constructor(scoped: boolean, askedAt: number) {
+    this.scoped = scoped
+    this.askedAt = askedAt
+  }
+
+  /** Whether this acquisition, of each of its locks, may still be relied upon at this moment. */
+  get valid(): boolean {
+    return this.remaining() > 0
+  }
+
+  /** How long it may still be relied upon unless it is renewed, in milliseconds. */
+  abstract remaining(): number
+
+  /**
+   * Undoes this acquisition. A lock is free when all acquisitions of its hold are undone; of several
+   * locks each is released, whatever becomes of the others. Calling it again returns the same
+   * promise and changes nothing.
+   *
+   * @returns true when the lock, or all of several, was still held; false when a lease had been lost
+   * before, so that a `finally` does not hide the error of the work itself. Rejects with
+   * `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm it within `outageMs`,
+   * with `NotReleasedError` when several locks were not confirmed: it is then tried on in the
+   * background, and the lock ends with its lease at the latest.
+   */
+  release(): Promise<boolean> {
+    this.#released ??= this.#release()
+    return this.#released
+  }
+
+  /** For `await using`: the same as {@link release}, but rejects for what was lost before. */
+  abstract [Symbol.asyncDispose](): Promise<void>
+
+  #release(): Promise<boolean> {
+    this.#list?.remove(this)
+    return this.undo()
+  }
+
+  /** @internal */
+  protected abstract undo(): Promise<boolean>
+
+  /** @internal */
+  abstract endedBy(reasonOf: (lease: { name: string; token: number }) => Error): void
+
+  /** @internal */
+  abstract over(): Error
+
+  /** @internal */
+  protected assertNotReleased(): void {
+    if (this.#released !== undefined) throw releasedError(this.name)
+  }
+
+  /** @internal */
+  get released(): boolean {
+    return this.#released !== undefined
+  }
+
+  /** @internal */
+  abstract readonly live: boolean
+  /** @internal */
+  abstract readonly lostAt: number | undefined
+  /** @internal */
+  abstract readonly leaseMs: number
+  /** @internal */
+  abstract readonly of: object
+
+  /** @internal */
+  get list(): LinkedList<Kept> | undefined {
+    return this.#list
+  }
+  /** @internal */
+  set list(list: LinkedList<Kept> | undefined) {
+    this.#list = list
+  }
+
+  /** @internal */
+  get before(): Kept | undefined {
+    return this.#before
+  }
+  /** @internal */
+  set before(lease: Kept | undefined) {
+    this.#before = lease
+  }
+
+  /** @internal */
+  get after(): Kept | undefined {
+    return this.#after
+  }
+  /** @internal */
+  set after(lease: Kept | undefined) {
+    this.#after = lease
+  }
+}

@@ -1,0 +1,39 @@
+import { leaseMs as checkedLeaseMs } from '../input.ts'
+import type { Hold } from '../lease/hold.ts'
+import { Lease } from '../lease/lease.ts'
+import type { AcquireRequest } from '../waiting/waiter.ts'
+import { extend } from './extend.ts'
+import type { LocalLock } from './local-lock.ts'
+import { assertNotLonger } from './longest-lease.ts'
+import { release } from './release.ts'
+import { leasesOf } from './services.ts'
+
+/** A lease of one lock of this client. */
+class LocalLease extends Lease {
+  readonly #lock: LocalLock
+  readonly #watched: boolean
+
+  constructor(lock: LocalLock, hold: Hold, { scoped, askedAt, watched }: AcquireRequest) {
+    super(hold, scoped, askedAt)
+    this.#lock = lock
+    this.#watched = watched
+  }
+
+  undo(): Promise<boolean> {
+    return release(this.#lock, this.hold, this.#watched)
+  }
+
+  lengthen(leaseMs: number): Promise<void> {
+    const lock = this.#lock
+    assertNotLonger(lock.services, this.name, checkedLeaseMs(leaseMs, '`leaseMs`'))
+    return extend(lock, this.hold, leaseMs)
+  }
+}
+
+/** The lease of a request that has the lock; `unlock()` finds it under its holder. */
+export function newLease(lock: LocalLock, hold: Hold, request: AcquireRequest): Lease {
+  const lease = new LocalLease(lock, hold, request)
+  const kept = leasesOf(lock.services, request.kind).add(request.holder, lock.rawName, lease)
+  hold.keptIn ??= kept
+  return lease
+}

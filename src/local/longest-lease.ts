@@ -1,0 +1,16 @@
+import { InvalidArgumentError } from '../errors.ts'
+import type { Services } from './services.ts'
+
+/** A master that may have forgotten rests for the longest lease, and for no longer. */
+export function assertNotLonger(
+  { longestLeaseMs }: Pick<Services, 'longestLeaseMs'>,
+  lockName: string,
+  leaseMs: number,
+): void {
+  if (leaseMs <= longestLeaseMs) return
+  throw new InvalidArgumentError(
+    `Lock "${lockName}": a lease of ${leaseMs} ms is longer than \`longestLeaseMs\`, which is ${longestLeaseMs}. ` +
+      'Raise that option for all clients of these masters, or let the watchdog renew a shorter lease.',
+    lockName,
+  )
+}

@@ -1,0 +1,28 @@
+import type { Lease } from '../../lease/lease.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
+import type { LockKind } from '../../local/lock-kind.ts'
+import type { Acquisition } from '../../options.ts'
+import type { Owner } from '../../owner/owner.ts'
+import type { Asker } from '../../waiting/waiter.ts'
+
+/** How one acquisition differs from others, beside what its caller gave. */
+export interface Manner {
+  /** Whether somebody else than `unlock()` releases it. */
+  readonly scoped: boolean
+  /** Whether somebody else was found to have it before. */
+  readonly known?: boolean
+  /** Whether it asks once although it has time. */
+  readonly asksOnce?: boolean
+  /** Set where it is asked for together with others. */
+  readonly together?: Asker | undefined
+}
+
+/** A lock object to those who take one lock or several: one lock, as one client gets at it. */
+export interface OneLock {
+  readonly name: string
+  readonly rawName: string
+  readonly registry: LocalLocks
+  readonly kind: LockKind
+  acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
+  assertPossible(meant: Acquisition): void
+}
