@@ -70,6 +70,7 @@ export async function ask<A extends Answer>(
     // What is asked together is sent when all have asked.
     const latestMs = waiter.request.asksOnce ? performance.now() : sentAt.monotonic
     if (unknown) inDoubt(lock, waiter, latestMs + callMs, lateMs)
+    if (unknown) waiter.endIfTimeIsUp()
     // Given up with its waiter, before an answer could be expected: that says nothing of the server.
     const silentMs = performance.now() - sentAt.monotonic
     const saysNothing = unknown && waiter.settled && !waiter.retryBudget.isUnusual(silentMs)
