@@ -274,7 +274,7 @@ test('close() right after an outage gives back what is in doubt', async () => {
 test('a lock is acquired in a wait that begins in an outage and outlasts it', async () => {
   const client = rig.client({ commandTimeoutMs: 200, outageMs: 10_000 })
   rig.proxy.refuse()
-  const pending = client.getLock('patient').tryLock(8_000)
+  const pending = client.getLock('out').tryLock(8_000)
   await pause(300)
   await rig.proxy.heal()
   await granted(await within(3_000, pending)).release()

@@ -1,5 +1,5 @@
 /** Mistakes with requests and answers that are lost or late. */
-const GHOSTS = 'test/lock/late-requests.test.ts'
+const LATE_REQUESTS = 'test/lock/late-requests.test.ts'
 
 export const unknown = [
   {
@@ -9,7 +9,7 @@ export const unknown = [
     file: 'src/local/ask.ts',
     search: '    if (unknown) inDoubt(lock, waiter, latestMs + callMs, lateMs)\n',
     replace: '    void latestMs\n',
-    test: GHOSTS,
+    test: LATE_REQUESTS,
     name: 'when its caller was aborted is given back',
   },
   {
@@ -18,7 +18,7 @@ export const unknown = [
     file: 'src/servers/pending-releases.ts',
     search: '        if (sentAt >= doubt.untilMs) return\n',
     replace: '        if (sentAt >= 0) return\n',
-    test: GHOSTS,
+    test: LATE_REQUESTS,
     name: 'within its deadline is given back, while its caller goes on and has released',
   },
   {
@@ -27,7 +27,7 @@ export const unknown = [
     file: 'src/local/release.ts',
     search: '    ended(lock, hold, sentAt)\n',
     replace: '    ended(lock, hold, Math.max(sentAt, performance.now()))\n',
-    test: GHOSTS,
+    test: LATE_REQUESTS,
     name: 'a request that comes between its release and the answer to that leaves no lock behind',
   },
   {
