@@ -210,7 +210,7 @@ describe('what makes no sense as an answer', () => {
   })
 
   test('to a renewal is no loss while the lease lasts', async () => {
-    await forEachOdd('renew', { leaseMs: 3_000 }, async ({ client, name, lie, asked }) => {
+    await forEachOdd('renew', { leaseMs: 6_000 }, async ({ client, name, lie, asked }) => {
       const lease = await client.getLock(name).lock()
       const late = new Promise((resolve) => client.once('late', resolve))
       const heal = lie()
