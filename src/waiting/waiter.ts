@@ -135,6 +135,11 @@ export abstract class Waiter extends Linked<Waiter> {
     return true
   }
 
+  /** After a blocked event loop the end of its call may be seen before its own, which comes first. */
+  endIfTimeIsUp(): void {
+    if (this.leftMs <= 1) this.#timeIsUp()
+  }
+
   #armDeadline(): void {
     const ms = this.request.waitMs - this.waitedMs
     this.#deadline = setTimeout(

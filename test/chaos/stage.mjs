@@ -162,8 +162,8 @@ async function areAtWork(stage) {
 
 async function foundQuorum({ placeBy, servers }) {
   // A busy machine may take its time here: nothing is judged yet.
-  const patient = { ...LIMITS, commandTimeoutMs: 5_000, outageMs: 30_000 }
-  const settings = { newDeployment: true, longestLeaseMs: LONGEST_LEASE_MS, ...patient }
+  const longLimits = { ...LIMITS, commandTimeoutMs: 5_000, outageMs: 30_000 }
+  const settings = { newDeployment: true, longestLeaseMs: LONGEST_LEASE_MS, ...longLimits }
   const first = new Holdfast({ ...placeBy(servers), ...settings })
   await first.getLock('first').using(() => {})
   await first.close()

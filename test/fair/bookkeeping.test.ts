@@ -12,12 +12,12 @@ const NOISE_MS = 1_000
 
 afterEach(() => jest.restoreAllMocks())
 
-/** What the heartbeat of the clients knows of, and where their contenders are. */
+/** What the heartbeat of the clients knows of, and where their local locks are. */
 function watch() {
   const lines = new Set<unknown>()
   const joins = jest.spyOn(Heartbeat.prototype, 'join')
   const leaves = jest.spyOn(Heartbeat.prototype, 'leave')
-  const contenders = jest.spyOn(LocalLocks.prototype, 'lock')
+  const lookUps = jest.spyOn(LocalLocks.prototype, 'lock')
   return {
     lines() {
       const calls = [
@@ -32,7 +32,7 @@ function watch() {
     },
     kept: (names: string[]) =>
       names.filter((name) =>
-        (contenders.mock.contexts as unknown as LocalLocks[]).some((desk) => desk.find(name)),
+        (lookUps.mock.contexts as unknown as LocalLocks[]).some((locks) => locks.find(name)),
       ),
   }
 }

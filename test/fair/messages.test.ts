@@ -11,14 +11,14 @@ const CLAIM_MS = 1_500
 const NOISE_MS = 1_000
 
 /** A client that gives up on no connection while the test plays with its messages. */
-const patient = () => rig.client({ commandTimeoutMs: 10_000 })
+const newClient = () => rig.client({ commandTimeoutMs: 10_000 })
 
 /** The message that grants the lock to that owner under that token. */
 const say = (client: Holdfast, token: number, owner: string, name: string) =>
   rig.server.admin.publish(`holdfast_inbox:${client.id}`, `${token} ${owner} ${name}`)
 
 test('a grant whose message is lost is found by the heartbeat', async () => {
-  const client = patient()
+  const client = newClient()
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
@@ -34,7 +34,7 @@ test('a grant whose message is lost is found by the heartbeat', async () => {
 })
 
 test('a grant is acted on without asking, and confirmed with one request', async () => {
-  const client = patient()
+  const client = newClient()
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
@@ -69,7 +69,7 @@ test.each([
 })
 
 test('a message that comes when the grant is over is not acted on, and the waiter keeps its place', async () => {
-  const client = patient()
+  const client = newClient()
   const diary = new Diary(client)
   const held = await rig.witness().getFairLock('it').lock()
   const first = client.getFairLock('it').lock()
@@ -102,7 +102,7 @@ test('a message that comes when the grant is over is not acted on, and the waite
 })
 
 test('a message that comes too late to be sure is confirmed before it is acted on', async () => {
-  const client = patient()
+  const client = newClient()
   const held = await rig.witness().getFairLock('it').lock()
   const startedAt = performance.now()
   const pending = client.getFairLock('it').lock()
@@ -122,7 +122,7 @@ test('a message that comes too late to be sure is confirmed before it is acted o
 })
 
 test('a message that came before an answer which says that another has the lock is not acted on after it', async () => {
-  const client = patient()
+  const client = newClient()
   const diary = new Diary(client)
   const held = await rig.witness().getFairLock('it').lock()
   const startedAt = performance.now()
@@ -149,7 +149,7 @@ test('a message that came before an answer which says that another has the lock 
 })
 
 test('a message is not acted on where the counter is lost, for it may be an old one', async () => {
-  const client = patient()
+  const client = newClient()
   const diary = new Diary(client)
   const held = await rig.witness().getFairLock('it').lock()
   await rig.server.admin.del('redisson_lock_token:{it}')
@@ -166,7 +166,7 @@ test('a message is not acted on where the counter is lost, for it may be an old 
 })
 
 test('a message before the reply to the request to queue is acted on', async () => {
-  const client = patient()
+  const client = newClient()
   const witness = rig.witness()
   // Another wait of the client, so that it is listening.
   const another = await witness.getFairLock('another').lock()
@@ -191,7 +191,7 @@ test('a message before the reply to the request to queue is acted on', async () 
 })
 
 test('a message that is repeated later grants nothing, to none of that owner', async () => {
-  const client = patient()
+  const client = newClient()
   const lock = client.getFairLock('it', { owner: client.owner() })
   const witness = rig.witness()
   const held = await witness.getFairLock('it').lock()
@@ -223,7 +223,7 @@ test('a message that is repeated later grants nothing, to none of that owner', a
 })
 
 test('messages that make no sense are overlooked', async () => {
-  const client = patient()
+  const client = newClient()
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
@@ -247,7 +247,7 @@ test('messages that make no sense are overlooked', async () => {
 })
 
 test('a waiter is served also when the tokens have gone back', async () => {
-  const client = patient()
+  const client = newClient()
   await rig.witness().getFairLock('it').lock()
   const anHourAhead = (Date.now() + 3_600_000) * 1_000
   await rig.server.admin.set('redisson_lock_token:{it}', anHourAhead, 'PX', 60_000)
@@ -260,7 +260,7 @@ test('a waiter is served also when the tokens have gone back', async () => {
 })
 
 test('a wait soon after others keeps its turn, though its messages are not heard again yet', async () => {
-  const client = patient()
+  const client = newClient()
   const lock = client.getFairLock('it')
   const before = rig.witness().getFairLock('it')
   const behind = rig.witness().getFairLock('it')

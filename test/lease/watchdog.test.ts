@@ -49,7 +49,7 @@ const RENEWED: Answer = { kind: 'renewed', leaseMs: LEASE_MS }
 
 let clock: TestClock
 let renewer: TestRenewer
-let keeper: Watchdog
+let watchdog: Watchdog
 let lost: { hold: Hold; error: LeaseLostError; at: number }[]
 let late: Hold[]
 let renewed: number
@@ -61,7 +61,7 @@ beforeEach(() => {
   lost = []
   late = []
   renewed = 0
-  keeper = new Watchdog(renewer, LEASE_MS, clock, {
+  watchdog = new Watchdog(renewer, LEASE_MS, clock, {
     renewed: (holds) => {
       renewed += holds
     },
@@ -69,7 +69,7 @@ beforeEach(() => {
   })
 })
 afterEach(() => {
-  keeper.close()
+  watchdog.close()
   jest.useRealTimers()
 })
 
@@ -86,22 +86,22 @@ function newHold(leaseMs = LEASE_MS): Hold {
     },
     clock,
     (which, error) => {
-      keeper.untrack(which)
+      watchdog.untrack(which)
       lost.push({ hold: which, error, at: performance.now() })
     },
   )
-  keeper.track(hold)
+  watchdog.track(hold)
   return hold
 }
 
 function newWatched(): Hold {
   const hold = newHold()
-  keeper.watch(hold)
+  watchdog.watch(hold)
   return hold
 }
 
 function release(hold: Hold): void {
-  keeper.untrack(hold)
+  watchdog.untrack(hold)
   hold.end()
 }
 
@@ -159,7 +159,7 @@ describe('a watched hold', () => {
     }
     const hold = newWatched()
     await clock.pass(THIRD_MS)
-    keeper.unwatch(hold)
+    watchdog.unwatch(hold)
     await clock.pass(THIRD_MS - 1)
     expect(renewed).toBe(1)
     expect(hold.remainingMs()).toBeCloseTo(VALID_MS - (THIRD_MS - 1))
@@ -177,7 +177,7 @@ describe('a watched hold', () => {
   test('that is not watched any more is not renewed, and keeps the time it has', async () => {
     const hold = newWatched()
     await clock.pass(THIRD_MS)
-    keeper.unwatch(hold)
+    watchdog.unwatch(hold)
     renewer.all(UNKNOWN)
     await clock.pass(VALID_MS - 1)
     expect(lost).toEqual([])
@@ -454,7 +454,7 @@ test('a reconnect asks about everything at once, without waiting for a tick', as
   const fixed = newHold()
   renewer.answer = ({ holds }) =>
     holds.map((hold) => (hold === fixed ? { kind: 'lost' } : { kind: 'renewed', leaseMs: 9_000 }))
-  keeper.verifyAll()
+  watchdog.verifyAll()
   await clock.pass(0)
   expect(renewer.asked).toHaveLength(2)
   expect(lost).toMatchObject([{ hold: fixed, error: { reason: 'gone' } }])
@@ -469,7 +469,7 @@ test('no timer is left when nothing is held, and none after close()', async () =
   expect(jest.getTimerCount()).toBe(0)
   newWatched()
   newHold()
-  keeper.close()
+  watchdog.close()
   await clock.pass(THIRD_MS)
   expect(jest.getTimerCount()).toBe(0)
 })

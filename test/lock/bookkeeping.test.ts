@@ -11,20 +11,20 @@ const rig = faultRig()
 
 afterEach(() => jest.restoreAllMocks())
 
-/** The client has connected, and this is where its contenders are. */
-async function deskOf(client: Holdfast): Promise<LocalLocks> {
+/** The client has connected, and this is where its local locks are. */
+async function localLocksOf(client: Holdfast): Promise<LocalLocks> {
   const spy = jest.spyOn(LocalLocks.prototype, 'lock')
-  const desk = await client.getLock('warm').using(() => {
+  const locks = await client.getLock('warm').using(() => {
     const [context] = spy.mock.contexts as unknown as LocalLocks[]
     if (context?.find('warm') === undefined) throw new Error('A lock that is held was not found')
     return context
   })
   spy.mockRestore()
-  return desk
+  return locks
 }
 
-async function nothingIsKept(desk: LocalLocks): Promise<void> {
-  const kept = () => ['warm', ...MANY].filter((name) => desk.find(name) !== undefined)
+async function nothingIsKept(locks: LocalLocks): Promise<void> {
+  const kept = () => ['warm', ...MANY].filter((name) => locks.find(name) !== undefined)
   await eventually(() => kept().length === 0, { message: 'all names to be forgotten' })
 }
 
@@ -37,7 +37,7 @@ describe('a client keeps nothing of', () => {
     ['calls with an unknown option', { lease: 1 } as object],
   ])('%s', async (_, options) => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
-    const desk = await deskOf(client)
+    const locks = await localLocksOf(client)
     const owner = client.owner()
     for (const name of MANY) {
       await client.run(async () => {
@@ -47,31 +47,31 @@ describe('a client keeps nothing of', () => {
       expect((await outcome(lock.tryLock(options))).error).toBeDefined()
       expect((await outcome(lock.using(() => {}, options))).error).toBeDefined()
     }
-    await nothingIsKept(desk)
+    await nothingIsKept(locks)
   })
 
   test('locks that nobody has or wants any more, but for some hundreds', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
-    const desk = await deskOf(client)
+    const locks = await localLocksOf(client)
     for (const name of MANY) await (await client.getLock(name).lock()).release()
-    await nothingIsKept(desk)
-    expect(desk.size).toBeLessThan(600)
+    await nothingIsKept(locks)
+    expect(locks.size).toBeLessThan(600)
   })
 
   test('calls after it was closed', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
-    const desk = await deskOf(client)
+    const locks = await localLocksOf(client)
     await client.close()
     for (const name of MANY) {
       const { error } = await outcome(client.run(() => client.getLock(name).lock()))
       expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
     }
-    await nothingIsKept(desk)
+    await nothingIsKept(locks)
   })
 
   test('questions about locks, and force used on them', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
-    const desk = await deskOf(client)
+    const locks = await localLocksOf(client)
     await client.run(() =>
       Promise.all(
         MANY.map(async (name) => {
@@ -82,12 +82,12 @@ describe('a client keeps nothing of', () => {
         }),
       ),
     )
-    await nothingIsKept(desk)
+    await nothingIsKept(locks)
   })
 
   test('leases that were lost, when they are extended and released', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
-    const desk = await deskOf(client)
+    const locks = await localLocksOf(client)
     const some = MANY.slice(0, 500)
     const leases = await Promise.all(some.map((name) => client.getLock(name).lock(1_000)))
     await eventually(() => leases.every(({ valid }) => !valid))
@@ -97,7 +97,7 @@ describe('a client keeps nothing of', () => {
       expect(await lease.release()).toBe(false)
     }
     await Promise.all(leases.map(useless))
-    await nothingIsKept(desk)
+    await nothingIsKept(locks)
   })
 })
 

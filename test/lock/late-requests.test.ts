@@ -19,36 +19,36 @@ describe('an acquisition that arrives late', () => {
     const client = rig.client({ commandTimeoutMs: 150, outageMs: 150 })
     await granted(await client.getLock('warm').tryLock()).release()
     const { request } = loseNext('acquire')
-    const trying = outcome(client.getLock('ghost').tryLock())
+    const trying = outcome(client.getLock('it').tryLock())
     const lost = await request
     rig.proxy.refuse()
     expect((await trying).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
     await pause(350) // past the moment until which it may run, which is the subject
     await rig.proxy.heal()
     await rig.proxy.replay(lost)
-    expect(await rig.exists('ghost')).toBe(false)
+    expect(await rig.exists('it')).toBe(false)
   })
 
   test('for a short wait does not take the lock after that, however long a call may take', async () => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
     await granted(await client.getLock('warm').tryLock()).release()
     const request = rig.proxy.onNextRequest(SHA.acquire, 'hold')
-    const trying = outcome(client.getLock('ghost').tryLock(100))
+    const trying = outcome(client.getLock('it').tryLock(100))
     await request.seen
     await trying
     await pause(400) // past the moment until which it may run, which is the subject
     request.release()
     await request.done
-    await never(() => rig.exists('ghost'), 200)
+    await never(() => rig.exists('it'), 200)
   })
 
   test('on a way delayed by more than the deadline does not take the lock', async () => {
     const client = rig.client({ commandTimeoutMs: 150, outageMs: 150 })
     await granted(await client.getLock('warm').tryLock()).release()
     const slow = rig.proxy.delay(600, { direction: 'toServer' })
-    const { error } = await outcome(client.getLock('ghost').tryLock())
+    const { error } = await outcome(client.getLock('it').tryLock())
     expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-    await never(() => rig.exists('ghost'), 700)
+    await never(() => rig.exists('it'), 700)
     slow.heal()
   })
 
@@ -59,9 +59,7 @@ describe('an acquisition that arrives late', () => {
     const aborting = new AbortController()
     const { request } = loseNext('acquire')
     const endsAt = performance.now() + 3_000
-    const trying = outcome(
-      client.getLock('ghost').lock({ leaseMs: 60_000, signal: aborting.signal }),
-    )
+    const trying = outcome(client.getLock('it').lock({ leaseMs: 60_000, signal: aborting.signal }))
     const lost = await request
     rig.proxy.refuse()
     aborting.abort()
@@ -70,27 +68,27 @@ describe('an acquisition that arrives late', () => {
     await rig.proxy.heal()
     await pause(endsAt + 500 - performance.now()) // a moment at which it may still run, which is the subject
     expect(await rig.proxy.replay(lost)).toContain('granted')
-    await eventually(async () => !(await rig.exists('ghost')), { timeoutMs: 5_000 })
+    await eventually(async () => !(await rig.exists('it')), { timeoutMs: 5_000 })
   })
 
   test('within its deadline is given back, while its caller goes on and has released', async () => {
     const client = rig.client({ commandTimeoutMs: 1_500 })
-    const lock = client.getLock('ghost', ownerOf(client))
+    const lock = client.getLock('it', ownerOf(client))
     const { request } = loseNext('acquire')
     await granted(await lock.tryLock()).release()
     await rig.proxy.replay(await request)
-    await eventually(async () => !(await rig.exists('ghost')), { timeoutMs: 3_000 })
+    await eventually(async () => !(await rig.exists('it')), { timeoutMs: 3_000 })
   })
 
   test('within its deadline does not count twice what its caller holds', async () => {
     const client = rig.client({ commandTimeoutMs: 1_500 })
-    const lock = client.getLock('ghost', ownerOf(client))
+    const lock = client.getLock('it', ownerOf(client))
     const { request } = loseNext('acquire')
     const lease = granted(await lock.tryLock())
-    const token = await rig.server.admin.get('redisson_lock_token:{ghost}')
+    const token = await rig.server.admin.get('redisson_lock_token:{it}')
     await rig.proxy.replay(await request)
-    expect(await rig.hash('ghost')).toEqual({ [lease.owner]: '1' })
-    expect(await rig.server.admin.get('redisson_lock_token:{ghost}')).toBe(token)
+    expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
+    expect(await rig.server.admin.get('redisson_lock_token:{it}')).toBe(token)
     expect(String(lease.token)).toBe(token)
     await lease.release()
   })
@@ -100,23 +98,23 @@ describe('an acquisition that arrives late', () => {
     ['another lease', 5_000],
   ])('is given back also where the lock went on inside the client, for %s', async (_, leaseMs) => {
     const client = rig.client({ commandTimeoutMs: 1_500 })
-    const lock = client.getLock('ghost')
-    const held = granted(await rig.witness().getLock('ghost').tryLock())
+    const lock = client.getLock('it')
+    const held = granted(await rig.witness().getLock('it').tryLock())
     const { request } = loseNext('acquire')
     const first = lock.lock()
     const second = lock.lock({ leaseMs })
     const lost = await request
-    await rig.listening('ghost')
+    await rig.listening('it')
     await held.release()
     await (await first).release()
     await (await second).release()
     await rig.proxy.replay(lost)
-    await eventually(async () => !(await rig.exists('ghost')), { timeoutMs: 3_000 })
+    await eventually(async () => !(await rig.exists('it')), { timeoutMs: 3_000 })
   })
 
   test('is given back without harm to its owner, who has the lock anew', async () => {
     const client = rig.client({ commandTimeoutMs: 400 })
-    const lock = client.getLock('ghost', ownerOf(client))
+    const lock = client.getLock('it', ownerOf(client))
     const { request } = loseNext('acquire')
     await granted(await lock.tryLock()).release()
     const lease = granted(await lock.tryLock())
@@ -124,69 +122,69 @@ describe('an acquisition that arrives late', () => {
     // The settling of the lost one goes on until it can take the lock no more, and once beyond that.
     const releases = rig.proxy.count(SHA.release)
     await never(async () => {
-      expect(await rig.hash('ghost')).toEqual({ [lease.owner]: '1' })
+      expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
     }, 800)
     expect(rig.proxy.count(SHA.release)).toBeGreaterThan(releases)
     expect(lease.valid).toBe(true)
     expect(await lease.release()).toBe(true)
-    await eventually(async () => !(await rig.exists('ghost')), { timeoutMs: 3_000 })
+    await eventually(async () => !(await rig.exists('it')), { timeoutMs: 3_000 })
   })
 
   test('when its caller was aborted is given back', async () => {
     const client = rig.client({ commandTimeoutMs: 1_000 })
     const aborting = new AbortController()
     const trap = rig.proxy.onNextRequest(SHA.acquire, 'cutBefore')
-    const pending = outcome(client.getLock('ghost').lock({ signal: aborting.signal }))
+    const pending = outcome(client.getLock('it').lock({ signal: aborting.signal }))
     const request = await trap.seen
     aborting.abort()
     expect((await pending).error).toBe(aborting.signal.reason)
     await trap.done
     await rig.proxy.replay(request)
-    expect(await rig.exists('ghost')).toBe(true)
-    await eventually(async () => !(await rig.exists('ghost')), { timeoutMs: 3_000 })
+    expect(await rig.exists('it')).toBe(true)
+    await eventually(async () => !(await rig.exists('it')), { timeoutMs: 3_000 })
   })
 
   test('for a re-entry does not raise a count that was lowered since', async () => {
     const client = rig.client()
-    const lock = client.getLock('ghost', ownerOf(client))
+    const lock = client.getLock('it', ownerOf(client))
     const first = granted(await lock.tryLock())
     const { request } = loseNext('acquire')
     const second = granted(await lock.tryLock())
     await second.release()
     await pause(350) // past its deadline
     await rig.proxy.replay(await request)
-    expect(await rig.hash('ghost')).toEqual({ [first.owner]: '1' })
+    expect(await rig.hash('it')).toEqual({ [first.owner]: '1' })
     expect(await first.release()).toBe(true)
-    expect(await rig.exists('ghost')).toBe(false)
+    expect(await rig.exists('it')).toBe(false)
   })
 })
 
 describe('a release that arrives late', () => {
   test('does not end the next hold of the same owner', async () => {
     const client = rig.client()
-    const lock = client.getLock('ghost', ownerOf(client))
+    const lock = client.getLock('it', ownerOf(client))
     const first = granted(await lock.tryLock())
     const { request } = loseNext('release')
     expect(await first.release()).toBe(true)
     const second = granted(await lock.tryLock())
     await rig.proxy.replay(await request)
-    expect(await rig.hash('ghost')).toEqual({ [second.owner]: '1' })
+    expect(await rig.hash('it')).toEqual({ [second.owner]: '1' })
     expect(await second.release()).toBe(true)
   })
 
   test('does not end a hold of somebody else', async () => {
     const client = rig.client()
     const { request } = loseNext('release')
-    await granted(await client.getLock('ghost').tryLock()).release()
-    const other = granted(await rig.witness().getLock('ghost').tryLock())
+    await granted(await client.getLock('it').tryLock()).release()
+    const other = granted(await rig.witness().getLock('it').tryLock())
     await rig.proxy.replay(await request)
-    expect(await rig.hash('ghost')).toEqual({ [other.owner]: '1' })
+    expect(await rig.hash('it')).toEqual({ [other.owner]: '1' })
     expect(await other.release()).toBe(true)
   })
 
   test('does not lower a count that was raised since', async () => {
     const client = rig.client()
-    const lock = client.getLock('ghost', ownerOf(client))
+    const lock = client.getLock('it', ownerOf(client))
     const first = granted(await lock.tryLock())
     const second = granted(await lock.tryLock())
     const { request } = loseNext('release')
@@ -194,40 +192,40 @@ describe('a release that arrives late', () => {
     const again = granted(await lock.tryLock())
     await pause(350) // past its deadline
     await rig.proxy.replay(await request)
-    expect(await rig.hash('ghost')).toEqual({ [first.owner]: '2' })
+    expect(await rig.hash('it')).toEqual({ [first.owner]: '2' })
     expect(await again.release()).toBe(true)
     expect(await first.release()).toBe(true)
   })
 
   test('after a flush does not end the hold that came next', async () => {
     const client = rig.client()
-    const lock = client.getLock('ghost', ownerOf(client))
+    const lock = client.getLock('it', ownerOf(client))
     const first = granted(await lock.tryLock())
     const { request } = loseNext('release')
     await first.release()
     await rig.server.flush()
     const second = granted(await lock.tryLock())
     await rig.proxy.replay(await request)
-    expect(await rig.hash('ghost')).toEqual({ [second.owner]: '1' })
+    expect(await rig.hash('it')).toEqual({ [second.owner]: '1' })
     await second.release()
   })
 })
 
 test('a release that goes on in the background does not end the next hold of its owner', async () => {
   const client = rig.client({ commandTimeoutMs: 500, outageMs: 1_000 })
-  const lock = client.getLock('ghost', ownerOf(client))
+  const lock = client.getLock('it', ownerOf(client))
   const first = granted(await lock.tryLock())
   // Every release is lost for a while; everything else gets through.
   const isRelease = ({ args }: ProxyRequest) => args[0] === SHA.release
   const traps = Array.from({ length: 100 }, () => rig.proxy.onNextRequest(isRelease, 'cutBefore'))
   expect((await outcome(first.release())).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-  await rig.server.admin.del('ghost') // as its lease would end
+  await rig.server.admin.del('it') // as its lease would end
   const second = granted(await lock.tryLock(3_000))
   for (const trap of traps) trap.cancel()
   const releases = rig.proxy.count(SHA.release)
   await eventually(() => rig.proxy.count(SHA.release) > releases)
   await never(async () => {
-    expect(await rig.hash('ghost')).toEqual({ [second.owner]: '1' })
+    expect(await rig.hash('it')).toEqual({ [second.owner]: '1' })
   }, 100)
   expect(await second.release()).toBe(true)
 })
@@ -235,35 +233,35 @@ test('a release that goes on in the background does not end the next hold of its
 describe('a hand-over that arrives late', () => {
   test('does not take the lock for a follower who has released it', async () => {
     const client = rig.client()
-    const lock = client.getLock('ghost')
+    const lock = client.getLock('it')
     const first = await lock.lock()
     const pending = lock.lock()
     const { request } = loseNext('handOver')
     const [, second] = await Promise.all([first.release(), pending])
     await rig.proxy.replay(await request)
-    expect(await rig.hash('ghost')).toEqual({ [second.owner]: '1' })
+    expect(await rig.hash('it')).toEqual({ [second.owner]: '1' })
     expect(await second.release()).toBe(true)
     await rig.proxy.replay(await request)
-    await never(() => rig.exists('ghost'), 50)
+    await never(() => rig.exists('it'), 50)
   })
 
   test('does not take it from somebody who got it meanwhile', async () => {
     const client = rig.client()
-    const lock = client.getLock('ghost')
+    const lock = client.getLock('it')
     const first = await lock.lock()
     const pending = lock.lock()
     const { request } = loseNext('handOver')
     const [, second] = await Promise.all([first.release(), pending])
     await second.release()
-    const other = granted(await rig.witness().getLock('ghost').tryLock(2_000))
+    const other = granted(await rig.witness().getLock('it').tryLock(2_000))
     await rig.proxy.replay(await request)
-    expect(await rig.hash('ghost')).toEqual({ [other.owner]: '1' })
+    expect(await rig.hash('it')).toEqual({ [other.owner]: '1' })
     await other.release()
   })
 
   test('does not take it for a follower who was aborted', async () => {
     const client = rig.client()
-    const lock = client.getLock('ghost')
+    const lock = client.getLock('it')
     const first = await lock.lock()
     const aborting = new AbortController()
     const pending = outcome(lock.lock({ signal: aborting.signal }))
@@ -274,8 +272,8 @@ describe('a hand-over that arrives late', () => {
     expect((await pending).error).toBe(aborting.signal.reason)
     await released
     trap.release()
-    await eventually(async () => !(await rig.exists('ghost')))
-    await never(() => rig.exists('ghost'), 100)
+    await eventually(async () => !(await rig.exists('it')))
+    await never(() => rig.exists('it'), 100)
   })
 })
 
@@ -283,22 +281,22 @@ describe('a renewal that arrives late', () => {
   test('does not revive a lock that was released', async () => {
     const client = rig.client({ leaseMs: 300 })
     const { request } = loseNext('renew')
-    const lease = granted(await client.getLock('ghost').tryLock())
+    const lease = granted(await client.getLock('it').tryLock())
     const renewal = await request
     await lease.release()
     await rig.proxy.replay(renewal)
-    expect(await rig.exists('ghost')).toBe(false)
+    expect(await rig.exists('it')).toBe(false)
   })
 
   test('does not prolong the lock of somebody else', async () => {
     const client = rig.client({ leaseMs: 600 })
     const { request } = loseNext('renew')
-    const lease = granted(await client.getLock('ghost').tryLock())
+    const lease = granted(await client.getLock('it').tryLock())
     const renewal = await request
     await lease.release()
-    const other = granted(await rig.witness().getLock('ghost').tryLock({ leaseMs: 300 }))
+    const other = granted(await rig.witness().getLock('it').tryLock({ leaseMs: 300 }))
     await rig.proxy.replay(renewal)
-    expect(await rig.server.admin.pttl('ghost')).toBeLessThanOrEqual(300)
+    expect(await rig.server.admin.pttl('it')).toBeLessThanOrEqual(300)
     await other.release()
   })
 })
@@ -310,12 +308,12 @@ test('what was sent to a server that hung runs when it goes on, and is given bac
   await granted(await witness.getLock('warm').tryLock()).release()
   rig.server.pause()
   const failures = await Promise.all(
-    [1, 2, 3].map((n) => outcome(within(1_500, client.getLock(`ghost ${n}`).lock()))),
+    [1, 2, 3].map((n) => outcome(within(1_500, client.getLock(`it ${n}`).lock()))),
   )
   for (const { error } of failures) expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
   rig.server.resume()
   for (const n of [1, 2, 3]) {
-    await (await within(2_000, witness.getLock(`ghost ${n}`).lock())).release()
+    await (await within(2_000, witness.getLock(`it ${n}`).lock())).release()
   }
 })
 

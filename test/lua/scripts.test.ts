@@ -1002,7 +1002,7 @@ describe('of one master of several', () => {
 })
 
 test('a server that forgets its scripts in the middle of it all is no failure', async () => {
-  const client = new Holdfast({ redis: { port: server.port }, leaseMs: 600 })
+  const client = new Holdfast({ redis: { port: server.port }, leaseMs: 2_400 })
   atEnd(() => client.close(), { beforeCheck: true })
   const errors: Error[] = []
   client.on('error', (error) => errors.push(error))

@@ -1,5 +1,5 @@
 /** Mistakes where a lock goes from one call to the next inside a client. */
-const PASSING = 'test/lock/hand-over.test.ts'
+const HAND_OVER = 'test/lock/hand-over.test.ts'
 
 export const handOver = [
   {
@@ -27,7 +27,7 @@ export const handOver = [
     file: 'src/local/holds.ts',
     search: '    if (hold.leaseMs !== request.leaseMs) return null\n',
     replace: '',
-    test: PASSING,
+    test: HAND_OVER,
     name: 'each has the lease that it asked for',
   },
   {
@@ -56,7 +56,7 @@ export const handOver = [
     file: 'src/local/holds.ts',
     search: 'if (hold.token >= hold.lastToken || !hold.untouched) return null',
     replace: 'if (!hold.untouched) return null',
-    test: PASSING,
+    test: HAND_OVER,
     name: 'no token is used that Redis has not given',
   },
   {
@@ -66,7 +66,7 @@ export const handOver = [
     file: 'src/local/holds.ts',
     search: '    if (hold.askedAt > 0) this.#laterCallers.look()\n',
     replace: '',
-    test: PASSING,
+    test: HAND_OVER,
     name: 'than the lock was taken away has it for no longer than a look takes',
   },
   {

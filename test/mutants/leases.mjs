@@ -1,6 +1,6 @@
 /** Mistakes with leases: how long they are valid, and how the watchdog keeps them. */
 const HOLD = 'test/lease/hold.test.ts'
-const KEEPER = 'test/lease/watchdog.test.ts'
+const WATCHDOG = 'test/lease/watchdog.test.ts'
 
 export const leases = [
   {
@@ -29,7 +29,7 @@ export const leases = [
     file: 'src/lease/watchdog.ts',
     search: 'hold.proved(answer.leaseMs, sentAt)',
     replace: 'hold.proved(answer.leaseMs, this.#clock.now())',
-    test: KEEPER,
+    test: WATCHDOG,
     name: 'lives from when the renewal was sent, however late the answer',
   },
   {
@@ -48,7 +48,7 @@ export const leases = [
     file: 'src/lease/watchdog.ts',
     search: '        unknown.push(hold)\n',
     replace: '        unknown.push(hold)\n        hold.proved(leaseMs, sentAt)\n',
-    test: KEEPER,
+    test: WATCHDOG,
     name: 'is lost by arithmetic when every answer stays unknown, which resets no clock',
   },
   {
@@ -57,7 +57,7 @@ export const leases = [
     file: 'src/lease/watchdog.ts',
     search: 'if (unknown.length > 0) this.#unheard.add(unknown)',
     replace: '',
-    test: KEEPER,
+    test: WATCHDOG,
     name: 'is asked about again soon after an unknown answer, and goes on when it is renewed',
   },
   {
@@ -66,7 +66,7 @@ export const leases = [
     file: 'src/lease/recheck.ts',
     search: 'const those = all.filter((one) => !this.#due.has(one))',
     replace: 'const those = [...all]',
-    test: KEEPER,
+    test: WATCHDOG,
     name: 'is asked about no more often in the twentieth minute of an outage than in the first',
   },
   {
@@ -75,7 +75,7 @@ export const leases = [
     file: 'src/lease/watchdog.ts',
     search: '    this.#ask(holds.filter(isFixed), 0)\n',
     replace: '    void isFixed\n',
-    test: KEEPER,
+    test: WATCHDOG,
     name: 'is looked at with every tick, and lost when the server does not have it any more',
   },
   {
@@ -84,7 +84,7 @@ export const leases = [
     file: 'src/lease/watchdog.ts',
     search: 'this.#ask(holds.filter(isFixed), 0)',
     replace: 'this.#ask(holds.filter(isFixed), this.#leaseMs)',
-    test: KEEPER,
+    test: WATCHDOG,
     name: 'is looked at with every tick, and lost when the server does not have it any more',
   },
   {
@@ -94,7 +94,7 @@ export const leases = [
     file: 'src/lease/watchdog.ts',
     search: 'this.#endDistrusted(now.monotonic + ANSWER_MS)',
     replace: '',
-    test: KEEPER,
+    test: WATCHDOG,
     name: 'by a sleep longer than the lease, and Redis cannot be asked',
   },
   {

@@ -1,5 +1,5 @@
 /** Mistakes with requests and answers that are lost or late. */
-const GHOSTS = 'test/lock/late-requests.test.ts'
+const LATE_REQUESTS = 'test/lock/late-requests.test.ts'
 
 export const unknown = [
   {
@@ -10,7 +10,7 @@ export const unknown = [
     search:
       '    if (unknown) this.#inDoubt(waiter.request.asksOnce ? performance.now() : sentAt.monotonic)\n',
     replace: '',
-    test: GHOSTS,
+    test: LATE_REQUESTS,
     name: 'when its caller was aborted is given back',
   },
   {
@@ -19,7 +19,7 @@ export const unknown = [
     file: 'src/servers/pending-releases.ts',
     search: '        if (sentAt >= doubt.untilMs) return\n',
     replace: '        if (sentAt >= 0) return\n',
-    test: GHOSTS,
+    test: LATE_REQUESTS,
     name: 'within its deadline is given back, while its caller goes on and has released',
   },
   {
@@ -28,7 +28,7 @@ export const unknown = [
     file: 'src/local/release-request.ts',
     search: 'ended(lock, hold, this.#firstSentAt)',
     replace: 'ended(lock, hold, performance.now())',
-    test: GHOSTS,
+    test: LATE_REQUESTS,
     name: 'a request that comes between its release and the answer to that leaves no lock behind',
   },
   {

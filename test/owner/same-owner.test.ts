@@ -11,9 +11,9 @@ const rig = faultRig()
 afterEach(() => jest.restoreAllMocks())
 
 /** Long enough that no command is given up by itself while a test holds it back. */
-const PATIENT = { commandTimeoutMs: 5_000 }
+const LONG_TIMEOUT = { commandTimeoutMs: 5_000 }
 
-async function connectedClient(options = PATIENT): Promise<Holdfast> {
+async function connectedClient(options = LONG_TIMEOUT): Promise<Holdfast> {
   const client = rig.client(options)
   await granted(await client.getLock('warm').tryLock()).release()
   return client

@@ -137,7 +137,7 @@ test('a master that hangs holds nobody up', async () => {
 
 describe('a minority that does not answer, of which nobody knows yet,', () => {
   // Whoever waited for it would do so for 5 s each time.
-  const patient = { leaseMs: 50_000, commandTimeoutMs: 5_000 }
+  const longLimits = { leaseMs: 50_000, commandTimeoutMs: 5_000 }
 
   test('keeps no votes from others that came to nothing', async () => {
     const cluster = await Cluster.start(3)
@@ -146,7 +146,7 @@ describe('a minority that does not answer, of which nobody knows yet,', () => {
     await held.admin.pexpire('it', 60_000)
     hangs.pause()
     const start = performance.now()
-    expect(await cluster.client(patient).getLock('it').tryLock()).toBeNull()
+    expect(await cluster.client(longLimits).getLock('it').tryLock()).toBeNull()
     await eventually(async () => (await free.admin.exists('it')) === 0)
     expect(performance.now() - start).toBeLessThan(4_000)
     hangs.resume()
@@ -163,7 +163,7 @@ describe('a minority that does not answer, of which nobody knows yet,', () => {
     proxy.delay(500)
     const tokens: number[] = []
     const contending = Array.from({ length: 4 }, async () => {
-      const lock = cluster.client(patient, urls).getLock('it')
+      const lock = cluster.client(longLimits, urls).getLock('it')
       for (let i = 0; i < 10; i++) {
         await lock.using(async ({ token }) => {
           tokens.push(token)
@@ -188,7 +188,7 @@ describe('a minority that does not answer, of which nobody knows yet,', () => {
     proxy.delay(50)
     const urls = cluster.masters.map(({ url }) => url)
     urls[2] = proxy.url
-    const lease = await within(10_000, cluster.client(patient, urls).getLock('it').lock())
+    const lease = await within(10_000, cluster.client(longLimits, urls).getLock('it').lock())
     await lease.release()
     await eventually(async () => (await far.admin.exists('it')) === 0)
     leaves({ keys: true, why: 'somebody else has it' })

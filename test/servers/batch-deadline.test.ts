@@ -8,11 +8,11 @@ test('who has little time takes none from those whose calls go at the same momen
   rig.proxy.delay(100, { direction: 'both' })
   const busy = client.getLock('busy').inspect()
   const hasty = client.getLock('hasty').tryLock(5)
-  const patient = client.getLock('patient').lock()
+  const waiting = client.getLock('waiting').lock()
   await Promise.allSettled([busy, hasty])
-  await (await patient).release()
+  await (await waiting).release()
   const asked = rig.proxy.requests.filter(
-    ({ args }) => args.includes('patient') && args.includes('redisson_lock_token:{patient}'),
+    ({ args }) => args.includes('waiting') && args.includes('redisson_lock_token:{waiting}'),
   )
   expect(asked).toHaveLength(2)
 })

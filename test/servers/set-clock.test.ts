@@ -25,14 +25,14 @@ function client(url: string, options: Omit<HoldfastOptions, 'redis'> = {}): Hold
 }
 
 /** Whose request for the lock is held back until its caller has given up, and then let through. */
-async function ghost(how: 'plain' | 'fair'): Promise<void> {
+async function lateRequest(how: 'plain' | 'fair'): Promise<void> {
   const late = client(proxy.url)
   const kind = how === 'plain' ? 'getLock' : 'getFairLock'
   await granted(await late[kind]('warm').tryLock()).release()
   await server.step(-600_000)
   const script = how === 'plain' ? scripts.acquire : scripts.acquireFair
   const trap = proxy.onNextRequest(script.sha1, 'cutBefore')
-  const trying = outcome(late[kind]('ghost').tryLock())
+  const trying = outcome(late[kind]('it').tryLock())
   const lost = await within(5_000, trap.seen)
   proxy.refuse()
   expect((await within(5_000, trying)).error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
@@ -43,8 +43,8 @@ async function ghost(how: 'plain' | 'fair'): Promise<void> {
 test.each(['plain', 'fair'] as const)(
   'a request of a caller who has given up takes no %s lock, though the clock was set back',
   async (how) => {
-    await ghost(how)
-    await never(() => server.admin.exists('ghost').then((exists) => exists === 1), 100)
+    await lateRequest(how)
+    await never(() => server.admin.exists('it').then((exists) => exists === 1), 100)
   },
 )
 

@@ -227,8 +227,8 @@ describe('connections', () => {
 
   test('one hears for a thousand waiters at a thousand locks, and a thousand more', async () => {
     // However busy the machine is.
-    const patient = { commandTimeoutMs: 10_000, outageMs: 30_000 }
-    const [holder, client] = [newClient(patient), newClient(patient)]
+    const longLimits = { commandTimeoutMs: 10_000, outageMs: 30_000 }
+    const [holder, client] = [newClient(longLimits), newClient(longLimits)]
     const names = Array.from({ length: 1_000 }, (_, i) => `it ${i}`)
     const leases = await Promise.all(names.map((name) => holder.getLock(name).lock()))
     const works = names.flatMap((name) => [

@@ -36,10 +36,10 @@ function work(url, waiters) {
   const attempt = async () => {
     const lock = client.getFairLock(LOCK)
     const way = Math.random()
-    const patienceMs = Math.ceil(Math.random() * 2 * meanMs)
+    const waitMs = Math.ceil(Math.random() * 2 * meanMs)
     if (way < 0.7) return lock.lock()
     if (way < 0.83) {
-      return lock.tryLock(patienceMs).then(
+      return lock.tryLock(waitMs).then(
         (lease) => lease ?? 'timedOut',
         (error) => {
           // So short a time that not even the first request was answered in it.
@@ -50,7 +50,7 @@ function work(url, waiters) {
     }
     if (way < 0.86) return (await lock.tryLock()) ?? 'refused'
     const abort = new AbortController()
-    const timer = setTimeout(() => abort.abort('enough'), patienceMs)
+    const timer = setTimeout(() => abort.abort('enough'), waitMs)
     try {
       return await lock.lock({ signal: abort.signal })
     } catch (reason) {

@@ -4,7 +4,7 @@ import { type FixtureResult, runFixture } from './run-fixture.ts'
 let results: Map<string, FixtureResult>
 
 beforeAll(async () => {
-  results = await runFixture('leaky.fixture.ts', { HOLDFAST_LEAK_PATIENCE_MS: '300' })
+  results = await runFixture('leaky.fixture.ts', { HOLDFAST_LEAK_CHECK_MS: '300' })
 }, 60_000)
 
 test('tests that leave nothing behind pass', () => {

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const root = resolve(__dirname, '../..')
+const glossary = readFileSync(join(root, 'docs/README.md'), 'utf8')
+
+/** In one form: in small letters, words apart, without a hyphen, each in the singular. */
+const plain = (words: string): string =>
+  words
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[\s-]+/)
+    .map((word) => (word.endsWith('ss') ? word : word.replace(/s$/, '')))
+    .join(' ')
+
+/** The words and phrases that the tables of the glossary explain, and those that need no explanation. */
+function explained(page: string): Set<string> {
+  const words = page.slice(page.indexOf('\n## Words\n'))
+  const rows = [...words.matchAll(/^\| (?:to )?([^|]+?) \|/gm)].map(([, term = '']) => term)
+  const known = /^Plain words: ([^.]+)\./m.exec(words)?.[1]?.split(',') ?? []
+  const terms = [...rows.flatMap((row) => row.split(',')), ...known]
+  return new Set(terms.map((term) => plain(term.trim())))
+}
+
+/** `LeaseSignal` is `Lease` and `Signal`. */
+const wordsOf = (name: string): string[] => name.match(/[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])/g) ?? []
+
+/** Whether these words are a row of terms, each of them explained. */
+function isExplained(words: readonly string[], terms: ReadonlySet<string>): boolean {
+  if (words.length === 0) return true
+  return words.some(
+    (_, i) =>
+      terms.has(plain(words.slice(0, i + 1).join(' '))) && isExplained(words.slice(i + 1), terms),
+  )
+}
+
+const isGenerated = (file: string): boolean => file.endsWith('.generated.ts')
+
+/** The exported classes of the source, and the file of each. */
+function exportedClasses(): [name: string, file: string][] {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  return files
+    .filter((file) => file.endsWith('.ts') && !isGenerated(file))
+    .flatMap((file) => {
+      const source = readFileSync(join(root, 'src', file), 'utf8')
+      const found = source.matchAll(/^export (?:default )?(?:abstract )?class (\w+)/gm)
+      return [...found].map(([, name = '']): [string, string] => [name, file])
+    })
+}
+
+test('a class is named in words that the glossary explains', () => {
+  const terms = explained(glossary)
+  const classes = exportedClasses()
+  expect(classes.length).toBeGreaterThan(50)
+  const advice = ([name, file]: [string, string]) =>
+    `${name} (src/${file}): name it in words of docs/README.md, or explain a word of the field there, ` +
+    'in a row of "Words" or "Words of the source"'
+  expect(classes.filter(([name]) => !isExplained(wordsOf(name), terms)).map(advice)).toEqual([])
+})
+
+test.each(['Desk', 'LeaseDesk', 'Deskwork', 'HandOver2', 'Over'])(
+  '%s is in no words of it',
+  (name) => {
+    expect(isExplained(wordsOf(name), explained(glossary))).toBe(false)
+  },
+)
+
+test.each(['Lease', 'HandOverBudget', 'RedLocks', 'LeaseSignal', 'OddAnswer'])('%s is', (name) => {
+  expect(isExplained(wordsOf(name), explained(glossary))).toBe(true)
+})
+
+test('no word is explained twice', () => {
+  const words = glossary.slice(glossary.indexOf('\n## Words\n'))
+  const rows = [...words.matchAll(/^\| ([^|]+?) \|/gm)].map(([, term = '']) => plain(term))
+  const explanations = rows.filter((term) => term !== 'word')
+  expect(explanations.filter((term, i) => explanations.indexOf(term) !== i)).toEqual([])
+})
