@@ -139,7 +139,7 @@ export class HoldfastLock {
 
   /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
   async isLocked(): Promise<boolean> {
-    return (await this.#look(0)).holder !== null
+    return (await this.access.peek()).holder !== null
   }
 
   /** Whether the current owner holds the lock, as Redis has it. */
@@ -150,7 +150,7 @@ export class HoldfastLock {
   /** How many acquisitions of the current owner are not released, as Redis has it; 0 for none. */
   async holdCount(): Promise<number> {
     const lease = this.access.currentOwner.heldLease()
-    const { holder, holdCount } = await this.#look(0)
+    const { holder, holdCount } = await this.access.peek()
     return lease !== undefined && holder === lease.owner ? holdCount : 0
   }
 
@@ -159,7 +159,7 @@ export class HoldfastLock {
    * Infinity when it was made without an expiry, which Holdfast never does.
    */
   async remainingMs(): Promise<number> {
-    const { holder, ttlMs } = await this.#look(0)
+    const { holder, ttlMs } = await this.access.peek()
     return holder === null ? 0 : (ttlMs ?? Infinity)
   }
 
@@ -189,14 +189,8 @@ export class HoldfastLock {
    * those who wait in turn, the first 1,000.
    */
   inspect(): Promise<LockInfo> {
-    return this.#look()
-  }
-
-  /** @param most how many of those who queue are listed; 0 is the quickest, and leaves out who waits */
-  #look(most?: number): Promise<LockInfo> {
-    return this.#registry.ask(this.name, 'not inspected', (callMs) =>
-      this.#registry.server.lock(this.access.rawName).inspect(callMs, most),
-    )
+    const remote = this.#registry.server.lock(this.access.rawName)
+    return this.#registry.ask(this.name, 'not inspected', (callMs) => remote.inspect(callMs))
   }
 
   async #use<T>(fn: (lease: Lease) => Promise<T> | T, meant: Acquisition): Promise<T | null> {

@@ -10,6 +10,7 @@ import type { Acquisition } from '../../options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
+import type { HolderFacts } from '../../servers/answers.ts'
 import type { Asker } from '../../waiting/waiter.ts'
 
 /** What a lock object is to the algorithms: one lock, as one client gets at it. */
@@ -44,6 +45,16 @@ export class LockAccess {
     this.registry.assertOpen(this.name)
     this.registry.assertNotLonger(this.name, leaseMs)
     signal?.throwIfAborted()
+  }
+
+  /**
+   * Who has the lock, as its place knows it.
+   *
+   * @param failed what did not come about where nobody can tell
+   */
+  peek(failed = 'not inspected'): Promise<HolderFacts> {
+    const remote = this.registry.server.lock(this.rawName)
+    return this.registry.ask(this.name, failed, (callMs) => remote.peek(callMs))
   }
 
   /**

@@ -1,6 +1,7 @@
 import {
   type AcquireAnswer,
   type HandOverAnswer,
+  type HolderFacts,
   type LockFacts,
   MOST_LISTED,
   type ReenterAnswer,
@@ -13,6 +14,7 @@ import {
   grantOf,
   handedOverOf,
   handedOverOrYieldedOf,
+  holderFacts,
   keptOf,
   lockFacts,
   reentryOf,
@@ -76,14 +78,24 @@ export function release(
   return runner.runInTime(lock.release, keys.both, args, callMs, read, holds === 0)
 }
 
+/** `peek` or `inspect`. */
+export type Look<F> = (server: ScriptServer, keys: LockKeys, callMs: number) => Promise<F>
+
+export function peek(
+  { runner }: ScriptServer,
+  keys: LockKeys,
+  callMs: number,
+): Promise<HolderFacts> {
+  return runner.run(lock.peek, keys.both, () => [], callMs, holderFacts)
+}
+
 export function inspect(
   { runner }: ScriptServer,
   keys: LockKeys,
   callMs: number,
-  most = MOST_LISTED,
 ): Promise<LockFacts> {
   const { queue, waiting } = queueKeys(keys.lock)
   const all = [...keys.both, queue, waiting]
-  const args = () => lock.inspectArgs({ most }, runner.terms, keys)
+  const args = () => lock.inspectArgs({ most: MOST_LISTED }, runner.terms, keys)
   return runner.run(lock.inspect, all, args, callMs, lockFacts)
 }
