@@ -1,5 +1,5 @@
-import { CallFailure } from '../call-failure.ts'
-import { failureOf } from './failure-of.ts'
+import type { CallFailure } from '../call-failure.ts'
+import { failureOf, refusal } from './failure-of.ts'
 import { readOr } from './replies.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { vote } from './scripts/quorum.generated.ts'
@@ -178,6 +178,6 @@ function answerOf(reply: Reply): Answer {
   if (typeof reply === 'string') return ['granted', reply]
   if (typeof reply === 'number') return ['freed', reply]
   if (reply instanceof Error) throw failureOf(reply)
-  if (reply[0] === 'error') throw new CallFailure('refused', String(reply[1]))
+  if (reply[0] === 'error') throw refusal(String(reply[1]))
   return reply
 }
