@@ -17,7 +17,7 @@ import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
 import { Owners } from './owner/owners.ts'
 import { majorityOf, type NewPlace, newRedisPlace, type Place } from './places.ts'
-import { rawNameOf } from './servers/redis/keys.ts'
+import { rawNameOf } from './servers/raw-name.ts'
 import { resolveOptions } from './settings.ts'
 
 /**

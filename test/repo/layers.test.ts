@@ -18,7 +18,7 @@ const mayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
   testing: ['holdfast', 'memory-client', 'servers/memory'],
   'memory-client': ['holdfast', 'servers/memory'],
-  holdfast: [...kinds, ...engine, 'places', 'servers/redis', 'eventemitter3', 'nanoid'],
+  holdfast: [...kinds, ...engine, 'places', 'eventemitter3', 'nanoid'],
   places: ['lease', 'servers', ...places],
   'locks/lock': engine,
   'locks/fair': ['locks/lock', ...engine],
