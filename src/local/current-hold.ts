@@ -125,7 +125,7 @@ export class CurrentHold {
   }
 
   begin(hold: Hold): void {
-    this.hold?.lose('gone', 'Redis gave the lock to another owner')
+    this.hold?.lose('gone', 'the server gave the lock to another owner')
     this.#hold = hold
     this.#services.watchdog.track(hold)
     if (hold.askedAt > 0) this.#laterCallers.look()

@@ -206,6 +206,15 @@ test.each([['redis'], ['masters'], ['watchdogThread']])(
   },
 )
 
+test('a lease that is lost there is told of without a word of Redis', async () => {
+  const lease = await newClient().getLock('it').lock()
+  server.clear()
+  const error = await lease.extend(60_000).catch((error) => error)
+  expect(error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
+  expect(error.message).toContain('the server says')
+  expect(error.message).not.toContain('Redis')
+})
+
 test('a lock there is no vote of a RedLock', () => {
   const client = newClient()
   expect(() => client.getRedLock(client.getLock('it'))).toThrow(
