@@ -19,7 +19,7 @@ const mayImport: Record<string, string[]> = {
   testing: ['holdfast', 'memory-client', 'servers/memory'],
   'memory-client': ['holdfast', 'servers/memory'],
   holdfast: [...kinds, ...engine, 'places', 'eventemitter3', 'nanoid'],
-  places: ['lease', 'servers', ...places],
+  places: ['local', 'servers', ...places],
   'locks/lock': engine,
   'locks/fair': ['locks/lock', ...engine],
   'locks/multi': ['locks/lock', ...engine],
