@@ -69,7 +69,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const { server } = this.#place
     const fairServer = server.fairFor?.(this.id, settings.label)
     this.#backend = new Backend(client, this.#place, fairServer)
-    this.#fairKind = fairServer && new FairLocks(fairServer, systemClock)
+    this.#fairKind = fairServer && new FairLocks(server, fairServer, systemClock)
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )

@@ -3,6 +3,7 @@ import { LocalWaiter } from '../../local/acquire.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import type { FairServer } from '../../servers/fair-server.ts'
+import type { LockServer } from '../../servers/lock-server.ts'
 import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
 import { FairQueue } from './fair-queue.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -12,8 +13,8 @@ export class FairLocks implements LockKind {
   readonly isFair = true
   readonly #heartbeat: Heartbeat
 
-  constructor(server: FairServer, clock: Clock) {
-    this.#heartbeat = new Heartbeat(server, clock)
+  constructor(server: LockServer, queues: FairServer, clock: Clock) {
+    this.#heartbeat = new Heartbeat(server, queues, clock)
   }
 
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter {
