@@ -16,8 +16,8 @@ import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
 import { Owners } from './owner/owners.ts'
-import { majorityOf, type NewPlace, newRedisPlace, type Place } from './places.ts'
-import { rawNameOf } from './servers/redis/keys.ts'
+import { type ClientPlace, majorityOf, type NewPlace, newRedisPlace } from './places.ts'
+import { rawNameOf } from './servers/raw-name.ts'
 import { resolveOptions } from './settings.ts'
 
 /**
@@ -29,7 +29,7 @@ import { resolveOptions } from './settings.ts'
 export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDisposable {
   /** Unique among all clients: the first part of every owner in Redis. */
   readonly id: string = nanoid()
-  readonly #place: Place
+  readonly #place: ClientPlace
   readonly #keyPrefix: string
   readonly #owners = new Owners(this.id)
   readonly #frames = new Frames()
@@ -69,7 +69,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const { server } = this.#place
     const fairServer = server.fairFor?.(this.id, settings.label)
     this.#backend = new Backend(client, this.#place)
-    this.#fairKind = fairServer && new FairLocks(fairServer, systemClock)
+    this.#fairKind = fairServer && new FairLocks(server, fairServer, systemClock)
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )

@@ -1,4 +1,4 @@
-import type { StandIn } from './lease/watchdog.ts'
+import type { Place } from './local/place.ts'
 import type { LockServer } from './servers/lock-server.ts'
 import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
 import { isClient, isCluster, keyPrefixOf } from './servers/redis/open-client.ts'
@@ -6,13 +6,8 @@ import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 import type { Settings } from './settings.ts'
 
-/** Where the locks of one client live. */
-export interface Place {
-  readonly server: LockServer
-  /** A longer lease is refused, in milliseconds; left out where any is taken. */
-  readonly longestLeaseMs?: number
-  /** Renews while the main thread cannot. */
-  readonly standIn?: StandIn | undefined
+/** A place as a client opens it for itself. */
+export interface ClientPlace extends Place {
   /** Put before every lock name, unless the client has a prefix of its own. */
   readonly keyPrefix: string
   /** Whether the names of a lock have to share a slot. */
@@ -22,14 +17,14 @@ export interface Place {
 }
 
 /** Makes the place of a client. `onError` is told what no call can reject with. */
-export type NewPlace = (settings: Settings, onError: (error: Error) => void) => Place
+export type NewPlace = (settings: Settings, onError: (error: Error) => void) => ClientPlace
 
 /** The place that the options name. */
 export const newRedisPlace: NewPlace = (settings, onError) =>
   settings.isQuorum ? majority(settings, onError) : oneServer(settings, onError)
 
 /** One server, or a cluster. */
-function oneServer(settings: Settings, onError: (error: Error) => void): Place {
+function oneServer(settings: Settings, onError: (error: Error) => void): ClientPlace {
   const [source] = settings.sources as [Source]
   const server = redisServer(source, settings, onError)
   const thread = threadFor(source, settings, onError)
@@ -45,7 +40,7 @@ function oneServer(settings: Settings, onError: (error: Error) => void): Place {
 }
 
 /** A majority of independent masters. */
-function majority(settings: Settings, onError: (error: Error) => void): Place {
+function majority(settings: Settings, onError: (error: Error) => void): ClientPlace {
   const servers = settings.sources.map((source) => redisServer(source, settings, onError))
   const quorum = quorumOf(servers, quorumSettings(settings))
   return {
@@ -83,7 +78,7 @@ function redisServer(
   return new RedisServer(source, commandTimeoutMs, onError, { counterMs: counterTtlMs, sharded })
 }
 
-function namingOf(sources: readonly Source[]): Pick<Place, 'keyPrefix' | 'clustered'> {
+function namingOf(sources: readonly Source[]): Pick<ClientPlace, 'keyPrefix' | 'clustered'> {
   return {
     keyPrefix: keyPrefixOf(sources[0] as Source),
     clustered: sources.some((one) => isClient(one) && isCluster(one)),

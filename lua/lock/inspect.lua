@@ -7,16 +7,14 @@
   KEYS[4]  waiting  hash: client -> until when its places are alive, and its label
   ARGV[1]  channel  where those who do not queue listen
   ARGV[2]  publish  PUBLISH or SPUBLISH, as releases are told there
-  ARGV[3]  most     number: how many of those who queue are wanted; 0 leaves out who waits altogether
+  ARGV[3]  most     number: how many of those who queue are wanted
 
   Returns
-    { holder: text or '' as null, holds, ttlMs >= -2, token: number or '' as null }
-                             where `most` is 0; holder is '' when the lock is free, ttlMs as PTTL answers
-                             it, token '' when there is none
     { holder: text or '' as null, holds, ttlMs >= -2, token: number or '' as null,
       listeners, nowUs, queue: pairs, waiting: pairs, length }
-                             queue is owners and tickets in order, the first ones; waiting is fields and
-                             values for their clients; length is how many queue
+                             the first four are those of `peek`; queue is owners and tickets in order, the
+                             first ones; waiting is fields and values for their clients; length is how
+                             many queue
 ]]
 local lock, counter, queue, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel, publish, most = ARGV[1], ARGV[2], tonumber(ARGV[3])
@@ -27,20 +25,10 @@ local channel, publish, most = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
 -- include: parts/read-write.lua
 
-local fields = redis.call('HGETALL', lock)
-for i = 1, #fields, 2 do
-  if fields[i] == 'mode' then
-    return redis.error_reply(READ_WRITE)
-  end
-end
-local nowText = serverTimeText()
-local facts = {
-  fields[1] or '',
-  fields[2] or '0',
-  redis.call('PTTL', lock),
-  redis.call('GET', counter) or '',
-}
-if most == 0 then
+-- include: parts/peek.lua
+
+local facts = peek(lock, counter)
+if facts.err then
   return facts
 end
 local entries = redis.call('ZRANGE', queue, 0, most - 1, 'WITHSCORES')
@@ -55,7 +43,7 @@ for i = 1, #entries, 2 do
 end
 for _, fact in ipairs({
   listenersAt(channel, publish),
-  nowText,
+  serverTimeText(),
   entries,
   marks,
   redis.call('ZCARD', queue),

@@ -214,7 +214,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /** The server answered that the hold is over. */
   loseGone(): void {
-    this.lose('gone', 'Redis says that its owner does not hold it any more')
+    this.lose('gone', 'the server says that its owner does not hold it any more')
   }
 
   /** The last release: nothing was lost, unless a reason is given for those who still work. */

@@ -1,7 +1,7 @@
 import type { Emit } from '../events.ts'
 import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
-import { type StandIn, Watchdog } from '../lease/watchdog.ts'
+import { Watchdog } from '../lease/watchdog.ts'
 import type { Frames } from '../owner/frames.ts'
 import { HeldLeases } from '../owner/held-leases.ts'
 import type { Owners } from '../owner/owners.ts'
@@ -10,6 +10,7 @@ import { PendingReleases } from '../servers/pending-releases.ts'
 import type { Settings } from '../settings.ts'
 import { ResponseTime } from '../waiting/response-time.ts'
 import { LocalLocks } from './local-locks.ts'
+import type { Place } from './place.ts'
 import { ServerRenewer } from './server-renewer.ts'
 
 /** What all locks of one client share, wherever they live. */
@@ -18,15 +19,6 @@ export interface Client {
   readonly frames: Frames
   readonly settings: Settings
   readonly emit: Emit
-}
-
-/** Where the locks of one client live. */
-interface Place {
-  readonly server: LockServer
-  /** A longer lease is refused, in milliseconds; left out where any is taken. */
-  readonly longestLeaseMs?: number
-  /** Renews while the main thread cannot. */
-  readonly standIn?: StandIn | undefined
 }
 
 /** All that it takes for a client to have locks at one place. */

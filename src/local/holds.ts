@@ -124,7 +124,7 @@ export class Holds extends HoldSet {
     if (!hold.live) return
     if (!this.isEmpty) {
       for (const other of this.notBeside(hold)) {
-        other.lose('gone', 'Redis gave the lock to another owner')
+        other.lose('gone', 'the server gave the lock to another owner')
       }
     }
     this.add(hold)

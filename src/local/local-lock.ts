@@ -1,4 +1,5 @@
 import { BackgroundTasks } from '../kit/background-tasks.ts'
+import { Linked } from '../kit/linked-list.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Owner } from '../owner/owner.ts'
@@ -36,7 +37,7 @@ const NOW = Promise.resolve()
  * them asks for it, and when it is released with somebody waiting, it goes to that one directly. The
  * verbs stand on this: `acquire`, `reenter`, `release` and `extend`.
  */
-export class LocalLock {
+export class LocalLock extends Linked<LocalLock> {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
   readonly rawName: string
@@ -59,6 +60,7 @@ export class LocalLock {
 
   /** @param onIdle called when nobody here has or wants the lock any more */
   constructor(name: string, rawName: string, services: Services, onIdle: () => void) {
+    super()
     this.name = name
     this.rawName = rawName
     this.remote = services.server.lock(rawName)

@@ -1,4 +1,5 @@
 import { ClosedError } from '../errors.ts'
+import { LinkedList } from '../kit/linked-list.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Frames } from '../owner/frames.ts'
@@ -13,7 +14,7 @@ import { assertNotLonger } from './longest-lease.ts'
 import { close } from './release.ts'
 import { leasesOf, type Services } from './services.ts'
 
-/** So many locks that nobody has or wants are kept in mind, for whoever wants them next. */
+/** So many locks that nobody has or wants are kept, those that were used last, for whoever wants them next. */
 const MOST_IDLE = 512
 
 /** Where the lock objects of one client meet: one lock for each name in use. */
@@ -25,8 +26,8 @@ export class LocalLocks {
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
-  /** Those that may be idle. */
-  readonly #idle = new Set<string>()
+  /** Those that nobody has or wants, the one that was used last at the end. */
+  readonly #idle = new LinkedList<LocalLock>()
   #closed = false
 
   constructor(owners: Owners, services: Services, frames: Frames, leaseMs: number) {
@@ -87,21 +88,23 @@ export class LocalLocks {
   }
 
   lock(name: string, rawName: string): LocalLock {
-    let lock = this.#all.get(rawName)
-    if (lock === undefined) {
-      lock = new LocalLock(name, rawName, this.#services, () => this.#becameIdle(rawName))
-      this.#all.set(rawName, lock)
+    const known = this.#all.get(rawName)
+    if (known !== undefined) {
+      this.#idle.remove(known)
+      return known
     }
+    const lock = new LocalLock(name, rawName, this.#services, () => this.#becameIdle(lock))
+    this.#all.set(rawName, lock)
     return lock
   }
 
-  #becameIdle(rawName: string): void {
-    this.#idle.add(rawName)
-    if (this.#idle.size <= MOST_IDLE) return
-    for (const name of this.#idle) {
-      if (this.#all.get(name)?.isIdle) this.#all.delete(name)
-    }
-    this.#idle.clear()
+  #becameIdle(lock: LocalLock): void {
+    this.#idle.add(lock)
+    const { first } = this.#idle
+    if (this.#idle.size <= MOST_IDLE || first === undefined) return
+    this.#idle.remove(first)
+    // One that is in use again comes back; and one that was forgotten may have a successor.
+    if (first.isIdle && this.#all.get(first.rawName) === first) this.#all.delete(first.rawName)
   }
 
   assertOpen(lockName?: string): void {

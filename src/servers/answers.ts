@@ -124,6 +124,9 @@ export interface LockFacts {
   readonly queueLength: number
 }
 
+/** Of that, who has the lock. */
+export type HolderFacts = Pick<LockFacts, 'holder' | 'holdCount' | 'ttlMs' | 'token'>
+
 /** Somebody who waits for a fair lock. */
 export interface QueueEntry {
   /** `<clientId>:<owner>` */

@@ -1,4 +1,4 @@
-/** How a call to Redis failed; what matters is what may have happened on the server. */
+/** How a call to a place failed; what matters is what may have happened there. */
 type FailureKind =
   /** It was never sent: nothing happened. */
   | 'unsent'
@@ -13,64 +13,29 @@ type FailureKind =
   /** What was asked for makes no sense: nothing was changed. */
   | 'misused'
 
-/** Refusals that pass by themselves: a server that starts, is full, fails over or is busy. */
-const PASSING = new Set([
-  'BUSY',
-  'CLUSTERDOWN',
-  'LOADING',
-  'MASTERDOWN',
-  'MISCONF',
-  'NOAUTH',
-  'NOREPLICAS',
-  'OOM',
-  'READONLY',
-  'TRYAGAIN',
-  'UNBLOCKED',
-])
+/** Those that do not pass by themselves. Whether a refusal does is known to the place alone. */
+const PERMANENT: readonly FailureKind[] = ['unsupported', 'closed', 'misused']
 
-/**
- * Those of a server that is the wrong one by now: it was a master, or has lost its replicas to
- * another one, or knows nobody any more. Where the address leads elsewhere since, as that of a proxy
- * or of a service does, another connection ends there.
- */
-const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])
-
-/** A call to Redis that brought no answer of use. Internal: callers see it as a `cause`. */
+/** A call to a place that brought no answer of use. Internal: callers see it as a `cause`. */
 export class CallFailure extends Error {
   readonly kind: FailureKind
 
   /** Whether trying again is pointless until somebody changes something. */
   readonly permanent: boolean
 
+  constructor(kind: Exclude<FailureKind, 'refused'>, message: string, cause?: unknown)
+  constructor(kind: FailureKind, message: string, cause: unknown, permanent: boolean)
   constructor(
     kind: FailureKind,
     message: string,
     cause?: unknown,
-    permanent = isPermanent(kind, message),
+    permanent = PERMANENT.includes(kind),
   ) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'CallFailure'
     this.kind = kind
     this.permanent = permanent
   }
-
-  /** Whether another connection may lead to a server that does not refuse it. */
-  get isOfServer(): boolean {
-    return this.kind === 'refused' && OF_SERVER.has(codeOf(this.message))
-  }
-}
-
-function isPermanent(kind: FailureKind, message: string): boolean {
-  if (kind === 'unsupported' || kind === 'closed' || kind === 'misused') return true
-  return kind === 'refused' && !PASSING.has(codeOf(message))
-}
-
-/**
- * The first word of an error reply: `WRONGTYPE`, `OOM`, … Redis 6.2 puts the place in the script in
- * front of it: `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.
- */
-function codeOf(message: string): string {
-  return (/@user_script: \d+: -([A-Z]+) /.exec(message) ?? /^(\S*)/.exec(message))?.[1] ?? ''
 }
 
 /** An answer that is none of those that a script gives: whether it ran is as unknown as without one. */

@@ -17,14 +17,13 @@ export interface FairServer {
   lock(rawName: string): RemoteFairLock
   /** Calls `onGrant` with each grant to this client, and without one when any may have been missed. */
   listen(onGrant: (grant?: FairGrant) => void): Subscription
-  /** Whether the server knows that this client hears of grants, once that is confirmed. */
-  readonly countsListeners: boolean
-  /** Calls `onUp` whenever it was connected, be it to another server, until the result is called. */
-  onUp(onUp: () => void): () => void
-  /** The indices of the locks, those together that one request can be about. */
-  groups(locks: readonly { readonly key: string }[]): number[][]
   /**
-   * Tells that places in queues are still wanted.
+   * Whether the server knows that this client hears of grants, once that is confirmed. It may not, and
+   * count who listens for releases all the same.
+   */
+  readonly countsListeners: boolean
+  /**
+   * Tells that places in queues are still wanted, of locks that are of one group of the server.
    *
    * @param listens whether this client hears of grants, when it is sent
    * @returns for each lock what is to be known of it, or the server's words for what is wrong

@@ -1,6 +1,7 @@
 import type {
   AcquireAnswer,
   HandOverAnswer,
+  HolderFacts,
   JointAnswer,
   LeaseToRenew,
   LockFacts,
@@ -83,8 +84,10 @@ export interface RemoteLock {
   seen(callMs: number): Promise<SeenHold | null>
   /** Ends that hold and no other: whether it was there still. */
   forceRelease(seen: SeenHold, callMs: number): Promise<boolean>
-  /** @param most how many of those who queue are listed; 0 leaves out who waits altogether */
-  inspect(callMs: number, most?: number): Promise<LockFacts>
+  /** Who has it: as quick with thousands who wait as with none. */
+  peek(callMs: number): Promise<HolderFacts>
+  /** Who has it, and who waits for it. */
+  inspect(callMs: number): Promise<LockFacts>
   /**
    * Calls `onWake` with each message, and without one when any may have been missed: so also once
    * after it has begun to listen.

@@ -32,8 +32,9 @@ export class ServerHealth {
   answeredAt = 0
 
   /** To be closed when it is settled, in whatever way. */
-  sent(request: OpenRequest): void {
+  sent(request: OpenRequest): OpenRequest {
     this.#open.add(request)
+    return request
   }
 
   /** For how long an answer has been due, in milliseconds; 0 when none is. */

@@ -44,10 +44,13 @@ const kinds: readonly LockKind[] = [
 /** What a contract suite has to work with: a world, and one kind of lock in it. */
 export class Stage {
   readonly world: WorldHandle
+  /** Whether the locks live in the memory of this process. */
+  readonly inMemory: boolean
   readonly #kind: LockKind
 
-  constructor(world: WorldHandle, kind: LockKind) {
+  constructor(world: WorldHandle, kind: LockKind, { inMemory = false }: World) {
     this.world = world
+    this.inMemory = inMemory
     this.#kind = kind
   }
 
@@ -93,7 +96,7 @@ export function describeLocks(title: string, suite: (stage: Stage) => void): voi
   for (const kind of kinds.filter(({ worlds }) => worlds.length > 0)) {
     describeWorlds(
       `${title} of a ${kind.name}`,
-      (world) => suite(new Stage(world, kind)),
+      (handle, world) => suite(new Stage(handle, kind, world)),
       kind.worlds,
     )
   }

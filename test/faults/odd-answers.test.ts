@@ -294,14 +294,18 @@ describe('what makes no sense as an answer', () => {
   })
 
   test('to those who only look, or use force, is told', async () => {
-    await forEachOdd('inspect', {}, async ({ client, name, lie, rejects, asked }) => {
+    await forEachOdd('peek', {}, async ({ client, name, lie, rejects, asked }) => {
       const lock = client.getLock(name)
       const lease = await lock.lock()
       const heal = lie()
-      await rejects(lock.inspect())
+      await rejects(lock.isLocked())
       // It looks first at whom it takes the lock from.
       await rejects(lock.forceUnlock())
       heal()
+      const healInspect = lie('inspect')
+      await rejects(lock.inspect())
+      expect(asked('inspect')).toBeLessThan(40)
+      healInspect()
       const healForce = lie('forceRelease')
       await rejects(lock.forceUnlock())
       expect(asked('forceRelease')).toBeLessThan(40)

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Holdfast, Lease } from '../../src/index.ts'
 import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
+import type { LocalLock } from '../../src/local/local-lock.ts'
 import { LocalLocks } from '../../src/local/local-locks.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
@@ -56,6 +57,32 @@ describe('a client keeps nothing of', () => {
     for (const name of MANY) await (await client.getLock(name).lock()).release()
     await nothingIsKept(locks)
     expect(locks.size).toBeLessThan(600)
+  })
+
+  test('the lock that nobody has used for the longest time, when there are too many', async () => {
+    const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
+    const locks = await localLocksOf(client)
+    const spy = jest.spyOn(LocalLocks.prototype, 'lock')
+    const use = async (name: string) => (await client.getLock(name).lock()).release()
+    for (let n = 0; n < 600; n += 50) {
+      await Promise.all(MANY.slice(n, n + 50).map(use))
+      await use('used all the time')
+    }
+    const all = spy.mock.results.map(({ value }) => value as LocalLock)
+    expect(new Set(all.filter(({ name }) => name === 'used all the time')).size).toBe(1)
+    await eventually(() => locks.size <= 512, { message: 'no more than 512 to be kept' })
+    expect(locks.size).toBe(512)
+    // One of the last is the same as before, and one of the first is not.
+    for (const [name, isKept] of [
+      ['name 599', true],
+      ['name 0', false],
+    ] as const) {
+      await use(name)
+      const [first, second] = spy.mock.results
+        .map(({ value }) => value as LocalLock)
+        .filter((lock) => lock.name === name)
+      expect(first === second).toBe(isKept)
+    }
   })
 
   test('calls after it was closed', async () => {

@@ -1,6 +1,6 @@
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
-import { forceRelease, inspect } from '../support/scripts.ts'
+import { forceRelease, peek } from '../support/scripts.ts'
 
 /** Force takes the lock from the holder that it found, and from nobody else. */
 const rig = faultRig()
@@ -92,6 +92,6 @@ test('forceUnlock() of a free lock asks once, and says that nobody had it', asyn
   const client = rig.client()
   expect(await client.getLock('it').forceUnlock()).toBe(false)
   expect(rig.proxy.count(forceRelease.sha1)).toBe(0)
-  expect(rig.proxy.count(inspect.sha1)).toBe(1)
+  expect(rig.proxy.count(peek.sha1)).toBe(1)
   await eventually(async () => !(await rig.exists('it')))
 })

@@ -85,6 +85,7 @@ const forceAtMaster = (args: Arguments = {}) =>
   })
 const inspect = (most = 1_000) =>
   run(scripts.inspect, { channel: CHANNEL, publish: 'PUBLISH', most })
+const peek = () => run(scripts.peek, {})
 const tokenOf = async (args: Arguments = {}) => Number((await acquire(args))[1])
 
 afterEach(async () => {
@@ -619,9 +620,28 @@ describe('inspect', () => {
       ['c', '1800000003000 1 shop 7'],
       2,
     ])
-    // Whoever asks for none is told of none.
-    expect(await inspect(0)).toEqual(['', '0', -2, ''])
     expect(await state()).toEqual(then)
+    leaves({ keys: true, why: 'the hand-made queue is left to its TTL' })
+  })
+})
+
+describe('peek', () => {
+  test('tells of the holder what inspect tells, and nothing of who waits, and changes nothing', async () => {
+    await admin.zadd(QUEUE, 1_800_000_000_000_001, 'c:7')
+    await admin.pexpire(QUEUE, 10_000)
+    expect(await peek()).toEqual(['', '0', -2, ''])
+    const token = await tokenOf()
+    await acquire({ holds: 2 })
+    const then = await state()
+    const [holder, holds, ttlMs, last, ...others] = (await peek()) as Value[]
+    expect([holder, holds, last, others]).toEqual(['c:1', '2', String(token), []])
+    expect(ttlMs).toBeGreaterThan(5_000)
+    expect(((await inspect()) as Value[]).slice(0, 2)).toEqual([holder, holds])
+    expect(await state()).toEqual(then)
+    await admin.persist(LOCK)
+    await admin.del(COUNTER)
+    expect(await peek()).toEqual(['c:1', '2', -1, ''])
+    await admin.del(LOCK)
     leaves({ keys: true, why: 'the hand-made queue is left to its TTL' })
   })
 })
@@ -660,6 +680,7 @@ describe('a key of another type', () => {
     ['force-release', () => forceRelease()],
     ['force-release at a master', () => forceAtMaster()],
     ['inspect', () => inspect()],
+    ['peek', () => peek()],
   ]
 
   test.each(everything)(
@@ -681,6 +702,7 @@ describe('a key of another type', () => {
     ['release', 1, () => release({ token: 17 })],
     ['hand-over', 1, () => handOver({ token: 17 })],
     ['inspect', 1, () => inspect()],
+    ['peek', 1, () => peek()],
   ] as [string, number, () => Promise<unknown>][])(
     'in the place of the counter stops %s, and all stays as it is',
     async (_, holds, call) => {
@@ -709,6 +731,7 @@ describe('a read-write lock of Redisson that has the name', () => {
     ['force-release', () => forceRelease({ owner: 'c:9' })],
     ['force-release at a master', () => forceAtMaster({ owner: 'c:9' })],
     ['inspect', () => inspect()],
+    ['peek', () => peek()],
   ] as [string, () => Promise<unknown>][])('stops %s, and stays as it is', async (_, call) => {
     await admin.hset(LOCK, { ...readWrite, 'c:9': 1 })
     await admin.pexpire(LOCK, 60_000)

@@ -72,7 +72,7 @@ describe('a reply', () => {
       { ttlMs: -2, lastToken: 0, first: '', granted: 'c:1', missing: 0 },
       'WRONGTYPE',
     ])
-    expect(lock.readInspect(['', '0', -2, ''])).toEqual({
+    expect(lock.readPeek(['', '0', -2, ''])).toEqual({
       holder: null,
       holds: 0,
       ttlMs: -2,
@@ -126,8 +126,17 @@ describe('a reply', () => {
       'inspect',
       lock.readInspect,
       [
-        ['', '0', -2],
+        ['', '0', -2, ''],
         ['', '0', -2, '', 0, 0, [], ['c'], 0],
+      ],
+    ],
+    [
+      'peek',
+      lock.readPeek,
+      [
+        ['', '0', -2],
+        ['', '0', -3, ''],
+        ['c:1', '1', 5, '17', 0],
       ],
     ],
     ['forceRelease', lock.readForceRelease, [2, -1, [1], 'yes']],

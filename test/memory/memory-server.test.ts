@@ -158,17 +158,17 @@ test('a re-entry or a release under the token of an earlier hold of that name fi
   expect(
     await fairVerbsOf(connection.fairFor('a', 'a').lock('it')).release('a:1', early, 1_000),
   ).toEqual(gone)
-  expect(await lock.inspect(1_000)).toMatchObject({ holder: 'a:1', holdCount: 1, token: late })
+  expect(await lock.inspect()).toMatchObject({ holder: 'a:1', holdCount: 1, token: late })
 })
 
 test('a client counts as one who listens, however often it does', async () => {
   const [one, two] = [newConnection(), newConnection()]
   const listening = [one, one, two].map((connection) => connection.lock('it').listen(() => {}))
-  expect(await one.lock('it').inspect(1_000)).toMatchObject({ waiters: 2 })
+  expect(await one.lock('it').inspect()).toMatchObject({ waiters: 2 })
   listening[0]?.stop()
-  expect(await one.lock('it').inspect(1_000)).toMatchObject({ waiters: 2 })
+  expect(await one.lock('it').inspect()).toMatchObject({ waiters: 2 })
   listening[1]?.stop()
-  expect(await one.lock('it').inspect(1_000)).toMatchObject({ waiters: 1 })
+  expect(await one.lock('it').inspect()).toMatchObject({ waiters: 1 })
   listening[2]?.stop()
 })
 
@@ -209,6 +209,15 @@ test.each([['redis'], ['masters'], ['watchdogThread']])(
     expect(make).toThrow(`There is no option \`${option}\` here.`)
   },
 )
+
+test('a lease that is lost there is told of without a word of Redis', async () => {
+  const lease = await newClient().getLock('it').lock()
+  server.clear()
+  const error = await lease.extend(60_000).catch((error) => error)
+  expect(error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
+  expect(error.message).toContain('the server says')
+  expect(error.message).not.toContain('Redis')
+})
 
 test('a lock there is no vote of a RedLock', () => {
   const client = newClient()

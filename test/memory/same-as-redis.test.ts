@@ -174,7 +174,7 @@ function newStep(random: ReturnType<typeof randomOf>): [what: string, step: Step
   const fairLock = (stage: Stage) => fairVerbsOf((stage.fair[client] as FairServer).lock(rawName))
   /** The last token of the lock, or an earlier one. */
   const tokenOf = async (stage: Stage) => {
-    const { token } = await lock(stage).inspect(CALL_MS, 0)
+    const { token } = await lock(stage).peek(CALL_MS)
     if (token === null) return 1
     return isLast ? token : stage.tokens.at(Math.max(1, stage.tokens.indexOf(token) - recent))
   }
@@ -268,13 +268,15 @@ function newStep(random: ReturnType<typeof randomOf>): [what: string, step: Step
 /** What everybody can see of the locks. */
 async function factsOf(stage: Stage): Promise<unknown> {
   const [server] = stage.servers as [LockServer]
-  return stage.show(await Promise.all(LOCKS.map((name) => server.lock(name).inspect(CALL_MS))))
+  const locks = LOCKS.map((name) => server.lock(name))
+  const looks = locks.flatMap((lock) => [lock.inspect(CALL_MS), lock.peek(CALL_MS)])
+  return stage.show(await Promise.all(looks))
 }
 
 /** Lets no claim window run out, sooner here than there. */
 async function confirm({ servers: [server] }: Stage): Promise<void> {
   for (const key of LOCKS) {
-    const { holder, ttlMs } = (await server?.lock(key).inspect(CALL_MS, 0)) ?? {}
+    const { holder, ttlMs } = (await server?.lock(key).peek(CALL_MS)) ?? {}
     if (!holder || !ttlMs || ttlMs > CLAIM_MS) continue
     await server?.renew([{ key, wireOwner: holder }], LEASE_MS, CALL_MS)
   }

@@ -5,7 +5,7 @@ export const connection = [
   {
     id: 'demoted-not-left',
     mistake: 'A client stays with a server that is a replica by now.',
-    file: 'src/servers/call-failure.ts',
+    file: 'src/servers/redis/failure-of.ts',
     search:
       "const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])",
     replace: "const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'UNBLOCKED'])",
@@ -24,7 +24,7 @@ export const connection = [
   {
     id: 'failover-is-final',
     mistake: 'A server that is being failed over refuses for good.',
-    file: 'src/servers/call-failure.ts',
+    file: 'src/servers/redis/failure-of.ts',
     search: "  'READONLY',\n",
     replace: '',
     test: 'test/servers/hostile-servers.test.ts',
@@ -33,9 +33,9 @@ export const connection = [
   {
     id: 'old-words-not-read',
     mistake: 'The code of an error is not found where Redis 6.2 puts it.',
-    file: 'src/servers/call-failure.ts',
-    search: '/@user_script: \\d+: -([A-Z]+) /.exec(message) ?? /^(\\S*)/.exec(message)',
-    replace: '/^(\\S*)/.exec(message)',
+    file: 'src/servers/redis/failure-of.ts',
+    search: '/@user_script: \\d+: -([A-Z]+) /.exec(reply) ?? /^(\\S*)/.exec(reply)',
+    replace: '/^(\\S*)/.exec(reply)',
     test: 'test/servers/call-failure.test.ts',
     name: 'passes by itself as elsewhere',
   },

@@ -88,9 +88,10 @@ export const unknown = [
   {
     id: 'odd-answer-is-refusal',
     mistake: 'An answer that no script gives counts as refused, although the script may have run.',
-    file: 'src/servers/call-failure.ts',
-    search: "super('unknown', `it answered",
-    replace: "super('refused', `it answered",
+    file: 'src/servers/redis/replies.ts',
+    search: 'error instanceof CallFailure ? error : new OddAnswer(script, reply)',
+    replace:
+      "error instanceof CallFailure ? error : new CallFailure('refused', String(reply), null, true)",
     test: 'test/faults/odd-answers.test.ts',
     name: 'to an acquisition once costs a try',
   },

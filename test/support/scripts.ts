@@ -11,6 +11,7 @@ export {
   forceRelease,
   handOver,
   inspect,
+  peek,
   release,
   renew,
 } from '../../src/servers/redis/scripts/lock.generated.ts'

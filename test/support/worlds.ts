@@ -5,7 +5,6 @@ import {
   type HoldfastOptions,
 } from '../../src/index.ts'
 import { newMemoryClient } from '../../src/memory-client.ts'
-import { excusing } from './excusing.ts'
 import { forward } from './forward.ts'
 import { AllMasters, startMasters, type WorldServer } from './masters.ts'
 import { startMemoryServer } from './memory-server.ts'
@@ -36,8 +35,8 @@ export interface World {
   name: string
   /** Why it cannot run on this machine; null when it can. In CI that is a failure, not a skip. */
   unavailable?(): string | null
-  /** Why a test, or all of a block, has no meaning here, by its title: they are left out. */
-  without?: Readonly<Record<string, string>>
+  /** Whether the locks live in the memory of this process. */
+  inMemory?: boolean
   setup(): Promise<WorldHandle>
 }
 
@@ -92,7 +91,7 @@ export function singleServer(
 /** A world of a server in the memory of this process. */
 const memory: World = {
   name: 'memory',
-  without: { 'in Redis': 'there are no keys of other types' },
+  inMemory: true,
   async setup() {
     const server = startMemoryServer()
     const open: Holdfast[] = []
@@ -236,12 +235,12 @@ export const quorumWorlds: readonly World[] = few
 export const redLockWorlds: readonly World[] = few ? [] : [redLockMasters('three clients', 3)]
 
 /**
- * Runs a contract suite in every world. The handle may be used in tests and hooks of the suite.
+ * Runs a contract suite in every world, and tells it which. The handle may be used in its tests and hooks.
  * A world that cannot run here shows up as skipped, with the reason, and in CI as failed.
  */
 export function describeWorlds(
   title: string,
-  suite: (world: WorldHandle) => void,
+  suite: (handle: WorldHandle, world: World) => void,
   among: readonly World[] = worlds,
 ): void {
   describe.each(among.map((world) => ({ name: world.name, world })))(`${title}: $name`, (each) => {
@@ -249,7 +248,7 @@ export function describeWorlds(
   })
 }
 
-function runIn(world: World, suite: (world: WorldHandle) => void): void {
+function runIn(world: World, suite: (handle: WorldHandle, world: World) => void): void {
   const reason = world.unavailable?.() ?? null
   if (reason !== null) {
     const run = process.env.CI === 'true' ? test : test.skip
@@ -267,7 +266,7 @@ function runIn(world: World, suite: (world: WorldHandle) => void): void {
     if (!handle) throw new Error('The world is there in tests and hooks only')
     return handle
   })
-  excusing(world.without ?? {}, () => suite(inWorld))
+  suite(inWorld, world)
   // After those of the suite, since hooks run in the order of their definition.
   afterEach(() => handle?.settle())
   afterAll(() => handle?.stop())

@@ -3,7 +3,7 @@ import { LocalWaiter } from '../../local/acquire.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import type { FairServer } from '../../servers/fair-server.ts'
-import type { RemoteLock } from '../../servers/lock-server.ts'
+import type { LockServer, RemoteLock } from '../../servers/lock-server.ts'
 import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
 import { FairQueue } from './fair-queue.ts'
 import { FairVerbs } from './fair-verbs.ts'
@@ -14,16 +14,16 @@ export class FairLocks implements LockKind {
   readonly isShared = false
   readonly waitsInTurn = true
   readonly whyNoVote = 'is a fair lock, whose queue needs one server'
-  readonly #server: FairServer
+  readonly #queues: FairServer
   readonly #heartbeat: Heartbeat
 
-  constructor(server: FairServer, clock: Clock) {
-    this.#server = server
-    this.#heartbeat = new Heartbeat(server, clock)
+  constructor(server: LockServer, queues: FairServer, clock: Clock) {
+    this.#queues = queues
+    this.#heartbeat = new Heartbeat(server, queues, clock)
   }
 
   newVerbs({ rawName, remote }: { rawName: string; remote: RemoteLock }): FairVerbs {
-    return new FairVerbs(remote, this.#server.lock(rawName))
+    return new FairVerbs(remote, this.#queues.lock(rawName))
   }
 
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter {

@@ -8,6 +8,7 @@ import {
   type FairServer,
   type RemoteFairLock,
 } from '../../servers/fair-server.ts'
+import type { LockServer } from '../../servers/lock-server.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 import { OpenRequest } from '../../waiting/server-health.ts'
 import type { Place } from './place.ts'
@@ -41,6 +42,9 @@ interface LocalQueue {
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void
 }
 
+/** Where the queues are. */
+type Server = Pick<LockServer, 'onUp' | 'groups'>
+
 type Due = [LocalQueue, Place[]]
 
 /**
@@ -50,7 +54,8 @@ type Due = [LocalQueue, Place[]]
  * of all, one request after the other.
  */
 export class Heartbeat {
-  readonly #server: FairServer
+  readonly #server: Server
+  readonly #queues: FairServer
   readonly #clock: Clock
   readonly #lines = new Map<string, LocalQueue>()
   /** Those whose places are being put back. */
@@ -60,8 +65,9 @@ export class Heartbeat {
   #idleBeats = 0
   #ignoreUps: (() => void) | undefined
 
-  constructor(server: FairServer, clock: Clock) {
+  constructor(server: Server, queues: FairServer, clock: Clock) {
     this.#server = server
+    this.#queues = queues
     this.#clock = clock
   }
 
@@ -80,7 +86,7 @@ export class Heartbeat {
       for (const { places } of this.#lines.values()) places.wereMissing(now)
       this.#beat(0)
     })
-    this.#inbox ??= this.#server.listen((grant) => {
+    this.#inbox ??= this.#queues.listen((grant) => {
       // Without a message some may have been missed.
       if (grant === undefined) this.#beat(0)
       else this.#granted(grant)
@@ -93,7 +99,7 @@ export class Heartbeat {
 
   /** Whether messages of grants are heard, and the server can count who listens for them. */
   get listens(): boolean {
-    return this.#inbox?.confirmed === true && this.#server.countsListeners
+    return this.#inbox?.confirmed === true && this.#queues.countsListeners
   }
 
   close(): void {
@@ -108,7 +114,7 @@ export class Heartbeat {
   #granted({ rawName, owner, token }: FairGrant): void {
     const line = this.#lines.get(rawName)
     if (line !== undefined) line.granted(owner, token)
-    else this.refuse(this.#server.lock(rawName), owner, token)
+    else this.refuse(this.#queues.lock(rawName), owner, token)
   }
 
   /** Passes on a grant that nobody here waits for. Should that fail, its claim window ends it. */
@@ -220,14 +226,10 @@ export class Heartbeat {
       ([, places]) => new Set(places.map((place) => place.waiter.retryBudget.health)),
     )
     const open = healths.flatMap((some) =>
-      [...some].map((health) => {
-        const request = new OpenRequest(sentAt)
-        health.sent(request)
-        return request
-      }),
+      [...some].map((health) => health.sent(new OpenRequest(sentAt))),
     )
     try {
-      const beats = await this.#server.beat(locks, () => this.listens, CLAIM_MS)
+      const beats = await this.#queues.beat(locks, () => this.listens, CLAIM_MS)
       for (const [i, some] of healths.entries()) {
         // Where something is wrong with a lock, that is no proper answer.
         if (typeof beats[i] === 'object') for (const health of some) health.answered()

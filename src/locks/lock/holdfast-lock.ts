@@ -7,7 +7,7 @@ import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { LockFacts } from '../../servers/answers.ts'
+import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import { BaseLock } from './base-lock.ts'
 import type { Manner } from './one-lock.ts'
 import { alone, ownSelfWait, selfWaitInFrame, warningOf } from './self-wait-warning.ts'
@@ -47,7 +47,7 @@ export class HoldfastLock extends BaseLock<Lease> {
 
   /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
   async isLocked(): Promise<boolean> {
-    return (await this.#look(0)).holder !== null
+    return (await this.peek()).holder !== null
   }
 
   /** Whether the current owner holds the lock, as Redis has it. */
@@ -58,7 +58,7 @@ export class HoldfastLock extends BaseLock<Lease> {
   /** How many acquisitions of the current owner are not released, as Redis has it; 0 for none. */
   async holdCount(): Promise<number> {
     const lease = this.currentOwner.heldLease()
-    const { holder, holdCount } = await this.#look(0)
+    const { holder, holdCount } = await this.peek()
     return lease !== undefined && holder === lease.owner ? holdCount : 0
   }
 
@@ -67,7 +67,7 @@ export class HoldfastLock extends BaseLock<Lease> {
    * Infinity when it was made without an expiry, which Holdfast never does.
    */
   async remainingMs(): Promise<number> {
-    const { holder, ttlMs } = await this.#look(0)
+    const { holder, ttlMs } = await this.peek()
     return holder === null ? 0 : (ttlMs ?? Infinity)
   }
 
@@ -97,14 +97,19 @@ export class HoldfastLock extends BaseLock<Lease> {
    * those who wait in turn, the first 1,000.
    */
   inspect(): Promise<LockInfo> {
-    return this.#look()
+    const remote = this.registry.server.lock(this.rawName)
+    return this.registry.ask(this.name, 'not inspected', (callMs) => remote.inspect(callMs))
   }
 
-  /** @param most how many of those who queue are listed; 0 is the quickest, and leaves out who waits */
-  #look(most?: number): Promise<LockInfo> {
-    return this.registry.ask(this.name, 'not inspected', (callMs) =>
-      this.registry.server.lock(this.rawName).inspect(callMs, most),
-    )
+  /**
+   * Who has the lock, as its place knows it.
+   *
+   * @param failed what did not come about where nobody can tell
+   * @internal
+   */
+  peek(failed = 'not inspected'): Promise<HolderFacts> {
+    const remote = this.registry.server.lock(this.rawName)
+    return this.registry.ask(this.name, failed, (callMs) => remote.peek(callMs))
   }
 
   /** @internal */

@@ -3,6 +3,7 @@ import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import type { Acquisition } from '../../options.ts'
 import type { Owner } from '../../owner/owner.ts'
+import type { HolderFacts } from '../../servers/answers.ts'
 import type { Asker } from '../../waiting/waiter.ts'
 
 /** How one acquisition differs from others, beside what its caller gave. */
@@ -25,4 +26,6 @@ export interface OneLock {
   readonly kind: LockKind
   acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
+  /** @param failed what did not come about where nobody can tell */
+  peek(failed: string): Promise<HolderFacts>
 }

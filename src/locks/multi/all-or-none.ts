@@ -105,12 +105,8 @@ export class AllOrNone {
   async #hasAlready({ lock }: Wanted): Promise<boolean> {
     const twins = [...this.#taken].filter(([taken]) => taken.lock.rawName === lock.rawName)
     if (twins.length === 0) return false
-    const { registry, name, rawName } = lock
-    const asking = registry.ask(name, 'not acquired', (callMs) =>
-      registry.server.lock(rawName).inspect(callMs, 0),
-    )
-    const facts = await this.#inTime(asking, name)
-    return twins.some(([, lease]) => lease.owner === facts.holder)
+    const { holder } = await this.#inTime(lock.peek('not acquired'), lock.name)
+    return twins.some(([, lease]) => lease.owner === holder)
   }
 
   /** Asks once for some that can be had in one question. */

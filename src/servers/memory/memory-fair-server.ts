@@ -22,8 +22,6 @@ interface Connection {
   readonly countsListeners: boolean
   request<T>(work: (now: number) => T): Promise<T>
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
-  groups(locks: readonly { readonly key: string }[]): number[][]
-  onUp(onUp: () => void): () => void
 }
 
 /**
@@ -57,14 +55,6 @@ export class MemoryFairServer implements FairServer {
 
   listen(onGrant: (grant?: FairGrant) => void): Subscription {
     return this.#connection.listen(this.#connection.server.grants, this.#clientId, onGrant)
-  }
-
-  onUp(onUp: () => void): () => void {
-    return this.#connection.onUp(onUp)
-  }
-
-  groups(locks: readonly { readonly key: string }[]): number[][] {
-    return this.#connection.groups(locks)
   }
 
   beat(locks: readonly LocalPlaces[], listens: () => boolean): Promise<HeartbeatAnswer[]> {

@@ -2,6 +2,7 @@ import {
   type AcquireAnswer,
   clientOf,
   type HandOverAnswer,
+  type HolderFacts,
   type LockFacts,
   MOST_LISTED,
   type ReenterAnswer,
@@ -105,20 +106,19 @@ export class MemoryLock implements RemoteLock {
     })
   }
 
-  inspect(_callMs: number, most = MOST_LISTED): Promise<LockFacts> {
+  peek(): Promise<HolderFacts> {
+    return this.#request(holderFacts)
+  }
+
+  inspect(): Promise<LockFacts> {
     return this.#request((record, now) => {
-      const { holder, counter } = record
-      const ttlMs = record.ttlMs(now)
-      const queue = record.queueEntries(now, most)
-      const listeners = most === 0 ? 0 : this.#connection.server.releases.count(this.#rawName)
+      const queue = record.queueEntries(now, MOST_LISTED)
+      const listeners = this.#connection.server.releases.count(this.#rawName)
       return {
-        holder: holder?.owner ?? null,
-        holdCount: holder?.holds ?? 0,
-        ttlMs: ttlMs < 0 ? null : ttlMs,
-        token: counter?.token ?? null,
+        ...holderFacts(record, now),
         waiters: Math.max(listeners, new Set(queue.map(({ owner }) => clientOf(owner))).size),
         queue,
-        queueLength: most === 0 ? 0 : record.queue.size,
+        queueLength: record.queue.size,
       }
     })
   }
@@ -134,6 +134,17 @@ export class MemoryLock implements RemoteLock {
   #request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
     const { server } = this.#connection
     return this.#connection.request((now) => verb(server.record(this.#rawName, now), now))
+  }
+}
+
+function holderFacts(record: LockRecord, now: number): HolderFacts {
+  const { holder, counter } = record
+  const ttlMs = record.ttlMs(now)
+  return {
+    holder: holder?.owner ?? null,
+    holdCount: holder?.holds ?? 0,
+    ttlMs: ttlMs < 0 ? null : ttlMs,
+    token: counter?.token ?? null,
   }
 }
 

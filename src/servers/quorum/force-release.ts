@@ -1,6 +1,7 @@
-import type { LockFacts, SeenHold } from '../answers.ts'
+import type { HolderFacts, SeenHold } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { LockKeys } from '../redis/keys.ts'
+import { peek } from '../redis/lock-commands.ts'
 import { askAll } from './ask-all.ts'
 import { answersOf, type Majority, mostOften, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
@@ -19,10 +20,10 @@ export async function seenByMost(
   callMs: number,
   fail: Fail,
 ): Promise<SeenHold | null> {
-  const holdersOf = (votes: Votes<LockFacts>) => answersOf(votes).map(({ holder }) => holder)
+  const holdersOf = (votes: Votes<HolderFacts>) => answersOf(votes).map(({ holder }) => holder)
   const votes = await askAll(
     masters,
-    (master) => master.inspect(keys, callMs, 0),
+    (master) => master.look(keys, peek, callMs),
     (some) => (mostOften(holdersOf(some))?.times ?? 0) >= majority,
   )
   const holders = holdersOf(votes)

@@ -1,27 +1,27 @@
-import type { LockFacts } from '../answers.ts'
+import type { HolderFacts } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import { askAll } from './ask-all.ts'
 import { answersOf, type Majority, mostOften, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
 
 /**
- * What a majority of masters knows of a lock.
+ * What masters know of a lock: each of a majority, at least.
  *
  * @param failure what is thrown when no majority answers
  */
-export async function inspectMost(
+export async function inspectMost<F extends HolderFacts>(
   masters: readonly Master[],
   size: Majority,
-  ask: (master: Master) => Promise<LockFacts>,
-  failure: (votes: Votes<LockFacts>) => CallFailure,
-): Promise<LockFacts> {
+  ask: (master: Master) => Promise<F>,
+  failure: (votes: Votes<F>) => CallFailure,
+): Promise<F[]> {
   const votes = await askAll(masters, ask, (some) => {
     const most = mostOften(answersOf(some).map(({ holder }) => holder))
     return (most?.times ?? 0) >= size.majority && 'nearly'
   })
   const facts = answersOf(votes)
   if (facts.length < size.majority) throw failure(votes)
-  return size.factsOf(facts)
+  return facts
 }
 
 /** All of them together; null where one does not tell, for others may share the rest. */

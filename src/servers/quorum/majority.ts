@@ -1,4 +1,4 @@
-import type { Granted, LockFacts } from '../answers.ts'
+import type { Granted, HolderFacts, LockFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { Vote } from './ask-all.ts'
 
@@ -115,8 +115,8 @@ export class Majority {
     return this.failure(each, true)
   }
 
-  /** What a majority knows of a lock. */
-  factsOf(facts: readonly LockFacts[]): LockFacts {
+  /** Who has a lock, as a majority knows it. */
+  holderOf(facts: readonly HolderFacts[]): HolderFacts {
     const most = mostOften(facts.map(({ holder }) => holder))
     const holder = most !== undefined && most.times >= this.majority ? most.value : null
     const theirs = facts.filter((one) => holder !== null && one.holder === holder)
@@ -132,6 +132,13 @@ export class Majority {
       holdCount: counts[this.majority - 1] ?? 0,
       ttlMs: ttlMs === Infinity ? null : ttlMs,
       token: tokens[facts.length - this.spare - 1] || null,
+    }
+  }
+
+  /** What a majority knows of a lock. */
+  factsOf(facts: readonly LockFacts[]): LockFacts {
+    return {
+      ...this.holderOf(facts),
       waiters: Math.max(...facts.map(({ waiters }) => waiters)),
       queue: [],
       queueLength: 0,

@@ -3,7 +3,6 @@ import type {
   AcquireAnswer,
   HandOverAnswer,
   LeaseToRenew,
-  LockFacts,
   ReenterAnswer,
   Released,
   SeenHold,
@@ -12,7 +11,7 @@ import { CallFailure } from '../call-failure.ts'
 import type { Attempt, Ending, Passing, Reentry } from '../lock-server.ts'
 import { forceRelease } from '../redis/force-release.ts'
 import { type LockKeys, lockKeys } from '../redis/keys.ts'
-import { handOver, inspect, release } from '../redis/lock-commands.ts'
+import { handOver, type Look, release } from '../redis/lock-commands.ts'
 import { labelOf } from '../redis/open-client.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
 import { promised } from '../reply.ts'
@@ -156,8 +155,8 @@ export class Master {
     return this.#ask(() => forceRelease(runner, this.#here(keys), seen, timeoutMs, restMs))
   }
 
-  inspect(keys: LockKeys, timeoutMs: number, most?: number): Promise<LockFacts> {
-    return this.#ask(() => inspect(this.server, this.#here(keys), timeoutMs, most))
+  look<F>(keys: LockKeys, look: Look<F>, timeoutMs: number): Promise<F> {
+    return this.#ask(() => look(this.server, this.#here(keys), timeoutMs))
   }
 
   identify(timeoutMs: number): Promise<string | null> {

@@ -1,6 +1,7 @@
 import type {
   AcquireAnswer,
   HandOverAnswer,
+  HolderFacts,
   LockFacts,
   ReenterAnswer,
   Released,
@@ -9,6 +10,7 @@ import type {
 import type { CallFailure } from '../call-failure.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/keys.ts'
+import { inspect, type Look, peek } from '../redis/lock-commands.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { askAll } from './ask-all.ts'
@@ -87,15 +89,23 @@ export class QuorumLock implements RemoteLock {
     return forceReleaseOnMost(masters, size, this.#keys, seen, this.#all.callMs(callMs), failure)
   }
 
-  inspect(longestMs: number, most?: number): Promise<LockFacts> {
-    const { masters, size, failure } = this.#all
-    const callMs = this.#all.callMs(longestMs)
-    const ask = (master: Master) => master.inspect(this.#keys, callMs, most)
-    return inspectMost(masters, size, ask, (votes) => failure(votes, false))
+  async peek(callMs: number): Promise<HolderFacts> {
+    return this.#all.size.holderOf(await this.#look(peek, callMs))
+  }
+
+  async inspect(callMs: number): Promise<LockFacts> {
+    return this.#all.size.factsOf(await this.#look(inspect, callMs))
   }
 
   listen(onWake: () => void): Subscription {
     return this.#headStart.listen(onWake)
+  }
+
+  #look<F extends HolderFacts>(look: Look<F>, longestMs: number): Promise<F[]> {
+    const { masters, size, failure } = this.#all
+    const callMs = this.#all.callMs(longestMs)
+    const ask = (master: Master) => master.look(this.#keys, look, callMs)
+    return inspectMost(masters, size, ask, (votes) => failure(votes, false))
   }
 
   async #acquire(meant: Attempt): Promise<AcquireAnswer> {

@@ -1,6 +1,6 @@
 import { CallFailure } from '../call-failure.ts'
 import type { Reply } from '../reply.ts'
-import { failureOf } from './failure-of.ts'
+import { failureOf, refusal } from './failure-of.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { vote } from './scripts/quorum.generated.ts'
 import { listOf, sized } from './scripts/reading.ts'
@@ -174,5 +174,5 @@ function answerOf(reply: unknown): unknown {
   if (typeof reply === 'number') return ['freed', reply]
   if (reply instanceof Error) return failureOf(reply)
   const isRefused = Array.isArray(reply) && reply[0] === 'error'
-  return isRefused ? new CallFailure('refused', String(reply[1])) : reply
+  return isRefused ? refusal(String(reply[1])) : reply
 }

@@ -2,7 +2,7 @@ import { outsideFrames } from '../../kit/frame-storage.ts'
 import { CallFailure } from '../call-failure.ts'
 import { Backoff } from './backoff.ts'
 import { commandOf, type DueCall, DueCalls } from './due-calls.ts'
-import { connectionFailure, isNoNews, unsent } from './failure-of.ts'
+import { connectionFailure, isNoNews, isWrongServer, unsent } from './failure-of.ts'
 import { askFacts, type ServerFacts } from './handshake.ts'
 import {
   type Client,
@@ -140,7 +140,7 @@ export class Connection {
 
   /** A script was refused by a server that is not, or no more, the one to talk to. */
   heard(failure: CallFailure): void {
-    if (!failure.isOfServer || !this.#up || this.clustered) return // Once, however many hear it.
+    if (!isWrongServer(failure) || !this.#up || this.clustered) return // Once, however many hear it.
     this.#backoff.refused()
     this.leave(failure)
   }

@@ -1,18 +1,56 @@
 import { CallFailure } from '../call-failure.ts'
 
+/** Refusals that pass by themselves: a server that starts, is full, fails over or is busy. */
+const PASSING = new Set([
+  'BUSY',
+  'CLUSTERDOWN',
+  'LOADING',
+  'MASTERDOWN',
+  'MISCONF',
+  'NOAUTH',
+  'NOREPLICAS',
+  'OOM',
+  'READONLY',
+  'TRYAGAIN',
+  'UNBLOCKED',
+])
+
+/**
+ * Those of a server that is the wrong one by now: it was a master, or has lost its replicas to
+ * another one, or knows nobody any more. Where the address leads elsewhere since, as that of a proxy
+ * or of a service does, another connection ends there.
+ */
+const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])
+
 /** What ioredis rejected with, as a failure. Every message of its own that is listed is tested. */
 export function failureOf(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error
   const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof Error && error.name === 'ReplyError') {
-    return new CallFailure('refused', message, error)
-  }
+  if (error instanceof Error && error.name === 'ReplyError') return refusal(message, error)
   if (message.includes('enableOfflineQueue options is false')) {
     return new CallFailure('unsent', 'the connection was down', error)
   }
   // ioredis speaks of its retries, of which there are none.
   const why = message.includes('max retries per request') ? '' : ` (${message})`
   return new CallFailure('unknown', `the connection broke before the answer${why}`, error)
+}
+
+/** An error reply of the server, as a failure. */
+export function refusal(reply: string, cause?: unknown): CallFailure {
+  return new CallFailure('refused', reply, cause, !PASSING.has(codeOf(reply)))
+}
+
+/** Whether another connection may lead to a server that does not refuse it. */
+export function isWrongServer({ kind, message }: CallFailure): boolean {
+  return kind === 'refused' && OF_SERVER.has(codeOf(message))
+}
+
+/**
+ * The first word of an error reply: `WRONGTYPE`, `OOM`, … Redis 6.2 puts the place in the script in
+ * front of it: `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.
+ */
+function codeOf(reply: string): string {
+  return (/@user_script: \d+: -([A-Z]+) /.exec(reply) ?? /^(\S*)/.exec(reply))?.[1] ?? ''
 }
 
 /**

@@ -18,8 +18,6 @@ import * as fair from './scripts/fair.generated.ts'
 interface Server extends ScriptServer {
   /** Calls `onWake` with each message on the channel of a client, and without one after a gap. */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription
-  onUp(onUp: () => void): () => void
-  groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
 /** The names of a lock that has a queue, as the scripts take them: with its queue and its clients. */
@@ -62,14 +60,6 @@ export class RedisFairServer implements FairServer {
   /** In a cluster each node counts those who are connected to it. */
   get countsListeners(): boolean {
     return !this.#server.runner.clustered
-  }
-
-  onUp(onUp: () => void): () => void {
-    return this.#server.onUp(onUp)
-  }
-
-  groups(locks: readonly { readonly key: string }[]): number[][] {
-    return this.#server.groups(locks)
   }
 
   beat(

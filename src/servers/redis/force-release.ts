@@ -1,10 +1,10 @@
-import type { LockFacts, SeenHold } from '../answers.ts'
+import type { HolderFacts, SeenHold } from '../answers.ts'
 import { forcedKey, type LockKeys } from './keys.ts'
 import type { ScriptRunner } from './script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 
 /** Who has the lock, as it was found. */
-export function seenIn({ holder, token }: LockFacts): SeenHold | null {
+export function seenIn({ holder, token }: HolderFacts): SeenHold | null {
   return holder === null ? null : { owner: holder, token }
 }
 

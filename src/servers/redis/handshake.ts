@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { CallFailure } from '../call-failure.ts'
-import { failureOf } from './failure-of.ts'
+import { failureOf, refusal } from './failure-of.ts'
 import { type Client, isCluster } from './open-client.ts'
 
 /** The oldest server that the scripts run on. */
@@ -59,8 +59,7 @@ async function select(client: Redis, database: number): Promise<void> {
     const failure = failureOf(error)
     if (failure.kind !== 'refused') throw failure
     const cure = failure.message.startsWith('NOPERM') ? ': it needs the right to SELECT' : ''
-    throw new CallFailure(
-      'refused',
+    throw refusal(
       `${failure.message.replace(/\.$/, '')} (the login cannot use database ${database}${cure})`,
       error,
     )

@@ -1,6 +1,7 @@
 import {
   type AcquireAnswer,
   type HandOverAnswer,
+  type HolderFacts,
   type LockFacts,
   MOST_LISTED,
   type ReenterAnswer,
@@ -14,6 +15,7 @@ import {
   grantOf,
   handedOverOf,
   handedOverOrYieldedOf,
+  holderFacts,
   keptOf,
   lockFacts,
   reentryOf,
@@ -107,17 +109,33 @@ export function release(
   )
 }
 
+/** `peek` or `inspect`. */
+export type Look<F> = (server: ScriptServer, keys: LockKeys, callMs: number) => Promise<F>
+
+export function peek(
+  { runner }: ScriptServer,
+  keys: LockKeys,
+  callMs: number,
+): Promise<HolderFacts> {
+  return runner.ask({
+    script: lock.peek,
+    keys: keys.both,
+    args: () => [],
+    read: holderFacts,
+    callMs,
+  })
+}
+
 export function inspect(
   { runner }: ScriptServer,
   keys: LockKeys,
   callMs: number,
-  most = MOST_LISTED,
 ): Promise<LockFacts> {
   const { queue, waiting } = queueKeys(keys.lock)
   return runner.ask({
     script: lock.inspect,
     keys: [...keys.both, queue, waiting],
-    args: (terms) => lock.inspectArgs({ most }, terms, keys),
+    args: (terms) => lock.inspectArgs({ most: MOST_LISTED }, terms, keys),
     read: lockFacts,
     callMs,
   })

@@ -1,6 +1,7 @@
 import type {
   AcquireAnswer,
   HandOverAnswer,
+  HolderFacts,
   LockFacts,
   ReenterAnswer,
   Released,
@@ -46,15 +47,19 @@ export class RedisLock implements RemoteLock {
   }
 
   seen(callMs: number): Promise<SeenHold | null> {
-    return this.inspect(callMs, 0).then(seenIn)
+    return this.peek(callMs).then(seenIn)
   }
 
   forceRelease(seen: SeenHold, callMs: number): Promise<boolean> {
     return forceRelease(this.#server.runner, this.#keys, seen, callMs)
   }
 
-  inspect(callMs: number, most?: number): Promise<LockFacts> {
-    return commands.inspect(this.#server, this.#keys, callMs, most)
+  peek(callMs: number): Promise<HolderFacts> {
+    return commands.peek(this.#server, this.#keys, callMs)
+  }
+
+  inspect(callMs: number): Promise<LockFacts> {
+    return commands.inspect(this.#server, this.#keys, callMs)
   }
 
   listen(onWake: (message?: string) => void): Subscription {

@@ -5,6 +5,7 @@ import {
   type Granted,
   type HandOverAnswer,
   type HeartbeatAnswer,
+  type HolderFacts,
   type LockFacts,
   type QueueAnswer,
   type ReenterAnswer,
@@ -118,10 +119,19 @@ export function leftOf(reply: unknown, leases: number): (number | CallFailure)[]
   return left as (number | CallFailure)[]
 }
 
-/** What `inspect` answered; nobody waits where it was not asked who does. */
+/** What `peek` answered. */
+export function holderFacts(reply: unknown): HolderFacts {
+  return factsOf(lock.readPeek(reply))
+}
+
+function factsOf({ holder, holds, ttlMs, token }: lock.PeekReply): HolderFacts {
+  return { holder, holdCount: holds, ttlMs: ttlMs < 0 ? null : ttlMs, token }
+}
+
+/** What `inspect` answered. */
 export function lockFacts(reply: unknown): LockFacts {
-  const { holder, holds, ttlMs, token, ...waiters } = lock.readInspect(reply)
-  const { listeners = 0, nowUs = 0, queue = [], waiting = [], length = 0 } = waiters
+  const facts = lock.readInspect(reply)
+  const { listeners, nowUs, queue, waiting, length } = facts
   const marks = new Map(waiting)
   const entries = queue.map(([owner, ticket]) => {
     const [, untilMs, process] = /^(\d+) \d (.*)$/s.exec(marks.get(clientOf(owner)) ?? '') ?? []
@@ -130,10 +140,7 @@ export function lockFacts(reply: unknown): LockFacts {
     return { owner, process: alive ? (process ?? '') : null, waitedMs }
   })
   return {
-    holder,
-    holdCount: holds,
-    ttlMs: ttlMs < 0 ? null : ttlMs,
-    token,
+    ...factsOf(facts),
     waiters: Math.max(listeners, new Set(entries.map(({ owner }) => clientOf(owner))).size),
     queue: entries,
     queueLength: length,

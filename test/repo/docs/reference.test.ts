@@ -311,6 +311,34 @@ describe('the page about keys', () => {
     },
   )
 
+  test('lists what is for the queue alone: without it all but inspect() works, and fair locks', async () => {
+    const allowed = commands.map((command) => `+${command}`)
+    const patterns = forAll.filter((pattern) => !pattern.startsWith('~holdfast_'))
+    expect(forAll.length - patterns.length).toBe(2)
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+    const login = { username: 'app', password: 'secret' }
+    const redis = { host: server.host, port: server.port, ...login }
+    const client = new Holdfast({ redis, keyPrefix: 'app:' })
+    try {
+      const lock = client.getLock('order')
+      const lease = await lock.lock()
+      expect([await lock.isLocked(), await lock.isHeld(), await lock.holdCount()]).toEqual([
+        true,
+        true,
+        1,
+      ])
+      expect(await lock.remainingMs()).toBeGreaterThan(0)
+      await expect(lock.inspect()).rejects.toMatchObject({ code: 'HOLDFAST_REFUSED' })
+      await lease.release()
+      await lock.lock()
+      expect(await lock.forceUnlock()).toBe(true)
+    } finally {
+      await client.close()
+      await server.admin.call('ACL', 'DELUSER', 'app')
+      await server.admin.call('ACL', 'LOG', 'RESET')
+    }
+  })
+
   test('lists rights that are enough for masters, with those for one server', async () => {
     const [, , forMasters = []] = page.blocks
       .filter(({ body }) => body.startsWith('~'))
