@@ -59,7 +59,6 @@ export async function ask<A extends Answer>(
     if (grant.kind !== 'granted' && !unasked) waiter.retryBudget.answered(sentAt.monotonic)
     if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
       // Some of several masters granted it, or may yet: the name is not used again.
-      if (grant.split.unsure) inDoubt(lock, waiter, sentAt.monotonic + callMs, lateMs)
       waiter.asking = false
       abandonName(lock, waiter)
     }

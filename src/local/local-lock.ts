@@ -177,8 +177,8 @@ export class LocalLock {
    * @param leaseMs the longest lease that it could have
    */
   abandon(owner: string, untilMs: number, leaseMs: number, fair: boolean): void {
-    const release = (callMs: number) => this.release(owner, 0, '', fair, callMs)
-    this.services.pendingReleases.add({ release, untilMs, leaseMs })
+    const remote = fair ? this.remoteFair : this.remote
+    remote.abandon(owner, untilMs, leaseMs)
   }
 
   abandonHold({ id, doubtUntilMs, leaseMs, fair }: Hold): void {

@@ -31,6 +31,7 @@ test('a name that is asked for twice is remembered while one of both may have th
   second.resolve({ kind: 'granted', token: 1 })
   await asked[1]
   await expect(attempts.release(lockKeys('it'), 'c:1', 0, 50)).rejects.toThrow('no answer')
+  attempts.abandon(lockKeys('it'), 'c:1')
   await eventually(() => releases === 2, { message: 'the release to be told again' })
   await attempts.quiet()
   attempts.close()

@@ -8,6 +8,7 @@ import {
   type LocalPlaces,
   type RemoteFairLock,
 } from '../fair-server.ts'
+import type { PendingReleases } from '../pending-releases.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { FairGrants } from './fair-grants.ts'
@@ -18,6 +19,7 @@ import type { MemoryServer } from './memory-server.ts'
 interface Connection {
   readonly server: MemoryServer
   readonly counterMs: number
+  readonly pendingReleases: PendingReleases
   readonly countsListeners: boolean
   request<T>(work: (now: number) => T): Promise<T>
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
@@ -50,6 +52,10 @@ export class MemoryFairServer implements FairServer {
       rawName,
       acquire: (attempt) => this.#acquire(rawName, attempt),
       release: (owner, token) => this.#release(rawName, owner, token),
+      abandon: (owner, untilMs, leaseMs) => {
+        const release = () => this.#release(rawName, owner, '')
+        this.#connection.pendingReleases.add({ release, untilMs, leaseMs })
+      },
     }
   }
 

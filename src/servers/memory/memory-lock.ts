@@ -9,6 +9,7 @@ import {
   type SeenHold,
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
+import type { PendingReleases } from '../pending-releases.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import type { LockRecord } from './lock-record.ts'
@@ -18,6 +19,7 @@ import type { MemoryServer } from './memory-server.ts'
 interface Connection {
   readonly server: MemoryServer
   readonly counterMs: number
+  readonly pendingReleases: PendingReleases
   request<T>(work: (now: number) => T): Promise<T>
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
 }
@@ -87,6 +89,11 @@ export class MemoryLock implements RemoteLock {
       hold.holds = Math.min(hold.holds, holds)
       return { kind: 'kept' }
     })
+  }
+
+  abandon(owner: string, untilMs: number, leaseMs: number): void {
+    const release = (callMs: number) => this.release({ owner, holds: 0, token: '', callMs })
+    this.#connection.pendingReleases.add({ release, untilMs, leaseMs })
   }
 
   seen(): Promise<SeenHold | null> {

@@ -42,6 +42,9 @@ interface Masters {
   readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
 }
 
+/** A holder whose time has run out has as long to stop before masters are told of it, in milliseconds. */
+const RAN_OUT_MS = 100
+
 /** One lock on a majority of masters: how its votes are counted. */
 export class QuorumLock implements RemoteLock {
   readonly #all: Masters
@@ -81,7 +84,7 @@ export class QuorumLock implements RemoteLock {
       this.#splitVotes.graceFactor,
     )
     if (isMisused(votes)) {
-      agreement.abandon(keys, owner, callMs)
+      agreement.abandon(keys, owner)
       throw failure(votes, false)
     }
     const granted = votes.filter(isGranted)
@@ -98,11 +101,12 @@ export class QuorumLock implements RemoteLock {
         throw failure(votes, granted.length > 0 || votes.length < masters.length)
       }
       // Nobody asks again: also what was not heard is given back.
-      agreement.abandon(keys, owner, callMs)
+      agreement.abandon(keys, owner)
       throw failure(votes, false)
     }
-    agreement.giveBack(keys, owner, votes, callMs)
-    return this.#splitVotes.held(votes)
+    const held = this.#splitVotes.held(votes)
+    if (held.split !== undefined) agreement.abandon(keys, owner)
+    return held
   }
 
   async reenter(meant: Reentry): Promise<ReenterAnswer> {
@@ -126,7 +130,7 @@ export class QuorumLock implements RemoteLock {
       return missed.won({ kind: 'granted', token: Number.NaN }, votes)
     }
     if (count(votes, 'gone') > spare) {
-      return agreement.abandon(this.#keys, reentry.owner, reentry.callMs)
+      return agreement.abandon(this.#keys, reentry.owner)
     }
     throw failure(votes, granted.length > 0 || votes.length < masters.length)
   }
@@ -136,7 +140,7 @@ export class QuorumLock implements RemoteLock {
     const { majority, spare } = size
     const keys = this.#keys
     const passing = { ...meant, callMs: this.#all.callMs(meant.callMs) }
-    const { to, callMs } = passing
+    const { from, to, callMs } = passing
     const missed = this.#all.repairs.newMissedVotes()
     const votes = await askAll(
       masters,
@@ -149,15 +153,20 @@ export class QuorumLock implements RemoteLock {
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
       const agreed = await agreement.agree(keys, to.owner, granted, callMs)
-      if (agreed !== null) return missed.won(agreed, votes)
+      if (agreed !== null) {
+        agreement.abandon(keys, from.owner)
+        return missed.won(agreed, votes)
+      }
     }
     // Those who have it now, or may have it, are too few.
     if (isMixed(votes, majority) && count(votes, 'gone') <= spare) {
-      agreement.giveBack(keys, to.owner, votes, callMs)
-      return this.#splitVotes.yielded(votes)
+      agreement.abandon(keys, from.owner)
+      const yielded = this.#splitVotes.yielded(votes)
+      if (yielded.split !== undefined) agreement.abandon(keys, to.owner)
+      return yielded
     }
     if (granted.length === 0 && votes.length === masters.length) {
-      if (count(votes, 'gone') > spare) return { kind: 'gone' }
+      if (count(votes, 'gone') > spare) return agreement.abandon(keys, from.owner)
     }
     const isOpen = granted.length > 0 || votes.length < masters.length
     throw failure(votes, isOpen || count(votes, 'yielded') > 0)
@@ -165,7 +174,7 @@ export class QuorumLock implements RemoteLock {
 
   /** Not by its token: each name is used for one hold only. */
   async release({ owner, holds, callMs: longestMs }: Ending): Promise<Released> {
-    const { masters, size, failure } = this.#all
+    const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size
     const callMs = this.#all.callMs(longestMs)
     const votes = await askAll(
@@ -180,13 +189,20 @@ export class QuorumLock implements RemoteLock {
     const answers = answersOf(votes)
     const gone = count(votes, 'gone')
     if (answers.length < majority && gone <= spare) throw failure(votes, answers.length > gone)
+    // Whoever has not confirmed it is told again.
+    if (holds === 0) agreement.abandon(this.#keys, owner)
     if (gone > spare) return { kind: 'gone' }
     const listeners = answers.map((one) => (one.kind === 'freed' ? one.listeners : 0))
     return holds > 0 ? { kind: 'kept' } : { kind: 'freed', listeners: Math.max(0, ...listeners) }
   }
 
+  /** Each master knows by itself which requests in that name may still run there, and how late. */
+  abandon(owner: string): void {
+    this.#all.agreement.abandon(this.#keys, owner)
+  }
+
   ranOut(owner: string): void {
-    for (const master of this.#all.masters) master.abandon(this.#keys, owner)
+    this.#all.agreement.abandon(this.#keys, owner, performance.now() + RAN_OUT_MS)
   }
 
   seen(callMs: number): Promise<SeenHold | null> {

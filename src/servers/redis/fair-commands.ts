@@ -7,6 +7,7 @@ import {
   type LocalPlaces,
   type RemoteFairLock,
 } from '../fair-server.ts'
+import type { PendingReleases } from '../pending-releases.ts'
 import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
@@ -16,6 +17,7 @@ import type { Terms } from './scripts/terms.ts'
 
 /** What the queues need of their server. */
 interface Server extends ScriptServer {
+  pendingReleases(rawName: string): PendingReleases
   /** Calls `onWake` with each message on the channel of a client, and without one after a gap. */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription
   onUp(onUp: () => void): () => void
@@ -49,6 +51,10 @@ export class RedisFairServer implements FairServer {
       rawName,
       acquire: (attempt) => this.#acquire(keys.four, attempt),
       release: (owner, token, callMs) => this.#release(keys, owner, token, callMs),
+      abandon: (owner, untilMs, leaseMs) => {
+        const release = (callMs: number) => this.#release(keys, owner, '', callMs)
+        this.#server.pendingReleases(rawName).add({ release, untilMs, leaseMs })
+      },
     }
   }
 

@@ -7,6 +7,7 @@ import type {
   SeenHold,
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
+import type { PendingReleases } from '../pending-releases.ts'
 import type { Subscription } from '../subscription.ts'
 import { forceRelease, seenIn } from './force-release.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
@@ -15,6 +16,7 @@ import type { ScriptServer } from './script-runner.ts'
 
 /** What one lock needs of its server. */
 interface Server extends ScriptServer {
+  pendingReleases(rawName: string): PendingReleases
   listen(keys: LockKeys, onWake: (message?: string) => void): Subscription
 }
 
@@ -42,6 +44,11 @@ export class RedisLock implements RemoteLock {
 
   release(ending: Ending): Promise<Released> {
     return commands.release(this.#server, this.#keys, ending)
+  }
+
+  abandon(owner: string, untilMs: number, leaseMs: number): void {
+    const release = (callMs: number) => this.release({ owner, holds: 0, token: '', callMs })
+    this.#server.pendingReleases(this.#keys.lock).add({ release, untilMs, leaseMs })
   }
 
   seen(callMs: number): Promise<SeenHold | null> {
