@@ -76,29 +76,30 @@ describe('where masters run what they are told, and do not answer', () => {
 
   test('a name whose release was given up is released at each by one request at a time', async () => {
     const { cluster, proxies, urls } = await proxied()
-    const lock = cluster.client({ ...options, outageMs: 2_000 }, urls).getLock('it')
+    const lock = cluster.client({ ...options, outageMs: 3_000 }, urls).getLock('it')
     const lease = await lock.lock(30_000)
     await cluster.heldEverywhere('it', lease.owner)
     for (const proxy of proxies) proxy.blackHole({ only: 'commands', onHeal: 'drop' })
     const foreground = releasesAt(proxies)
     await expect(lease.release()).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
     // While it was waited for, nobody else told them.
-    for (const one of foreground) expect(one.length).toBeLessThanOrEqual(4)
+    for (const one of foreground) expect(one.length).toBeLessThanOrEqual(6)
     await areToldOneByOne(releasesAt(proxies))
     expect((await cluster.holders('it')).every((owner) => owner === lease.owner)).toBe(true)
     for (const proxy of proxies) await proxy.heal()
     await cluster.free('it')
   })
 })
+
 describe('close() while names are still to be released', () => {
   test.each([
     ['all masters are', 3],
     ['one master is', 1],
   ])('ends in bounded time where %s silent', async (_, some) => {
     const { cluster, proxies, urls } = await proxied()
-    const quick = { ...options, commandTimeoutMs: 1_000, outageMs: 500 }
+    const quick = { ...options, commandTimeoutMs: 1_000, outageMs: 4_000 }
     const client = cluster.client(quick, urls)
-    const lease = await client.getLock('it').lock(3_000)
+    const lease = await client.getLock('it').lock(8_000)
     await cluster.heldEverywhere('it', lease.owner)
     for (const proxy of proxies.slice(0, some)) {
       proxy.blackHole({ only: 'commands', onHeal: 'drop' })
@@ -114,7 +115,7 @@ describe('close() while names are still to be released', () => {
 
   test('releases them where the masters are back within the time of a call', async () => {
     const { cluster, proxies, urls } = await proxied()
-    const quick = { ...options, leaseMs: 30_000, outageMs: 300 }
+    const quick = { ...options, leaseMs: 30_000, outageMs: 4_000 }
     const client = cluster.client(quick, urls)
     const lease = await client.getLock('it').lock()
     await cluster.heldEverywhere('it', lease.owner)

@@ -47,7 +47,6 @@ export class RedisServer implements LockServer {
       up: (facts) => {
         this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         this.#subscriptions.follow(facts.runId)
-        for (const pending of this.#pendingReleases.values()) pending.tryNow()
         for (const onUp of [...this.#onUp]) onUp()
       },
       down: () => {},
