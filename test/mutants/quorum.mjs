@@ -84,8 +84,8 @@ end
     mistake:
       'A release that no majority confirmed is repeated by its caller, and in the background.',
     file: 'src/servers/quorum/attempts.ts',
-    search: '      claim.endings -= 1\n',
-    replace: '      claim.endings -= 1\n      claim.abandoned ??= { keys, fromMs: 0 }\n',
+    search: '    claim.endings -= 1\n',
+    replace: '    claim.endings -= 1\n    claim.abandoned ??= keys\n',
     test: 'test/quorum/abandoned-names.test.ts',
     name: 'a name whose release was given up is released at each by one request at a time',
   },

@@ -18,8 +18,9 @@ interface Attempt {
   /** How many requests are under way that end what the name has, and when the last was sent that did. */
   endings: number
   endedAtMs: number
-  /** Set when the name is not used any more: the lock, and when it may be released. */
-  abandoned: { readonly keys: LockKeys; readonly fromMs: number } | undefined
+  /** The lock, once the name is not used any more; and when it may be released. */
+  abandoned: LockKeys | undefined
+  fromMs: number
 }
 
 /** How long to pause before what was not confirmed is released again, in milliseconds. */
@@ -83,6 +84,7 @@ export class Attempts {
       endings: 0,
       endedAtMs: -1,
       abandoned: undefined,
+      fromMs: 0,
     }
     if (known === undefined) this.#attempts.set(owner, claim)
     claim.pending += 1
@@ -152,7 +154,8 @@ export class Attempts {
   abandon(keys: LockKeys, owner: string, fromMs = 0): void {
     const claim = this.#attempts.get(owner)
     if (claim === undefined) return
-    claim.abandoned ??= { keys, fromMs }
+    if (claim.abandoned === undefined) claim.fromMs = fromMs
+    claim.abandoned = keys
     if (claim.pending > 0 && claim.endings === 0 && fromMs === 0) {
       // Right behind what is asked; once that is answered it is known whether this was enough.
       this.release(keys, owner, 0, this.#callMs).catch(() => {})
@@ -168,16 +171,7 @@ export class Attempts {
     const claim = this.#attempts.get(owner)
     if (claim === undefined) return () => {}
     claim.endings += 1
-    return (sentAtMs) => {
-      claim.endings -= 1
-      let fromMs = performance.now() + PAUSE_MS
-      if (sentAtMs !== undefined) {
-        claim.endedAtMs = Math.max(claim.endedAtMs, sentAtMs)
-        fromMs = claim.doubtUntilMs
-        claim.abandoned = { keys, fromMs }
-      }
-      this.#releaseIfOver(owner, claim, fromMs)
-    }
+    return (sentAtMs) => this.#ended(keys, owner, claim, sentAtMs)
   }
 
   /**
@@ -201,7 +195,7 @@ export class Attempts {
 
   async #releaseAll(keys: LockKeys, owner: string, timeoutMs: number): Promise<Released> {
     const claim = this.#attempts.get(owner)
-    const ended = this.ending(keys, owner)
+    if (claim !== undefined) claim.endings += 1
     const sentAt = performance.now()
     const sends = this.#sends
     try {
@@ -211,23 +205,33 @@ export class Attempts {
       if (claim !== undefined && claim.sent > sends && this.#attempts.has(owner)) {
         await this.#free(keys, owner, 0, timeoutMs)
       }
-      ended(sentAt)
+      if (claim !== undefined) this.#ended(keys, owner, claim, sentAt)
       return released
     } catch (failure) {
-      ended()
+      if (claim !== undefined) this.#ended(keys, owner, claim)
       throw failure
     }
   }
 
+  #ended(keys: LockKeys, owner: string, claim: Attempt, sentAtMs?: number): void {
+    claim.endings -= 1
+    let fromMs = claim.doubtUntilMs
+    if (sentAtMs === undefined) fromMs = performance.now() + PAUSE_MS
+    else {
+      claim.endedAtMs = Math.max(claim.endedAtMs, sentAtMs)
+      claim.abandoned = keys
+    }
+    this.#releaseIfOver(owner, claim, fromMs)
+  }
+
   /** Once nothing in that name is under way, what it may have is released in the background. */
   #releaseIfOver(owner: string, claim: Attempt, leastFromMs = 0): void {
-    const { abandoned, pending, endings, doubtUntilMs, endedAtMs } = claim
-    if (abandoned === undefined || pending > 0 || endings > 0) return
+    const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = claim
+    if (keys === undefined || pending > 0 || endings > 0) return
     if (this.#attempts.get(owner) !== claim) return
     this.#attempts.delete(owner)
     if (endedAtMs >= doubtUntilMs) return
-    const { keys } = abandoned
-    const fromMs = Math.max(abandoned.fromMs, leastFromMs)
+    const fromMs = Math.max(claim.fromMs, leastFromMs)
     const release = (callMs: number) => this.#free(keys, owner, 0, callMs)
     this.#pending.add({ release, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
   }
