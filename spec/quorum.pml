@@ -3,7 +3,7 @@
  *
  * Stands for    lua/quorum/vote, agree, restore, enrol; lua/lock/renew, release;
  *               src/servers/quorum: quorum-lock, token-agreement, majority, renew, attempts,
- *               owed-releases, delayed-restart.
+ *               delayed-restart; src/servers/pending-releases.
  *
  * Abstracted, and why nothing is lost by it:
  *  - Each attempt has a name that no other ever has, so whose attempt it is does not matter: three attempts

@@ -75,7 +75,6 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
     waiter.asking = false
     if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
       // Some of several masters granted it, or may yet: the name is not used again.
-      if (grant.split.unsure) this.#inDoubt(sentAt.monotonic)
       abandonName(this.#lock, waiter)
     }
     this.#settle({ grant, sentAt, pauseMs: 0, unknown: false })

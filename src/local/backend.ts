@@ -6,7 +6,6 @@ import type { Frames } from '../owner/frames.ts'
 import { HeldLeases } from '../owner/held-leases.ts'
 import type { Owners } from '../owner/owners.ts'
 import type { LockServer } from '../servers/lock-server.ts'
-import { PendingReleases } from '../servers/pending-releases.ts'
 import type { Settings } from '../settings.ts'
 import { ResponseTime } from '../waiting/response-time.ts'
 import { LocalLocks } from './local-locks.ts'
@@ -26,7 +25,6 @@ export class Backend {
   readonly registry: LocalLocks
   readonly #server: LockServer
   readonly #watchdog: Watchdog
-  readonly #pendingReleases: PendingReleases
   readonly #closeMs: number
   readonly #ignoreUps: () => void
 
@@ -56,13 +54,11 @@ export class Backend {
     )
     // After a reconnect it may be another server, or an emptied one.
     this.#ignoreUps = server.onUp(() => this.#watchdog.verifyAll())
-    this.#pendingReleases = new PendingReleases(commandTimeoutMs)
     this.registry = new LocalLocks(
       owners,
       {
         server,
         watchdog: this.#watchdog,
-        pendingReleases: this.#pendingReleases,
         clock: systemClock,
         limits: {
           commandTimeoutMs,
@@ -86,10 +82,7 @@ export class Backend {
     if (this.#server.everUp) {
       // A little longer than a call may take: what stays unanswered is then known, and settled.
       await within(this.#closeMs + 50, released)
-      await within(
-        this.#closeMs,
-        this.#pendingReleases.close().then(() => this.#server.quiet()),
-      )
+      await within(this.#closeMs, this.#server.quiet())
     }
     this.#ignoreUps()
     this.#watchdog.close()

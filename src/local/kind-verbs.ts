@@ -5,7 +5,7 @@ import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
 
 /** The verbs that one kind of lock has at the place where its locks live. */
 export interface KindVerbs
-  extends Pick<RemoteLock, 'acquire' | 'reenter' | 'release' | 'ranOut' | 'listen'>,
+  extends Pick<RemoteLock, 'acquire' | 'reenter' | 'release' | 'abandon' | 'ranOut' | 'listen'>,
     Partial<Pick<RemoteLock, 'handOver'>> {}
 
 /** Renews leases, and says which of them one request can be about. */

@@ -3,9 +3,8 @@ import { Linked } from '../kit/linked-list.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Owner } from '../owner/owner.ts'
-import type { NextHolder, Released, SeenHold } from '../servers/answers.ts'
+import type { NextHolder, SeenHold } from '../servers/answers.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
-import { promised } from '../servers/reply.ts'
 import { ReleaseListener } from '../waiting/release-listener.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import { ServerHealth } from '../waiting/server-health.ts'
@@ -186,10 +185,7 @@ export class LocalLock extends Linked<LocalLock> {
    * @param leaseMs the longest lease that it could have
    */
   abandon(of: Pick<Hold, 'kind'>, owner: string, untilMs: number, leaseMs: number): void {
-    const remote = this.remoteOf(of)
-    const release = (callMs: number) =>
-      promised<Released>((reply) => remote.release({ owner, holds: 0, token: '', callMs }, reply))
-    this.services.pendingReleases.add({ release, untilMs, leaseMs })
+    this.remoteOf(of).abandon(owner, untilMs, leaseMs)
   }
 
   abandonHold(hold: Hold): void {

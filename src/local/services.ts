@@ -5,14 +5,12 @@ import type { Lease } from '../lease/lease.ts'
 import type { Watchdog } from '../lease/watchdog.ts'
 import type { HeldLeases } from '../owner/held-leases.ts'
 import type { LockServer } from '../servers/lock-server.ts'
-import type { PendingReleases } from '../servers/pending-releases.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
 
 /** What all locks of one client at one place share. */
 export interface Services {
   readonly server: LockServer
   readonly watchdog: Watchdog
-  readonly pendingReleases: PendingReleases
   readonly clock: Clock
   readonly limits: Limits
   readonly emit: Emit

@@ -31,8 +31,8 @@ export interface Gone {
 export interface Yielded {
   readonly kind: 'yielded'
   readonly others: number
-  /** As with `Held`: the name is not to be used again. */
-  readonly split?: { readonly unsure: boolean }
+  /** As with `Held`. */
+  readonly split?: object
 }
 
 /** Somebody else has the lock. */
@@ -41,12 +41,10 @@ export interface Held {
   readonly ttlMs: number
   /** Set where the server was not asked. */
   readonly unasked?: true
-  /** Where some of several masters granted it, or may have, but no majority. */
+  /** Where some of several masters granted it, or may have, but no majority: its name is abandoned. */
   readonly split?: {
     /** How long to pause before asking again, in milliseconds; undefined when others have it. */
     readonly pauseMs?: number
-    /** Whether a request of this attempt may yet be granted somewhere. */
-    readonly unsure: boolean
   }
 }
 

@@ -46,6 +46,8 @@ export interface RemoteFairLock {
    * @param token of the hold; '' ends all that the owner has, its place in the queue as well
    */
   release(owner: string, token: number | '', callMs: number, reply: Reply<Released>): void
+  /** As with `RemoteLock`: leaves the queue, and gives on what the owner was granted. */
+  abandon(owner: string, untilMs: number, leaseMs: number): void
 }
 
 export interface FairAttempt {

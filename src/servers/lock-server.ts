@@ -62,7 +62,7 @@ export interface LockServer {
   /** Calls `onUp` whenever it was connected, be it to another server, until the result is called. */
   onUp(onUp: () => void): () => void
   connect(): void
-  /** Ends when nothing is under way there that nobody waits for. */
+  /** Ends when nothing is under way or pending there that nobody waits for; for when it is being closed. */
   quiet(): Promise<void>
   close(): void
 }
@@ -78,7 +78,17 @@ export interface RemoteLock {
   handOver(passing: Passing, reply: Reply<HandOverAnswer>): void
   /** Lowers the hold count; at zero it frees the lock. */
   release(ending: Ending, reply: Reply<Released>): void
-  /** The time of that hold ran out, and nobody has released it: for places that keep an account of names. */
+  /**
+   * Goes on freeing in the background, whatever the owner has. The name is not used again.
+   *
+   * @param untilMs until when a delayed request in that name may still run, on `performance.now()`
+   * @param leaseMs the longest lease that it could have
+   */
+  abandon(owner: string, untilMs: number, leaseMs: number): void
+  /**
+   * The time of that hold ran out, and nobody has released it: for places that keep an account of names.
+   * Unlike what is abandoned it is not freed before its holder could stop.
+   */
   ranOut?(owner: string): void
   /** The hold that force would end; null when the lock is free. */
   seen(callMs: number): Promise<SeenHold | null>

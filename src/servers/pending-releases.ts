@@ -1,60 +1,185 @@
-import { WakeEvent } from '../kit/wake-event.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { BackgroundTasks } from '../kit/background-tasks.ts'
+import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import type { CallFailure } from './call-failure.ts'
 
-/** An owner's name on a lock, not to be used again, of whom nobody knows what Redis has. */
+/** An owner's name on a lock, not to be used again, that may have the lock or be granted it yet. */
 interface PendingRelease {
   /** Ends all that the name has. */
-  release(timeoutMs: number): Promise<unknown>
+  release(callMs: number): Promise<unknown>
   /** Until when a delayed request could still take the lock, on `performance.now()`. */
   readonly untilMs: number
   /** The longest lease that it could have, in milliseconds. */
   readonly leaseMs: number
+  /** When to send the first release, on `performance.now()`; at once where it is left out. */
+  readonly fromMs?: number
 }
 
-const LONGEST_PAUSE_MS = 1_000
-const CLOSING_PAUSE_MS = 20
+interface Open extends PendingRelease {
+  /** When the next release is to be sent, and when the lease would be over by itself. */
+  dueAtMs: number
+  readonly endsAtMs: number
+  isUnderWay: boolean
+}
+
+/** How long to pause before a release is sent again, in milliseconds. */
+const PAUSE_MS = { first: 50, longest: 1_000, closing: 20 }
+
+/** Once one has been answered the others are sent so many at a time. */
+const AT_ONCE = 50
 
 /**
- * Sets right what was left open when a reply never came: releases in the background until Redis
- * has confirmed it at a time when no delayed request can undo it, or until the lease has run out
- * by itself. It keeps no process alive; then too the lease ends it.
+ * What is released in the background at one server: each name until the server has confirmed it at a
+ * time when no delayed request can undo it, or until the lease would be over by itself. While the server
+ * does not answer, one release is tried from time to time, whatever the number of names. It keeps no
+ * process alive.
  */
 export class PendingReleases {
   readonly #callMs: number
-  readonly #open = new Map<Promise<void>, () => void>()
-  #closing = false
+  readonly #open = new Set<Open>()
+  readonly #sending = new BackgroundTasks()
+  #isFailing = false
+  #failedAtMs = 0
+  #retryAtMs = 0
+  #pauseMs = PAUSE_MS.first
+  #timer: NodeJS.Timeout | undefined
+  #firesAtMs = Infinity
+  #round: Promise<void> | undefined
+  #closed = false
 
+  /** @param callMs how long one release may take, in milliseconds */
   constructor(callMs: number) {
     this.#callMs = callMs
   }
 
-  add(doubt: PendingRelease): void {
-    const hurry = new WakeEvent()
-    const work = this.#work(doubt, hurry).finally(() => this.#open.delete(work))
-    this.#open.set(work, () => hurry.set())
+  /** How many names are still to be released. */
+  get size(): number {
+    return this.#open.size
   }
 
-  /** Ends when everything open is settled, or when the node is closed under it. */
-  async close(): Promise<void> {
-    this.#closing = true
-    for (const hurry of this.#open.values()) hurry()
-    await Promise.all(this.#open.keys())
+  add(pending: PendingRelease): void {
+    if (this.#closed) return
+    const now = performance.now()
+    const { release, untilMs, leaseMs, fromMs = 0 } = pending
+    const dueAtMs = Math.max(now, fromMs)
+    const endsAtMs = Math.max(untilMs, dueAtMs) + leaseMs
+    const open = { release, untilMs, leaseMs, dueAtMs, endsAtMs, isUnderWay: false }
+    this.#open.add(open)
+    if (this.#isFailing || dueAtMs > now) this.#arm(dueAtMs)
+    else this.#sending.run(this.#send(open))
   }
 
-  async #work(doubt: PendingRelease, hurry: WakeEvent): Promise<void> {
-    const endsByItself = Math.max(doubt.untilMs, performance.now()) + doubt.leaseMs
-    for (let pauseMs = 50; performance.now() < endsByItself; ) {
-      const sentAt = performance.now()
-      try {
-        await doubt.release(this.#callMs)
-        if (sentAt >= doubt.untilMs) return
-        pauseMs = doubt.untilMs - performance.now()
-      } catch (failure) {
-        if ((failure as CallFailure).permanent) return
-        pauseMs = this.#closing ? CLOSING_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-      }
-      hurry.reset()
-      await hurry.wait(Math.max(1, pauseMs), { keepAlive: this.#closing })
+  /** The server answered another request: what is added from now on is sent at once. */
+  answered(): void {
+    this.#isFailing = false
+  }
+
+  /** The server can be reached again. */
+  tryNow(): void {
+    this.#pauseMs = PAUSE_MS.first
+    if (this.#open.size === 0) return
+    this.#retryAtMs = 0
+    this.#arm(0)
+  }
+
+  /**
+   * Ends when nothing is left to be released; for when everything is being closed, so it pauses less.
+   *
+   * @param isWorthIt whether to go on
+   */
+  async quiet(isWorthIt = () => true): Promise<void> {
+    while (this.#open.size > 0 && isWorthIt()) {
+      this.#retryAtMs = 0
+      await this.#work()
+      await this.#sending.quiet()
+      if (this.#open.size > 0) await pause(PAUSE_MS.closing)
     }
+  }
+
+  /** Nothing is released any more. */
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#open.clear()
+  }
+
+  #arm(dueAtMs: number): void {
+    if (this.#closed) return
+    const atMs = this.#isFailing ? Math.max(dueAtMs, this.#retryAtMs) : dueAtMs
+    if (atMs >= this.#firesAtMs) return
+    clearTimeout(this.#timer)
+    this.#firesAtMs = atMs
+    const ms = Math.min(Math.max(1, atMs - performance.now()), LONGEST_TIMER_MS)
+    this.#timer = setTimeout(() => void this.#work(), ms).unref()
+  }
+
+  #work(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#firesAtMs = Infinity
+    this.#round ??= this.#sendDue().finally(() => {
+      this.#round = undefined
+      let nextMs = Infinity
+      for (const { dueAtMs, isUnderWay } of this.#open) {
+        if (!isUnderWay) nextMs = Math.min(nextMs, dueAtMs)
+      }
+      if (nextMs < Infinity) this.#arm(nextMs)
+    })
+    return this.#round
+  }
+
+  /** Sends what is due, first one and then many, and stops where the server does not answer. */
+  async #sendDue(): Promise<void> {
+    const now = performance.now()
+    if (this.#isFailing && now < this.#retryAtMs) return
+    const due: Open[] = []
+    for (const one of this.#open) {
+      if (one.isUnderWay || one.dueAtMs > now) continue
+      if (one.endsAtMs > now) due.push(one)
+      else this.#open.delete(one)
+    }
+    for (let from = 0, atOnce = 1; from < due.length; from += atOnce, atOnce = AT_ONCE) {
+      const answered = await Promise.all(
+        due.slice(from, from + atOnce).map((one) => this.#send(one)),
+      )
+      if (answered.includes(false)) return
+    }
+  }
+
+  /** @returns whether it was answered */
+  async #send(one: Open): Promise<boolean> {
+    const sentAtMs = performance.now()
+    one.isUnderWay = true
+    try {
+      await one.release(this.#callMs)
+      if (sentAtMs >= this.#failedAtMs) {
+        this.#isFailing = false
+        this.#pauseMs = PAUSE_MS.first
+      }
+      // A request in doubt may come behind: then it is released once more.
+      if (sentAtMs >= one.untilMs) this.#open.delete(one)
+      else {
+        one.dueAtMs = one.untilMs
+        if (this.#open.has(one)) this.#arm(one.dueAtMs)
+      }
+      return true
+    } catch (failure) {
+      const isOver = (failure as CallFailure).permanent
+      // The next one may be luckier.
+      if (this.#open.delete(one) && !isOver) this.#open.add(one)
+      if (!isOver) this.#failed(sentAtMs)
+      return isOver
+    } finally {
+      one.isUnderWay = false
+    }
+  }
+
+  #failed(sentAtMs: number): void {
+    // Several that were sent together fail together.
+    if (sentAtMs < this.#failedAtMs) return
+    this.#failedAtMs = performance.now()
+    this.#isFailing = true
+    this.#retryAtMs = this.#failedAtMs + this.#pauseMs
+    this.#pauseMs = Math.min(this.#pauseMs * 2, PAUSE_MS.longest)
+    this.#arm(this.#retryAtMs)
   }
 }

@@ -71,6 +71,9 @@ function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remot
         readers.delete(owner)
         return freeForAll(rawName, there)
       }),
+    // In memory no answer is lost: there is nothing that a name may have without its owner's knowing.
+    abandon: (owner) =>
+      on({ answered: () => {}, failed: () => {} }, (readers) => readers.delete(owner)),
     listen: (onWake) => remote.listen(onWake),
   }
   return verbs
@@ -121,6 +124,7 @@ export function writeKind(all: Readers, there: MemoryConnection): LockKind {
         remote.handOver(passing, reply)
       },
       release: (ending, reply) => remote.release(ending, reply),
+      abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs),
       listen: (onWake) => remote.listen(onWake),
     }),
     newWaiter: (lock, request) => new RacingWaiter(lock, request),

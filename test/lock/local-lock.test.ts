@@ -33,13 +33,13 @@ function answeredByHand() {
       asked.push(`release ${owner}`)
       setImmediate(() => reply.answered({ kind: 'freed', listeners: 0 }))
     },
+    abandon: nothing,
     listen: () => ({ confirmed: true, stop: nothing }),
   }
   const services = {
     server: { lateAtMostMs: 100, countsListeners: true, lock: () => remote },
     watchdog: { track: nothing, untrack: nothing, watch: nothing, unwatch: nothing },
     clock: systemClock,
-    pendingReleases: { add: nothing },
     limits: {
       commandTimeoutMs: 2_000,
       outageMs: 5_000,

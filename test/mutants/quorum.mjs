@@ -44,9 +44,9 @@ end
   {
     id: 'votes-not-given-back',
     mistake: 'An attempt that came to nothing leaves its votes with the masters that gave them.',
-    file: 'src/servers/quorum/token-agreement.ts',
-    search: 'if (vote !== undefined && !isGranted(vote)) continue',
-    replace: 'if (vote !== undefined) continue',
+    file: 'src/servers/quorum/quorum-lock.ts',
+    search: '    if (held.split !== undefined) agreement.abandon(keys, owner)\n',
+    replace: '',
     test: 'test/quorum/votes.test.ts',
     name: 'that granted to one who did not win is free again at once',
   },
@@ -54,8 +54,8 @@ end
     id: 'late-votes-kept',
     mistake: 'A vote whose answer comes after the attempt was given up stays.',
     file: 'src/servers/quorum/attempts.ts',
-    search: 'if (releasedAtMs >= doubtUntilMs) return',
-    replace: 'if (releasedAtMs >= 0) return',
+    search: 'if (endedAtMs >= doubtUntilMs) return',
+    replace: 'if (endedAtMs >= 0) return',
     test: 'test/quorum/attempts.test.ts',
     name: 'a name that is released while a request in it may yet come is released once more behind that',
   },
@@ -64,7 +64,7 @@ end
     mistake: 'Where a majority refuses for good a vote that was not heard is not given back.',
     file: 'src/servers/quorum/quorum-lock.ts',
     search: `      // Nobody asks again: also what was not heard is given back.
-      agreement.abandon(keys, owner, callMs)
+      agreement.abandon(keys, owner)
 `,
     replace: '',
     test: 'test/quorum/owed-releases.test.ts',
@@ -73,22 +73,21 @@ end
   {
     id: 'release-told-once',
     mistake: 'A release that one master did not hear is not told it again.',
-    file: 'src/servers/quorum/owed-releases.ts',
-    search:
-      'if (this.#open.delete(debt) && !(failure as CallFailure).permanent) this.#open.add(debt)',
-    replace: 'this.#open.delete(debt)',
+    file: 'src/servers/pending-releases.ts',
+    search: 'if (this.#open.delete(one) && !isOver) this.#open.add(one)',
+    replace: 'this.#open.delete(one)',
     test: 'test/quorum/owed-releases.test.ts',
     name: 'gets there when a master that was',
   },
   {
-    id: 'freed-behind-is-lost',
+    id: 'released-twice-over',
     mistake:
-      'A lock that a release freed in the background, while no majority could be told, counts as lost.',
-    file: 'src/servers/quorum/owed-releases.ts',
-    search: 'return this.#freed.has(owner)',
-    replace: 'return false',
-    test: 'test/quorum/owed-releases.test.ts',
-    name: 'counts as done where it is told in the background once they',
+      'A release that no majority confirmed is repeated by its caller, and in the background.',
+    file: 'src/servers/quorum/attempts.ts',
+    search: '    claim.endings -= 1\n',
+    replace: '    claim.endings -= 1\n    claim.abandoned ??= keys\n',
+    test: 'test/quorum/abandoned-names.test.ts',
+    name: 'a name whose release was given up is released at each by one request at a time',
   },
   {
     id: 'look-frees-valid-hold',

@@ -31,6 +31,7 @@ test('a name that is asked for twice is remembered while one of both may have th
   second.resolve({ kind: 'granted', token: 1 })
   await asked[1]
   await expect(attempts.release(lockKeys('it'), 'c:1', 0, 50)).rejects.toThrow('no answer')
+  attempts.abandon(lockKeys('it'), 'c:1')
   await eventually(() => releases === 2, { message: 'the release to be told again' })
   await attempts.quiet()
   attempts.close()
@@ -107,6 +108,55 @@ test.each([
       timeoutMs: 3_000,
     })
     await attempts.quiet()
+    attempts.close()
+  },
+)
+
+/** Attempts at a master that has granted the lock to `c:1`, and answers releases by hand. */
+async function grantedTo(answers: readonly Promise<Released>[]) {
+  const asked: number[] = []
+  const attempts = attemptsOn(() => {
+    asked.push(performance.now())
+    return answers[asked.length - 1] as Promise<Released>
+  })
+  await attempts.ask('c:1', 10, async (onSend): Promise<AcquireAnswer> => {
+    onSend()
+    return { kind: 'granted', token: 1 }
+  })
+  return { attempts, asked }
+}
+
+const freed: Released = { kind: 'freed', listeners: 0 }
+
+test('a release that was not confirmed is left to its caller until the name is abandoned', async () => {
+  const lost = Promise.reject(new CallFailure('unknown', 'no answer'))
+  const { attempts, asked } = await grantedTo([lost, Promise.resolve(freed)])
+  await expect(attempts.release(lockKeys('it'), 'c:1', 0, 50)).rejects.toThrow('no answer')
+  await pause(200)
+  expect(asked).toHaveLength(1)
+  attempts.abandon(lockKeys('it'), 'c:1')
+  attempts.abandon(lockKeys('it'), 'c:1')
+  expect(asked).toHaveLength(2)
+  await attempts.quiet()
+  attempts.close()
+})
+
+test.each(['is confirmed', 'fails'])(
+  'a name that is abandoned while its release is under way waits for that, which %s',
+  async (how) => {
+    const first = deferred<Released>()
+    const answer =
+      how === 'fails'
+        ? first.promise.then(() => Promise.reject(new CallFailure('unknown', 'no answer')))
+        : first.promise
+    const { attempts, asked } = await grantedTo([answer, Promise.resolve(freed)])
+    const releasing = attempts.release(lockKeys('it'), 'c:1', 0, 50).catch(() => {})
+    attempts.abandon(lockKeys('it'), 'c:1')
+    expect(asked).toHaveLength(1)
+    first.resolve(freed)
+    await releasing
+    await attempts.quiet()
+    expect(asked).toHaveLength(how === 'fails' ? 2 : 1)
     attempts.close()
   },
 )

@@ -163,7 +163,7 @@ describe.each(['a release', 'a hand-over'])('%s that no majority heard', (what) 
   test.each([
     ['can be reached', 'refuse'],
     ['can be written to', 'read only'],
-  ])('counts as done where it is told in the background once they %s again', async (_, how) => {
+  ])('counts as done once they %s again', async (_, how) => {
     const cluster = await Cluster.start(3)
     const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
     const urls = proxies.map(({ url }) => url)

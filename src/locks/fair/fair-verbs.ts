@@ -30,6 +30,10 @@ export class FairVerbs implements KindVerbs {
     else this.#remote.release(ending, reply)
   }
 
+  abandon(owner: string, untilMs: number, leaseMs: number): void {
+    this.inTurn.abandon(owner, untilMs, leaseMs)
+  }
+
   ranOut(owner: string): void {
     this.#remote.ranOut?.(owner)
   }

@@ -2,6 +2,7 @@ import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { LockServer } from '../lock-server.ts'
+import { PendingReleases } from '../pending-releases.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import type { Channels } from './channels.ts'
@@ -22,6 +23,8 @@ export class MemoryConnection implements LockServer {
   readonly lateAtMostMs = 0
   readonly countsListeners = true
   readonly everUp = true
+  /** No answer of it takes any time. */
+  readonly pendingReleases = new PendingReleases(0)
   readonly #onUp = new Set<() => void>()
   #connected = false
   #closed: CallFailure | undefined
@@ -109,11 +112,13 @@ export class MemoryConnection implements LockServer {
     this.server.join(this)
   }
 
-  /** Nothing is under way. */
-  async quiet(): Promise<void> {}
+  quiet(): Promise<void> {
+    return this.pendingReleases.quiet()
+  }
 
   close(): void {
     this.#closed = new CallFailure('closed', 'the client was closed')
+    this.pendingReleases.close()
     this.server.leave(this)
   }
 }

@@ -8,6 +8,7 @@ import {
   type LocalPlaces,
   type RemoteFairLock,
 } from '../fair-server.ts'
+import type { PendingReleases } from '../pending-releases.ts'
 import { replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
@@ -19,6 +20,7 @@ import type { MemoryServer } from './memory-server.ts'
 interface Connection {
   readonly server: MemoryServer
   readonly counterMs: number
+  readonly pendingReleases: PendingReleases
   readonly countsListeners: boolean
   request<T>(work: (now: number) => T): Promise<T>
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
@@ -50,6 +52,10 @@ export class MemoryFairServer implements FairServer {
       acquire: (attempt, reply) => replyWith(this.#acquire(rawName, attempt), reply),
       release: (owner, token, _callMs, reply) =>
         replyWith(this.#release(rawName, owner, token), reply),
+      abandon: (owner, untilMs, leaseMs) => {
+        const release = () => this.#release(rawName, owner, '')
+        this.#connection.pendingReleases.add({ release, untilMs, leaseMs })
+      },
     }
   }
 

@@ -10,7 +10,8 @@ import {
   type SeenHold,
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
-import { type Reply, replyWith } from '../reply.ts'
+import type { PendingReleases } from '../pending-releases.ts'
+import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import type { LockRecord } from './lock-record.ts'
@@ -20,6 +21,7 @@ import type { MemoryServer } from './memory-server.ts'
 interface Connection {
   readonly server: MemoryServer
   readonly counterMs: number
+  readonly pendingReleases: PendingReleases
   request<T>(work: (now: number) => T): Promise<T>
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
 }
@@ -89,6 +91,12 @@ export class MemoryLock implements RemoteLock {
       hold.holds = Math.min(hold.holds, holds)
       return { kind: 'kept' as const }
     })
+  }
+
+  abandon(owner: string, untilMs: number, leaseMs: number): void {
+    const release = (callMs: number) =>
+      promised<Released>((reply) => this.release({ owner, holds: 0, token: '', callMs }, reply))
+    this.#connection.pendingReleases.add({ release, untilMs, leaseMs })
   }
 
   seen(): Promise<SeenHold | null> {

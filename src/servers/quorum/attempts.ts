@@ -2,8 +2,8 @@ import { BackgroundTasks } from '../../kit/background-tasks.ts'
 import type { Released } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { Ending } from '../lock-server.ts'
+import { PendingReleases } from '../pending-releases.ts'
 import type { LockKeys } from '../redis/keys.ts'
-import { OwedReleases } from './owed-releases.ts'
 
 /** What was asked for in one name. */
 interface Attempt {
@@ -15,7 +15,16 @@ interface Attempt {
   pending: number
   sent: number
   whenAnswered: (() => void)[] | undefined
+  /** How many requests are under way that end what the name has, and when the last was sent that did. */
+  endings: number
+  endedAtMs: number
+  /** The lock, once the name is not used any more; and when it may be released. */
+  abandoned: LockKeys | undefined
+  fromMs: number
 }
+
+/** How long to pause before what was not confirmed is released again, in milliseconds. */
+const PAUSE_MS = 50
 
 /** What is to be known of the master. */
 interface Server {
@@ -34,7 +43,8 @@ export class Attempts {
   readonly #restMs: number
   readonly #attempts = new Map<string, Attempt>()
   readonly #releases = new BackgroundTasks()
-  readonly #owed: OwedReleases
+  readonly #pending: PendingReleases
+  readonly #callMs: number
   readonly #ignoreUps: () => void
   #sends = 0
 
@@ -47,8 +57,9 @@ export class Attempts {
     this.#server = server
     this.#release = release
     this.#restMs = restMs
-    this.#owed = new OwedReleases(({ keys, owner }) => this.#free(keys, owner, 0, callMs))
-    this.#ignoreUps = server.onUp(() => this.#owed.tryNow())
+    this.#callMs = callMs
+    this.#pending = new PendingReleases(callMs)
+    this.#ignoreUps = server.onUp(() => this.#pending.tryNow())
   }
 
   /**
@@ -70,6 +81,10 @@ export class Attempts {
       pending: 0,
       sent: 0,
       whenAnswered: undefined,
+      endings: 0,
+      endedAtMs: -1,
+      abandoned: undefined,
+      fromMs: 0,
     }
     if (known === undefined) this.#attempts.set(owner, claim)
     claim.pending += 1
@@ -78,8 +93,10 @@ export class Attempts {
       claim.pending -= 1
       if (claim.pending > 0) return
       if (!claim.mayHaveIt && this.#attempts.get(owner) === claim) this.#attempts.delete(owner)
-      if (claim.whenAnswered === undefined) return
-      for (const tell of claim.whenAnswered.splice(0)) tell()
+      if (claim.whenAnswered !== undefined) {
+        for (const tell of claim.whenAnswered.splice(0)) tell()
+      }
+      if (claim.abandoned !== undefined) this.#releaseIfOver(owner, claim)
     }
     const onSend = () => {
       this.#sends += 1
@@ -87,6 +104,7 @@ export class Attempts {
     }
     return ask(onSend).then(
       (grant) => {
+        this.#pending.answered()
         settled(grant.kind === 'granted')
         return grant
       },
@@ -128,61 +146,94 @@ export class Attempts {
   }
 
   /**
-   * The name is not used again: where it may have the lock, that is released in the background.
+   * The name is not used again: where it may have the lock, or may be granted it yet, that is released,
+   * and in the background again until it is confirmed.
    *
-   * @param releasedAtMs when the request was sent that ended what it had, if there was one
+   * @param fromMs when to release it, on `performance.now()`; at once where it is left out
    */
-  abandon(keys: LockKeys, owner: string, releasedAtMs = -1): void {
+  abandon(keys: LockKeys, owner: string, fromMs = 0): void {
     const claim = this.#attempts.get(owner)
     if (claim === undefined) return
-    if (claim.pending > 0) {
-      // It may be granted, or be lost and granted later: until when is known then.
-      this.#releases.count(this.answered(owner).then(() => this.abandon(keys, owner, releasedAtMs)))
-      return
-    }
-    this.#attempts.delete(owner)
-    const { doubtUntilMs } = claim
-    if (releasedAtMs >= doubtUntilMs) return
-    const endsAtMs = Math.max(doubtUntilMs, performance.now()) + this.#restMs
-    this.#owed.add({ keys, owner, doubtUntilMs, endsAtMs })
+    if (claim.abandoned === undefined) claim.fromMs = fromMs
+    claim.abandoned = keys
+    if (claim.pending > 0 && claim.endings === 0 && fromMs === 0) {
+      // Right behind what is asked; once that is answered it is known whether this was enough.
+      this.release(keys, owner, 0, this.#callMs).catch(() => {})
+    } else this.#releaseIfOver(owner, claim)
   }
 
-  /** Ends when no release is under way or owed; nobody waits for a master that is down. */
-  async quiet(): Promise<void> {
-    const isQuiet = () => this.#releases.isQuiet && this.#owed.size === 0
-    while (!isQuiet() && this.#server.whyDown === undefined) {
+  /**
+   * A request goes out that ends what the name has.
+   *
+   * @returns to be called with the moment when it was sent, or without one if it was not answered
+   */
+  ending(keys: LockKeys, owner: string): (sentAtMs?: number) => void {
+    const claim = this.#attempts.get(owner)
+    if (claim === undefined) return () => {}
+    claim.endings += 1
+    return (sentAtMs) => this.#ended(keys, owner, claim, sentAtMs)
+  }
+
+  /**
+   * Ends when no release is under way or pending.
+   *
+   * @param isNeeded whether it is waited for while it is down
+   */
+  async quiet(isNeeded = () => false): Promise<void> {
+    const isWorthIt = () => this.#server.whyDown === undefined || isNeeded()
+    while ((!this.#releases.isQuiet || this.#pending.size > 0) && isWorthIt()) {
       await this.#releases.quiet()
-      if (this.#owed.size > 0) await this.#owed.hurry()
+      await this.#pending.quiet(isWorthIt)
     }
   }
 
   /** Nothing is released in the background any more. */
   close(): void {
     this.#ignoreUps()
-    this.#owed.close()
+    this.#pending.close()
   }
 
   async #releaseAll(keys: LockKeys, owner: string, timeoutMs: number): Promise<Released> {
+    const claim = this.#attempts.get(owner)
+    if (claim !== undefined) claim.endings += 1
     const sentAt = performance.now()
     const sends = this.#sends
     try {
-      let released = await this.#free(keys, owner, 0, timeoutMs)
-      if (released.kind === 'gone' && (await this.#owed.hasFreed(owner))) {
-        released = { kind: 'freed', listeners: 0 }
-      }
-      const claim = this.#attempts.get(owner)
+      const released = await this.#free(keys, owner, 0, timeoutMs)
       if (claim !== undefined && claim.pending > 0) await this.answered(owner)
       // It may have been asked for behind the release.
       if (claim !== undefined && claim.sent > sends && this.#attempts.has(owner)) {
         await this.#free(keys, owner, 0, timeoutMs)
       }
-      this.abandon(keys, owner, sentAt)
+      if (claim !== undefined) this.#ended(keys, owner, claim, sentAt)
       return released
     } catch (failure) {
-      await this.answered(owner)
-      this.abandon(keys, owner)
+      if (claim !== undefined) this.#ended(keys, owner, claim)
       throw failure
     }
+  }
+
+  #ended(keys: LockKeys, owner: string, claim: Attempt, sentAtMs?: number): void {
+    claim.endings -= 1
+    let fromMs = claim.doubtUntilMs
+    if (sentAtMs === undefined) fromMs = performance.now() + PAUSE_MS
+    else {
+      claim.endedAtMs = Math.max(claim.endedAtMs, sentAtMs)
+      claim.abandoned = keys
+    }
+    this.#releaseIfOver(owner, claim, fromMs)
+  }
+
+  /** Once nothing in that name is under way, what it may have is released in the background. */
+  #releaseIfOver(owner: string, claim: Attempt, leastFromMs = 0): void {
+    const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = claim
+    if (keys === undefined || pending > 0 || endings > 0) return
+    if (this.#attempts.get(owner) !== claim) return
+    this.#attempts.delete(owner)
+    if (endedAtMs >= doubtUntilMs) return
+    const fromMs = Math.max(claim.fromMs, leastFromMs)
+    const release = (callMs: number) => this.#free(keys, owner, 0, callMs)
+    this.#pending.add({ release, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
   }
 
   #free(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {

@@ -6,19 +6,19 @@ import { askAll } from './ask-all.ts'
 import { answersOf, type Majority, mostOften, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
 
-type Fail = (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
+/** Those that are asked. */
+interface Masters {
+  readonly masters: readonly Master[]
+  readonly size: Majority
+  /** Where no majority answered. */
+  readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
+}
 
-/**
- * Who has the lock on a majority of masters, or may have, where some do not answer.
- *
- * @param fail makes the failure where no majority answered
- */
+/** Who has the lock on a majority of masters, or may have, where some do not answer. */
 export async function seenByMost(
-  masters: readonly Master[],
-  { all, majority }: Majority,
+  { masters, size: { all, majority }, failure }: Masters,
   keys: LockKeys,
   callMs: number,
-  fail: Fail,
 ): Promise<SeenHold | null> {
   const holdersOf = (votes: Votes<HolderFacts>) => answersOf(votes).map(({ holder }) => holder)
   const votes = await askAll(
@@ -27,7 +27,7 @@ export async function seenByMost(
     (some) => (mostOften(holdersOf(some))?.times ?? 0) >= majority,
   )
   const holders = holdersOf(votes)
-  if (holders.length < majority) throw fail(votes, false)
+  if (holders.length < majority) throw failure(votes, false)
   const most = mostOften(holders.filter((holder) => holder !== null))
   if (most === undefined) return null
   // Those who are yet to answer may have it in that name too.
@@ -39,16 +39,13 @@ export async function seenByMost(
  * Takes the lock from that name on all masters. It is done when a majority has confirmed, in one
  * round, that the name does not have the lock there and will not be given it back.
  *
- * @param fail makes the failure where fewer than that have
  * @returns whether one of them had it
  */
 export async function forceReleaseOnMost(
-  masters: readonly Master[],
-  { majority }: Majority,
+  { masters, size: { majority }, failure }: Masters,
   keys: LockKeys,
   seen: SeenHold,
   callMs: number,
-  fail: Fail,
 ): Promise<boolean> {
   const votes = await askAll(
     masters,
@@ -56,6 +53,6 @@ export async function forceReleaseOnMost(
     (some) => answersOf(some).length >= majority && 'nearly',
   )
   const answers = answersOf(votes)
-  if (answers.length < majority) throw fail(votes, answers.length > 0)
+  if (answers.length < majority) throw failure(votes, answers.length > 0)
   return answers.includes(true)
 }

@@ -1,26 +1,32 @@
 import type { HolderFacts } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
+import type { LockKeys } from '../redis/keys.ts'
+import type { Look } from '../redis/lock-commands.ts'
 import { askAll } from './ask-all.ts'
 import { answersOf, type Majority, mostOften, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
 
-/**
- * What masters know of a lock: each of a majority, at least.
- *
- * @param failure what is thrown when no majority answers
- */
-export async function inspectMost<F extends HolderFacts>(
-  masters: readonly Master[],
-  size: Majority,
-  ask: (master: Master) => Promise<F>,
-  failure: (votes: Votes<F>) => CallFailure,
+/** Those that are asked. */
+interface Masters {
+  readonly masters: readonly Master[]
+  readonly size: Majority
+  readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
+}
+
+/** What masters know of a lock: each of a majority, at least; it throws when no majority answers. */
+export async function lookAtMost<F extends HolderFacts>(
+  { masters, size, failure }: Masters,
+  keys: LockKeys,
+  look: Look<F>,
+  callMs: number,
 ): Promise<F[]> {
+  const ask = (master: Master) => master.look(keys, look, callMs)
   const votes = await askAll(masters, ask, (some) => {
     const most = mostOften(answersOf(some).map(({ holder }) => holder))
     return (most?.times ?? 0) >= size.majority && 'nearly'
   })
   const facts = answersOf(votes)
-  if (facts.length < size.majority) throw failure(votes)
+  if (facts.length < size.majority) throw failure(votes, false)
   return facts
 }
 

@@ -160,3 +160,8 @@ export function downOf(masters: readonly Voter[]): Vote<Voter, CallFailure>[] {
     return answer === undefined ? [] : [{ member, answer }]
   })
 }
+
+/** Whether one of them says that what is asked makes no sense. */
+export function isMisused(votes: Votes<unknown>): boolean {
+  return failuresOf(votes).some(({ answer }) => answer.kind === 'misused')
+}

@@ -103,6 +103,7 @@ export class Master {
   async handOver(keys: LockKeys, passing: Passing): Promise<HandOverAnswer> {
     const here = this.#here(keys)
     const { from, to, callMs } = passing
+    const ended = this.#attempts.ending(here, from.owner)
     let sentAt = 0
     try {
       const endsAt = performance.now() + callMs
@@ -118,10 +119,10 @@ export class Master {
         onSend()
         return heard
       })
-      this.#attempts.abandon(here, from.owner, sentAt)
+      ended(sentAt)
       return answer
     } catch (failure) {
-      this.#attempts.abandon(here, from.owner)
+      ended()
       throw failure
     }
   }
@@ -143,9 +144,9 @@ export class Master {
     return this.#counted(this.#ask(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
-  /** The name is not used again, and was not released. */
-  abandon(keys: LockKeys, owner: string): void {
-    this.#attempts.abandon(this.#here(keys), owner)
+  /** The name is not used again: what it may have is released, from that moment on. */
+  abandon(keys: LockKeys, owner: string, fromMs?: number): void {
+    this.#attempts.abandon(this.#here(keys), owner, fromMs)
   }
 
   /** Ends what that name has there, which is not given back to it. */
@@ -175,9 +176,9 @@ export class Master {
     return hash
   }
 
-  /** Ends when no release is under way or owed; a master that is down is not waited for. */
-  quiet(): Promise<void> {
-    return this.#attempts.quiet()
+  /** Ends when no release is under way or pending; one that is down is waited for where it is needed. */
+  quiet(isNeeded: () => boolean): Promise<void> {
+    return this.#attempts.quiet(isNeeded)
   }
 
   /** Nothing is asked any more, nor released in the background. */

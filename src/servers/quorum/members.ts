@@ -26,8 +26,4 @@ export class Members {
   connect(): void {
     for (const { server } of this.masters) server.connect()
   }
-
-  async quiet(): Promise<void> {
-    await Promise.all(this.masters.map((master) => master.quiet()))
-  }
 }

@@ -16,12 +16,13 @@ import type { Subscription } from '../subscription.ts'
 import { askAll } from './ask-all.ts'
 import { forceReleaseOnMost, seenByMost } from './force-release.ts'
 import { HeadStart } from './head-start.ts'
-import { inspectMost } from './inspect.ts'
+import { lookAtMost } from './inspect.ts'
 import {
   answersOf,
   count,
   failuresOf,
   isGranted,
+  isMisused,
   isMixed,
   isSplit,
   type Majority,
@@ -44,6 +45,9 @@ interface Masters {
   callMs(longestMs: number): number
   readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
 }
+
+/** A holder whose time has run out has so long to stop before masters are told, in milliseconds. */
+const RAN_OUT_MS = 100
 
 /** One lock on a majority of masters: how its votes are counted. */
 export class QuorumLock implements RemoteLock {
@@ -75,18 +79,21 @@ export class QuorumLock implements RemoteLock {
     replyWith(this.#release(ending), reply)
   }
 
+  /** Each master knows by itself which requests in that name may still run there, and how late. */
+  abandon(owner: string): void {
+    this.#all.agreement.abandon(this.#keys, owner)
+  }
+
   ranOut(owner: string): void {
-    for (const master of this.#all.masters) master.abandon(this.#keys, owner)
+    this.#all.agreement.abandon(this.#keys, owner, performance.now() + RAN_OUT_MS)
   }
 
   seen(callMs: number): Promise<SeenHold | null> {
-    const { masters, size, failure } = this.#all
-    return seenByMost(masters, size, this.#keys, this.#all.callMs(callMs), failure)
+    return seenByMost(this.#all, this.#keys, this.#all.callMs(callMs))
   }
 
   forceRelease(seen: SeenHold, callMs: number): Promise<boolean> {
-    const { masters, size, failure } = this.#all
-    return forceReleaseOnMost(masters, size, this.#keys, seen, this.#all.callMs(callMs), failure)
+    return forceReleaseOnMost(this.#all, this.#keys, seen, this.#all.callMs(callMs))
   }
 
   async peek(callMs: number): Promise<HolderFacts> {
@@ -101,20 +108,16 @@ export class QuorumLock implements RemoteLock {
     return this.#headStart.listen(onWake)
   }
 
-  #look<F extends HolderFacts>(look: Look<F>, longestMs: number): Promise<F[]> {
-    const { masters, size, failure } = this.#all
-    const callMs = this.#all.callMs(longestMs)
-    const ask = (master: Master) => master.look(this.#keys, look, callMs)
-    return inspectMost(masters, size, ask, (votes) => failure(votes, false))
+  #look<F extends HolderFacts>(look: Look<F>, callMs: number): Promise<F[]> {
+    return lookAtMost(this.#all, this.#keys, look, this.#all.callMs(callMs))
   }
 
   async #acquire(meant: Attempt): Promise<AcquireAnswer> {
     const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size
-    const keys = this.#keys
     const attempt = { ...meant, callMs: this.#all.callMs(meant.callMs) }
     const { owner, callMs } = attempt
-    const ask = (master: Master) => master.acquire(keys, attempt)
+    const ask = (master: Master) => master.acquire(this.#keys, attempt)
     const first = await this.#headStart.askFirst(ask)
     if (first?.held !== undefined) {
       this.#splitVotes.over()
@@ -133,12 +136,12 @@ export class QuorumLock implements RemoteLock {
       this.#splitVotes.graceFactor,
     )
     if (isMisused(votes)) {
-      agreement.abandon(keys, owner, callMs)
+      agreement.abandon(this.#keys, owner)
       throw failure(votes, false)
     }
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
-      const agreed = await agreement.agree(keys, owner, granted, callMs)
+      const agreed = await agreement.agree(this.#keys, owner, granted, callMs)
       if (agreed !== null) {
         this.#splitVotes.over()
         this.#headStart.won()
@@ -150,11 +153,12 @@ export class QuorumLock implements RemoteLock {
         throw failure(votes, granted.length > 0 || votes.length < masters.length)
       }
       // Nobody asks again: also what was not heard is given back.
-      agreement.abandon(keys, owner, callMs)
+      agreement.abandon(this.#keys, owner)
       throw failure(votes, false)
     }
-    agreement.giveBack(keys, owner, votes, callMs)
-    return this.#splitVotes.held(votes)
+    const held = this.#splitVotes.held(votes)
+    if (held.split !== undefined) agreement.abandon(this.#keys, owner)
+    return held
   }
 
   async #reenter(meant: Reentry): Promise<ReenterAnswer> {
@@ -178,7 +182,7 @@ export class QuorumLock implements RemoteLock {
       return missed.won({ kind: 'granted', token: Number.NaN }, votes)
     }
     if (count(votes, 'gone') > spare) {
-      return agreement.abandon(this.#keys, reentry.owner, reentry.callMs)
+      return agreement.abandon(this.#keys, reentry.owner)
     }
     throw failure(votes, granted.length > 0 || votes.length < masters.length)
   }
@@ -188,7 +192,7 @@ export class QuorumLock implements RemoteLock {
     const { majority, spare } = size
     const keys = this.#keys
     const passing = { ...meant, callMs: this.#all.callMs(meant.callMs) }
-    const { to, callMs } = passing
+    const { from, to, callMs } = passing
     const missed = this.#all.repairs.newMissedVotes()
     const votes = await askAll(
       masters,
@@ -201,23 +205,27 @@ export class QuorumLock implements RemoteLock {
     const granted = votes.filter(isGranted)
     if (granted.length >= majority) {
       const agreed = await agreement.agree(keys, to.owner, granted, callMs)
-      if (agreed !== null) return missed.won(agreed, votes)
+      if (agreed !== null) {
+        agreement.abandon(keys, from.owner)
+        return missed.won(agreed, votes)
+      }
     }
     // Those who have it now, or may have it, are too few.
     if (isMixed(votes, majority) && count(votes, 'gone') <= spare) {
-      agreement.giveBack(keys, to.owner, votes, callMs)
-      return this.#splitVotes.yielded(votes)
+      agreement.abandon(keys, from.owner)
+      const yielded = this.#splitVotes.yielded(votes)
+      if (yielded.split !== undefined) agreement.abandon(keys, to.owner)
+      return yielded
     }
-    if (granted.length === 0 && votes.length === masters.length) {
-      if (count(votes, 'gone') > spare) return { kind: 'gone' }
-    }
+    const areAllGone = granted.length === 0 && votes.length === masters.length
+    if (areAllGone && count(votes, 'gone') > spare) return agreement.abandon(keys, from.owner)
     const isOpen = granted.length > 0 || votes.length < masters.length
     throw failure(votes, isOpen || count(votes, 'yielded') > 0)
   }
 
   /** Not by its token: each name is used for one hold only. */
   async #release({ owner, holds, callMs: longestMs }: Ending): Promise<Released> {
-    const { masters, size, failure } = this.#all
+    const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size
     const callMs = this.#all.callMs(longestMs)
     const votes = await askAll(
@@ -232,13 +240,11 @@ export class QuorumLock implements RemoteLock {
     const answers = answersOf(votes)
     const gone = count(votes, 'gone')
     if (answers.length < majority && gone <= spare) throw failure(votes, answers.length > gone)
+    // Whoever has not confirmed it is told again.
+    if (holds === 0) agreement.abandon(this.#keys, owner)
     if (gone > spare) return { kind: 'gone' }
+    if (holds > 0) return { kind: 'kept' }
     const listeners = answers.map((one) => (one.kind === 'freed' ? one.listeners : 0))
-    return holds > 0 ? { kind: 'kept' } : { kind: 'freed', listeners: Math.max(0, ...listeners) }
+    return { kind: 'freed', listeners: Math.max(0, ...listeners) }
   }
-}
-
-/** Whether one of them says that what is asked makes no sense. */
-function isMisused(votes: Votes<unknown>): boolean {
-  return failuresOf(votes).some(({ answer }) => answer.kind === 'misused')
 }

@@ -52,7 +52,7 @@ export class Quorum extends Members implements LockServer {
     callMs: number,
   ): Promise<(number | CallFailure)[]> {
     return this.#renew(leases, leaseMs, callMs, ({ key, wireOwner }) =>
-      this.agreement.abandon(lockKeys(key), wireOwner, this.#callMs),
+      this.agreement.abandon(lockKeys(key), wireOwner),
     )
   }
 
@@ -73,6 +73,12 @@ export class Quorum extends Members implements LockServer {
   /** All of them together; null where one does not tell, for others may share the rest. */
   identify(callMs: number): Promise<string | null> {
     return identifyAll(this.masters, this.size, this.callMs(callMs))
+  }
+
+  /** A minority that is down is not waited for. */
+  async quiet(): Promise<void> {
+    const isNeeded = () => this.whyDown !== undefined
+    await Promise.all(this.masters.map((master) => master.quiet(isNeeded)))
   }
 
   /** How long one master may take where all have so long. */

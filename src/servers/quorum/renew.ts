@@ -68,7 +68,7 @@ function restore(
       return
     }
     // The release may have come before.
-    master.release(lockKeys(lease.key), lease.wireOwner, 0, timeoutMs).catch(() => {})
+    master.abandon(lockKeys(lease.key), lease.wireOwner)
   }
   const failed = (failure: CallFailure) => {
     if (isWorthAsking(master, failure)) missing()

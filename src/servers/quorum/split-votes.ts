@@ -27,12 +27,11 @@ export class SplitVotes {
     // So many of those who have it now must be over before a majority can be had.
     const ttlMs = ttls[Math.max(0, ttls.length - this.#size.spare - 1)] ?? 0
     const held = { kind: 'held', ttlMs: ttlMs === Infinity ? -1 : ttlMs } as const
-    const unsure = this.#isUnsure(votes)
     if (votes.some(isGranted)) {
-      return { ...held, split: { pauseMs: this.#pauseMs(), unsure } }
+      return { ...held, split: { pauseMs: this.#pauseMs() } }
     }
     this.over()
-    return unsure ? { ...held, split: { unsure } } : held
+    return this.#isUnsure(votes) ? { ...held, split: {} } : held
   }
 
   /** A majority is free for others: where a minority was handed over all the same, that is over. */
@@ -42,8 +41,8 @@ export class SplitVotes {
       kind: 'yielded',
       others: Math.max(...all.map(({ others }) => others)),
     } as const
-    const unsure = this.#isUnsure(votes)
-    return unsure || votes.some(isGranted) ? { ...yielded, split: { unsure } } : yielded
+    const isSplit = votes.some(isGranted) || this.#isUnsure(votes)
+    return isSplit ? { ...yielded, split: {} } : yielded
   }
 
   /**

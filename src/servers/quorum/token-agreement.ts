@@ -1,7 +1,7 @@
 import type { Gone, Granted } from '../answers.ts'
 import type { LockKeys } from '../redis/keys.ts'
 import { askAll, type Vote } from './ask-all.ts'
-import { answersOf, isGranted, type Votes } from './majority.ts'
+import { answersOf } from './majority.ts'
 import type { Master } from './master.ts'
 
 /** What a majority of masters is asked about one name. */
@@ -14,23 +14,13 @@ export class TokenAgreement {
     this.#majority = majority
   }
 
-  /** The attempt came to nothing: what was granted is freed, also where the answer is yet to come. */
-  giveBack(
-    keys: LockKeys,
-    owner: string,
-    votes: Votes<{ readonly kind: string }>,
-    callMs: number,
-  ): void {
-    for (const master of this.#masters) {
-      const vote = votes.find(({ member }) => member === master)
-      if (vote !== undefined && !isGranted(vote)) continue
-      master.release(keys, owner, 0, callMs).catch(() => {})
-    }
-  }
-
-  /** The hold in that name was lost: what a minority has of it, or is yet to have, is freed. */
-  abandon(keys: LockKeys, owner: string, callMs: number): Gone {
-    this.giveBack(keys, owner, [], callMs)
+  /**
+   * The name is not used again: what was granted in it is freed, also where the answer is yet to come.
+   *
+   * @param fromMs when to free it, on `performance.now()`; at once where it is left out
+   */
+  abandon(keys: LockKeys, owner: string, fromMs?: number): Gone {
+    for (const master of this.#masters) master.abandon(keys, owner, fromMs)
     return { kind: 'gone' }
   }
 

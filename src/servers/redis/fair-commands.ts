@@ -7,7 +7,8 @@ import {
   type LocalPlaces,
   type RemoteFairLock,
 } from '../fair-server.ts'
-import type { Reply } from '../reply.ts'
+import type { PendingReleases } from '../pending-releases.ts'
+import { promised, type Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './keys.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
@@ -16,6 +17,7 @@ import * as fair from './scripts/fair.generated.ts'
 
 /** What the queues need of their server. */
 interface Server extends ScriptServer {
+  pendingReleases(rawName: string): PendingReleases
   /** Calls `onWake` with each message on the channel of a client, and without one after a gap. */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription
 }
@@ -47,6 +49,11 @@ export class RedisFairServer implements FairServer {
       rawName,
       acquire: (attempt, reply) => this.#acquire(keys.four, attempt, reply),
       release: (owner, token, callMs, reply) => this.#release(keys, owner, token, callMs, reply),
+      abandon: (owner, untilMs, leaseMs) => {
+        const release = (callMs: number) =>
+          promised<Released>((reply) => this.#release(keys, owner, '', callMs, reply))
+        this.#server.pendingReleases(rawName).add({ release, untilMs, leaseMs })
+      },
     }
   }
 

@@ -8,7 +8,8 @@ import type {
   SeenHold,
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
-import type { Reply } from '../reply.ts'
+import type { PendingReleases } from '../pending-releases.ts'
+import { promised, type Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { forceRelease, seenIn } from './force-release.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
@@ -17,6 +18,7 @@ import type { ScriptServer } from './script-runner.ts'
 
 /** What one lock needs of its server. */
 interface Server extends ScriptServer {
+  pendingReleases(rawName: string): PendingReleases
   listen(keys: LockKeys, onWake: (message?: string) => void): Subscription
 }
 
@@ -44,6 +46,12 @@ export class RedisLock implements RemoteLock {
 
   release(ending: Ending, reply: Reply<Released>): void {
     commands.release(this.#server, this.#keys, ending, reply)
+  }
+
+  abandon(owner: string, untilMs: number, leaseMs: number): void {
+    const release = (callMs: number) =>
+      promised<Released>((reply) => this.release({ owner, holds: 0, token: '', callMs }, reply))
+    this.#server.pendingReleases(this.#keys.lock).add({ release, untilMs, leaseMs })
   }
 
   seen(callMs: number): Promise<SeenHold | null> {

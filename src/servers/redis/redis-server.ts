@@ -2,9 +2,10 @@ import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { LockServer } from '../lock-server.ts'
+import { PendingReleases } from '../pending-releases.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
-import { groupBySlot, orderBySlot } from './cluster-slot.ts'
+import { groupBySlot, orderBySlot, slotOf } from './cluster-slot.ts'
 import { Connection } from './connection.ts'
 import { RedisFairServer } from './fair-commands.ts'
 import type { LockKeys } from './keys.ts'
@@ -23,6 +24,9 @@ export class RedisServer implements LockServer {
   readonly #clock = new ServerClock()
   readonly #serverId: ServerId
   readonly #onUp = new Set<() => void>()
+  readonly #timeoutMs: number
+  /** By slot: what one node of a cluster does not answer holds up nothing at the others. */
+  readonly #pendingReleases = new Map<number, PendingReleases>()
   readonly source: RedisSource
   readonly runner: ScriptRunner
 
@@ -37,6 +41,7 @@ export class RedisServer implements LockServer {
     { counterMs = 0, sharded = true } = {},
   ) {
     this.source = source
+    this.#timeoutMs = timeoutMs
     const settings = { source, silenceMs: timeoutMs, sharded }
     this.#connection = new Connection(settings, {
       up: (facts) => {
@@ -83,6 +88,17 @@ export class RedisServer implements LockServer {
   /** The queues of fair locks there, as one client has places in them. */
   fairFor(clientId: string, label: string): FairServer {
     return new RedisFairServer(this, clientId, label)
+  }
+
+  /** What is released in the background beside that lock. */
+  pendingReleases(rawName: string): PendingReleases {
+    const slot = this.#connection.clustered ? slotOf(rawName) : 0
+    let pending = this.#pendingReleases.get(slot)
+    if (pending === undefined) {
+      pending = new PendingReleases(this.#timeoutMs)
+      this.#pendingReleases.set(slot, pending)
+    }
+    return pending
   }
 
   /** Calls `onWake` with each message, and without one when any may have been missed. */
@@ -138,10 +154,12 @@ export class RedisServer implements LockServer {
     return this.#connection.everUp
   }
 
-  /** Nothing is: what is told in the background is told by those who use it. */
-  async quiet(): Promise<void> {}
+  async quiet(): Promise<void> {
+    await Promise.all([...this.#pendingReleases.values()].map((pending) => pending.quiet()))
+  }
 
   close(): void {
+    for (const pending of this.#pendingReleases.values()) pending.close()
     this.#subscriptions.close()
     this.#connection.close()
   }

@@ -1,0 +1,160 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Cluster } from 'ioredis'
+import { CallFailure } from '../../src/servers/call-failure.ts'
+import { PendingReleases } from '../../src/servers/pending-releases.ts'
+import { RedisServer } from '../../src/servers/redis/redis-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+
+/** A server that answers, or does not, as it is told to. */
+class Server {
+  readonly pending = new PendingReleases(100)
+  failure: CallFailure | undefined
+  /** The names that it was asked to release, in order, and when. */
+  readonly asked: string[] = []
+  readonly askedAt: number[] = []
+  underWay = 0
+  mostUnderWay = 0
+
+  constructor() {
+    atEnd(() => this.pending.close(), { beforeCheck: true })
+  }
+
+  add(name: string, { untilMs = 0, leaseMs = 60_000, fromMs = 0 } = {}): void {
+    const release = () => this.#release(name)
+    this.pending.add({ release, untilMs, leaseMs, fromMs })
+  }
+
+  async #release(name: string): Promise<void> {
+    this.asked.push(name)
+    this.askedAt.push(performance.now())
+    this.underWay += 1
+    this.mostUnderWay = Math.max(this.mostUnderWay, this.underWay)
+    await pause(5)
+    this.underWay -= 1
+    if (this.failure !== undefined) throw this.failure
+  }
+
+  times(name: string): number {
+    return this.asked.filter((one) => one === name).length
+  }
+}
+
+const silence = () => new CallFailure('unknown', 'no answer')
+const names = Array.from({ length: 120 }, (_, i) => `c:${i}`)
+
+test('a name is released at once, and once where no request can come behind', async () => {
+  const server = new Server()
+  server.add('c:1')
+  expect(server.asked).toEqual(['c:1'])
+  await eventually(() => server.pending.size === 0)
+  await pause(150)
+  expect(server.asked).toEqual(['c:1'])
+})
+
+test('a name in which a request may be delayed is released at once, and once more behind that', async () => {
+  const server = new Server()
+  const untilMs = performance.now() + 400
+  server.add('c:1', { untilMs })
+  await eventually(() => server.pending.size === 0)
+  expect(server.asked).toEqual(['c:1', 'c:1'])
+  expect(server.askedAt[0]).toBeLessThan(untilMs)
+  expect(server.askedAt[1]).toBeGreaterThanOrEqual(untilMs)
+})
+
+test('a name that is to be released later is not released before', async () => {
+  const server = new Server()
+  const fromMs = performance.now() + 100
+  server.add('c:1', { fromMs })
+  await eventually(() => server.pending.size === 0)
+  expect(server.asked).toEqual(['c:1'])
+  expect(server.askedAt[0]).toBeGreaterThanOrEqual(fromMs)
+})
+
+test('while the server does not answer one release is tried at a time, however many there are', async () => {
+  const server = new Server()
+  server.failure = silence()
+  server.add('first')
+  await eventually(() => server.underWay === 0)
+  for (const name of names) server.add(name)
+  await eventually(() => server.asked.length >= 5)
+  expect(server.mostUnderWay).toBe(1)
+  server.failure = undefined
+  await eventually(() => server.pending.size === 0)
+  // Many who come back at once are not all told it in one go.
+  expect(server.mostUnderWay).toBeLessThanOrEqual(50)
+  for (const name of names) expect(server.times(name)).toBeLessThanOrEqual(2)
+})
+
+test('what is added after another answer of the server is sent at once', async () => {
+  const server = new Server()
+  server.failure = silence()
+  server.add('first')
+  await eventually(() => server.underWay === 0)
+  server.add('second')
+  expect(server.times('second')).toBe(0)
+  server.pending.answered()
+  server.add('third')
+  expect(server.times('third')).toBe(1)
+})
+
+test('one that is refused for good is given up, and holds up no other', async () => {
+  const server = new Server()
+  server.failure = new CallFailure('refused', 'WRONGTYPE Operation against a key', undefined, true)
+  server.add('c:1')
+  await eventually(() => server.pending.size === 0)
+  server.failure = undefined
+  server.add('c:2')
+  expect(server.asked).toEqual(['c:1', 'c:2'])
+})
+
+test('one that is refused for a while holds up no other', async () => {
+  const server = new Server()
+  const refused = new CallFailure('refused', 'OOM command not allowed', undefined, false)
+  const bad = () => Promise.reject(refused)
+  server.pending.add({ release: bad, untilMs: 0, leaseMs: 60_000 })
+  await pause(5)
+  server.add('c:2')
+  await eventually(() => server.times('c:2') === 1)
+  await eventually(() => server.pending.size === 1)
+})
+
+test('a release is given up when the lease would be over', async () => {
+  const server = new Server()
+  server.failure = silence()
+  server.add('c:1', { leaseMs: 200 })
+  await eventually(() => server.pending.size === 0)
+})
+
+test('quiet() ends when all are released, and does not go on where that is in vain', async () => {
+  const server = new Server()
+  server.failure = silence()
+  for (const name of names) server.add(name)
+  let looks = 0
+  await server.pending.quiet(() => {
+    looks += 1
+    return looks < 3
+  })
+  expect(server.pending.size).toBe(names.length)
+  server.failure = undefined
+  await server.pending.quiet()
+  expect(server.pending.size).toBe(0)
+})
+
+test('nothing is released after close()', async () => {
+  const server = new Server()
+  server.failure = silence()
+  server.add('c:1')
+  server.pending.close()
+  server.add('c:2')
+  await pause(200)
+  expect(server.asked).toEqual(['c:1'])
+  await server.pending.quiet()
+})
+
+test('in a cluster what one slot does not answer holds up nothing in another', () => {
+  const cluster = new Cluster([{ port: 1 }], { lazyConnect: true })
+  const server = new RedisServer(cluster, 1_000, () => {})
+  expect(server.pendingReleases('{a}1')).toBe(server.pendingReleases('{a}2'))
+  expect(server.pendingReleases('{a}1')).not.toBe(server.pendingReleases('{b}1'))
+})
