@@ -45,7 +45,7 @@ end
     id: 'votes-not-given-back',
     mistake: 'An attempt that came to nothing leaves its votes with the masters that gave them.',
     file: 'src/servers/quorum/quorum-lock.ts',
-    search: '    if (held.split !== undefined) agreement.abandon(keys, owner)\n',
+    search: '    if (held.split !== undefined) agreement.abandon(this.#keys, owner)\n',
     replace: '',
     test: 'test/quorum/votes.test.ts',
     name: 'that granted to one who did not win is free again at once',
@@ -64,7 +64,7 @@ end
     mistake: 'Where a majority refuses for good a vote that was not heard is not given back.',
     file: 'src/servers/quorum/quorum-lock.ts',
     search: `      // Nobody asks again: also what was not heard is given back.
-      agreement.abandon(keys, owner)
+      agreement.abandon(this.#keys, owner)
 `,
     replace: '',
     test: 'test/quorum/owed-releases.test.ts',
