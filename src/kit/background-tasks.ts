@@ -1,18 +1,21 @@
+/** Whose they are. */
+interface Host {
+  /** Nobody else hears of that failure. */
+  taskFailed(error: Error): void
+  /** Nothing goes on any more. */
+  tasksEnded(): void
+}
+
+const NOBODY: Host = { taskFailed: () => {}, tasksEnded: () => {} }
+
 /** What goes on in the background, so that it is known when all of it is done. */
 export class BackgroundTasks {
-  readonly #onError: (error: Error) => void
-  readonly #onQuiet: () => void
-  readonly #waiting: (() => void)[] = []
+  readonly #host: Host
+  #waiting: (() => void)[] | undefined
   #running = 0
-  readonly #done = () => this.end()
-  readonly #failed = (error: Error) => {
-    this.#onError(error)
-    this.#done()
-  }
 
-  constructor(onError: (error: Error) => void = () => {}, onQuiet: () => void = () => {}) {
-    this.#onError = onError
-    this.#onQuiet = onQuiet
+  constructor(host: Host = NOBODY) {
+    this.#host = host
   }
 
   /**
@@ -22,14 +25,14 @@ export class BackgroundTasks {
    */
   run(work: Promise<unknown>, whose?: { reject(error: Error): void }): void {
     this.#running += 1
-    const failed =
-      whose === undefined
-        ? this.#failed
-        : (error: Error) => {
-            whose.reject(error)
-            this.#failed(error)
-          }
-    work.then(this.#done, failed)
+    work.then(
+      () => this.end(),
+      (error: Error) => {
+        whose?.reject(error)
+        this.#host.taskFailed(error)
+        this.end()
+      },
+    )
   }
 
   /** Something goes on, until `end()` is called for it. */
@@ -45,7 +48,8 @@ export class BackgroundTasks {
   /** Somebody else hears of a failure of this one. */
   count(work: Promise<unknown>): void {
     this.#running += 1
-    work.then(this.#done, this.#done)
+    const end = () => this.end()
+    work.then(end, end)
   }
 
   get isQuiet(): boolean {
@@ -55,11 +59,18 @@ export class BackgroundTasks {
   /** Tells, when nothing goes on. */
   settle(): void {
     if (!this.isQuiet) return
-    for (const resolve of this.#waiting.splice(0)) resolve()
-    this.#onQuiet()
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (waiting !== undefined) for (const resolve of waiting) resolve()
+    this.#host.tasksEnded()
   }
 
   async quiet(): Promise<void> {
-    while (!this.isQuiet) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    while (!this.isQuiet) {
+      await new Promise<void>((resolve) => {
+        this.#waiting ??= []
+        this.#waiting.push(resolve)
+      })
+    }
   }
 }

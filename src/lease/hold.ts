@@ -28,6 +28,11 @@ interface Proof {
   readonly validForMs: number
 }
 
+/** Who is told of the loss of a hold. */
+interface HoldHost {
+  lost(hold: Hold, error: LeaseLostError): void
+}
+
 /** A lock in somebody's hands: from the first acquisition to the last release, or to its loss. */
 export class Hold extends Linked<Hold> implements Dated {
   /** @internal */
@@ -61,7 +66,7 @@ export class Hold extends Linked<Hold> implements Dated {
   keptIn: { lookAfter(): void } | undefined
   #doubtUntilMs = 0
   readonly #clock: Clock
-  readonly #onLost: (hold: Hold, error: LeaseLostError) => void
+  readonly #host: HoldHost
   #proof: Proof
   #state: 'live' | 'ended' | 'lost' = 'live'
   #loss: Error | undefined
@@ -75,7 +80,7 @@ export class Hold extends Linked<Hold> implements Dated {
       lastToken?: number
     },
     clock: Clock,
-    onLost: (hold: Hold, error: LeaseLostError) => void,
+    host: HoldHost,
   ) {
     super()
     this.lockName = fields.lockName
@@ -86,7 +91,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.lastToken = fields.lastToken ?? fields.token
     this.kind = fields.kind
     this.#clock = clock
-    this.#onLost = onLost
+    this.#host = host
     const { sentAt, validForMs = validityMs(fields.leaseMs) } = fields
     this.#proof = { sentAt, validForMs }
   }
@@ -202,7 +207,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.#state = 'lost'
     this.#loss = error
     this.lostAt = performance.now()
-    this.#onLost(this, error)
+    this.#host.lost(this, error)
     this.keptIn?.lookAfter()
     this.#signal?.abort(error)
   }

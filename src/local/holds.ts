@@ -17,6 +17,8 @@ interface Lock {
   readonly rawName: string
   readonly services: Services
   remoteOf(hold: Hold): KindVerbs
+  /** It is not in this client's hands any more. */
+  lookAgain(): void
 }
 
 /** A lease of which more is used is not passed on. */
@@ -26,18 +28,13 @@ const MOST_USED = 0.02
 export class Holds extends HoldSet {
   readonly #lock: Lock
   readonly #services: Services
-  readonly #onLost: () => void
   #forcedFrom: SeenHold | undefined
-  readonly #laterCallers: LaterCallers
-  readonly #onLoss = (hold: Hold, error: LeaseLostError) => this.#lost(hold, error)
+  #laterCallers: LaterCallers | undefined
 
-  /** @param onLost called when the lock is not in this client's hands any more */
-  constructor(lock: Lock, onLost: () => void) {
+  constructor(lock: Lock) {
     super()
     this.#lock = lock
     this.#services = lock.services
-    this.#onLost = onLost
-    this.#laterCallers = new LaterCallers(this, lock.services.clock)
   }
 
   /**
@@ -64,7 +61,7 @@ export class Holds extends HoldSet {
         sentAt,
       },
       this.#services.clock,
-      this.#onLoss,
+      this,
     )
     if (hold.remainingMs() > 0) {
       // The name is the hold's now, with what was asked under it in vain.
@@ -111,7 +108,7 @@ export class Holds extends HoldSet {
         ...proof,
       },
       this.#services.clock,
-      this.#onLoss,
+      this,
     )
     following.askedAt = performance.now() - waiter.waitedMs
     following.inDoubtUntil(hold.doubtUntilMs)
@@ -129,7 +126,9 @@ export class Holds extends HoldSet {
     }
     this.add(hold)
     this.#services.watchdog.track(hold)
-    if (hold.askedAt > 0) this.#laterCallers.look()
+    if (hold.askedAt === 0) return
+    this.#laterCallers ??= new LaterCallers(this, this.#services.clock)
+    this.#laterCallers.look()
   }
 
   /** What is left of that hold: in milliseconds, or -2 when the lock is not held in its name. */
@@ -189,13 +188,14 @@ export class Holds extends HoldSet {
     return wasHeld
   }
 
-  #lost(hold: Hold, error: LeaseLostError): void {
+  /** A hold tells it of itself. */
+  lost(hold: Hold, error: LeaseLostError): void {
     this.#services.watchdog.untrack(hold)
     const wasHeld = this.remove(hold)
     this.#services.emit('lost', { ...eventOf(hold), error })
     if (!wasHeld) return
     if (error.reason === 'expired') this.#lock.remoteOf(hold).ranOut?.(hold.id.wireOwner)
-    this.#onLost()
+    this.#lock.lookAgain()
   }
 }
 

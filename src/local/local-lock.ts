@@ -28,6 +28,12 @@ export interface QueuedWaiters {
   close(): void
 }
 
+/** Where it is kept. */
+interface Host {
+  /** Nobody here has or wants the lock any more. */
+  becameIdle(lock: LocalLock): void
+}
+
 /** What is to be done later in this turn follows it: `queueMicrotask` makes an async resource each time. */
 const NOW = Promise.resolve()
 
@@ -46,36 +52,38 @@ export class LocalLock extends Linked<LocalLock> {
   readonly holds: Holds
   readonly waiters = new WaitQueue()
   readonly handOverBudget = new HandOverBudget()
-  readonly releases: ReleaseListener
-  readonly tasks: BackgroundTasks
+  readonly tasks = new BackgroundTasks(this)
   /** Whether the lock is on its way from one owner in this client to another. */
   isHandingOver = false
   /** Set while somebody here waits in turn, or has it so. */
   queued: QueuedWaiters | undefined
+  readonly #host: Host
+  // What follows is made when it is needed: many locks are held, and few of them waited for.
+  #releases: ReleaseListener | undefined
   /** Those of kinds that have verbs of their own. */
   #verbs: Map<RemoteKind, KindVerbs> | undefined
-  readonly #health = new ServerHealth()
-  readonly #advanceNext = () => this.advance()
+  #health: ServerHealth | undefined
 
-  /** @param onIdle called when nobody here has or wants the lock any more */
-  constructor(name: string, rawName: string, services: Services, onIdle: () => void) {
+  constructor(name: string, rawName: string, services: Services, host: Host) {
     super()
     this.name = name
     this.rawName = rawName
     this.remote = services.server.lock(rawName)
     this.services = services
-    this.holds = new Holds(this, () => this.lookAgain())
-    this.releases = new ReleaseListener(services.server, () => this.waiters.first?.wakeEvent.set())
-    this.tasks = new BackgroundTasks(
-      (error) => services.emit('error', error),
-      () => {
-        if (!this.waiters.isEmpty || this.isOccupied) return
-        if (!this.handOverBudget.isForgotten(() => this.tasks.settle())) return
-        this.queued?.close()
-        this.queued = undefined
-        onIdle()
-      },
-    )
+    this.#host = host
+    this.holds = new Holds(this)
+  }
+
+  taskFailed(error: Error): void {
+    this.services.emit('error', error)
+  }
+
+  tasksEnded(): void {
+    if (!this.waiters.isEmpty || this.isOccupied) return
+    if (!this.handOverBudget.isForgotten(() => this.tasks.settle())) return
+    this.queued?.close()
+    this.queued = undefined
+    this.#host.becameIdle(this)
   }
 
   /** The verbs of the kind that the hold or the request is of. */
@@ -124,6 +132,7 @@ export class LocalLock extends Linked<LocalLock> {
 
   /** What those who wait here know of the server they know together. */
   newSharedBudget(): RetryBudget {
+    this.#health ??= new ServerHealth()
     return new RetryBudget(this.name, this.services.limits, this.#health)
   }
 
@@ -140,19 +149,38 @@ export class LocalLock extends Linked<LocalLock> {
 
   /** The waiter wants the lock no more, be it that it has got it. */
   settled(waiter: Waiter): void {
-    const { waiters, tasks, releases } = this
+    const { waiters, tasks } = this
     waiters.leave(waiter)
-    // Where something is under way for the last one its end will do.
-    if (waiters.isEmpty && !tasks.isQuiet && !releases.isListening) return
+    if (waiters.isEmpty) {
+      // Whoever comes next knows no less without it.
+      if (this.#health?.isClear) this.#health = undefined
+      // Where something is under way for the last one its end will do.
+      if (!tasks.isQuiet && !this.#releases?.isListening) return
+    }
     // Later, for all of them may be about to leave: by one signal, or at close().
-    void NOW.then(this.#advanceNext)
+    void NOW.then(() => this.advance())
+  }
+
+  /** Listens for releases by others, for those who wait here. */
+  get releases(): ReleaseListener {
+    this.#releases ??= new ReleaseListener(this.services.server, this)
+    return this.#releases
+  }
+
+  /** How many of those whom a release is told to are this client. */
+  get listeners(): number {
+    return this.#releases?.listeners ?? (this.services.server.countsListeners ? 0 : -1)
+  }
+
+  mayBeFree(): void {
+    this.waiters.first?.wakeEvent.set()
   }
 
   /** The first in the queue looks after itself; the last to leave stops listening. */
   advance(): void {
     const { first } = this.waiters
     if (first === undefined) {
-      this.releases.close()
+      this.#releases?.close()
       this.tasks.settle()
     } else if (!first.contending) {
       first.contend()
@@ -166,7 +194,7 @@ export class LocalLock extends Linked<LocalLock> {
    */
   lookAgain(following?: NextHolder): void {
     this.advance()
-    this.waiters.first?.wakeEvent.set()
+    this.mayBeFree()
     if (following?.own) this.queued?.granted(following.owner, following.token)
     else if (following === undefined && !this.isOccupied) this.queued?.lookAgain()
   }

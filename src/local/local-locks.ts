@@ -93,12 +93,13 @@ export class LocalLocks {
       this.#idle.remove(known)
       return known
     }
-    const lock = new LocalLock(name, rawName, this.#services, () => this.#becameIdle(lock))
+    const lock = new LocalLock(name, rawName, this.#services, this)
     this.#all.set(rawName, lock)
     return lock
   }
 
-  #becameIdle(lock: LocalLock): void {
+  /** A lock tells it of itself. */
+  becameIdle(lock: LocalLock): void {
     this.#idle.add(lock)
     const { first } = this.#idle
     if (this.#idle.size <= MOST_IDLE || first === undefined) return

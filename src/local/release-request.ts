@@ -95,10 +95,10 @@ export class FreeRequest extends ReleaseRequest {
 
   answered(answer: Released): void {
     const { lock, hold } = this
-    const { holds, handOverBudget, releases } = lock
+    const { holds, handOverBudget, listeners } = lock
     ended(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
-    handOverBudget.released((freed?.listeners ?? 0) - releases.listeners)
+    handOverBudget.released((freed?.listeners ?? 0) - listeners)
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
     const wasHeld = holds.left(hold, freed !== null || this.mayBeDone)

@@ -72,11 +72,11 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
 }
 
 async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<boolean> {
-  const { holds, handOverBudget, releases, queued } = lock
+  const { holds, handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
   // Those here who wait in turn listen with the same subscription, but are others.
   const others = queued?.isEmpty === false ? 1 : 0
-  const listening = handOverBudget.isUsedUp ? releases.listeners - others : null
+  const listening = handOverBudget.isUsedUp ? lock.listeners - others : null
   const { callMs } = lock.newBudget()
   const from = { owner: hold.id.wireOwner, token: hold.lastToken }
   const to = { owner: nameOf(next), leaseMs: next.request.leaseMs }

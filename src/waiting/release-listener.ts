@@ -13,17 +13,23 @@ const LONGEST_SHORT_MS = 128
 
 type Listenable = Pick<RemoteLock, 'listen'>
 
+/** Whose waiters they are. */
+interface Host {
+  /** It is worth looking at the lock. */
+  mayBeFree(): void
+}
+
 /** Listens for releases by other clients, while anybody of one local lock waits for them. */
 export class ReleaseListener {
   readonly #server: LockServer
-  readonly #onWake: () => void
+  readonly #host: Host
   #remote: Listenable | undefined
   #listening: Subscription | null = null
   #shortMs = 1
 
-  constructor(server: LockServer, onWake: () => void) {
+  constructor(server: LockServer, host: Host) {
     this.#server = server
-    this.#onWake = onWake
+    this.#host = host
   }
 
   /**
@@ -53,7 +59,7 @@ export class ReleaseListener {
       this.#listening = null
       this.#remote = remote
     }
-    this.#listening ??= remote.listen(this.#onWake)
+    this.#listening ??= remote.listen(() => this.#host.mayBeFree())
     const freeMs = ttlMs >= 0 ? this.#untilFree(ttlMs) : NO_EXPIRY_POLL_MS
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)

@@ -37,6 +37,11 @@ export class ServerHealth {
     return request
   }
 
+  /** Whether no answer is due, and nothing has failed. */
+  get isClear(): boolean {
+    return this.#open.size === 0 && this.failure === undefined
+  }
+
   /** For how long an answer has been due, in milliseconds; 0 when none is. */
   get silentMs(): number {
     const { first } = this.#open

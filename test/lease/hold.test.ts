@@ -31,7 +31,7 @@ function newHold({ sentAt = clock.now(), leaseMs = LEASE_MS } = {}): Hold {
       sentAt,
     },
     clock,
-    (_, error) => lost.push(error),
+    { lost: (_, error) => void lost.push(error) },
   )
 }
 

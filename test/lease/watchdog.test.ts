@@ -85,9 +85,11 @@ function newHold(leaseMs = LEASE_MS): Hold {
       sentAt: clock.now(),
     },
     clock,
-    (which, error) => {
-      watchdog.untrack(which)
-      lost.push({ hold: which, error, at: performance.now() })
+    {
+      lost: (which, error) => {
+        watchdog.untrack(which)
+        lost.push({ hold: which, error, at: performance.now() })
+      },
     },
   )
   watchdog.track(hold)

@@ -53,7 +53,7 @@ function answeredByHand() {
     open.get(what)?.(given)
     return turn()
   }
-  return { lock: new LocalLock('it', 'it', services, nothing), asked, answer }
+  return { lock: new LocalLock('it', 'it', services, { becameIdle: nothing }), asked, answer }
 }
 
 test('a waiter is not handed the lock by two at once', async () => {

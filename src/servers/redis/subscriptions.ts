@@ -1,13 +1,44 @@
+import { Linked, LinkedList } from '../../kit/linked-list.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { Subscription } from '../subscription.ts'
 import { Connection } from './connection.ts'
 import type { Client, ConnectionSettings } from './open-client.ts'
 
 interface Channel {
+  readonly name: string
   /** Whether it is the channel of one lock, which a cluster may have in the shard of the lock. */
   readonly ofLock: boolean
   confirmed: boolean
-  readonly listeners: Set<(message?: string) => void>
+  readonly listeners: LinkedList<Listener>
+}
+
+/** One who listens to a channel. */
+class Listener extends Linked<Listener> implements Subscription {
+  readonly onWake: (message?: string) => void
+  readonly #channel: Channel
+  readonly #host: { forget(channel: Channel): void }
+
+  constructor(
+    channel: Channel,
+    onWake: (message?: string) => void,
+    host: { forget(channel: Channel): void },
+  ) {
+    super()
+    this.onWake = onWake
+    this.#channel = channel
+    this.#host = host
+    channel.listeners.add(this)
+  }
+
+  get confirmed(): boolean {
+    return this.#channel.confirmed
+  }
+
+  stop(): void {
+    const { listeners } = this.#channel
+    listeners.remove(this)
+    if (listeners.size === 0) this.#host.forget(this.#channel)
+  }
 }
 
 /** While anybody listens the connection is tried this often, in milliseconds. */
@@ -47,24 +78,25 @@ export class Subscriptions {
     if (this.#closed) return { confirmed: false, stop: () => {} }
     let channel = this.#channels.get(name)
     if (channel === undefined) {
-      channel = { ofLock, confirmed: false, listeners: new Set() }
+      channel = { name, ofLock, confirmed: false, listeners: new LinkedList() }
       this.#channels.set(name, channel)
       this.#hear()
       // A connection that is not up yet subscribes to all channels when it is.
       if (this.#connection.up) this.#subscribe([name])
       else this.#connection.connect()
     }
-    channel.listeners.add(onWake)
-    const { listeners } = channel
-    return {
-      get confirmed() {
-        return channel.confirmed
-      },
-      stop: () => {
-        listeners.delete(onWake)
-        if (listeners.size === 0) this.#forget(name, channel)
-      },
-    }
+    return new Listener(channel, onWake, this)
+  }
+
+  /** Nobody listens to it any more. */
+  forget(channel: Channel): void {
+    const { name } = channel
+    if (this.#channels.get(name) !== channel) return
+    this.#channels.delete(name)
+    if (!this.#connection.up) return
+    const unsubscribe = (client: Client) =>
+      this.#isSharded(channel) ? client.sunsubscribe(name) : client.unsubscribe(name)
+    this.#connection.call(this.#timeoutMs, unsubscribe).catch(() => {})
   }
 
   /**
@@ -153,24 +185,15 @@ export class Subscriptions {
         for (const channel of asked) {
           if (channel === undefined) continue
           channel.confirmed = true
-          for (const onWake of [...channel.listeners]) onWake()
+          for (const { onWake } of [...channel.listeners]) onWake()
         }
       })
       // Whoever listens polls until the connection is up again, which subscribes once more.
       .catch(() => {})
   }
 
-  #forget(name: string, channel: Channel): void {
-    if (this.#channels.get(name) !== channel) return
-    this.#channels.delete(name)
-    if (!this.#connection.up) return
-    const unsubscribe = (client: Client) =>
-      this.#isSharded(channel) ? client.sunsubscribe(name) : client.unsubscribe(name)
-    this.#connection.call(this.#timeoutMs, unsubscribe).catch(() => {})
-  }
-
   #wake(name: string, message?: string): void {
-    for (const onWake of [...(this.#channels.get(name)?.listeners ?? [])]) onWake(message)
+    for (const { onWake } of [...(this.#channels.get(name)?.listeners ?? [])]) onWake(message)
   }
 
   #wakeAll(which: (channel: Channel) => boolean): void {
