@@ -1,21 +1,30 @@
 import { LONGEST_TIMER_MS } from './timers.ts'
 
+/** One who waits for a ring. */
+interface Woken {
+  woken(): void
+}
+
+/** What is to be done later in this turn follows it. */
+const NOW = Promise.resolve()
+
 /**
  * Something to wait for, once at a time. A ring while nobody waits is kept for the next wait, so
  * none is lost between a look and a wait.
  */
 export class WakeEvent {
   #rung = false
-  #wake: (() => void) | undefined
+  #awaitedBy: Woken | undefined
+  #timer: NodeJS.Timeout | undefined
 
   set(): void {
     this.#rung = true
-    this.#wake?.()
+    this.#wake()
   }
 
   /** Whether somebody waits right now. */
   get isAwaited(): boolean {
-    return this.#wake !== undefined
+    return this.#awaitedBy !== undefined
   }
 
   /** Forgets the rings so far: what they told is about to be looked at. */
@@ -23,21 +32,28 @@ export class WakeEvent {
     this.#rung = false
   }
 
-  /**
-   * Resolves at the next ring, or after `ms` milliseconds at the latest.
-   *
-   * @param keepAlive false lets the process end meanwhile
-   */
-  wait(ms = LONGEST_TIMER_MS, { keepAlive = true } = {}): Promise<void> {
-    if (this.#rung) return Promise.resolve()
+  /** Calls `woken` once: after the next ring, or after `ms` milliseconds at the latest, and never at once. */
+  wake(one: Woken, ms = LONGEST_TIMER_MS): void {
+    if (this.#rung) {
+      void NOW.then(() => one.woken())
+      return
+    }
+    this.#awaitedBy = one
+    this.#timer = setTimeout(() => this.#wake(), Math.min(ms, LONGEST_TIMER_MS))
+  }
+
+  /** Resolves at the next ring, or after `ms` milliseconds at the latest. */
+  wait(ms?: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake?.(), Math.min(ms, LONGEST_TIMER_MS))
-      if (!keepAlive) timer.unref()
-      this.#wake = () => {
-        clearTimeout(timer)
-        this.#wake = undefined
-        resolve()
-      }
+      this.wake({ woken: resolve }, ms)
     })
+  }
+
+  #wake(): void {
+    const one = this.#awaitedBy
+    if (one === undefined) return
+    clearTimeout(this.#timer)
+    this.#awaitedBy = undefined
+    void NOW.then(() => one.woken())
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
@@ -81,70 +80,56 @@ export class RacingWaiter extends LocalWaiter {
     lock.advance()
   }
 
-  /** Asks at once where nothing speaks against it: most locks are free, which takes no loop. */
   contend(): void {
     this.contending = true
-    this.wakeEvent.reset()
-    const { tasks } = this.lock
-    if (!this.#mayAsk) {
-      tasks.run(this.#contendOn(), this)
+    this.lock.tasks.begin()
+    this.woken()
+  }
+
+  /** Asks, or waits for what it has to wait for first; until it has the lock, or is settled. */
+  woken(): void {
+    try {
+      this.#goOn()
+    } catch (error) {
+      this.reject(error)
+      this.lock.taskFailed(error as Error)
+      this.lock.tasks.end()
+    }
+  }
+
+  #goOn(): void {
+    const { lock, request, wakeEvent } = this
+    const { handOverBudget } = lock
+    wakeEvent.reset()
+    const own = this.settled ? undefined : lock.holds.of(request.owner, request.kind)
+    if (this.settled) {
+      this.#end()
+    } else if (own !== undefined) {
+      reenter(lock, own, this)
+      lock.tasks.end()
+    } else if (this.asksOnce) {
+      this.#ask()
+    } else if (lock.keepsOut(request)) {
+      wakeEvent.wake(this)
+    } else if (handOverBudget.awayMs > 0) {
+      wakeEvent.wake(this, handOverBudget.awayMs)
+    } else if (handOverBudget.isPolite) {
+      void handOverBudget.stepBack().then(() => {
+        if (this.settled || lock.keepsOut(request)) this.woken()
+        else this.#ask()
+      })
+    } else {
+      this.#ask()
+    }
+  }
+
+  #ask(): void {
+    const { lock, request, retryBudget } = this
+    if (retryBudget.isUsedUp) {
+      this.reject(retryBudget.error('not acquired'))
+      this.#end()
       return
     }
-    tasks.begin()
-    this.#send((asked) => {
-      if (!this.#takes(asked)) tasks.run(this.#contendOn(asked), this)
-      tasks.end()
-    })
-  }
-
-  get #mayAsk(): boolean {
-    const { lock, request } = this
-    if (lock.holds.of(request.owner, request.kind) !== undefined) return false
-    if (this.retryBudget.isUsedUp) return false
-    if (this.asksOnce) return true
-    const { awayMs, isPolite } = lock.handOverBudget
-    return !lock.keepsOut(request) && awayMs === 0 && !isPolite
-  }
-
-  /** @param asked what came of its first request, if it has made one */
-  async #contendOn(asked: Asked<AcquireAnswer> | null = null): Promise<void> {
-    const { lock, request, wakeEvent } = this
-    const { holds, handOverBudget } = lock
-    if (asked !== null) await this.#pauseAfter(asked)
-    while (!this.settled) {
-      wakeEvent.reset()
-      const own = holds.of(request.owner, request.kind)
-      if (own !== undefined) {
-        reenter(lock, own, this)
-        return
-      }
-      if (lock.keepsOut(request) && !this.asksOnce) {
-        await wakeEvent.wait()
-        continue
-      }
-      const awayMs = this.asksOnce ? 0 : handOverBudget.awayMs
-      if (awayMs > 0) {
-        await wakeEvent.wait(awayMs)
-        continue
-      }
-      if (!this.asksOnce && handOverBudget.isPolite) {
-        await handOverBudget.stepBack()
-        if (this.settled || lock.keepsOut(request)) continue
-      }
-      if (this.retryBudget.isUsedUp) {
-        this.reject(this.retryBudget.error('not acquired'))
-        break
-      }
-      const answer = await new Promise<Asked<AcquireAnswer>>((resolve) => this.#send(resolve))
-      if (this.#takes(answer)) return
-      await this.#pauseAfter(answer)
-    }
-    // While the lock is on its way to it, it has use for its name.
-    if (!this.asking) abandonName(lock, this)
-  }
-
-  #send(then: (asked: Asked<AcquireAnswer>) => void): void {
-    const { lock, request } = this
     const callMs = callMsFor(this)
     const attempt = {
       owner: nameOf(this),
@@ -153,37 +138,46 @@ export class RacingWaiter extends LocalWaiter {
       callMs,
     }
     const { together = lock.remoteOf(request) } = request
-    together.acquire(attempt, new Asking(lock, this, callMs, then))
+    together.acquire(attempt, new Asking(lock, this, callMs, (asked) => this.#heard(asked)))
   }
 
-  /** @returns whether it has the lock now, or had it granted in time and has passed it on */
-  #takes({ grant, sentAt }: Asked<AcquireAnswer>): boolean {
-    if (grant?.kind !== 'granted') return false
-    const hold = this.lock.holds.granted(this, grant, sentAt)
-    if (hold !== null) this.granted(hold)
-    return hold !== null
-  }
-
-  /** Resolves when it is worth asking again, or it is settled. */
-  async #pauseAfter({ grant, pauseMs }: Asked<AcquireAnswer>): Promise<void> {
-    if (this.settled || grant?.kind === 'granted') return
+  #heard({ grant, sentAt, pauseMs }: Asked<AcquireAnswer>): void {
     const { lock, wakeEvent, request } = this
-    const { releases } = lock
-    const splitMs = grant?.split?.pauseMs
-    if (grant === null) {
-      await wakeEvent.wait(pauseMs)
-    } else if (this.asksOnce) {
-      if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
-        this.#splits += 1
-        await pause(splitMs)
-      } else if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
-    } else {
-      lock.announce(this)
-      const listenMs = releases.listen(lock.remoteOf(request), grant.ttlMs)
-      // A client that has a majority may pass the lock around while nobody seems to wait.
-      if (splitMs === undefined) await wakeEvent.wait(listenMs)
-      else await pause(splitMs)
+    if (grant?.kind === 'granted') {
+      const hold = lock.holds.granted(this, grant, sentAt)
+      if (hold === null) {
+        this.woken()
+      } else {
+        this.granted(hold)
+        lock.tasks.end()
+      }
+      return
     }
+    const splitMs = grant?.split?.pauseMs
+    if (this.settled) {
+      this.#end()
+    } else if (grant === null) {
+      wakeEvent.wake(this, pauseMs)
+    } else if (!this.asksOnce) {
+      lock.announce(this)
+      const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
+      // A client that has a majority may pass the lock around while nobody seems to wait.
+      if (splitMs === undefined) wakeEvent.wake(this, listenMs)
+      else setTimeout(() => this.woken(), splitMs)
+    } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
+      this.#splits += 1
+      setTimeout(() => this.woken(), splitMs)
+    } else {
+      // Where its owner has got the lock meanwhile it re-enters.
+      if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
+      this.woken()
+    }
+  }
+
+  #end(): void {
+    // While the lock is on its way to it, it has use for its name.
+    if (!this.asking) abandonName(this.lock, this)
+    this.lock.tasks.end()
   }
 }
 

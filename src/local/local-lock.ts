@@ -79,7 +79,9 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   tasksEnded(): void {
-    if (!this.waiters.isEmpty || this.isOccupied) return
+    if (!this.waiters.isEmpty) return
+    this.#releases?.close()
+    if (this.isOccupied) return
     if (!this.handOverBudget.isForgotten(() => this.tasks.settle())) return
     this.queued?.close()
     this.queued = undefined

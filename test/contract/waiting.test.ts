@@ -276,6 +276,17 @@ describeLocks('waiting for the end', (stage) => {
       await nobodyListens()
     })
 
+    test('are not left behind by one who is aborted as it is told that it has to wait', async () => {
+      const [holder, other] = [stage.world.newClient(), stage.world.newClient()]
+      const lease = await stage.getLock(holder, 'it').lock()
+      const abort = new AbortController()
+      other.on('wait', () => abort.abort(new Error('no longer wanted')))
+      const waiting = stage.getLock(other, 'it').lock({ signal: abort.signal })
+      await expect(waiting).rejects.toThrow('no longer wanted')
+      await nobodyListens()
+      await lease.release()
+    })
+
     test('are not made for what is free, or passed on in the client without the queue', async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it')

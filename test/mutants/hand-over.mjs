@@ -64,7 +64,7 @@ export const handOver = [
     mistake:
       'A lock is passed on to a call made after Redis was last asked, and Redis is not asked.',
     file: 'src/local/holds.ts',
-    search: '    if (hold.askedAt > 0) this.#laterCallers.look()\n',
+    search: '    this.#laterCallers.look()\n',
     replace: '',
     test: HAND_OVER,
     name: 'than the lock was taken away has it for no longer than a look takes',

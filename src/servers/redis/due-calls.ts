@@ -132,7 +132,8 @@ export class DueCalls {
   /** To be asked when its answer has come. */
   #isWaitedFor(call: DueCall): boolean {
     if (this.#due > 0) this.#due -= 1
-    this.#silentSince = undefined
+    // The others are due since now, as far as silence goes.
+    this.#silentSince = this.#due > 0 ? performance.now() : undefined
     if (!this.#calls.has(call)) return false
     this.#calls.remove(call)
     if (this.#calls.size === 0) this.#rest()

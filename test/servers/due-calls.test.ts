@@ -1,0 +1,60 @@
+import type { CallFailure } from '../../src/servers/call-failure.ts'
+import { DueCall, DueCalls } from '../../src/servers/redis/due-calls.ts'
+import type { Client } from '../../src/servers/redis/open-client.ts'
+import { deferred } from '../support/deferred.ts'
+import { eventually } from '../support/eventually.ts'
+
+const SILENCE_MS = 60
+
+/** A call whose answer the test gives. */
+class CallByHand extends DueCall {
+  readonly answer = deferred<unknown>()
+  readonly answers: unknown[] = []
+  readonly failures: CallFailure[] = []
+
+  send(): Promise<unknown> {
+    return this.answer.promise
+  }
+
+  answered(reply: unknown): void {
+    this.answers.push(reply)
+  }
+
+  failed(failure: CallFailure): void {
+    this.failures.push(failure)
+  }
+}
+
+test('a server that answers one call and then hangs is silent to those that are still due', async () => {
+  const client = {} as Client
+  const silences: number[] = []
+  const due = new DueCalls(
+    SILENCE_MS,
+    () => silences.push(due.silentMs),
+    () => {},
+  )
+  const [first, second] = [new CallByHand(), new CallByHand()]
+  due.send(client, first, SILENCE_MS)
+  due.send(client, second, SILENCE_MS)
+  first.answer.resolve('here')
+  await eventually(() => first.answers.length === 1)
+  await eventually(() => second.failures.length === 1)
+  await eventually(() => silences.some((ms) => ms >= SILENCE_MS))
+  due.forget()
+})
+
+test('an answer that comes when its call was given up is for nobody', async () => {
+  const due = new DueCalls(
+    10_000,
+    () => {},
+    () => {},
+  )
+  const call = new CallByHand()
+  due.send({} as Client, call, 20)
+  await eventually(() => call.failures.length === 1)
+  expect(due.any).toBe(true)
+  call.answer.resolve('too late')
+  await eventually(() => !due.any)
+  expect(call.answers).toEqual([])
+  due.forget()
+})
