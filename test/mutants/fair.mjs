@@ -100,11 +100,8 @@ export const fair = [
     id: 'late-request-queues',
     mistake: 'A request that comes when its caller has given up makes a place.',
     file: 'lua/fair/acquire.lua',
-    search: `if isLate(notAfterUs) then
-  return { 'late', serverTimeText() }
-end
-`,
-    replace: '',
+    search: 'if isLate(notAfterUs) then',
+    replace: 'if isLate(notAfterUs) and false then',
     test: ACQUIRE,
     name: 'is refused by the clock of the server when',
   },

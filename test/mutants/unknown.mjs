@@ -88,8 +88,8 @@ export const unknown = [
   {
     id: 'odd-answer-is-refusal',
     mistake: 'An answer that no script gives counts as refused, although the script may have run.',
-    file: 'src/servers/redis/replies.ts',
-    search: 'error instanceof CallFailure ? error : new OddAnswer(script, reply)',
+    file: 'src/servers/redis/script-call.ts',
+    search: 'error instanceof CallFailure ? error : new OddAnswer(this.request.script.name, reply)',
     replace:
       "error instanceof CallFailure ? error : new CallFailure('refused', String(reply), null, true)",
     test: 'test/faults/odd-answers.test.ts',

@@ -11,7 +11,7 @@ import {
   type ReenterAnswer,
   type Released,
 } from '../answers.ts'
-import { CallFailure, OddAnswer } from '../call-failure.ts'
+import { type CallFailure, OddAnswer } from '../call-failure.ts'
 import * as fair from './scripts/fair.generated.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { readVote } from './scripts/quorum.generated.ts'
@@ -151,13 +151,4 @@ export function lockFacts(reply: unknown): LockFacts {
 function sound<G extends { readonly token: number; readonly reserved: number }>(granted: G): G {
   if (granted.reserved >= granted.token) throw odd()
   return granted
-}
-
-/** What was read goes on, and a failure; whatever else was thrown at it did not make sense. */
-export function readOr<T>(script: string, reply: unknown, read: (reply: unknown) => T): T {
-  try {
-    return read(reply)
-  } catch (error) {
-    throw error instanceof CallFailure ? error : new OddAnswer(script, reply)
-  }
 }
