@@ -44,7 +44,9 @@ const outages: Outage[] = [
 /** Connected, so that the outage hits it in its work; or not yet. */
 async function clientIn(state: string): Promise<Holdfast> {
   const client = rig.client({ commandTimeoutMs: 200, outageMs: 600 })
-  if (state === 'connected') await granted(await client.getLock('warm').tryLock()).release()
+  // On a busy machine the first connection may take longer than this client puts up with.
+  const warm = async () => granted(await client.getLock('warm').tryLock()).release()
+  if (state === 'connected') await eventually(() => warm().catch(() => false))
   return client
 }
 
@@ -208,11 +210,13 @@ test.each(outages.slice(1))(
 describe('contention is no outage', () => {
   test.each([undefined, 50, 300])('tryLock(%p) answers null, in time', async (waitMs) => {
     const held = granted(await rig.witness().getLock('taken').tryLock())
-    const lock = rig.client().getLock('taken')
-    await granted(await rig.client().getLock('warm').tryLock()).release()
-    const { value, ms } = await outcome(
-      waitMs === undefined ? lock.tryLock() : lock.tryLock(waitMs),
-    )
+    const client = rig.client()
+    const lock = client.getLock('taken')
+    await granted(await client.getLock('warm').tryLock()).release()
+    // From before the call: its first part is done at once, and may take its time.
+    const start = performance.now()
+    const { value } = await outcome(waitMs === undefined ? lock.tryLock() : lock.tryLock(waitMs))
+    const ms = performance.now() - start
     expect(value).toBeNull()
     expect(ms).toBeGreaterThanOrEqual((waitMs ?? 0) - 5)
     expect(ms).toBeLessThan((waitMs ?? 0) + 1_000)
