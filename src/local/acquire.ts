@@ -88,8 +88,13 @@ export class RacingWaiter extends LocalWaiter {
 
   /** Asks, or waits for what it has to wait for first; until it has the lock, or is settled. */
   woken(): void {
+    this.#safely(() => this.#goOn())
+  }
+
+  /** Should anything go wrong in here, the waiter does not wait for ever, nor whoever closes the client. */
+  #safely(step: () => void): void {
     try {
-      this.#goOn()
+      step()
     } catch (error) {
       this.reject(error)
       this.lock.taskFailed(error as Error)
@@ -115,8 +120,9 @@ export class RacingWaiter extends LocalWaiter {
       wakeEvent.wake(this, handOverBudget.awayMs)
     } else if (handOverBudget.isPolite) {
       void handOverBudget.stepBack().then(() => {
-        if (this.settled || lock.keepsOut(request)) this.woken()
-        else this.#ask()
+        const own = lock.holds.of(request.owner, request.kind)
+        if (this.settled || own !== undefined || lock.keepsOut(request)) this.woken()
+        else this.#safely(() => this.#ask())
       })
     } else {
       this.#ask()
@@ -138,7 +144,8 @@ export class RacingWaiter extends LocalWaiter {
       callMs,
     }
     const { together = lock.remoteOf(request) } = request
-    together.acquire(attempt, new Asking(lock, this, callMs, (asked) => this.#heard(asked)))
+    const heard = (asked: Asked<AcquireAnswer>) => this.#safely(() => this.#heard(asked))
+    together.acquire(attempt, new Asking(lock, this, callMs, heard))
   }
 
   #heard({ grant, sentAt, pauseMs }: Asked<AcquireAnswer>): void {

@@ -98,12 +98,7 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
 
   #settle(asked: Asked<A>): void {
     this.close()
-    try {
-      this.#then(asked)
-    } catch (error) {
-      this.#waiter.reject(error)
-      this.#lock.services.emit('error', error as Error)
-    }
+    this.#then(asked)
   }
 
   #inDoubt(latestMs: number): void {

@@ -160,6 +160,10 @@ export class LocalLock extends Linked<LocalLock> {
       if (!tasks.isQuiet && !this.#releases?.isListening) return
     }
     // Later, for all of them may be about to leave: by one signal, or at close().
+    this.advanceLater()
+  }
+
+  advanceLater(): void {
     void NOW.then(() => this.advance())
   }
 

@@ -9,7 +9,9 @@ import { release } from './release.ts'
 /** The waiter's owner has the lock already: it re-enters that hold. */
 export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   lock.waiters.unqueue(waiter)
-  lock.advance()
+  // Not from within here: the next one may be of the same owner, and many more after it.
+  if (lock.waiters.first === undefined) lock.advance()
+  else lock.advanceLater()
   lock.tasks.begin()
   hold.count += 1
   hold.untouched = false

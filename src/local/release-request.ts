@@ -48,14 +48,16 @@ abstract class ReleaseRequest implements Reply<Released> {
       setTimeout(() => this.send(), pauseMs)
       return
     }
-    if (hold.count === 0) lock.abandonHold(hold)
+    if (hold.count <= 0) lock.abandonHold(hold)
     this.givenUp()
     this.#reject(this.#retryBudget.error(this.#what))
     lock.tasks.end()
   }
 
   protected send(): void {
-    const { id, count, lastToken } = this.hold
+    const { id, lastToken } = this.hold
+    // Also where `close()` had ended it before its holder released it.
+    const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
     this.#sentAt = performance.now()
     const ending = { owner: id.wireOwner, holds: count, token: lastToken, callMs }

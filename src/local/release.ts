@@ -2,7 +2,7 @@ import type { ClosedError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HandOverAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
-import { abandonName, ask, nameOf } from './ask.ts'
+import { type Asked, Asking, abandonName, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
 import type { KindVerbs } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
@@ -30,6 +30,8 @@ export async function close(lock: LocalLock, reason: ClosedError): Promise<void>
   const held = lock.holds.all
   lock.waiters.rejectAll(reason)
   for (const hold of held) {
+    // Whoever hears of the end of one may have released the next.
+    if (!hold.live) continue
     hold.count = 0
     lock.tasks.run(end(lock, hold, reason))
   }
@@ -71,8 +73,9 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
   return lock.remoteOf(hold).handOver === undefined ? undefined : first
 }
 
-async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<boolean> {
-  const { holds, handOverBudget, queued } = lock
+/** What is done with the answer is done at once: whoever aborts or closes meanwhile comes before or after. */
+function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<boolean> {
+  const { handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
   // Those here who wait in turn listen with the same subscription, but are others.
   const others = queued?.isEmpty === false ? 1 : 0
@@ -81,11 +84,24 @@ async function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<bool
   const from = { owner: hold.id.wireOwner, token: hold.lastToken }
   const to = { owner: nameOf(next), leaseMs: next.request.leaseMs }
   lock.isHandingOver = true
-  const { grant, sentAt, unknown } = await ask<HandOverAnswer>(lock, next, callMs, (reply) =>
-    remote.handOver({ from, to, listening, reserve: RESERVE, callMs }, reply),
-  ).finally(() => {
-    lock.isHandingOver = false
+  return new Promise((resolve) => {
+    const heard = (asked: Asked<HandOverAnswer>) => {
+      lock.isHandingOver = false
+      resolve(handedOver(lock, hold, next, asked))
+    }
+    const asking = new Asking(lock, next, callMs, heard)
+    remote.handOver({ from, to, listening, reserve: RESERVE, callMs }, asking)
   })
+}
+
+/** @returns whether the lock was still held; rejects when that was not confirmed */
+function handedOver(
+  lock: LocalLock,
+  hold: Hold,
+  next: Waiter,
+  { grant, sentAt, unknown }: Asked<HandOverAnswer>,
+): boolean | Promise<boolean> {
+  const { holds, handOverBudget } = lock
   // Nothing is lost by going on one by one: the release and the acquisition are both safe to
   // repeat, and find out how far the hand-over came.
   if (grant === null) {

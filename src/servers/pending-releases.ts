@@ -175,7 +175,10 @@ export class PendingReleases {
 
   #failed(sentAtMs: number): void {
     // Several that were sent together fail together.
-    if (sentAtMs < this.#failedAtMs) return
+    if (sentAtMs < this.#failedAtMs) {
+      this.#arm(this.#retryAtMs)
+      return
+    }
     this.#failedAtMs = performance.now()
     this.#isFailing = true
     this.#retryAtMs = this.#failedAtMs + this.#pauseMs

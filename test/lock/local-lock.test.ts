@@ -1,12 +1,14 @@
+import { ClosedError } from '../../src/errors.ts'
 import { systemClock } from '../../src/lease/clock.ts'
 import type { Lease } from '../../src/lease/lease.ts'
 import { acquire, plainKind } from '../../src/local/acquire.ts'
 import { LocalLock } from '../../src/local/local-lock.ts'
-import { release } from '../../src/local/release.ts'
+import { close, release } from '../../src/local/release.ts'
 import type { Services } from '../../src/local/services.ts'
 import { HeldLeases } from '../../src/owner/held-leases.ts'
 import { Owners } from '../../src/owner/owners.ts'
 import type { AcquireAnswer, HandOverAnswer, Released } from '../../src/servers/answers.ts'
+import { CallFailure } from '../../src/servers/call-failure.ts'
 import type { Attempt, Ending, Passing } from '../../src/servers/lock-server.ts'
 import type { Reply } from '../../src/servers/reply.ts'
 import { ResponseTime } from '../../src/waiting/response-time.ts'
@@ -19,6 +21,8 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 /** Masters as a local lock sees them; the test says when they answer what. */
 function answeredByHand() {
   const asked: string[] = []
+  /** Of the next releases. */
+  const failures: CallFailure[] = []
   const open = new Map<string, (answer: Answer) => void>()
   const ask = (what: string, reply: Reply<never>) => {
     asked.push(what)
@@ -29,9 +33,13 @@ function answeredByHand() {
     acquire: ({ owner }: Attempt, reply: Reply<never>) => ask(`acquire ${owner}`, reply),
     handOver: ({ from, to }: Passing, reply: Reply<never>) =>
       ask(`hand over ${from.owner} to ${to.owner}`, reply),
-    release: ({ owner }: Ending, reply: Reply<Released>) => {
-      asked.push(`release ${owner}`)
-      setImmediate(() => reply.answered({ kind: 'freed', listeners: 0 }))
+    release: ({ owner, holds }: Ending, reply: Reply<Released>) => {
+      asked.push(`release ${owner}${holds === 0 ? '' : ` to ${holds}`}`)
+      const failure = failures.shift()
+      setImmediate(() => {
+        if (failure === undefined) reply.answered({ kind: 'freed', listeners: 0 })
+        else reply.failed(failure)
+      })
     },
     abandon: nothing,
     listen: () => ({ confirmed: true, stop: nothing }),
@@ -53,26 +61,31 @@ function answeredByHand() {
     open.get(what)?.(given)
     return turn()
   }
-  return { lock: new LocalLock('it', 'it', services, { becameIdle: nothing }), asked, answer }
+  const lock = new LocalLock('it', 'it', services, { becameIdle: nothing })
+  return { lock, asked, failures, answer }
 }
 
-test('a waiter is not handed the lock by two at once', async () => {
-  const { lock, asked, answer } = answeredByHand()
-  const owners = new Owners('c')
-  const request = (waitMs: number, owner = owners.next()): AcquireRequest => ({
+const owners = new Owners('c')
+const request = (waitMs: number, signal?: AbortSignal): AcquireRequest => {
+  const owner = owners.next()
+  return {
     owner,
     leaseMs: 10_000,
     watched: false,
     kind: plainKind,
     waitMs,
-    signal: undefined,
+    signal,
     known: false,
     asksOnce: false,
     together: undefined,
     holder: owner,
     scoped: false,
     askedAt: Infinity,
-  })
+  }
+}
+
+test('a waiter is not handed the lock by two at once', async () => {
+  const { lock, asked, answer } = answeredByHand()
   const first = acquire(lock, plainKind, request(Infinity))
   await answer('acquire c:1', { kind: 'granted', token: 100 })
   const waiting = acquire(lock, plainKind, request(Infinity))
@@ -86,4 +99,39 @@ test('a waiter is not handed the lock by two at once', async () => {
   expect(asked).toEqual(['acquire c:1', 'hand over c:1 to c:2', 'acquire c:3', 'release c:3'])
   await answer('hand over c:1 to c:2', { kind: 'granted', token: 300 })
   expect(await waiting).toMatchObject({ hold: { token: 300, id: { wireOwner: 'c:2' } } })
+})
+
+test('an abort between the answer to a hand-over and what follows from it leaves nobody with the lock', async () => {
+  const { lock, asked, answer } = answeredByHand()
+  const first = acquire(lock, plainKind, request(Infinity))
+  const [one] = asked.map((what) => what.replace('acquire ', ''))
+  await answer(`acquire ${one}`, { kind: 'granted', token: 100 })
+  const abort = new AbortController()
+  const waiting = acquire(lock, plainKind, request(Infinity, abort.signal))
+  void release(lock, ((await first) as Lease).hold, false)
+  await turn()
+  const handOver = asked.find((what) => what.startsWith('hand over')) as string
+  void answer(handOver, { kind: 'granted', token: 200 })
+  abort.abort(new Error('no longer wanted'))
+  const outcome = await waiting.then(
+    (lease) => lease,
+    () => null,
+  )
+  await turn()
+  // Its caller has it, or it is released.
+  const two = handOver.split(' ').at(-1)
+  expect(outcome !== null || asked.includes(`release ${two}`)).toBe(true)
+})
+
+test('a release that is told again after close() still ends the hold', async () => {
+  const { lock, asked, failures, answer } = answeredByHand()
+  const acquiring = acquire(lock, plainKind, request(Infinity))
+  const name = asked[0]?.replace('acquire ', '')
+  await answer(`acquire ${name}`, { kind: 'granted', token: 100 })
+  const lease = (await acquiring) as Lease
+  failures.push(new CallFailure('unsent', 'the connection broke'))
+  const closing = close(lock, new ClosedError('closed'))
+  expect(await release(lock, lease.hold, false)).toBe(false)
+  await closing
+  expect(asked.slice(1)).toEqual([`release ${name}`, `release ${name}`])
 })

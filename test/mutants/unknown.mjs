@@ -62,7 +62,7 @@ export const unknown = [
     id: 'nothing-after-unlock',
     mistake: 'A release that Redis does not confirm in time is not tried on in the background.',
     file: 'src/local/release-request.ts',
-    search: '    if (hold.count === 0) lock.abandonHold(hold)\n',
+    search: '    if (hold.count <= 0) lock.abandonHold(hold)\n',
     replace: '',
     test: 'test/faults/outage.test.ts',
     name: 'unlock() says that it was not confirmed, and the lock is freed once Redis is back',
