@@ -34,6 +34,6 @@ class LocalLease extends Lease {
 export function newLease(lock: LocalLock, hold: Hold, request: AcquireRequest): Lease {
   const lease = new LocalLease(lock, hold, request)
   const kept = leasesOf(lock.services, request.kind).add(request.holder, lock.rawName, lease)
-  hold.keptIn ??= kept
+  hold.keptIn = kept
   return lease
 }

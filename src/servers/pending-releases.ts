@@ -20,6 +20,7 @@ interface Open extends PendingRelease {
   dueAtMs: number
   readonly endsAtMs: number
   isUnderWay: boolean
+  hasFailed: boolean
 }
 
 /** How long to pause before a release is sent again, in milliseconds. */
@@ -63,7 +64,15 @@ export class PendingReleases {
     const { release, untilMs, leaseMs, fromMs = 0 } = pending
     const dueAtMs = Math.max(now, fromMs)
     const endsAtMs = Math.max(untilMs, dueAtMs) + leaseMs
-    const open = { release, untilMs, leaseMs, dueAtMs, endsAtMs, isUnderWay: false }
+    const open = {
+      release,
+      untilMs,
+      leaseMs,
+      dueAtMs,
+      endsAtMs,
+      isUnderWay: false,
+      hasFailed: false,
+    }
     this.#open.add(open)
     if (this.#isFailing || dueAtMs > now) this.#arm(dueAtMs)
     else this.#sending.run(this.#send(open))
@@ -137,6 +146,8 @@ export class PendingReleases {
       if (one.endsAtMs > now) due.push(one)
       else this.#open.delete(one)
     }
+    // Those of which nothing bad is known first: what fails for itself alone holds up no other.
+    due.sort((a, b) => Number(a.hasFailed) - Number(b.hasFailed))
     for (let from = 0, atOnce = 1; from < due.length; from += atOnce, atOnce = AT_ONCE) {
       const answered = await Promise.all(
         due.slice(from, from + atOnce).map((one) => this.#send(one)),
@@ -164,6 +175,7 @@ export class PendingReleases {
       return true
     } catch (failure) {
       const isOver = (failure as CallFailure).permanent
+      one.hasFailed = true
       // The next one may be luckier.
       if (this.#open.delete(one) && !isOver) this.#open.add(one)
       if (!isOver) this.#failed(sentAtMs)

@@ -158,3 +158,33 @@ test('in a cluster what one slot does not answer holds up nothing in another', (
   expect(server.pendingReleases('{a}1')).toBe(server.pendingReleases('{a}2'))
   expect(server.pendingReleases('{a}1')).not.toBe(server.pendingReleases('{b}1'))
 })
+
+test('one that fails when others have failed and been tried again since is tried again as well', async () => {
+  const pending = new PendingReleases(100)
+  atEnd(() => pending.close(), { beforeCheck: true })
+  const tries = { slow: 0, quick: 0 }
+  const slow = async () => {
+    tries.slow += 1
+    if (tries.slow > 1) return
+    await pause(200)
+    throw silence()
+  }
+  const quick = async () => {
+    tries.quick += 1
+    if (tries.quick === 1) throw silence()
+  }
+  pending.add({ release: slow, untilMs: 0, leaseMs: 60_000 })
+  await pause(5)
+  pending.add({ release: quick, untilMs: 0, leaseMs: 60_000 })
+  await eventually(() => pending.size === 0)
+  expect(tries).toEqual({ slow: 2, quick: 2 })
+})
+
+test('many that fail, each for itself, hold up none that is new', async () => {
+  const server = new Server()
+  const bad = () => Promise.reject(silence())
+  for (let n = 0; n < 30; n += 1) server.pending.add({ release: bad, untilMs: 0, leaseMs: 60_000 })
+  await pause(5)
+  server.add('new')
+  await eventually(() => server.times('new') === 1, { timeoutMs: 2_000 })
+})

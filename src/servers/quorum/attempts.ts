@@ -159,7 +159,10 @@ export class Attempts {
     if (claim.pending > 0 && claim.endings === 0 && fromMs === 0) {
       // Right behind what is asked; once that is answered it is known whether this was enough.
       this.release(keys, owner, 0, this.#callMs).catch(() => {})
-    } else this.#releaseIfOver(owner, claim)
+    } else {
+      if (claim.pending > 0) this.#releases.count(this.answered(owner))
+      this.#releaseIfOver(owner, claim)
+    }
   }
 
   /**
