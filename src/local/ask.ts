@@ -86,7 +86,7 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
     const unknown = failure.kind === 'unknown'
     // What is asked together is sent when all have asked.
     if (unknown) this.#inDoubt(waiter.request.asksOnce ? performance.now() : sentAt.monotonic)
-    if (unknown) waiter.endIfTimeIsUp()
+    if (unknown || failure.kind === 'unsent') waiter.endIfTimeIsUp()
     // Given up with its waiter, before an answer could be expected: that says nothing of the server.
     const silentMs = performance.now() - sentAt.monotonic
     const saysNothing = unknown && waiter.settled && !waiter.retryBudget.isUnusual(silentMs)
