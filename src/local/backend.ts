@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Emit } from '../events.ts'
 import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
@@ -82,6 +83,8 @@ export class Backend {
     if (this.#server.everUp) {
       // A little longer than a call may take: what stays unanswered is then known, and settled.
       await within(this.#closeMs + 50, released)
+      // After a blocked event loop calls whose time is up have not been given up yet.
+      await turn()
       await within(this.#closeMs, this.#server.quiet())
     }
     this.#ignoreUps()
