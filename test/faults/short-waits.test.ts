@@ -30,7 +30,7 @@ describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
   })
 
   test('a server that is far away is out only when it is silent for longer than usual', async () => {
-    const delay = rig.proxy.delay(60)
+    const delay = rig.proxy.delay(150)
     const client = rig.client({ commandTimeoutMs: 2_000 })
     await granted(await client[kind]('warm').tryLock()).release()
     expect(await client[kind]('it').tryLock(100)).toBeNull()
