@@ -1,12 +1,9 @@
-import { LONGEST_TIMER_MS } from './timers.ts'
+import { LONGEST_TIMER_MS, NOW } from './timers.ts'
 
 /** One who waits for a ring. */
 interface Woken {
   woken(): void
 }
-
-/** What is to be done later in this turn follows it. */
-const NOW = Promise.resolve()
 
 /**
  * Something to wait for, once at a time. A ring while nobody waits is kept for the next wait, so

@@ -1,5 +1,6 @@
 import { BackgroundTasks } from '../kit/background-tasks.ts'
 import { Linked } from '../kit/linked-list.ts'
+import { NOW } from '../kit/timers.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Owner } from '../owner/owner.ts'
@@ -33,9 +34,6 @@ interface Host {
   /** Nobody here has or wants the lock any more. */
   becameIdle(lock: LocalLock): void
 }
-
-/** What is to be done later in this turn follows it: `queueMicrotask` makes an async resource each time. */
-const NOW = Promise.resolve()
 
 /**
  * One lock in this client: who has it, and who waits for it. However many wait here, only the first of
@@ -169,13 +167,17 @@ export class LocalLock extends Linked<LocalLock> {
 
   /** Listens for releases by others, for those who wait here. */
   get releases(): ReleaseListener {
-    this.#releases ??= new ReleaseListener(this.services.server, this)
+    this.#releases ??= new ReleaseListener(this)
     return this.#releases
   }
 
-  /** How many of those whom a release is told to are this client. */
+  /**
+   * How many of those whom a release is told to are this client: 1 or 0; -1 where the server counts too
+   * few, so that there always seems to be one more.
+   */
   get listeners(): number {
-    return this.#releases?.listeners ?? (this.services.server.countsListeners ? 0 : -1)
+    if (!this.services.server.countsListeners) return -1
+    return this.#releases?.isConfirmed ? 1 : 0
   }
 
   mayBeFree(): void {

@@ -1,4 +1,4 @@
-import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
+import type { RemoteLock } from '../servers/lock-server.ts'
 import type { Subscription } from '../servers/subscription.ts'
 
 /** While the subscription is not confirmed the lock is looked at this often, in milliseconds. */
@@ -21,24 +21,18 @@ interface Host {
 
 /** Listens for releases by other clients, while anybody of one local lock waits for them. */
 export class ReleaseListener {
-  readonly #server: LockServer
   readonly #host: Host
   #remote: Listenable | undefined
   #listening: Subscription | null = null
   #shortMs = 1
 
-  constructor(server: LockServer, host: Host) {
-    this.#server = server
+  constructor(host: Host) {
     this.#host = host
   }
 
-  /**
-   * How many of the channel's listeners are this one: 1 or 0; -1 where the server counts too few, so
-   * that there always seems to be one more.
-   */
-  get listeners(): number {
-    if (!this.#server.countsListeners) return -1
-    return this.#listening?.confirmed ? 1 : 0
+  /** Whether no release can be missed. */
+  get isConfirmed(): boolean {
+    return this.#listening?.confirmed === true
   }
 
   get isListening(): boolean {

@@ -19,12 +19,12 @@ export async function inCanonicalOrder<T extends OfLock>(
   all: readonly T[],
   longestMs: number,
 ): Promise<T[]> {
-  const desks = new Map(all.map(({ lock: { registry } }) => [registry.server, registry]))
-  const nodes = [...desks.keys()]
+  const registries = new Map(all.map(({ lock: { registry } }) => [registry.server, registry]))
+  const nodes = [...registries.keys()]
   const ids = new Map<unknown, string>()
   if (nodes.length > 1) {
     await Promise.all(
-      [...desks].map(async ([node, { limits }]) => {
+      [...registries].map(async ([node, { limits }]) => {
         const timeoutMs = Math.min(limits.commandTimeoutMs, longestMs)
         // One that cannot be asked says so when it is asked for the lock.
         const askedAt = performance.now()

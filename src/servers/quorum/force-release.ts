@@ -1,22 +1,13 @@
 import type { HolderFacts, SeenHold } from '../answers.ts'
-import type { CallFailure } from '../call-failure.ts'
 import type { LockKeys } from '../redis/keys.ts'
 import { peek } from '../redis/lock-commands.ts'
 import { askAll } from './ask-all.ts'
-import { answersOf, type Majority, mostOften, type Votes } from './majority.ts'
+import { type AskedMasters, answersOf, mostOften, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
-
-/** Those that are asked. */
-interface Masters {
-  readonly masters: readonly Master[]
-  readonly size: Majority
-  /** Where no majority answered. */
-  readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
-}
 
 /** Who has the lock on a majority of masters, or may have, where some do not answer. */
 export async function seenByMost(
-  { masters, size: { all, majority }, failure }: Masters,
+  { masters, size: { all, majority }, failure }: AskedMasters<Master>,
   keys: LockKeys,
   callMs: number,
 ): Promise<SeenHold | null> {
@@ -42,7 +33,7 @@ export async function seenByMost(
  * @returns whether one of them had it
  */
 export async function forceReleaseOnMost(
-  { masters, size: { majority }, failure }: Masters,
+  { masters, size: { majority }, failure }: AskedMasters<Master>,
   keys: LockKeys,
   seen: SeenHold,
   callMs: number,

@@ -1,21 +1,13 @@
 import type { HolderFacts } from '../answers.ts'
-import type { CallFailure } from '../call-failure.ts'
 import type { LockKeys } from '../redis/keys.ts'
 import type { Look } from '../redis/lock-commands.ts'
 import { askAll } from './ask-all.ts'
-import { answersOf, type Majority, mostOften, type Votes } from './majority.ts'
+import { type AskedMasters, answersOf, type Majority, mostOften } from './majority.ts'
 import type { Master } from './master.ts'
-
-/** Those that are asked. */
-interface Masters {
-  readonly masters: readonly Master[]
-  readonly size: Majority
-  readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
-}
 
 /** What masters know of a lock: each of a majority, at least; it throws when no majority answers. */
 export async function lookAtMost<F extends HolderFacts>(
-  { masters, size, failure }: Masters,
+  { masters, size, failure }: AskedMasters<Master>,
   keys: LockKeys,
   look: Look<F>,
   callMs: number,

@@ -60,6 +60,14 @@ export function mostOften<T>(all: readonly T[]): { value: T; times: number } | u
   return first && { value: first[0], times: first[1] }
 }
 
+/** Those who are asked, and how many of them decide. */
+export interface AskedMasters<M> {
+  readonly masters: readonly M[]
+  readonly size: Majority
+  /** Where no majority answered. */
+  readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
+}
+
 /** How many masters there are, and how many of them decide. */
 export class Majority {
   readonly all: number

@@ -7,7 +7,6 @@ import type {
   Released,
   SeenHold,
 } from '../answers.ts'
-import type { CallFailure } from '../call-failure.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/keys.ts'
 import { inspect, type Look, peek } from '../redis/lock-commands.ts'
@@ -18,6 +17,7 @@ import { forceReleaseOnMost, seenByMost } from './force-release.ts'
 import { HeadStart } from './head-start.ts'
 import { lookAtMost } from './inspect.ts'
 import {
+  type AskedMasters,
   answersOf,
   count,
   failuresOf,
@@ -25,8 +25,6 @@ import {
   isMisused,
   isMixed,
   isSplit,
-  type Majority,
-  type Votes,
 } from './majority.ts'
 import type { Master } from './master.ts'
 import type { Repairs } from './repairs.ts'
@@ -35,15 +33,12 @@ import { SplitVotes } from './split-votes.ts'
 import type { TokenAgreement } from './token-agreement.ts'
 
 /** What all locks of a quorum share. */
-interface Masters {
-  readonly masters: readonly Master[]
-  readonly size: Majority
+interface Masters extends AskedMasters<Master> {
   readonly agreement: TokenAgreement
   readonly roundTrips: RoundTrips
   readonly repairs: Repairs
   /** How long one master may take where all have so long. */
   callMs(longestMs: number): number
-  readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
 }
 
 /** A holder whose time has run out has so long to stop before masters are told, in milliseconds. */
