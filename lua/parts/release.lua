@@ -14,8 +14,8 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
   end
   if token ~= '' then
     -- The counter of one master of several may be behind; none is ahead but by a newer hold.
-    local last = tonumber(redis.call('GET', counter) or 0)
-    if last > tonumber(token) then
+    local last = redis.call('GET', counter)
+    if last and last ~= token and tonumber(last) > tonumber(token) then
       return { 'gone' }
     end
   end

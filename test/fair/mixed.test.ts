@@ -260,6 +260,26 @@ test('a fair waiter is served though plain ones of its client never leave the lo
   }
 })
 
+test('a fair lock is passed to the first in the queue, and to no plain waiter of the same client', async () => {
+  const client = rig.client()
+  const held = await rig.witness().getFairLock('it').lock()
+  const order: string[] = []
+  const turn = async (who: string, lock: HoldfastLock) => {
+    const lease = await lock.lock()
+    order.push(who)
+    await lease.release()
+  }
+  const turns = [turn('first', client.getFairLock('it'))]
+  await rig.queued('it', 1)
+  turns.push(turn('second', rig.client().getFairLock('it')))
+  await rig.queued('it', 2)
+  turns.push(turn('plain', client.getLock('it')))
+  await rig.listening('it')
+  await held.release()
+  await within(IDLE_MS + NOISE_MS, Promise.all(turns))
+  expect(order).toEqual(['first', 'second', 'plain'])
+})
+
 describe('tryLock() without waiting', () => {
   test('does not overtake the queue, when the lock is free just then', async () => {
     const client = rig.witness()

@@ -123,7 +123,7 @@ export const handOver = [
     search: 'const next = reason === undefined ? nextAfter(lock, hold) : undefined',
     replace: 'const next = reason === undefined ? lock.waiters.first : undefined',
     test: 'test/fair/mixed.test.ts',
-    name: 'a fair waiter is served though plain ones of its client never leave the lock alone',
+    name: 'a fair lock is passed to the first in the queue, and to no plain waiter of the same client',
   },
   {
     id: 'handed-to-another-kind',
