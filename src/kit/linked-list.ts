@@ -1,11 +1,18 @@
 /** What can be in a chain, and in one only. */
 export abstract class Linked<T extends Linked<T>> {
   /** @internal */
-  list: LinkedList<T> | undefined = undefined
+  declare list: LinkedList<T> | undefined
   /** @internal */
-  before: T | undefined = undefined
+  declare before: T | undefined
   /** @internal */
-  after: T | undefined = undefined
+  declare after: T | undefined
+
+  // Fields of a class with many subclasses are slow to define, and quick to assign.
+  constructor() {
+    this.list = undefined
+    this.before = undefined
+    this.after = undefined
+  }
 }
 
 /**
