@@ -34,7 +34,10 @@ local function acquire(
     local replId, longest
     sinceUs, replId, longest =
       string.match(redis.call('GET', vote.birth) or '', '^(%d+) %S* %d (%x+) (%d+)$')
-    if not replId or replId ~= replicationId() or longest - vote.longestMs < 0 then
+    -- A server has another replication id each time that it starts, or is promoted, or gets its first
+    -- replica. It is asked for here: a connection can outlive all but the first.
+    local isSame = replId and string.find(replicationInfo(), 'master_replid:' .. replId, 1, true)
+    if not isSame or longest - vote.longestMs < 0 then
       return { 'forgot', '' }
     elseif tonumber(sinceUs) > nowUs then
       return { 'forgot', sinceUs }
@@ -75,7 +78,7 @@ local function acquire(
   end
 
   if not held then
-    redis.call('HINCRBY', lock, owner, 1)
+    redis.call('HSET', lock, owner, '1')
     redis.call('PEXPIRE', lock, leaseMs)
   end
   local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs

@@ -4,8 +4,11 @@ local function setCounter(counter, token, counterMs, leaseMs)
   if counterMs == '0' then
     redis.call('SET', counter, token)
   else
-    local aheadMs = math.max(0, math.ceil((token - serverTimeUs()) / 1000))
-    local keptMs = string.format('%.0f', math.max(counterMs, leaseMs) + aheadMs)
+    local keptMs = counterMs - leaseMs < 0 and leaseMs or counterMs
+    local aheadMs = math.ceil((token - serverTimeUs()) / 1000)
+    if aheadMs > 0 then
+      keptMs = string.format('%.0f', keptMs + aheadMs)
+    end
     redis.call('SET', counter, token, 'PX', keptMs)
   end
 end

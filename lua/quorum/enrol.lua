@@ -23,7 +23,8 @@
 local birth, runId, restMs = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local durable, newborn = ARGV[3] == '1', ARGV[4] == '1'
 
-local ownId = replicationId()
+local info = replicationInfo()
+local ownId = string.match(info, 'master_replid:(%x+)')
 if not ownId then
   return redis.error_reply(NO_ID)
 end
@@ -33,10 +34,10 @@ local replId, longestMs = string.match(rest or '', '^ (%x+) (%d+)$')
 longestMs = math.max(tonumber(longestMs or 0), restMs)
 
 -- What a server has written is all that there is only where no replica can have taken over with less.
-local wasReplica = replicationFact('second_repl_offset:(%-?%d+)') ~= '-1'
-local isAlone = replicationFact('role:(%a+)') == 'master' and not wasReplica
-  and replicationFact('connected_slaves:(%d+)') == '0'
-  and replicationFact('repl_backlog_active:(%d)') == '0'
+local wasReplica = string.match(info, 'second_repl_offset:(%-?%d+)') ~= '-1'
+local isAlone = string.match(info, 'role:(%a+)') == 'master' and not wasReplica
+  and string.match(info, 'connected_slaves:(%d+)') == '0'
+  and string.match(info, 'repl_backlog_active:(%d)') == '0'
 durable = durable and isAlone
 
 -- A mark without the replication id is of an older Holdfast.
