@@ -66,7 +66,7 @@ local token = again and string.format('%.0f', last) or nextToken(last, nowUs, 0)
 for n = 1, #KEYS / 2 do
   local lock = KEYS[2 * n - 1]
   if missing then
-    redis.call('HSET', lock, ARGV[3 + n], 1)
+    redis.call('HSET', lock, ARGV[3 + n], '1')
   end
   if redis.call('PTTL', lock) < leaseMs then
     redis.call('PEXPIRE', lock, leaseMs)

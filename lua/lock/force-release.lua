@@ -31,7 +31,7 @@ local last = tonumber(redis.call('GET', counter) or 0)
 if forced then
   -- First: a full server refuses HSET, but not in a script that has written something already.
   redis.call('HDEL', forced, '')
-  redis.call('HSET', forced, owner, 1)
+  redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)
 end
 if not found[1] or token ~= '' and last > tonumber(token) then

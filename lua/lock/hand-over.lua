@@ -72,7 +72,7 @@ end
 local floorUs = vote == '1' and 0 or nowUs
 local highest = math.max(last or 0, tonumber(token))
 local newToken = nextToken(highest, floorUs, reserve)
-redis.call('HSET', lock, to, 1)
+redis.call('HSET', lock, to, '1')
 redis.call('HDEL', lock, from)
 redis.call('PEXPIRE', lock, leaseMs)
 setCounter(counter, newToken, counterMs, leaseMs)

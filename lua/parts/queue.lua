@@ -80,7 +80,7 @@ local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
       if owner then
         redis.call('ZREM', keys.queue, asker)
       end
-      redis.call('HSET', keys.lock, asker, 1)
+      redis.call('HSET', keys.lock, asker, '1')
       redis.call('PEXPIRE', keys.lock, leaseMs)
       if leaseMs < terms.claimMs then
         redis.call('HDEL', keys.waiting, asker)
@@ -97,7 +97,7 @@ local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
       redis.call('HDEL', keys.waiting, owner)
     end
     if client == own or isAlive(client, found[1], nowUs, terms) then
-      redis.call('HSET', keys.lock, owner, 1)
+      redis.call('HSET', keys.lock, owner, '1')
       redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)
       setCounter(keys.counter, token, terms.counterMs, terms.claimMs)
       if not (silent and client == own) then
