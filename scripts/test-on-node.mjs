@@ -1,6 +1,7 @@
 // Runs the suite on other versions of Node.js than the one at hand.
 //
 //   node scripts/test-on-node.mjs 22 24
+//   node scripts/test-on-node.mjs 24 --only contract,process    these folders of test/
 //
 // npm has the binaries as packages, one for each platform; they go to .cache/, out of git.
 // Left out is what another Node.js does not change: the package as npm sees it, the scripts in Redis,
@@ -11,13 +12,17 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { runJest } from './run-jest.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const platform = process.platform === 'win32' ? 'win' : process.platform
 const binaryPackage = `node-${platform}-${process.arch}`
 
-const versions = process.argv.slice(2)
+const { values: options, positionals: versions } = parseArgs({
+  options: { only: { type: 'string' } },
+  allowPositionals: true,
+})
 if (versions.length === 0 || versions.some((version) => !/^\d+(\.\d+)*$/.test(version))) {
   console.error('usage: node scripts/test-on-node.mjs <version>…, for example 22 24')
   process.exit(2)
@@ -38,7 +43,9 @@ function passesOn(version) {
   const others = ['package', 'lua', 'fair/lua', 'memory', 'repo'].map(
     (folder) => `<rootDir>/test/${folder}/`,
   )
-  return runJest(['--testPathIgnorePatterns', '/node_modules/', ...others], { node, env })
+  const only = options.only?.split(',').map((folder) => `/test/${folder}/`) ?? []
+  const left = ['--testPathIgnorePatterns', '/node_modules/', ...others]
+  return runJest([...only, ...left], { node, env })
 }
 
 function binaryOf(version) {

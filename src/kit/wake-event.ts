@@ -1,21 +1,21 @@
 import { LONGEST_TIMER_MS, NOW } from './timers.ts'
 
-/** One who waits for a ring. */
+/** Who waits for a wake-up. */
 interface Woken {
   woken(): void
 }
 
 /**
- * Something to wait for, once at a time. A ring while nobody waits is kept for the next wait, so
+ * Something to wait for, once at a time. A wake-up while nobody waits is kept for the next wait, so
  * none is lost between a look and a wait.
  */
 export class WakeEvent {
-  #rung = false
+  #isSet = false
   #awaitedBy: Woken | undefined
   #timer: NodeJS.Timeout | undefined
 
   set(): void {
-    this.#rung = true
+    this.#isSet = true
     this.#wake()
   }
 
@@ -24,14 +24,14 @@ export class WakeEvent {
     return this.#awaitedBy !== undefined
   }
 
-  /** Forgets the rings so far: what they told is about to be looked at. */
+  /** Forgets the wake-ups so far: what they told of is about to be looked at. */
   reset(): void {
-    this.#rung = false
+    this.#isSet = false
   }
 
-  /** Calls `woken` once: after the next ring, or after `ms` milliseconds at the latest, and never at once. */
+  /** Calls `woken` once: after the next wake-up, or after `ms` milliseconds at the latest, and never at once. */
   wake(one: Woken, ms = LONGEST_TIMER_MS): void {
-    if (this.#rung) {
+    if (this.#isSet) {
       void NOW.then(() => one.woken())
       return
     }
@@ -39,7 +39,7 @@ export class WakeEvent {
     this.#timer = setTimeout(() => this.#wake(), Math.min(ms, LONGEST_TIMER_MS))
   }
 
-  /** Resolves at the next ring, or after `ms` milliseconds at the latest. */
+  /** Resolves at the next wake-up, or after `ms` milliseconds at the latest. */
   wait(ms?: number): Promise<void> {
     return new Promise((resolve) => {
       this.wake({ woken: resolve }, ms)

@@ -268,7 +268,7 @@ describe('an outage shorter than the lease', () => {
       },
     ],
   ])('costs no hold, and tells "late": %s', async (_, strike) => {
-    const client = rig.client({ leaseMs: 2_400, commandTimeoutMs: 150 })
+    const client = rig.client({ leaseMs: 6_000, commandTimeoutMs: 150 })
     const diary = new Diary(client)
     const leases = [
       granted(await client.getLock('blip 1').tryLock()),

@@ -74,14 +74,9 @@ test('a waiter whose subscription is in a black hole is woken within ten seconds
   await checkGranted(pending, 10_000)
 })
 
-test('a waiter who misses a message looks when the holder’s lease ends', async () => {
-  const client = rig.client()
-  const held = granted(await rig.witness().getLock('missed').tryLock({ leaseMs: 900 }))
-  const pending = client.getLock('missed').lock()
-  await rig.listening('missed')
-  rig.proxy.blackHole({ only: 'subscriber' })
-  await held.release()
-  await checkGranted(pending, 2_000)
+test('a waiter looks when the holder’s lease ends, of which no message tells', async () => {
+  granted(await rig.witness().getLock('it').tryLock({ leaseMs: 900 }))
+  await checkGranted(rig.client().getLock('it').lock(), 2_000)
 })
 
 describe('a waiter whose connection for commands', () => {

@@ -33,10 +33,10 @@ export const scripts = [
     id: 'acquire-shortens-lease',
     mistake: 'A re-entry with a shorter lease shortens that of the hold.',
     file: 'lua/parts/acquire.lua',
-    search: `    if ttlMs < leaseMs then
+    search: `    if ttlMs - leaseMs < 0 then
       redis.call('PEXPIRE', lock, leaseMs)
       keepCounter(`,
-    replace: `    if ttlMs ~= leaseMs then
+    replace: `    if ttlMs - leaseMs ~= 0 then
       redis.call('PEXPIRE', lock, leaseMs)
       keepCounter(`,
     test: SCRIPTS,
@@ -58,8 +58,8 @@ export const scripts = [
     id: 'release-any-token',
     mistake: 'A release ends a later hold of the same name as well: tokens are not compared.',
     file: 'lua/parts/release.lua',
-    search: 'if last > tonumber(token) then',
-    replace: 'if last < 0 then',
+    search: 'if last and last ~= token and tonumber(last) > tonumber(token) then',
+    replace: 'if not last then',
     test: SCRIPTS,
     name: 'that comes late does not end a newer hold of the same owner',
   },
@@ -76,11 +76,8 @@ export const scripts = [
     id: 'late-lower-runs',
     mistake: 'A count is lowered by a request that comes too late, after it was raised again.',
     file: 'lua/parts/release.lua',
-    search: `  if isLate(notAfterUs) then
-    return { 'late', serverTimeText() }
-  end
-`,
-    replace: '',
+    search: 'if isLate(notAfterUs) then',
+    replace: 'if holds == 0 and isLate(notAfterUs) then',
     test: SCRIPTS,
     name: 'of one of several that comes too late lowers nothing; the last one always works',
   },

@@ -53,8 +53,8 @@ export const tokens = [
     id: 'counter-ends-before-lease',
     mistake: 'The counter of a long lease ends before the lease does.',
     file: 'lua/parts/counter.lua',
-    search: "string.format('%.0f', math.max(counterMs, leaseMs) + aheadMs)",
-    replace: "string.format('%.0f', counterMs + aheadMs)",
+    search: 'local keptMs = counterMs - leaseMs < 0 and leaseMs or counterMs',
+    replace: 'local keptMs = counterMs',
     test: SCRIPTS,
     name: 'outlives the lease of the hold, however short it is to be kept',
   },
@@ -62,8 +62,8 @@ export const tokens = [
     id: 'counter-ends-before-clock',
     mistake: 'A counter that is ahead of the clock ends before the clock has passed it.',
     file: 'lua/parts/counter.lua',
-    search: "string.format('%.0f', math.max(counterMs, leaseMs) + aheadMs)",
-    replace: "string.format('%.0f', math.max(counterMs, leaseMs))",
+    search: 'if aheadMs > 0 then',
+    replace: 'if false then',
     test: SCRIPTS,
     name: 'that is ahead of the clock stays until the clock has passed it',
   },
@@ -83,7 +83,7 @@ export const tokens = [
     search: `      keepCounter(counter, counterMs, leaseMs)
     end
     if reenters then`,
-    replace: `      if tonumber(counterMs) < leaseMs then
+    replace: `      if counterMs - leaseMs < 0 then
         keepCounter(counter, counterMs, leaseMs)
       end
     end
