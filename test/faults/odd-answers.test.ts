@@ -174,7 +174,7 @@ describe('what makes no sense as an answer', () => {
   test('to a hand-over wedges nobody', async () => {
     await forEachOdd('handOver', LONG_OUTAGE, async ({ client, name, lie }) => {
       const lock = client.getLock(name)
-      const first = await lock.lock()
+      const first = await eventually(() => lock.lock())
       const waiting = [lock.lock(), lock.lock(), lock.lock()]
       lie()
       expect(await within(NO_HANG_MS, first.release())).toBe(true)
@@ -211,7 +211,7 @@ describe('what makes no sense as an answer', () => {
 
   test('to a renewal is no loss while the lease lasts', async () => {
     await forEachOdd('renew', { leaseMs: 6_000 }, async ({ client, name, lie, asked }) => {
-      const lease = await client.getLock(name).lock()
+      const lease = await eventually(() => client.getLock(name).lock())
       const late = new Promise((resolve) => client.once('late', resolve))
       const heal = lie()
       await late
@@ -274,7 +274,7 @@ describe('what makes no sense as an answer', () => {
 
   test('to calls that go together leaves none of them open', async () => {
     await forEachOdd('batch', {}, async ({ client, name, lie, asked }) => {
-      const first = await client.getLock(`${name}:first`).lock()
+      const first = await eventually(() => client.getLock(`${name}:first`).lock())
       const heal = lie()
       // While an answer is due they go together.
       const names = [`${name}:1`, ...Array.from({ length: 19 }, (_, i) => `${name}:${i + 2}`), name]
@@ -296,7 +296,7 @@ describe('what makes no sense as an answer', () => {
   test('to those who only look, or use force, is told', async () => {
     await forEachOdd('peek', {}, async ({ client, name, lie, rejects, asked }) => {
       const lock = client.getLock(name)
-      const lease = await lock.lock()
+      const lease = await eventually(() => lock.lock())
       const heal = lie()
       await rejects(lock.isLocked())
       // It looks first at whom it takes the lock from.

@@ -89,7 +89,7 @@ test('a lock that the new master knows is kept, and those who wait are woken by 
 
 test('the thread goes along, and keeps a lock while the event loop is blocked', async () => {
   leaves(HISTORY)
-  const options = { leaseMs: 4_000, watchdogThread: true }
+  const options = { leaseMs: 6_000, watchdogThread: true }
   const child = startChild('test/process/fixtures/blocked.mjs', {
     args: [JSON.stringify({ url: watched.options, options })],
   })
@@ -97,7 +97,7 @@ test('the thread goes along, and keeps a lock while the event loop is blocked', 
   await child.next<{ locked?: number }>((said) => said.locked !== undefined)
   await eventually(async () => (await detectors()) === 6)
   await watched.replicated()
-  child.send({ command: 'block', ms: 9_000 })
+  child.send({ command: 'block', ms: 11_000 })
   const next = await watched.failover()
   const after = await child.next<{ blocked?: number }>((said) => said.blocked !== undefined, {
     timeoutMs: 20_000,
