@@ -15,7 +15,7 @@
  *    that the real times allow are there. Clients time out, resend and give up whenever they like.
  *  - A message that is never run is a lost one. A new request may take the place of an old one that is on
  *    its way: that one was lost. So two requests of one client are under way at the most, and a renewal.
- *  - ioredis sends each command once (src/servers/redis/open-client.ts); what runs twice was sent twice.
+ *  - ioredis sends each command once (src/servers/redis/connection/open-client.ts); what runs twice was sent twice.
  *  - The clock of the server is ahead of every token that was issued: it counts µs, and tokens are issued
  *    more slowly than that.
  *  - Client 0 has several callers, who hand the lock over and pass it on; client 1 re-enters; client 2

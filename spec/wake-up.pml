@@ -2,7 +2,7 @@
  * Lost wake-ups: three clients wait for releases of a lock by messages that may be lost.
  *
  * Stands for    src/local/acquire, local-lock, hand-over-budget; src/waiting/wait-queue, release-listener;
- *               src/servers/redis/subscriptions; the PUBLISH at the end of lua/lock/release and hand-over.
+ *               src/servers/redis/connection/subscriptions; the PUBLISH at the end of lua/lock/release and hand-over.
  *
  * Abstracted, and why nothing is lost by it:
  *  - A holder that lives releases some time; one that crashes leaves a TTL of one tick, and time passes only

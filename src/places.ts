@@ -1,7 +1,7 @@
 import type { Place } from './local/place.ts'
 import type { LockServer } from './servers/lock-server.ts'
 import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
-import { isClient, isCluster, keyPrefixOf } from './servers/redis/open-client.ts'
+import { isClient, isCluster, keyPrefixOf } from './servers/redis/connection/open-client.ts'
 import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 import type { Settings } from './settings.ts'

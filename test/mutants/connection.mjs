@@ -5,7 +5,7 @@ export const connection = [
   {
     id: 'demoted-not-left',
     mistake: 'A client stays with a server that is a replica by now.',
-    file: 'src/servers/redis/failure-of.ts',
+    file: 'src/servers/redis/connection/failure-of.ts',
     search:
       "const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])",
     replace: "const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'UNBLOCKED'])",
@@ -24,7 +24,7 @@ export const connection = [
   {
     id: 'failover-is-final',
     mistake: 'A server that is being failed over refuses for good.',
-    file: 'src/servers/redis/failure-of.ts',
+    file: 'src/servers/redis/connection/failure-of.ts',
     search: "  'READONLY',\n",
     replace: '',
     test: 'test/servers/hostile-servers.test.ts',
@@ -33,7 +33,7 @@ export const connection = [
   {
     id: 'old-words-not-read',
     mistake: 'The code of an error is not found where Redis 6.2 puts it.',
-    file: 'src/servers/redis/failure-of.ts',
+    file: 'src/servers/redis/connection/failure-of.ts',
     search: '/@user_script: \\d+: -([A-Z]+) /.exec(reply) ?? /^(\\S*)/.exec(reply)',
     replace: '/^(\\S*)/.exec(reply)',
     test: 'test/servers/call-failure.test.ts',
@@ -42,7 +42,7 @@ export const connection = [
   {
     id: 'database-zero',
     mistake: 'Where SELECT was refused locks live in database 0.',
-    file: 'src/servers/redis/handshake.ts',
+    file: 'src/servers/redis/connection/handshake.ts',
     search: 'database === 0 || isCluster(client) ? undefined : select(client as Redis, database)',
     replace: 'database >= 0 || isCluster(client) ? undefined : select(client as Redis, database)',
     test: 'test/servers/database.test.ts',
@@ -51,7 +51,7 @@ export const connection = [
   {
     id: 'answer-read-too-late',
     mistake: 'After a blocked event loop an answer that is there already counts as missing.',
-    file: 'src/servers/redis/due-calls.ts',
+    file: 'src/servers/redis/connection/due-calls.ts',
     search: 'readonly #onTime = () => void setImmediate(this.#giveUp)',
     replace: 'readonly #onTime = () => this.#giveUp()',
     test: 'test/servers/batch.test.ts',
@@ -60,7 +60,7 @@ export const connection = [
   {
     id: 'program-kept-alive',
     mistake: 'An idle connection keeps a program alive that is done.',
-    file: 'src/servers/redis/sockets.ts',
+    file: 'src/servers/redis/connection/sockets.ts',
     search: "  inner.on('connect', () => inner.stream?.unref?.())\n",
     replace: '',
     test: 'test/process/programs.test.ts',

@@ -6,7 +6,7 @@ export const waiting = [
     id: 'no-second-look',
     mistake:
       'Nobody looks again once the subscription is confirmed: a release before it is missed.',
-    file: 'src/servers/redis/subscriptions.ts',
+    file: 'src/servers/redis/connection/subscriptions.ts',
     search: '          for (const { onWake } of [...channel.listeners]) onWake()\n',
     replace: '',
     test: 'test/servers/wire.test.ts',
@@ -24,7 +24,7 @@ export const waiting = [
   {
     id: 'no-new-subscription',
     mistake: 'After a reconnect nobody subscribes again.',
-    file: 'src/servers/redis/subscriptions.ts',
+    file: 'src/servers/redis/connection/subscriptions.ts',
     search: 'if (!this.#follows()) this.#subscribe([...this.#channels.keys()])',
     replace: 'this.#follows()',
     test: WAITERS,
@@ -33,7 +33,7 @@ export const waiting = [
   {
     id: 'confirmed-for-ever',
     mistake: 'A subscription counts as confirmed although its connection broke, and nobody looks.',
-    file: 'src/servers/redis/subscriptions.ts',
+    file: 'src/servers/redis/connection/subscriptions.ts',
     search: '      channel.confirmed = false\n',
     replace: '',
     test: WAITERS,

@@ -10,7 +10,12 @@ const mostFloors = 7
 const leaves = ['errors', 'options', 'events', 'input', 'settings']
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
-const places = ['servers/redis', 'servers/redis/thread', 'servers/quorum']
+const places = [
+  'servers/redis',
+  'servers/redis/connection',
+  'servers/redis/thread',
+  'servers/quorum',
+]
 const kinds = ['locks/lock', 'locks/fair', 'locks/multi', 'locks/red']
 
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
@@ -29,10 +34,29 @@ const mayImport: Record<string, string[]> = {
   lease: ['owner', 'kit'],
   owner: ['kit'],
   servers: ['kit'],
-  'servers/redis': ['servers/redis/scripts', 'servers', 'kit', 'ioredis'],
+  'servers/redis': [
+    'servers/redis/connection',
+    'servers/redis/scripts',
+    'servers',
+    'kit',
+    'ioredis',
+  ],
+  'servers/redis/connection': ['servers', 'kit', 'ioredis'],
   'servers/redis/scripts': [],
-  'servers/redis/thread': ['servers/redis', 'servers', 'kit', 'ioredis'],
-  'servers/quorum': ['servers/redis', 'servers/redis/scripts', 'servers', 'kit'],
+  'servers/redis/thread': [
+    'servers/redis',
+    'servers/redis/connection',
+    'servers',
+    'kit',
+    'ioredis',
+  ],
+  'servers/quorum': [
+    'servers/redis',
+    'servers/redis/connection',
+    'servers/redis/scripts',
+    'servers',
+    'kit',
+  ],
   'servers/memory': ['servers', 'kit'],
   kit: [],
   errors: [],

@@ -1,5 +1,5 @@
 import { CallFailure } from '../../src/servers/call-failure.ts'
-import { failureOf, isWrongServer } from '../../src/servers/redis/failure-of.ts'
+import { failureOf, isWrongServer } from '../../src/servers/redis/connection/failure-of.ts'
 
 const OOM = "-OOM command not allowed when used memory > 'maxmemory'."
 const READONLY = "-READONLY You can't write against a read only replica."

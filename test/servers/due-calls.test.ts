@@ -1,6 +1,6 @@
 import type { CallFailure } from '../../src/servers/call-failure.ts'
-import { DueCall, DueCalls } from '../../src/servers/redis/due-calls.ts'
-import type { Client } from '../../src/servers/redis/open-client.ts'
+import { DueCall, DueCalls } from '../../src/servers/redis/connection/due-calls.ts'
+import type { Client } from '../../src/servers/redis/connection/open-client.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 

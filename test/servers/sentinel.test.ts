@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
-import { Connection } from '../../src/servers/redis/connection.ts'
+import { Connection } from '../../src/servers/redis/connection/connection.ts'
 import { startAddress } from '../support/address.ts'
 import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'

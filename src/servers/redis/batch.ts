@@ -1,6 +1,6 @@
 import { CallFailure } from '../call-failure.ts'
 import type { Reply } from '../reply.ts'
-import { failureOf, refusal } from './failure-of.ts'
+import { failureOf, refusal } from './connection/failure-of.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { vote } from './scripts/quorum.generated.ts'
 import { listOf, sized } from './scripts/reading.ts'

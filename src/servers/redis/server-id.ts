@@ -1,5 +1,5 @@
-import type { Connection } from './connection.ts'
-import { type Client, isCluster } from './open-client.ts'
+import type { Connection } from './connection/connection.ts'
+import { type Client, isCluster } from './connection/open-client.ts'
 
 /** Where the keys of a connection are: in which database of which server, or in which cluster. */
 export class ServerId {

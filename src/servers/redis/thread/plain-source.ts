@@ -1,6 +1,6 @@
 import { Cluster, type ClusterNode, type ClusterOptions, type RedisOptions } from 'ioredis'
 import { InvalidArgumentError } from '../../../errors.ts'
-import { isClient, isCluster, type RedisSource } from '../open-client.ts'
+import { isClient, isCluster, type RedisSource } from '../connection/open-client.ts'
 
 /** Where Redis is, as it can be copied to a worker thread: no clients and no functions. */
 export type PlainSource =

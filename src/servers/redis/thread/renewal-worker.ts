@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { connectionFailure } from '../failure-of.ts'
+import { connectionFailure } from '../connection/failure-of.ts'
 import { RedisServer } from '../redis-server.ts'
 import { sourceOf } from './plain-source.ts'
 import { ProofTable } from './proof-table.ts'

@@ -1,4 +1,4 @@
-import { CallFailure } from '../call-failure.ts'
+import { CallFailure } from '../../call-failure.ts'
 
 /** Refusals that pass by themselves: a server that starts, is full, fails over or is busy. */
 const PASSING = new Set([

@@ -1,7 +1,7 @@
-import { Linked, LinkedList } from '../../kit/linked-list.ts'
-import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
-import { CallFailure } from '../call-failure.ts'
-import { promised, type Reply } from '../reply.ts'
+import { Linked, LinkedList } from '../../../kit/linked-list.ts'
+import { LONGEST_TIMER_MS } from '../../../kit/timers.ts'
+import { CallFailure } from '../../call-failure.ts'
+import { promised, type Reply } from '../../reply.ts'
 import { failureOf } from './failure-of.ts'
 import type { Client } from './open-client.ts'
 

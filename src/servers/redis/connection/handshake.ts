@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { CallFailure } from '../call-failure.ts'
+import { CallFailure } from '../../call-failure.ts'
 import { failureOf, refusal } from './failure-of.ts'
 import { type Client, isCluster } from './open-client.ts'
 

@@ -1,6 +1,6 @@
-import { Linked, LinkedList } from '../../kit/linked-list.ts'
-import { CallFailure } from '../call-failure.ts'
-import type { Subscription } from '../subscription.ts'
+import { Linked, LinkedList } from '../../../kit/linked-list.ts'
+import { CallFailure } from '../../call-failure.ts'
+import type { Subscription } from '../../subscription.ts'
 import { Connection } from './connection.ts'
 import type { Client, ConnectionSettings } from './open-client.ts'
 

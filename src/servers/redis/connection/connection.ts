@@ -1,5 +1,5 @@
-import { outsideFrames } from '../../kit/frame-storage.ts'
-import { CallFailure } from '../call-failure.ts'
+import { outsideFrames } from '../../../kit/frame-storage.ts'
+import { CallFailure } from '../../call-failure.ts'
 import { Backoff } from './backoff.ts'
 import { commandOf, type DueCall, DueCalls } from './due-calls.ts'
 import { connectionFailure, isNoNews, isWrongServer, unsent } from './failure-of.ts'

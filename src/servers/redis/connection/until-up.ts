@@ -1,4 +1,4 @@
-import { CallFailure } from '../call-failure.ts'
+import { CallFailure } from '../../call-failure.ts'
 
 /** Calls that wait for a connection. */
 export class UntilUp {
