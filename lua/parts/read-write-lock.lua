@@ -1,0 +1,131 @@
+-- Included by the scripts of the read-write lock, after parts/server-time.lua. `keys` are those of one lock;
+-- `prefix` is what the names of its timeout keys begin with.
+--
+-- lock     hash: `mode` -> read or write, reader -> hold count, `<owner>:write` -> hold count of the writer
+-- <prefix>:<reader>:rwlock_timeout:<n>   string with an expiry: the lease of the n-th hold of a reader. Redisson
+--          has one for each; ours have the first alone
+-- readers  zset: client -> since when somebody of it waits to read, server time in µs
+-- writers  zset: client -> the same for who waits to write; 0 for one that reads and is to go on to write
+-- waiting  hash: client of either -> until when that counts, server time in ms
+-- phase    string with an expiry: there while those are let in who waited to read when a writer left
+
+-- A lock that is no read-write lock has no mode.
+local OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'
+
+local function isWriter(field)
+  return string.sub(field, -6) == ':write'
+end
+
+-- What is left of a reader's lease; -2 for one whose time ran out.
+local function readerTtlMs(keys, reader, count)
+  local longestMs = -2
+  for n = 1, tonumber(count) or 1 do
+    local ttlMs = redis.call('PTTL', keys.prefix .. ':' .. reader .. ':rwlock_timeout:' .. n)
+    longestMs = math.max(longestMs, ttlMs)
+  end
+  return longestMs
+end
+
+local function lease(keys, reader, leaseMs)
+  redis.call('SET', keys.prefix .. ':' .. reader .. ':rwlock_timeout:1', '1', 'PX', leaseMs)
+end
+
+local function prolong(keys, leaseMs)
+  local ttlMs = redis.call('PTTL', keys.lock)
+  if ttlMs ~= -1 and ttlMs - leaseMs < 0 then
+    redis.call('PEXPIRE', keys.lock, leaseMs)
+  end
+end
+
+-- Takes out readers whose time ran out. Returns how many have the lock then.
+local function dropDead(keys)
+  local fields = redis.call('HGETALL', keys.lock)
+  local left, longestMs, hasWriter = 0, -2, false
+  for i = 1, #fields, 2 do
+    local field, count = fields[i], fields[i + 1]
+    if isWriter(field) then
+      left, hasWriter = left + 1, true
+    elseif field ~= 'mode' then
+      local ttlMs = readerTtlMs(keys, field, count)
+      if ttlMs == -2 then
+        redis.call('HDEL', keys.lock, field)
+      else
+        left, longestMs = left + 1, math.max(longestMs, ttlMs)
+      end
+    end
+  end
+  if left == 0 and #fields > 0 then
+    redis.call('DEL', keys.lock)
+  elseif not hasWriter and longestMs > 0 and redis.call('PTTL', keys.lock) > longestMs then
+    redis.call('PEXPIRE', keys.lock, longestMs)
+  end
+  return left
+end
+
+-- Who of them has waited for the longest and still does; and since when.
+local function firstOf(keys, queue)
+  local nowMs = serverTimeUs() / 1000
+  for _ = 1, 1000 do
+    local found = redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')
+    local client = found[1]
+    if not client then
+      return nil
+    end
+    local untilMs = redis.call('HGET', keys.waiting, client)
+    if untilMs and untilMs - nowMs >= 0 then
+      return client, found[2]
+    end
+    redis.call('ZREM', queue, client)
+    redis.call('HDEL', keys.waiting, client)
+  end
+end
+
+-- Somebody of that client waits in that queue, until its next request or for aliveMs.
+local function waits(keys, client, queue, other, sinceUs, aliveMs)
+  redis.call('ZREM', other, client)
+  redis.call('ZADD', queue, 'NX', sinceUs, client)
+  local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)
+  redis.call('HSET', keys.waiting, client, untilMs)
+  for _, key in ipairs({ queue, keys.waiting }) do
+    redis.call('PEXPIRE', key, aliveMs * 2)
+  end
+end
+
+-- Nobody of that client waits any more.
+local function waitsNoMore(keys, client)
+  if redis.call('HDEL', keys.waiting, client) == 1 then
+    redis.call('ZREM', keys.readers, client)
+    redis.call('ZREM', keys.writers, client)
+    if redis.call('EXISTS', keys.readers) == 0 then
+      redis.call('DEL', keys.phase)
+    end
+  end
+end
+
+-- Whether readers are to wait for a writer who waits.
+local function isShut(keys)
+  return redis.call('EXISTS', keys.writers) == 1
+    and redis.call('EXISTS', keys.phase) == 0
+    and firstOf(keys, keys.writers) ~= nil
+end
+
+-- Tells who waits that the lock is free, or free to read. Those of Redisson read a number, and ours a text:
+-- '00' and '01' are for those of Redisson alone; '2' is for our readers; and since when somebody waits is for
+-- the one writer who has done so since then.
+local function wake(keys, publish, channel, wasWritten, phaseMs)
+  local told = redis.call(publish, channel, wasWritten and '01' or '00')
+  if told == 0 then
+    return 0
+  end
+  local reader = firstOf(keys, keys.readers)
+  local writer, sinceUs = firstOf(keys, keys.writers)
+  if reader and (wasWritten or not writer) then
+    if writer then
+      redis.call('SET', keys.phase, '1', 'PX', phaseMs)
+    end
+    redis.call(publish, channel, '2')
+  elseif writer then
+    redis.call(publish, channel, sinceUs)
+  end
+  return told
+end
