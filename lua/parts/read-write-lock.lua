@@ -109,23 +109,27 @@ local function isShut(keys)
     and firstOf(keys, keys.writers) ~= nil
 end
 
--- Tells who waits that the lock is free, or free to read. Those of Redisson read a number, and ours a text:
--- '00' and '01' are for those of Redisson alone; '2' is for our readers; and since when somebody waits is for
--- the one writer who has done so since then.
-local function wake(keys, publish, channel, wasWritten, phaseMs)
-  local told = redis.call(publish, channel, wasWritten and '01' or '00')
-  if told == 0 then
-    return 0
-  end
+-- Tells those who are next: all who wait to read, by '2'; or the one writer who has waited for the longest, by
+-- the time since then. Nobody else takes notice: others of ours compare texts, and those of Redisson numbers.
+local function tellNext(keys, publish, channel, isRead, areReadersFirst, phaseMs)
   local reader = firstOf(keys, keys.readers)
   local writer, sinceUs = firstOf(keys, keys.writers)
-  if reader and (wasWritten or not writer) then
-    if writer then
+  if reader and (areReadersFirst or not writer or redis.call('EXISTS', keys.phase) == 1) then
+    if writer and areReadersFirst then
       redis.call('SET', keys.phase, '1', 'PX', phaseMs)
     end
     redis.call(publish, channel, '2')
-  elseif writer then
+  elseif writer and not isRead then
     redis.call(publish, channel, sinceUs)
+  end
+end
+
+-- The lock is free, or free to read after it was written. '00' and '01' are for those of Redisson: to whom they
+-- are the numbers of a release, and which ours take no notice of.
+local function wake(keys, publish, channel, wasWritten, isRead, phaseMs)
+  local told = redis.call(publish, channel, wasWritten and '01' or '00')
+  if told > 0 then
+    tellNext(keys, publish, channel, isRead, wasWritten, phaseMs)
   end
   return told
 end

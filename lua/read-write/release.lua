@@ -41,7 +41,6 @@ local holds, notAfterUs = tonumber(ARGV[8] or 0), tonumber(ARGV[9] or 0)
 
 -- include: parts/read-write-lock.lua
 
-local wasShut = redis.call('EXISTS', keys.writers) == 1
 if client ~= '' then
   waitsNoMore(keys, client)
 end
@@ -53,9 +52,9 @@ if held and writes and token ~= '' then
   held = not (last and last ~= token and tonumber(last) > tonumber(token)) and held
 end
 if not held then
-  -- Readers who waited for one who has left may go in.
-  if wasShut and redis.call('EXISTS', keys.writers) == 0 and found[1] ~= 'write' then
-    redis.call(publish, channel, '2')
+  -- Whoever waited behind the one who has left is next now.
+  if client ~= '' and found[1] ~= 'write' then
+    tellNext(keys, publish, channel, found[1] == 'read')
   end
   return { 'gone' }
 end
@@ -79,7 +78,7 @@ if writes then
   else
     redis.call('DEL', keys.lock)
   end
-  return { 'freed', wake(keys, publish, channel, true, claimMs) }
+  return { 'freed', wake(keys, publish, channel, true, goesOnReading, claimMs) }
 end
 
 redis.call('DEL', keys.prefix .. ':' .. owner .. ':rwlock_timeout:1')
@@ -88,14 +87,14 @@ if found[1] == 'write' then
 end
 if redis.call('HLEN', keys.lock) == 1 then
   redis.call('DEL', keys.lock)
-  return { 'freed', wake(keys, publish, channel, false, claimMs) }
+  return { 'freed', wake(keys, publish, channel, false, false, claimMs) }
 end
 -- Others read: who waits to write is told when they are gone, and who reads and is to write when it is alone.
 local writer, sinceUs = firstOf(keys, keys.writers)
 if writer then
   local left = dropDead(keys)
   if left == 0 then
-    return { 'freed', wake(keys, publish, channel, false, claimMs) }
+    return { 'freed', wake(keys, publish, channel, false, false, claimMs) }
   elseif left == 1 and sinceUs == '0' then
     redis.call(publish, channel, '0')
   end
