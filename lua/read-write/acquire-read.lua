@@ -61,6 +61,10 @@ if holds > 1 and not held then
   return { 'gone' }
 end
 
+if client ~= '' then
+  -- Who asks now is the one of its client who waits.
+  redis.call('ZREM', keys.writers, client)
+end
 local isKeptOut = not held and (mode == 'write' and not found[3] or mode ~= 'write' and isShut(keys))
 if isKeptOut then
   if client ~= '' then

@@ -4,6 +4,7 @@ import type { AcquireAnswer } from '../servers/answers.ts'
 import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { type Asked, Asking, abandonName, callMsFor, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
+import { kindOf } from './kind-verbs.ts'
 import { newLease } from './local-lease.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
@@ -52,6 +53,12 @@ export abstract class LocalWaiter extends Waiter {
     // A listener may have released it.
     if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
+    if (request.kind.isShared) {
+      for (const other of waiters.sharedAtFront()) {
+        if (other.contending) other.wakeEvent.set()
+        else other.contend()
+      }
+    }
     for (const other of waiters.queuedWith(this)) {
       if (other.contending) other.wakeEvent.set()
       else if (lock.holds.of(request.owner, other.request.kind) === hold) reenter(lock, hold, other)
@@ -70,6 +77,11 @@ export class RacingWaiter extends LocalWaiter {
   start(): void {
     const { lock } = this
     if (this.asksOnce) {
+      this.contend()
+      return
+    }
+    if (lock.holds.beside(this.request) !== undefined) {
+      // Those who wait here may wait for its owner.
       this.contend()
       return
     }
@@ -137,12 +149,17 @@ export class RacingWaiter extends LocalWaiter {
       return
     }
     const callMs = callMsFor(this)
+    const waits = !this.asksOnce
     const attempt = {
       owner: nameOf(this),
       leaseMs: request.leaseMs,
       reserve: lock.waiters.isShared ? RESERVE : 0,
       callMs,
+      beside: lock.holds.beside(request)?.id.wireOwner,
+      waits,
+      isLast: lock.waiters.isLastOfKind(this),
     }
+    this.queued ||= waits && kindOf(request).announcesWaits === true
     const { together = lock.remoteOf(request) } = request
     const heard = (asked: Asked<AcquireAnswer>) => this.#safely(() => this.#heard(asked))
     together.acquire(attempt, new Asking(lock, this, callMs, heard))

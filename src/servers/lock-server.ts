@@ -11,6 +11,7 @@ import type {
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
 import type { FairServer } from './fair-server.ts'
+import type { ReadWriteServer } from './read-write-server.ts'
 import type { Reply } from './reply.ts'
 import type { Subscription } from './subscription.ts'
 
@@ -46,6 +47,8 @@ export interface LockServer {
   identify(callMs: number): Promise<string | null>
   /** The fair locks there, as one client has places in their queues. Left out where there are none. */
   fairFor?(clientId: string, label: string): FairServer
+  /** The read-write locks there, as one client waits for them. Left out where there are none. */
+  readWriteFor?(clientId: string): ReadWriteServer
   /** Why it cannot be a vote among several, in words that follow the name of a lock; null when it can. */
   readonly whyNoVote: string | null
   /** How long after its deadline a request may still run, in milliseconds. */
@@ -113,6 +116,12 @@ export interface Attempt {
   /** How many tokens are wanted beside the one. */
   readonly reserve: number
   readonly callMs: number
+  /** The name under which its owner has the lock as another kind. */
+  readonly beside?: string | undefined
+  /** Whether its client waits where it is refused. */
+  readonly waits?: boolean
+  /** Whether nobody behind it in its client waits for the same kind. */
+  readonly isLast?: boolean
 }
 
 /** One more acquisition of a hold. */

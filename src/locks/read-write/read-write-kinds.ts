@@ -1,0 +1,37 @@
+import { RacingWaiter } from '../../local/acquire.ts'
+import type { LocalLock } from '../../local/local-lock.ts'
+import type { LockKind } from '../../local/lock-kind.ts'
+import { type ReadWriteServer, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
+import type { AcquireRequest } from '../../waiting/waiter.ts'
+import { ReadWriteVerbs } from './read-write-verbs.ts'
+
+/** The two kinds that make a read-write lock: many read, or one writes. */
+export class ReadWriteKinds {
+  readonly reading: LockKind
+  readonly writing: LockKind
+  readonly server: ReadWriteServer
+
+  constructor(server: ReadWriteServer) {
+    this.server = server
+    const all = new WeakMap<object, ReadWriteVerbs>()
+    const verbsOf = (lock: { readonly rawName: string; readonly waiters: { isEmpty: boolean } }) => {
+      const verbs = all.get(lock) ?? new ReadWriteVerbs(server.lock(lock.rawName), lock.waiters)
+      all.set(lock, verbs)
+      return verbs
+    }
+    const both = {
+      waitsInTurn: false,
+      announcesWaits: true,
+      whyNoVote: 'is one side of a read-write lock, which needs one server',
+      renewal: server,
+      newWaiter: (lock: LocalLock, request: AcquireRequest) => new RacingWaiter(lock, request),
+    } as const
+    this.reading = { ...both, isShared: true, newVerbs: (lock) => verbsOf(lock).reading }
+    this.writing = {
+      ...both,
+      isShared: false,
+      nameSuffix: WRITE_SUFFIX,
+      newVerbs: (lock) => verbsOf(lock).writing,
+    }
+  }
+}

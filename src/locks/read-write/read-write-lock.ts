@@ -1,0 +1,118 @@
+import { UpgradeError } from '../../errors.ts'
+import type { Lease } from '../../lease/lease.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
+import type { Acquisition } from '../../options.ts'
+import type { Holder } from '../../owner/holder.ts'
+import type { Owner } from '../../owner/owner.ts'
+import type { HolderFacts, ReadWriteFacts } from '../../servers/answers.ts'
+import { HoldfastLock } from '../lock/holdfast-lock.ts'
+import type { Manner } from '../lock/one-lock.ts'
+import type { ReadWriteKinds } from './read-write-kinds.ts'
+
+/**
+ * A lock that many may have at once to read, or one to write, as Redisson's `RReadWriteLock` of that name.
+ *
+ * Both sides are locks with all that every lock has: leases, the watchdog, `using`, re-entry, waits and aborts.
+ * Each who reads has a lease of its own, so that one who crashes costs its lease and no more. Whoever waits to
+ * write keeps those out who come to read after that, but for those who read already; and who waited to read while
+ * somebody wrote is let in before the next writer. Clients of Redisson know nothing of that order: they read
+ * beside others who read, whoever waits.
+ *
+ * The token of one who writes is above those of all who wrote before; one who reads has that of the last
+ * writer.
+ *
+ * Whoever writes may read as well, and goes on reading when it has released the one to write. Whoever reads and
+ * asks to write would wait for itself: that is refused with `UpgradeError`.
+ */
+export class ReadWriteLock {
+  /** The name of the lock, as it was given to `getReadWriteLock`. */
+  readonly name: string
+  readonly #readLock: HoldfastLock
+  readonly #writeLock: HoldfastLock
+  readonly #inspect: () => Promise<ReadWriteFacts>
+
+  /** @internal */
+  constructor(
+    name: string,
+    rawName: string,
+    owner: Owner | undefined,
+    locks: LocalLocks,
+    kinds: ReadWriteKinds,
+  ) {
+    this.name = name
+    const remote = kinds.server.lock(rawName)
+    this.#inspect = () => locks.ask(name, 'not inspected', (callMs) => remote.inspect(callMs))
+    this.#readLock = new Side(name, rawName, owner, locks, kinds, 'read', this.#inspect)
+    this.#writeLock = new Side(name, rawName, owner, locks, kinds, 'write', this.#inspect)
+  }
+
+  /** The lock to read: several owners have it at once, while nobody else writes. */
+  readLock(): HoldfastLock {
+    return this.#readLock
+  }
+
+  /** The lock to write: one owner has it, while nobody else reads. */
+  writeLock(): HoldfastLock {
+    return this.#writeLock
+  }
+
+  /** Who reads or writes, for how long, and which clients have somebody who waits. */
+  inspect(): Promise<ReadWriteFacts> {
+    return this.#inspect()
+  }
+}
+
+/** One side of a read-write lock. */
+class Side extends HoldfastLock {
+  readonly #kinds: ReadWriteKinds
+  readonly #mode: 'read' | 'write'
+  readonly #facts: () => Promise<ReadWriteFacts>
+
+  constructor(
+    name: string,
+    rawName: string,
+    owner: Owner | undefined,
+    locks: LocalLocks,
+    kinds: ReadWriteKinds,
+    mode: 'read' | 'write',
+    facts: () => Promise<ReadWriteFacts>,
+  ) {
+    super(name, rawName, owner, locks, mode === 'read' ? kinds.reading : kinds.writing)
+    this.#kinds = kinds
+    this.#mode = mode
+    this.#facts = facts
+  }
+
+  override acquire(
+    owner: Owner,
+    meant: Acquisition,
+    manner: Manner,
+    holder?: Holder,
+    askedAt?: number,
+  ): Promise<Lease | null> {
+    if (this.#mode === 'write') this.#refuseReader(owner)
+    return super.acquire(owner, meant, manner, holder, askedAt)
+  }
+
+  override async holdCount(): Promise<number> {
+    const lease = this.currentOwner.heldLease()
+    const { holders } = await this.#facts()
+    return holders.find(({ owner }) => owner === lease?.owner)?.holdCount ?? 0
+  }
+
+  /** Whoever has this side: of several who read the one whose lease is the longest. */
+  override async peek(): Promise<HolderFacts> {
+    const { holders, token } = await this.#facts()
+    const side = holders.filter(({ owner }) => owner.endsWith(':write') === (this.#mode === 'write'))
+    const longest = side.sort((a, b) => (b.ttlMs ?? Infinity) - (a.ttlMs ?? Infinity))[0]
+    if (longest === undefined) return { holder: null, holdCount: 0, ttlMs: null, token }
+    return { holder: longest.owner, holdCount: longest.holdCount, ttlMs: longest.ttlMs, token }
+  }
+
+  #refuseReader(owner: Owner): void {
+    const holds = this.registry.find(this.rawName)?.holds
+    const reads = holds?.of(owner, this.#kinds.reading)
+    if (reads === undefined || holds?.of(owner, this.#kinds.writing) !== undefined) return
+    throw new UpgradeError(this.name)
+  }
+}
