@@ -5,7 +5,7 @@
 -- <prefix>:<reader>:rwlock_timeout:<n>   string with an expiry: the lease of the n-th hold of a reader. Redisson
 --          has one for each; ours have the first alone
 -- readers  zset: client -> since when somebody of it waits to read, server time in µs
--- writers  zset: client -> the same for who waits to write; 0 for one that reads and is to go on to write
+-- writers  zset: client -> the same for who waits to write; 3 for one that reads and is to go on to write
 -- waiting  hash: client of either -> until when that counts, server time in ms
 -- phase    string with an expiry: there while those are let in who waited to read when a writer left
 
@@ -28,6 +28,21 @@ end
 
 local function lease(keys, reader, leaseMs)
   redis.call('SET', keys.prefix .. ':' .. reader .. ':rwlock_timeout:1', '1', 'PX', leaseMs)
+end
+
+-- One who reads and may go on to write.
+local function isUpgradable(field)
+  return string.sub(field, -11) == ':upgradable'
+end
+
+local function hasUpgradable(keys)
+  local fields = redis.call('HGETALL', keys.lock)
+  for i = 1, #fields, 2 do
+    if isUpgradable(fields[i]) and readerTtlMs(keys, fields[i], fields[i + 1]) ~= -2 then
+      return true
+    end
+  end
+  return false
 end
 
 local function prolong(keys, leaseMs)

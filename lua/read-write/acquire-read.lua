@@ -3,7 +3,8 @@
 
   Safe to run twice, as `lock/acquire` is. A reader waits while somebody writes, but for who has the lock to
   write itself; and while one of ours waits to write, unless those who waited to read are being let in. A reader
-  carries the token of the last writer.
+  carries the token of the last writer. One whose name ends in `:upgradable` may go on to write, and there is one
+  of these at a time.
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
@@ -65,7 +66,12 @@ if client ~= '' then
   -- Who asks now is the one of its client who waits.
   redis.call('ZREM', keys.writers, client)
 end
-local isKeptOut = not held and (mode == 'write' and not found[3] or mode ~= 'write' and isShut(keys))
+local isKeptOut = not held
+  and (
+    mode == 'write' and not found[3]
+    or mode ~= 'write' and isShut(keys)
+    or mode and isUpgradable(owner) and hasUpgradable(keys)
+  )
 if isKeptOut then
   if client ~= '' then
     waits(keys, client, keys.readers, keys.writers, serverTimeText(), aliveMs)

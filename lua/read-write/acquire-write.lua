@@ -60,14 +60,14 @@ end
 
 if not held then
   local left = mode and (mode == 'write' and 1 or dropDead(keys)) or 0
-  local mayGoOn = mode == 'read' and left == 1 and found[3]
+  local mayGoOn = mode == 'read' and left == 1 and found[3] and isUpgradable(beside)
   local first = firstOf(keys, keys.writers)
   local isNext = not first or first == client
   local isFree = left == 0 and isNext and redis.call('EXISTS', keys.phase) == 0
   if not isFree and not mayGoOn then
     local sinceUs = ''
     if client ~= '' then
-      local from = found[3] and '0' or serverTimeText()
+      local from = found[3] and isUpgradable(beside) and '3' or serverTimeText()
       waits(keys, client, keys.writers, keys.readers, from, aliveMs)
       sinceUs = redis.call('ZSCORE', keys.writers, client)
     end

@@ -95,8 +95,10 @@ if writer then
   local left = dropDead(keys)
   if left == 0 then
     return { 'freed', wake(keys, publish, channel, false, false, claimMs) }
-  elseif left == 1 and sinceUs == '0' then
-    redis.call(publish, channel, '0')
+  elseif left == 1 and sinceUs == '3' then
+    redis.call(publish, channel, '3')
   end
+elseif isUpgradable(owner) then
+  tellNext(keys, publish, channel, true)
 end
 return { 'freed', 0 }

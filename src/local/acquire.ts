@@ -80,15 +80,11 @@ export class RacingWaiter extends LocalWaiter {
       this.contend()
       return
     }
-    if (lock.holds.beside(this.request) !== undefined) {
-      // Those who wait here may wait for its owner.
-      this.contend()
-      return
-    }
     if (lock.waiters.first !== undefined || lock.keepsOut(this.request)) lock.announce(this)
     // Whoever hears of it may abort.
     if (this.settled) return
-    lock.waiters.queue(this)
+    if (lock.holds.beside(this.request) === undefined) lock.waiters.queue(this)
+    else lock.waiters.queueFirst(this)
     lock.advance()
   }
 

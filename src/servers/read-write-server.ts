@@ -17,6 +17,9 @@ export const WAITING_MS = 3_000
 /** What the name of one who writes ends with, as Redisson has it. */
 export const WRITE_SUFFIX = ':write'
 
+/** The same for one who reads and may go on to write: one at a time. */
+export const UPGRADABLE_SUFFIX = ':upgradable'
+
 /** What a place must be able to do where read-write locks live, as one client sees it. */
 export interface ReadWriteServer {
   /** One read-write lock there. */

@@ -62,6 +62,11 @@ export class WaitQueue {
     this.#queue.add(waiter)
   }
 
+  /** Those who wait here may wait for its owner. */
+  queueFirst(waiter: Waiter): void {
+    this.#queue.addFirst(waiter)
+  }
+
   /** No turn will come for it; it is still waited for. */
   unqueue(waiter: Waiter): void {
     if (this.#queue.has(waiter)) this.#others.add(waiter)

@@ -160,19 +160,30 @@ describe('to write', () => {
     expect((await write('d:2'))[0]).toBe('held')
   })
 
-  test('one who reads goes on to write when it is the only one', async () => {
-    await read('c:1')
+  test('one who may go on to write does so when it is the only one who reads', async () => {
+    await read('c:1:upgradable')
     await read('d:1')
-    const going = { beside: 'c:1', client: 'c' }
+    const going = { beside: 'c:1:upgradable', client: 'c' }
     expect((await write('c:2', going))[0]).toBe('held')
     // Before whoever waits longer.
     await write('e:1', { client: 'e' })
-    expect(await told(() => release('d:1'))).toEqual(['0'])
+    expect(await told(() => release('d:1'))).toEqual(['3'])
     expect((await write('c:2', going))[0]).toBe('granted')
-    expect(await fields()).toEqual({ mode: 'write', 'c:1': '1', 'c:2:write': '1' })
+    expect(await fields()).toEqual({ mode: 'write', 'c:1:upgradable': '1', 'c:2:write': '1' })
     await release('c:2:write')
-    expect(await fields()).toEqual({ mode: 'read', 'c:1': '1' })
+    expect(await fields()).toEqual({ mode: 'read', 'c:1:upgradable': '1' })
   })
+})
+
+test('one at a time may go on to write, beside others who read', async () => {
+  await read('c:1:upgradable')
+  await read('d:1')
+  expect((await read('e:1:upgradable', { client: 'e' }))[0]).toBe('held')
+  expect(await told(() => release('c:1:upgradable'))).toEqual(['2'])
+  expect((await read('e:1:upgradable', { client: 'e' }))[0]).toBe('granted')
+  // One who died is no reason to wait for the others.
+  await admin.del(timeoutOf('e:1:upgradable'))
+  expect((await read('f:1:upgradable'))[0]).toBe('granted')
 })
 
 describe('a lock of another kind under that name is refused', () => {

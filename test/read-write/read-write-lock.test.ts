@@ -137,6 +137,44 @@ test('whoever reads and asks to write is refused at once, and reads on', async (
   expect(await reading.release()).toBe(true)
 })
 
+test('whoever has the upgradable lock goes on to write when the others have read', async () => {
+  const client = rig.client()
+  const lock = client.getReadWriteLock('it', { owner: client.owner() })
+  const upgradable = await lock.upgradableLock().lock()
+  const reading = await rig.client().getReadWriteLock('it').readLock().lock()
+  const beside = await client.getReadWriteLock('it').readLock().lock()
+  expect(await rig.client().getReadWriteLock('it').upgradableLock().tryLock()).toBeNull()
+  // Somebody of the same client, and of another, waits for longer.
+  const others = [client, rig.client()].map((one) => one.getReadWriteLock('it').writeLock().lock())
+  await listening(1)
+  const writing = lock.writeLock().lock()
+  await beside.release()
+  await listening(2)
+  expect(isSettled(writing).settled).toBe(false)
+  await reading.release()
+  const lease = await within(1_000, writing)
+  expect(lease.token).toBeGreaterThan(upgradable.token)
+  expect((await lock.inspect()).mode).toBe('write')
+  await lease.release()
+  expect((await lock.inspect()).mode).toBe('read')
+  expect(upgradable.valid).toBe(true)
+  await upgradable.release()
+  for (const lease of await within(2_000, Promise.all(others.map(async (other) => (await other).release())))) {
+    expect(lease).toBe(true)
+  }
+  await eventually(async () => !(await rig.exists('it')))
+})
+
+test('who waits for the upgradable lock is woken by its release, while others read on', async () => {
+  const first = await rig.client().getReadWriteLock('it').upgradableLock().lock()
+  const reading = await rig.client().getReadWriteLock('it').readLock().lock()
+  const second = rig.client().getReadWriteLock('it').upgradableLock().lock()
+  await listening()
+  await first.release()
+  await (await within(700, second)).release()
+  await reading.release()
+})
+
 test('a reader re-enters while a writer waits', async () => {
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() }).readLock()

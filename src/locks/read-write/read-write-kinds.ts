@@ -1,13 +1,15 @@
 import { RacingWaiter } from '../../local/acquire.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import { type ReadWriteServer, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
+import { type ReadWriteServer, UPGRADABLE_SUFFIX, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
 import { ReadWriteVerbs } from './read-write-verbs.ts'
 
-/** The two kinds that make a read-write lock: many read, or one writes. */
+/** The kinds that make a read-write lock: many read, or one writes. */
 export class ReadWriteKinds {
   readonly reading: LockKind
+  /** Reads, one at a time, and may go on to write. */
+  readonly upgrading: LockKind
   readonly writing: LockKind
   readonly server: ReadWriteServer
 
@@ -27,6 +29,7 @@ export class ReadWriteKinds {
       newWaiter: (lock: LocalLock, request: AcquireRequest) => new RacingWaiter(lock, request),
     } as const
     this.reading = { ...both, isShared: true, newVerbs: (lock) => verbsOf(lock).reading }
+    this.upgrading = { ...this.reading, nameSuffix: UPGRADABLE_SUFFIX }
     this.writing = {
       ...both,
       isShared: false,

@@ -1,10 +1,12 @@
 import { UpgradeError } from '../../errors.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
+import type { LockKind } from '../../local/lock-kind.ts'
 import type { Acquisition } from '../../options.ts'
 import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts } from '../../servers/answers.ts'
+import { WRITE_SUFFIX } from '../../servers/read-write-server.ts'
 import { HoldfastLock } from '../lock/holdfast-lock.ts'
 import type { Manner } from '../lock/one-lock.ts'
 import type { ReadWriteKinds } from './read-write-kinds.ts'
@@ -22,12 +24,13 @@ import type { ReadWriteKinds } from './read-write-kinds.ts'
  * writer.
  *
  * Whoever writes may read as well, and goes on reading when it has released the one to write. Whoever reads and
- * asks to write would wait for itself: that is refused with `UpgradeError`.
+ * asks to write would wait for itself: that is refused with `UpgradeError`, but for who has the upgradable lock.
  */
 export class ReadWriteLock {
   /** The name of the lock, as it was given to `getReadWriteLock`. */
   readonly name: string
   readonly #readLock: HoldfastLock
+  readonly #upgradableLock: HoldfastLock
   readonly #writeLock: HoldfastLock
   readonly #inspect: () => Promise<ReadWriteFacts>
 
@@ -42,13 +45,24 @@ export class ReadWriteLock {
     this.name = name
     const remote = kinds.server.lock(rawName)
     this.#inspect = () => locks.ask(name, 'not inspected', (callMs) => remote.inspect(callMs))
-    this.#readLock = new Side(name, rawName, owner, locks, kinds, 'read', this.#inspect)
-    this.#writeLock = new Side(name, rawName, owner, locks, kinds, 'write', this.#inspect)
+    const sideOf = (kind: LockKind) =>
+      new Side(name, rawName, owner, locks, kind, kinds, this.#inspect)
+    this.#readLock = sideOf(kinds.reading)
+    this.#upgradableLock = sideOf(kinds.upgrading)
+    this.#writeLock = sideOf(kinds.writing)
   }
 
   /** The lock to read: several owners have it at once, while nobody else writes. */
   readLock(): HoldfastLock {
     return this.#readLock
+  }
+
+  /**
+   * The lock to read first and maybe write then: one owner has it, beside others who read. Inside it the same
+   * owner may take the lock to write, which waits until the others have read, and lets nobody write between.
+   */
+  upgradableLock(): HoldfastLock {
+    return this.#upgradableLock
   }
 
   /** The lock to write: one owner has it, while nobody else reads. */
@@ -65,7 +79,6 @@ export class ReadWriteLock {
 /** One side of a read-write lock. */
 class Side extends HoldfastLock {
   readonly #kinds: ReadWriteKinds
-  readonly #mode: 'read' | 'write'
   readonly #facts: () => Promise<ReadWriteFacts>
 
   constructor(
@@ -73,13 +86,12 @@ class Side extends HoldfastLock {
     rawName: string,
     owner: Owner | undefined,
     locks: LocalLocks,
+    kind: LockKind,
     kinds: ReadWriteKinds,
-    mode: 'read' | 'write',
     facts: () => Promise<ReadWriteFacts>,
   ) {
-    super(name, rawName, owner, locks, mode === 'read' ? kinds.reading : kinds.writing)
+    super(name, rawName, owner, locks, kind)
     this.#kinds = kinds
-    this.#mode = mode
     this.#facts = facts
   }
 
@@ -90,7 +102,7 @@ class Side extends HoldfastLock {
     holder?: Holder,
     askedAt?: number,
   ): Promise<Lease | null> {
-    if (this.#mode === 'write') this.#refuseReader(owner)
+    this.#refuseReader(owner)
     return super.acquire(owner, meant, manner, holder, askedAt)
   }
 
@@ -103,16 +115,21 @@ class Side extends HoldfastLock {
   /** Whoever has this side: of several who read the one whose lease is the longest. */
   override async peek(): Promise<HolderFacts> {
     const { holders, token } = await this.#facts()
-    const side = holders.filter(({ owner }) => owner.endsWith(':write') === (this.#mode === 'write'))
+    const writes = this.kind === this.#kinds.writing
+    const side = holders.filter(({ owner }) => owner.endsWith(WRITE_SUFFIX) === writes)
     const longest = side.sort((a, b) => (b.ttlMs ?? Infinity) - (a.ttlMs ?? Infinity))[0]
     if (longest === undefined) return { holder: null, holdCount: 0, ttlMs: null, token }
     return { holder: longest.owner, holdCount: longest.holdCount, ttlMs: longest.ttlMs, token }
   }
 
+  /** Who reads would wait for itself, where others might do the same. */
   #refuseReader(owner: Owner): void {
+    const { reading, writing } = this.#kinds
+    if (this.kind === reading) return
     const holds = this.registry.find(this.rawName)?.holds
-    const reads = holds?.of(owner, this.#kinds.reading)
-    if (reads === undefined || holds?.of(owner, this.#kinds.writing) !== undefined) return
-    throw new UpgradeError(this.name)
+    const reads = holds?.of(owner, reading)
+    if (reads?.kind === reading && holds?.of(owner, writing) === undefined) {
+      throw new UpgradeError(this.name)
+    }
   }
 }

@@ -44,10 +44,9 @@ export class ReadWriteVerbs {
     }
     this.writing = {
       ...shared,
-      acquire: ({ waits = false, isLast = true, ...attempt }, reply) =>
-        // Whoever reads is refused before this: it would wait for itself.
+      acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) =>
         remote.write(
-          { ...attempt, beside: '', waits, isLast },
+          { ...attempt, beside, waits, isLast },
           this.#heard(reply, waits, ({ since }) => since ?? null),
         ),
       reenter: (reentry, reply) => remote.rewrites(reentry, reply),
