@@ -48,6 +48,8 @@ export interface RemoteReadWriteLock {
    * @param isLast whether nobody of this client waits any more
    */
   release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
+  /** Ends what that owner has, by force. */
+  forceRelease(owner: string, callMs: number): Promise<boolean>
   /** As with `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
   inspect(callMs: number): Promise<ReadWriteFacts>

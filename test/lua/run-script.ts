@@ -72,7 +72,10 @@ export const notAfter = async (ms: number, tenths: number) =>
   Math.floor((await nowUs()) / 1_000 + ms) * 1_000 + tenths
 
 /** What was published on the channel while the work ran. */
-export async function messagesOf(work: () => Promise<unknown>, channel = CHANNEL): Promise<string[]> {
+export async function messagesOf(
+  work: () => Promise<unknown>,
+  channel = CHANNEL,
+): Promise<string[]> {
   const messages: string[] = []
   const client = admin.duplicate()
   client.on('message', (_, payload) => messages.push(payload))

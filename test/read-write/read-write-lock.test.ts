@@ -122,7 +122,12 @@ test('whoever writes may read, and goes on reading', async () => {
   await writing.release()
   const other = await within(500, waiting)
   expect(reading.valid).toBe(true)
-  expect(await lock.writeLock().tryLock().catch((error) => error.code)).toBe('HOLDFAST_UPGRADE')
+  expect(
+    await lock
+      .writeLock()
+      .tryLock()
+      .catch((error) => error.code),
+  ).toBe('HOLDFAST_UPGRADE')
   await reading.release()
   await other.release()
 })
@@ -159,7 +164,10 @@ test('whoever has the upgradable lock goes on to write when the others have read
   expect((await lock.inspect()).mode).toBe('read')
   expect(upgradable.valid).toBe(true)
   await upgradable.release()
-  for (const lease of await within(2_000, Promise.all(others.map(async (other) => (await other).release())))) {
+  for (const lease of await within(
+    2_000,
+    Promise.all(others.map(async (other) => (await other).release())),
+  )) {
     expect(lease).toBe(true)
   }
   await eventually(async () => !(await rig.exists('it')))
@@ -229,4 +237,38 @@ test('is renewed on both sides, and the loss of one is told', async () => {
   const before = diary.renewed
   await eventually(() => diary.renewed >= before + 3)
   expect(await writing.release()).toBe(true)
+})
+
+test('force takes it from all who read, or from who writes', async () => {
+  const [client, other] = [rig.client(), rig.client()]
+  const lock = client.getReadWriteLock('it')
+  expect(await lock.readLock().forceUnlock()).toBe(false)
+  const reading = [
+    await lock.readLock().lock(),
+    await other.getReadWriteLock('it').readLock().lock(),
+  ]
+  expect(await lock.writeLock().forceUnlock()).toBe(false)
+  expect(await lock.readLock().forceUnlock()).toBe(true)
+  expect(reading[0]?.signal.reason).toMatchObject({ reason: 'forced' })
+  const writing = await within(500, rig.client().getReadWriteLock('it').writeLock().lock())
+  expect(await lock.readLock().isLocked()).toBe(false)
+  expect(await lock.writeLock().isLocked()).toBe(true)
+  expect(await lock.writeLock().remainingMs()).toBeGreaterThan(10_000)
+  expect(await lock.writeLock().forceUnlock()).toBe(true)
+  for (const lease of [...reading, writing]) expect(await lease.release()).toBe(false)
+  expect(await rig.exists('it')).toBe(false)
+})
+
+test('a MultiLock of both sides of one takes the one to write, whatever the order', async () => {
+  const client = rig.client()
+  const sides = [
+    client.getReadWriteLock('it').readLock(),
+    client.getReadWriteLock('it').writeLock(),
+  ]
+  for (const some of [sides, [...sides].reverse()]) {
+    const lease = await client.getMultiLock(...some, client.getLock('other')).lock()
+    expect((await client.getReadWriteLock('it').inspect()).mode).toBe('write')
+    expect(await lease.release()).toBe(true)
+  }
+  expect(await rig.exists('it')).toBe(false)
 })

@@ -1,7 +1,11 @@
 import { RacingWaiter } from '../../local/acquire.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import { type ReadWriteServer, UPGRADABLE_SUFFIX, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
+import {
+  type ReadWriteServer,
+  UPGRADABLE_SUFFIX,
+  WRITE_SUFFIX,
+} from '../../servers/read-write-server.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
 import { ReadWriteVerbs } from './read-write-verbs.ts'
 
@@ -16,7 +20,10 @@ export class ReadWriteKinds {
   constructor(server: ReadWriteServer) {
     this.server = server
     const all = new WeakMap<object, ReadWriteVerbs>()
-    const verbsOf = (lock: { readonly rawName: string; readonly waiters: { isEmpty: boolean } }) => {
+    const verbsOf = (lock: {
+      readonly rawName: string
+      readonly waiters: { isEmpty: boolean }
+    }) => {
       const verbs = all.get(lock) ?? new ReadWriteVerbs(server.lock(lock.rawName), lock.waiters)
       all.set(lock, verbs)
       return verbs

@@ -5,8 +5,8 @@ import type { LockKind } from '../../local/lock-kind.ts'
 import type { Acquisition } from '../../options.ts'
 import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { HolderFacts, ReadWriteFacts } from '../../servers/answers.ts'
-import { WRITE_SUFFIX } from '../../servers/read-write-server.ts'
+import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
+import { type RemoteReadWriteLock, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
 import { HoldfastLock } from '../lock/holdfast-lock.ts'
 import type { Manner } from '../lock/one-lock.ts'
 import type { ReadWriteKinds } from './read-write-kinds.ts'
@@ -45,8 +45,7 @@ export class ReadWriteLock {
     this.name = name
     const remote = kinds.server.lock(rawName)
     this.#inspect = () => locks.ask(name, 'not inspected', (callMs) => remote.inspect(callMs))
-    const sideOf = (kind: LockKind) =>
-      new Side(name, rawName, owner, locks, kind, kinds, this.#inspect)
+    const sideOf = (kind: LockKind) => new Side(name, rawName, owner, locks, kind, kinds)
     this.#readLock = sideOf(kinds.reading)
     this.#upgradableLock = sideOf(kinds.upgrading)
     this.#writeLock = sideOf(kinds.writing)
@@ -79,7 +78,7 @@ export class ReadWriteLock {
 /** One side of a read-write lock. */
 class Side extends HoldfastLock {
   readonly #kinds: ReadWriteKinds
-  readonly #facts: () => Promise<ReadWriteFacts>
+  readonly #remote: RemoteReadWriteLock
 
   constructor(
     name: string,
@@ -88,11 +87,10 @@ class Side extends HoldfastLock {
     locks: LocalLocks,
     kind: LockKind,
     kinds: ReadWriteKinds,
-    facts: () => Promise<ReadWriteFacts>,
   ) {
     super(name, rawName, owner, locks, kind)
     this.#kinds = kinds
-    this.#facts = facts
+    this.#remote = kinds.server.lock(rawName)
   }
 
   override acquire(
@@ -113,13 +111,35 @@ class Side extends HoldfastLock {
   }
 
   /** Whoever has this side: of several who read the one whose lease is the longest. */
-  override async peek(): Promise<HolderFacts> {
-    const { holders, token } = await this.#facts()
-    const writes = this.kind === this.#kinds.writing
-    const side = holders.filter(({ owner }) => owner.endsWith(WRITE_SUFFIX) === writes)
-    const longest = side.sort((a, b) => (b.ttlMs ?? Infinity) - (a.ttlMs ?? Infinity))[0]
+  override async peek(failed?: string): Promise<HolderFacts> {
+    const facts = await this.#facts(failed)
+    const { token } = facts
+    const longest = this.#ownHolders(facts).sort(
+      (a, b) => (b.ttlMs ?? Infinity) - (a.ttlMs ?? Infinity),
+    )[0]
     if (longest === undefined) return { holder: null, holdCount: 0, ttlMs: null, token }
     return { holder: longest.owner, holdCount: longest.holdCount, ttlMs: longest.ttlMs, token }
+  }
+
+  /** Takes this side from all who have it when this is called. */
+  override async forceUnlock(): Promise<boolean> {
+    const failed = 'not confirmed to be unlocked by force'
+    const holders = this.#ownHolders(await this.#facts(failed))
+    for (const { owner } of holders) {
+      const force = (callMs: number) => this.#remote.forceRelease(owner, callMs)
+      await this.registry.ask(this.name, failed, force)
+      this.registry.find(this.rawName)?.forced({ owner, token: null })
+    }
+    return holders.length > 0
+  }
+
+  #facts(failed = 'not inspected'): Promise<ReadWriteFacts> {
+    return this.registry.ask(this.name, failed, (callMs) => this.#remote.inspect(callMs))
+  }
+
+  #ownHolders({ holders }: ReadWriteFacts): ReadWriteHolder[] {
+    const writes = this.kind === this.#kinds.writing
+    return holders.filter(({ owner }) => owner.endsWith(WRITE_SUFFIX) === writes)
   }
 
   /** Who reads would wait for itself, where others might do the same. */

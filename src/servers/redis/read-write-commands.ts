@@ -167,11 +167,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
     )
   }
 
-  release(
-    { owner, holds, token, callMs }: Ending,
-    isLast: boolean,
-    reply: Reply<Released>,
-  ): void {
+  release({ owner, holds, token, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
     const keys = this.#keys
     const client = isLast ? this.#clientId : ''
     const asked = { owner, token, prefix: keys.prefix, client, holds }
@@ -195,6 +191,12 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
         this.release({ owner, holds: 0, token: '', callMs }, isLast(), reply),
       )
     this.#server.pendingReleases(this.#rawName).add({ release, untilMs, leaseMs })
+  }
+
+  async forceRelease(owner: string, callMs: number): Promise<boolean> {
+    const ending = { owner, holds: 0, token: '', callMs } as const
+    const { kind } = await promised<Released>((reply) => this.release(ending, false, reply))
+    return kind === 'freed'
   }
 
   inspect(callMs: number): Promise<ReadWriteFacts> {

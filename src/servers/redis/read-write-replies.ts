@@ -1,5 +1,5 @@
 import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, WaitingClient } from '../answers.ts'
-import { CallFailure, OddAnswer } from '../call-failure.ts'
+import { type CallFailure, OddAnswer } from '../call-failure.ts'
 import type { HeldSince } from '../read-write-server.ts'
 import * as scripts from './scripts/read-write.generated.ts'
 import { odd } from './scripts/reading.ts'
