@@ -10,6 +10,9 @@ import type { Reply } from '../../servers/reply.ts'
 /** Who waits asks again after so long at the latest, in milliseconds: so it is known that it still does. */
 const ASK_AGAIN_MS = 1_000
 
+/** A lease that ran out here has done so at its place as well after so long, in milliseconds. */
+const AFTER_EXPIRY_MS = 1_000
+
 /** Those of one client who want the lock. */
 interface Waiters {
   readonly isEmpty: boolean
@@ -50,6 +53,10 @@ export class ReadWriteVerbs {
           this.#heard(reply, waits, ({ since }) => since ?? null),
         ),
       reenter: (reentry, reply) => remote.rewrites(reentry, reply),
+      // Where its owner reads as well the key goes on, and so would this.
+      ranOut: (owner) => {
+        setTimeout(() => remote.abandon(owner, 0, 0, isLast), AFTER_EXPIRY_MS).unref()
+      },
     }
   }
 
