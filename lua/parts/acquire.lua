@@ -36,7 +36,8 @@ local function acquire(
       string.match(redis.call('GET', vote.birth) or '', '^(%d+) %S* %d (%x+) (%d+)$')
     -- A server has another replication id each time that it starts, or is promoted, or gets its first
     -- replica. It is asked for here: a connection can outlive all but the first.
-    local isSame = replId and string.find(replicationInfo(), 'master_replid:' .. replId, 1, true)
+    local line = replId and 'master_replid:' .. replId .. '\r'
+    local isSame = line and string.find(replicationInfo(), line, 1, true)
     if not isSame or longest - vote.longestMs < 0 then
       return { 'forgot', '' }
     elseif tonumber(sinceUs) > nowUs then
