@@ -7,7 +7,7 @@ import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
 import { type RemoteReadWriteLock, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
-import { HoldfastLock } from '../lock/holdfast-lock.ts'
+import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
 import type { Manner } from '../lock/one-lock.ts'
 import type { ReadWriteKinds } from './read-write-kinds.ts'
 
@@ -46,9 +46,19 @@ export class Side extends HoldfastLock {
     return holders.find(({ owner }) => owner === lease?.owner)?.holdCount ?? 0
   }
 
+  /** As `peek()` has it, and how many clients wait for either side. */
+  override async inspect(): Promise<LockInfo> {
+    const facts = await this.#facts()
+    const waiters = facts.waitingToRead.length + facts.waitingToWrite.length
+    return { ...this.#holderOf(facts), waiters, queue: [], queueLength: 0 }
+  }
+
   /** Whoever has this side: of several who read the one whose lease is the longest. */
   override async peek(failed?: string): Promise<HolderFacts> {
-    const facts = await this.#facts(failed)
+    return this.#holderOf(await this.#facts(failed))
+  }
+
+  #holderOf(facts: ReadWriteFacts): HolderFacts {
     const { token } = facts
     const longest = this.#ownHolders(facts).sort(
       (a, b) => (b.ttlMs ?? Infinity) - (a.ttlMs ?? Infinity),
