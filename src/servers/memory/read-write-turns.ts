@@ -1,0 +1,50 @@
+import { CLAIM_MS } from '../fair-server.ts'
+import type { LockRecord } from './lock-record.ts'
+import type { MemoryServer } from './memory-server.ts'
+
+/** Who may have one read-write lock next, in one request. */
+export class ReadWriteTurns {
+  readonly #server: MemoryServer
+  readonly #record: LockRecord
+  readonly #now: number
+
+  constructor(server: MemoryServer, record: LockRecord, now: number) {
+    this.#server = server
+    this.#record = record
+    this.#now = now
+  }
+
+  /**
+   * Tells those who are next: all who wait to read, or the one who has waited to write for the longest.
+   *
+   * @param isRead whether somebody reads
+   * @param wasWritten whether a writer has left, after whom those who wait to read are next
+   */
+  tellNext({ isRead, wasWritten = false }: { isRead: boolean; wasWritten?: boolean }): void {
+    const { waiting } = this.#record.readWrite
+    const reader = waiting.first('read', this.#now)
+    const writer = waiting.first('write', this.#now)
+    if (reader && (wasWritten || !writer || waiting.isPhase)) {
+      if (writer && wasWritten) waiting.beginPhase(this.#now + CLAIM_MS)
+      this.publish('2')
+    } else if (writer && !isRead) {
+      this.publish(String(writer.sinceUs))
+    }
+  }
+
+  /**
+   * The lock is free, or free to read after it was written.
+   *
+   * @returns how many were told
+   */
+  wake(terms: { isRead: boolean; wasWritten: boolean }): number {
+    // What is told to clients of Redisson, of whom there are none here.
+    const listeners = this.publish(terms.wasWritten ? '01' : '00')
+    if (listeners > 0) this.tellNext(terms)
+    return listeners
+  }
+
+  publish(message: string): number {
+    return this.#server.readWriteReleases.publish(this.#record.rawName, message)
+  }
+}
