@@ -81,6 +81,7 @@ if writes then
   return { 'freed', wake(keys, publish, channel, true, goesOnReading, claimMs) }
 end
 
+local leftMs = readerTtlMs(keys, owner, 1)
 redis.call('DEL', keys.prefix .. ':' .. owner .. ':rwlock_timeout:1')
 if found[1] == 'write' then
   return { 'freed', 0 }
@@ -91,11 +92,14 @@ if redis.call('HLEN', keys.lock) == 1 then
 end
 -- Others read: who waits to write is told when they are gone, and who reads and is to write when it is alone.
 local writer, sinceUs = firstOf(keys, keys.writers)
-if writer then
-  local left = dropDead(keys)
-  if left == 0 then
-    return { 'freed', wake(keys, publish, channel, false, false, claimMs) }
-  elseif left == 1 and sinceUs == '3' then
+-- Those of Redisson who wait look at the expiry of the lock alone: it is to be that of the longest lease left,
+-- and this may have been the longest. The two are set together, but not in one moment on every server.
+local wasLongest = redis.call('PTTL', keys.lock) - leftMs < 100
+local left = (writer or wasLongest) and dropDead(keys)
+if left == 0 then
+  return { 'freed', wake(keys, publish, channel, false, false, claimMs) }
+elseif writer then
+  if left == 1 and sinceUs == '3' then
     redis.call(publish, channel, '3')
   end
 elseif isUpgradable(owner) then

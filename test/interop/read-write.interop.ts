@@ -134,7 +134,7 @@ describe('RReadWriteLock and getReadWriteLock', () => {
       const java = { thread: 'other' }
       expect(await javaWrite(java).tryLock()).toBe(false)
       expect(await nodeLock().writeLock().tryLock()).toBeNull()
-      expect(await nodeLock().writeLock().tryLock(30)).toBeNull()
+      expect(await nodeLock().writeLock().tryLock(2_000)).toBeNull()
       expect(await javaRead(java).tryLock()).toBe(reads)
       if (reads) await javaRead(java).unlock()
       const lease = await nodeLock().readLock().tryLock()

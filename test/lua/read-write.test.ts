@@ -150,6 +150,29 @@ describe('to write', () => {
     expect(await fields()).toEqual({ mode: 'write', 'e:1:write': '1' })
   })
 
+  test('one in Redisson, who looks at the expiry of the lock alone, waits for the longest lease left', async () => {
+    await read('c:1', { leaseMs: 5_000 })
+    await read('d:1', { leaseMs: 20_000 })
+    await read('e:1', { leaseMs: 10_000 })
+    const leftMs: number[] = []
+    for (const reader of ['d:1', 'e:1']) {
+      await release(reader)
+      leftMs.push(await admin.pttl(LOCK))
+    }
+    expect(leftMs[0]).toBeGreaterThan(9_000)
+    expect(leftMs[0]).toBeLessThanOrEqual(10_000)
+    expect(leftMs[1]).toBeGreaterThan(4_000)
+    expect(leftMs[1]).toBeLessThanOrEqual(5_000)
+  })
+
+  test('one in Redisson is told when who reads here leaves only dead ones', async () => {
+    await read('c:1')
+    await read('d:1', { leaseMs: 20_000 })
+    await admin.del(timeoutOf('c:1'))
+    expect(await told(() => release('d:1'))).toEqual(['00'])
+    expect(await admin.exists(LOCK)).toBe(0)
+  })
+
   test('one who writes may read, and goes on reading when it writes no more', async () => {
     const [, token] = await write('c:1')
     expect(await read('c:2', { beside: 'c:1:write' })).toEqual(['granted', token])
