@@ -60,7 +60,13 @@ end
 
 if not held then
   local left = mode and (mode == 'write' and 1 or dropDead(keys)) or 0
-  local mayGoOn = mode == 'read' and left == 1 and found[3] and isUpgradable(beside)
+  if left == 0 then
+    -- The lock that it makes is a new one.
+    mode = false
+  end
+  -- Looked at again: the one of that name may be dead.
+  local mayGoOn = mode == 'read' and left == 1 and isUpgradable(beside)
+    and redis.call('HEXISTS', keys.lock, beside) == 1
   local first = firstOf(keys, keys.writers)
   local isNext = not first or first == client
   local isFree = left == 0 and isNext and redis.call('EXISTS', keys.phase) == 0

@@ -209,6 +209,24 @@ test('one at a time may go on to write, beside others who read', async () => {
   expect((await read('f:1:upgradable'))[0]).toBe('granted')
 })
 
+describe('readers who are dead, and whom nobody has taken out', () => {
+  test('leave a lock to write that ends', async () => {
+    await read('c:1')
+    await admin.del(timeoutOf('c:1'))
+    expect((await write('d:1'))[0]).toBe('granted')
+    expect(await withoutTtl()).toEqual([])
+  })
+
+  test('do not go on to write beside one who reads', async () => {
+    await read('c:1:upgradable')
+    await read('d:1')
+    await admin.del(timeoutOf('c:1:upgradable'))
+    const going = { beside: 'c:1:upgradable', client: 'c' }
+    expect((await write('c:2', going))[0]).toBe('held')
+    expect(await fields()).toEqual({ mode: 'read', 'd:1': '1' })
+  })
+})
+
 describe('a lock of another kind under that name is refused', () => {
   test.each([
     ['to read', () => read('c:1')],
