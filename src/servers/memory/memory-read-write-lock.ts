@@ -16,7 +16,7 @@ import { refuseOthers } from './kind-of-lock.ts'
 import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
 import { timeUs } from './moments.ts'
-import { isUpgradable, isWriter } from './read-write-record.ts'
+import { isUpgradable, isWriter, type ReadWriteRecord } from './read-write-record.ts'
 import { ReadWriteTurns } from './read-write-turns.ts'
 import { GOES_ON, type Wanted } from './waiting-record.ts'
 
@@ -89,9 +89,10 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         readWrite.lengthen(owner, leaseMs, now)
         if (record.counter !== null) return granted(this.#lastToken(record, leaseMs, now))
       } else {
-        const left = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
         const goesOn = isUpgradable(beside) && readWrite.heldBy(beside) !== null
-        const mayGoOn = readWrite.mode === 'read' && left === 1 && goesOn
+        const left = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
+        const isAlone = left === 1 && readWrite.heldBy(beside) !== null
+        const mayGoOn = readWrite.mode === 'read' && goesOn && isAlone
         const first = waiting.first('write', now)
         const isNext = first === undefined || (waits && first.client === this.#clientId)
         if (!mayGoOn && (left > 0 || !isNext || waiting.isPhase)) {
@@ -133,8 +134,15 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         hold.holds = Math.min(hold.holds, holds)
         return { kind: 'kept' }
       }
+      // Where the lease that ends is the longest, the lock is to last for as long as those that are left.
+      const wasLongest = readWrite.ttlMs(now) - readWrite.ttlMsOf(owner, now) < 100
       readWrite.remove(owner)
-      return { kind: 'freed', listeners: this.#afterRelease(record, turns, owner, mode, now) }
+      const listeners = isWriter(owner)
+        ? turns.wake({ isRead: readWrite.dropDead(now) > 0, wasWritten: true })
+        : mode === 'read'
+          ? afterReading(readWrite, turns, owner, wasLongest, now)
+          : 0
+      return { kind: 'freed', listeners }
     })
   }
 
@@ -177,31 +185,6 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
     return this.#connection.listen(server.readWriteReleases, this.#rawName, onWake)
   }
 
-  /** @returns how many were told that it is free */
-  #afterRelease(
-    { readWrite }: LockRecord,
-    turns: ReadWriteTurns,
-    owner: string,
-    mode: 'read' | 'write' | null,
-    now: number,
-  ): number {
-    if (isWriter(owner))
-      return turns.wake({ isRead: readWrite.dropDead(now) > 0, wasWritten: true })
-    if (mode === 'write') return 0
-    if (readWrite.mode === null) return turns.wake({ isRead: false, wasWritten: false })
-    // Others read: who waits to write is told when they are gone, and who reads and is to write when it
-    // is alone.
-    const writer = readWrite.waiting.first('write', now)
-    if (writer === undefined) {
-      if (isUpgradable(owner)) turns.tellNext({ isRead: true })
-      return 0
-    }
-    const left = readWrite.dropDead(now)
-    if (left === 0) return turns.wake({ isRead: false, wasWritten: false })
-    if (left === 1 && writer.sinceUs === GOES_ON) turns.publish(String(GOES_ON))
-    return 0
-  }
-
   /** This client waits. @returns since when, as the server tells time */
   #waits(record: LockRecord, wanted: Wanted, now: number, goesOn = false): number {
     const fromUs = goesOn ? GOES_ON : this.#connection.server.tokenFloor(now)
@@ -231,6 +214,26 @@ function dropIfDead({ readWrite }: LockRecord, owner: string, now: number): void
   if (readWrite.heldBy(owner) !== null && readWrite.ttlMsOf(owner, now) === -2) {
     readWrite.dropDead(now)
   }
+}
+
+/**
+ * Who waits to write is told when nobody reads any more, and who reads and is to write when it is alone.
+ *
+ * @returns how many were told that it is free
+ */
+function afterReading(
+  readWrite: ReadWriteRecord,
+  turns: ReadWriteTurns,
+  owner: string,
+  wasLongest: boolean,
+  now: number,
+): number {
+  const writer = readWrite.waiting.first('write', now)
+  const left = writer || wasLongest ? readWrite.dropDead(now) : readWrite.size
+  if (left === 0) return turns.wake({ isRead: false, wasWritten: false })
+  if (writer === undefined && isUpgradable(owner)) turns.tellNext({ isRead: true })
+  if (left === 1 && writer?.sinceUs === GOES_ON) turns.publish(String(GOES_ON))
+  return 0
 }
 
 function waitingClients({ readWrite }: LockRecord, wanted: Wanted, now: number): WaitingClient[] {
