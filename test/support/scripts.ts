@@ -20,4 +20,5 @@ export {
   acquireRead,
   acquireWrite,
   release as releaseReadWrite,
+  renew as renewReadWrite,
 } from '../../src/servers/redis/scripts/read-write.generated.ts'
