@@ -13,7 +13,10 @@ import type { CallFailure } from './call-failure.ts'
 import type { FairServer } from './fair-server.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
 import type { Reply } from './reply.ts'
+import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
+
+export type { Attempt, Ending, Reentry } from './requests.ts'
 
 /**
  * What a place where locks live must be able to do: one server, a majority of several, or another.
@@ -108,33 +111,6 @@ export interface RemoteLock {
   listen(onWake: (message?: string) => void): Subscription
 }
 
-/** A first acquisition. */
-export interface Attempt {
-  /** The name that it is asked for in: no other attempt has it. */
-  readonly owner: string
-  readonly leaseMs: number
-  /** How many tokens are wanted beside the one. */
-  readonly reserve: number
-  readonly callMs: number
-  /** The name under which its owner has the lock as another kind. */
-  readonly beside?: string | undefined
-  /** Whether its client waits where it is refused. */
-  readonly waits?: boolean
-  /** Whether nobody behind it in its client waits for the same kind. */
-  readonly isLast?: boolean
-}
-
-/** One more acquisition of a hold. */
-export interface Reentry {
-  readonly owner: string
-  /** Of the hold. */
-  readonly token: number
-  /** The count wanted afterwards. */
-  readonly holds: number
-  readonly leaseMs: number
-  readonly callMs: number
-}
-
 export interface Passing {
   readonly from: { readonly owner: string; readonly token: number }
   readonly to: { readonly owner: string; readonly leaseMs: number }
@@ -145,14 +121,5 @@ export interface Passing {
   readonly listening: number | null
   /** How many tokens are wanted beside the one. */
   readonly reserve: number
-  readonly callMs: number
-}
-
-export interface Ending {
-  readonly owner: string
-  /** The count wanted afterwards; 0 frees the lock. */
-  readonly holds: number
-  /** Of the hold; '' ends whatever hold that owner has. */
-  readonly token: number | ''
   readonly callMs: number
 }

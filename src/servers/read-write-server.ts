@@ -7,8 +7,8 @@ import type {
   Released,
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
-import type { Attempt, Ending, Reentry } from './lock-server.ts'
 import type { Reply } from './reply.ts'
+import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
 /** Who waits counts as waiting for so long after it has asked, in milliseconds. */
