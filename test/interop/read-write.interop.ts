@@ -12,7 +12,7 @@ import type { ClientOptions } from '../support/worlds.ts'
 import type { JavaClient, JavaLock } from './support/java.ts'
 import { startJava } from './support/java.ts'
 import { isQuiet, staysPending } from './support/pending.ts'
-import { useStage } from './support/stage.ts'
+import { redissonVersion, useStage } from './support/stage.ts'
 
 const stage = useStage()
 
@@ -346,18 +346,20 @@ describe('RReadWriteLock and getReadWriteLock: hold counts', () => {
   test('of Java, renewed over many leases, are left alone by ours who come and go', async () => {
     const client = await stage.newJavaClient({ watchdogMs: 1_500 })
     const java = javaRead({ client })
-    for (let i = 0; i < 3; i++) await java.lock()
+    // The watchdog of 3.x does not renew the lease of one who has re-entered, be we there or not.
+    const counts = redissonVersion.startsWith('3.') ? [1] : [1, 2, 3]
+    for (const _ of counts) await java.lock()
     const owner = await stage.javaOwner('', client)
-    const keys = [1, 2, 3].map((n) => timeoutOf(owner, n))
+    const keys = counts.map((n) => timeoutOf(owner, n))
     const node = nodeLock().readLock()
     const start = performance.now()
     while (since(start) < 4_000) {
       await node.using(() => node.using(() => pause(20)))
-      expect((await stage.hash())[owner]).toBe('3')
+      expect((await stage.hash())[owner]).toBe(`${counts.length}`)
       expect(Object.keys(await timeouts())).toEqual(keys)
     }
-    expect(await java.getHoldCount()).toBe(3)
-    for (const left of [2, 1]) {
+    expect(await java.getHoldCount()).toBe(counts.length)
+    for (const left of counts.slice(0, -1).reverse()) {
       await node.using(() => java.unlock())
       expect(await nodeLock().inspect()).toMatchObject({ holders: [{ owner, holdCount: left }] })
       expect(Object.keys(await timeouts())).toEqual(keys.slice(0, left))
@@ -459,11 +461,8 @@ describe('RReadWriteLock and getReadWriteLock: leases', () => {
     },
   )
 
-  test.each([
-    ['a reader of Java', 'a writer of Java'],
-    ['a reader here', 'a writer of Java'],
-  ] as const)(
-    'a reader whose lease still runs when %s with a longer one leaves, costs %s its own and no more',
+  test.each(['a reader of Java', 'a reader here'] as const)(
+    'when %s with a long lease leaves, a writer of Java who comes then waits for that of who was killed',
     async (who) => {
       const args = [stage.server.port, stage.name, 3_000, 'readLock'].map(String)
       const child = startChild('test/interop/support/taker.mjs', { args })
@@ -471,13 +470,12 @@ describe('RReadWriteLock and getReadWriteLock: leases', () => {
       const hold = await take[who](25_000)
       child.kill('SIGKILL')
       await child.exited
-      const waiting = javaHold(javaWrite({ thread: 'writer' }))
-      await listeners(1)
-      const start = performance.now()
       await hold.release()
       expect(await stage.pttl()).toBeLessThanOrEqual(3_000)
-      await (await waiting).release()
+      const start = performance.now()
+      await javaWrite().lock()
       expect(since(start)).toBeLessThan(2 * SOON_MS)
+      await javaWrite().unlock()
     },
   )
 
@@ -704,20 +702,17 @@ describe('RLock of Java on the name of a read-write lock of ours, by accident,',
     await java.unlock()
   })
 
-  test('one who waits here for the read-write lock is refused when Java takes the name as an RLock', async () => {
-    const holder = javaWrite({ thread: 'holder' })
-    await holder.lock(2_000)
+  test('is refused by one who waits here when it takes the place of a read-write lock', async () => {
+    const { admin } = stage.server
+    const other = `${stage.name}-other`
+    await javaWrite({ thread: 'holder' }).lock(20_000)
     const waiting = nodeLock().readLock().lock()
     waiting.catch(() => undefined)
     await listeners(1)
-    const java = stage.javaLock({ thread: 'plain' })
-    expect(await java.forceUnlock()).toBe(true)
-    if (await java.tryLock()) {
-      await expect(waiting).rejects.toBeInstanceOf(RedisRefusedError)
-      await java.unlock()
-    } else {
-      await (await waiting).release()
-    }
+    await stage.javaLock({ thread: 'plain', name: other }).lock(20_000)
+    await admin.rename(other, stage.name)
+    await expect(waiting).rejects.toBeInstanceOf(RedisRefusedError)
+    await stage.javaLock({ thread: 'plain' }).unlock()
   })
 })
 
