@@ -50,7 +50,7 @@ const kinds: readonly LockKind[] = [
   },
   {
     name: 'lock to write',
-    worlds: oneWorld,
+    worlds: worlds.filter(({ name }) => /memory|options/.test(name)),
     fair: false,
     fieldsBeside: { mode: 'write' },
     ownerSuffix: ':write',

@@ -103,9 +103,12 @@ class MemoryAdmin {
   }
 
   /** Gives a lock to somebody, without an expiry. */
-  async hset(key: string, owner: string, holds: number): Promise<void> {
+  async hset(key: string, owner: string, holds: number | string): Promise<void> {
     const { now } = this.#server
-    this.#server.record(key, now).holder = { owner, holds, endsAt: Infinity }
+    const record = this.#server.record(key, now)
+    if (isWriter(owner)) record.readWrite.give(owner, Number(holds), Infinity, now)
+    // Its mode is that of whoever has it.
+    else if (owner !== 'mode') record.holder = { owner, holds: Number(holds), endsAt: Infinity }
   }
 
   /** Sets the counter of a lock. */
