@@ -71,8 +71,9 @@ export class UpgradeError extends HoldfastError {
   constructor(lockName: string) {
     super(
       'HOLDFAST_UPGRADE',
-      `Read-write lock "${lockName}" is held to read by the code that asks to write, which would wait for ` +
-        'itself. Release the read lock before; or take the write lock at first, inside which you may read.',
+      `Read-write lock "${lockName}" is held to read by the code that asks for more, which would wait for ` +
+        'itself. Release the read lock before; or take the upgradable lock instead of it, or the write lock, ' +
+        'inside both of which you may read.',
       { lockName },
     )
   }

@@ -87,7 +87,7 @@ export const readWrite = [
   {
     id: 'reader-waits-for-itself',
     mistake: 'Who reads and asks to write waits for itself.',
-    file: 'src/locks/read-write/side.ts',
+    file: 'src/locks/read-write/read-write-lock.ts',
     search: 'throw new UpgradeError(this.name)',
     replace: 'return',
     test: LOCK,
