@@ -120,12 +120,13 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
   release({ owner, holds, token }: Ending, isLast: boolean, reply: Reply<Released>): void {
     this.#reply(reply, (record, now): Released => {
       const { readWrite } = record
-      const turns = new ReadWriteTurns(this.#connection.server, record, now)
-      if (isLast) readWrite.waiting.leaveAll(this.#clientId)
       const { mode } = readWrite
+      const { readWriteReleases } = this.#connection.server
+      const tell = (message: string) => readWriteReleases.publish(this.#rawName, message)
+      const turns = new ReadWriteTurns(readWrite.waiting, now, tell)
+      if (isLast) readWrite.waiting.leaveAll(this.#clientId)
       const hold = readWrite.heldBy(owner)
-      const isOther = isWriter(owner) && token !== '' && record.lastToken > token
-      if (hold === null || isOther) {
+      if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {
         // Whoever waited behind the one who has left is next now.
         if (isLast && mode !== 'write') turns.tellNext({ isRead: mode === 'read' })
         return GONE

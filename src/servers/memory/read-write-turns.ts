@@ -1,17 +1,17 @@
 import { CLAIM_MS } from '../fair-server.ts'
-import type { LockRecord } from './lock-record.ts'
-import type { MemoryServer } from './memory-server.ts'
+import type { WaitingRecord } from './waiting-record.ts'
 
 /** Who may have one read-write lock next, in one request. */
 export class ReadWriteTurns {
-  readonly #server: MemoryServer
-  readonly #record: LockRecord
+  /** Tells all who listen. @returns how many */
+  readonly publish: (message: string) => number
+  readonly #waiting: WaitingRecord
   readonly #now: number
 
-  constructor(server: MemoryServer, record: LockRecord, now: number) {
-    this.#server = server
-    this.#record = record
+  constructor(waiting: WaitingRecord, now: number, publish: (message: string) => number) {
+    this.#waiting = waiting
     this.#now = now
+    this.publish = publish
   }
 
   /**
@@ -21,7 +21,7 @@ export class ReadWriteTurns {
    * @param wasWritten whether a writer has left, after whom those who wait to read are next
    */
   tellNext({ isRead, wasWritten = false }: { isRead: boolean; wasWritten?: boolean }): void {
-    const { waiting } = this.#record.readWrite
+    const waiting = this.#waiting
     const reader = waiting.first('read', this.#now)
     const writer = waiting.first('write', this.#now)
     if (reader && (wasWritten || !writer || waiting.isPhase)) {
@@ -42,9 +42,5 @@ export class ReadWriteTurns {
     const listeners = this.publish(terms.wasWritten ? '01' : '00')
     if (listeners > 0) this.tellNext(terms)
     return listeners
-  }
-
-  publish(message: string): number {
-    return this.#server.readWriteReleases.publish(this.#record.rawName, message)
   }
 }

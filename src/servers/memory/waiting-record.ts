@@ -1,5 +1,4 @@
 import { WAITING_MS } from '../read-write-server.ts'
-import { leftMs } from './moments.ts'
 
 /** What a client waits for. */
 export type Wanted = 'read' | 'write'
@@ -106,7 +105,7 @@ export class WaitingRecord {
 
   /** What is left of that in milliseconds; 0 when it is over. */
   phaseLeftMs(now: number): number {
-    return leftMs(Math.max(this.#phaseEndsAt, now), now)
+    return Math.max(0, Math.ceil(this.#phaseEndsAt - now))
   }
 
   beginPhase(endsAt: number): void {
