@@ -52,6 +52,12 @@ local function prolong(keys, leaseMs)
   end
 end
 
+-- Redisson before 4 does not renew the leases of a reader that has re-entered, but the lock alone. Its owners
+-- begin with a UUID.
+local function isRenewedWithLock(reader, count)
+  return count ~= '1' and string.match(reader, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-') ~= nil
+end
+
 -- Takes out readers whose time ran out. Returns how many have the lock then.
 local function dropDead(keys)
   local fields = redis.call('HGETALL', keys.lock)
@@ -62,6 +68,9 @@ local function dropDead(keys)
       left, hasWriter = left + 1, true
     elseif field ~= 'mode' then
       local ttlMs = readerTtlMs(keys, field, count)
+      if ttlMs == -2 and isRenewedWithLock(field, count) then
+        ttlMs = redis.call('PTTL', keys.lock)
+      end
       if ttlMs == -2 then
         redis.call('HDEL', keys.lock, field)
       else

@@ -273,6 +273,19 @@ describe('who waits to write', () => {
   })
 })
 
+test('a reader of Redisson that has re-entered has the lock for as long as the lock goes on', async () => {
+  // Before 4.0 its watchdog renews that alone.
+  const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
+  await admin.hset(LOCK, { mode: 'read', [java]: 2 })
+  await admin.pexpire(LOCK, 600)
+  expect((await write('c:1'))[0]).toBe('held')
+  await read('c:2', { leaseMs: 500 })
+  await release('c:2')
+  expect(await fields()).toEqual({ mode: 'read', [java]: '2' })
+  expect(await admin.pttl(LOCK)).toBeGreaterThan(0)
+  await eventually(async () => (await write('c:1'))[0] === 'granted')
+})
+
 describe('those who waited to read while somebody wrote', () => {
   test('are let in together, before the next writer, and nobody who comes later', async () => {
     const [, token] = await write('c:1')
