@@ -6,7 +6,7 @@
 --          has one for each; ours have the first alone
 -- readers  zset: client -> since when somebody of it waits to read, server time in µs
 -- writers  zset: client -> the same for who waits to write; 3 for one that reads and is to go on to write
--- waiting  hash: client of either -> until when that counts, server time in ms
+-- alive    hash: client of either -> until when that counts, server time in ms
 -- phase    string with an expiry: there while those are let in who waited to read when a writer left
 
 -- A lock that is no read-write lock has no mode.
@@ -95,12 +95,12 @@ local function firstOf(keys, queue)
     if not client then
       return nil
     end
-    local untilMs = redis.call('HGET', keys.waiting, client)
+    local untilMs = redis.call('HGET', keys.alive, client)
     if untilMs and untilMs - nowMs >= 0 then
       return client, found[2]
     end
     redis.call('ZREM', queue, client)
-    redis.call('HDEL', keys.waiting, client)
+    redis.call('HDEL', keys.alive, client)
   end
 end
 
@@ -109,15 +109,15 @@ local function waits(keys, client, queue, other, sinceUs, aliveMs)
   redis.call('ZREM', other, client)
   redis.call('ZADD', queue, 'NX', sinceUs, client)
   local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)
-  redis.call('HSET', keys.waiting, client, untilMs)
-  for _, key in ipairs({ queue, keys.waiting }) do
+  redis.call('HSET', keys.alive, client, untilMs)
+  for _, key in ipairs({ queue, keys.alive }) do
     redis.call('PEXPIRE', key, aliveMs * 2)
   end
 end
 
 -- Nobody of that client waits any more.
 local function waitsNoMore(keys, client)
-  if redis.call('HDEL', keys.waiting, client) == 1 then
+  if redis.call('HDEL', keys.alive, client) == 1 then
     redis.call('ZREM', keys.readers, client)
     redis.call('ZREM', keys.writers, client)
     if redis.call('EXISTS', keys.readers) == 0 then

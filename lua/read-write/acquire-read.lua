@@ -10,7 +10,7 @@
   KEYS[2]   counter     string: the last fencing token issued for this lock
   KEYS[3]   readers     zset: client -> since when somebody of it waits to read
   KEYS[4]   writers     zset: client -> since when somebody of it waits to write
-  KEYS[5]   waiting     hash: client -> until when that counts
+  KEYS[5]   alive       hash: client -> until when that counts
   KEYS[6]   phase       string: there while those are let in who waited to read
   ARGV[1]   owner       `<clientId>:<owner>`
   ARGV[2]   leaseMs     the hold lives at least this long from now, in milliseconds
@@ -30,7 +30,7 @@
     { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
 local keys = {
-  lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], waiting = KEYS[5],
+  lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],
   phase = KEYS[6], prefix = ARGV[5],
 }
 local owner, leaseMs, notAfterUs, counterMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]

@@ -37,6 +37,7 @@ const KEYS: Record<string, string> = {
   forced: FORCED,
   readers: 'holdfast_readers:{it}',
   writers: 'holdfast_writers:{it}',
+  alive: 'holdfast_alive:{it}',
   phase: 'holdfast_phase:{it}',
 }
 

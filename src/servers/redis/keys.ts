@@ -51,7 +51,7 @@ export function readWriteKeys(rawName: string) {
       lock,
       counter,
       ...queues,
-      derived('holdfast_waiting', rawName),
+      derived('holdfast_alive', rawName),
       derived('holdfast_phase', rawName),
     ],
     channel: derived('redisson_rwlock', rawName),
