@@ -152,8 +152,7 @@ end
 -- are the numbers of a release, and which ours take no notice of.
 local function wake(keys, publish, channel, wasWritten, isRead, phaseMs)
   local told = redis.call(publish, channel, wasWritten and '01' or '00')
-  if told > 0 then
-    tellNext(keys, publish, channel, isRead, wasWritten, phaseMs)
-  end
+  -- Also where nobody was told: a node of a cluster counts its own listeners alone.
+  tellNext(keys, publish, channel, isRead, wasWritten, phaseMs)
   return told
 end

@@ -146,8 +146,11 @@ export interface ReadWriteHolder {
 
 export interface WaitingClient {
   readonly client: string
-  /** Since when, by the clock of the server, in milliseconds. */
-  readonly waitedMs: number
+  /**
+   * Since when, by the clock of the server, in milliseconds; null for who has the upgradable lock and waits to
+   * write, before all others.
+   */
+  readonly waitedMs: number | null
 }
 
 /** Of that, who has the lock. */

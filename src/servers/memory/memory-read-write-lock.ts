@@ -239,10 +239,10 @@ function afterReading(
 
 function waitingClients({ readWrite }: LockRecord, wanted: Wanted, now: number): WaitingClient[] {
   const listed = readWrite.waiting.list(wanted).slice(0, MOST_LISTED)
-  return listed.map(({ client, sinceUs }) => ({
-    client,
-    waitedMs: Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000)),
-  }))
+  return listed.map(({ client, sinceUs }) => {
+    const waitedMs = Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000))
+    return { client, waitedMs: sinceUs === GOES_ON ? null : waitedMs }
+  })
 }
 
 function granted(token: number) {

@@ -40,7 +40,7 @@ export class ReadWriteTurns {
   wake(terms: { isRead: boolean; wasWritten: boolean }): number {
     // What is told to clients of Redisson, of whom there are none here.
     const listeners = this.publish(terms.wasWritten ? '01' : '00')
-    if (listeners > 0) this.tellNext(terms)
+    this.tellNext(terms)
     return listeners
   }
 }

@@ -4,6 +4,9 @@ import type { HeldSince } from '../read-write-server.ts'
 import * as scripts from './scripts/read-write.generated.ts'
 import { odd } from './scripts/reading.ts'
 
+/** Instead of the time, for one that reads and is to go on to write. */
+const GOES_ON = '3'
+
 /** What `acquire-read` answered to a first acquisition. */
 export function readingOf(reply: unknown): AcquireAnswer {
   const answer = scripts.readAcquireRead(reply)
@@ -54,10 +57,10 @@ export function readWriteFacts(reply: unknown): ReadWriteFacts {
     return { owner, holdCount: Number(count), ttlMs: ttlMs < 0 ? null : ttlMs }
   })
   const waiting = (clients: readonly (readonly [string, string])[]): WaitingClient[] =>
-    clients.map(([client, sinceUs]) => ({
-      client,
-      waitedMs: Math.max(0, Math.round((nowUs - Number(sinceUs)) / 1_000)),
-    }))
+    clients.map(([client, sinceUs]) => {
+      const waitedMs = Math.max(0, Math.round((nowUs - Number(sinceUs)) / 1_000))
+      return { client, waitedMs: sinceUs === GOES_ON ? null : waitedMs }
+    })
   return {
     mode: holders.length === 0 ? null : mode,
     holders,
