@@ -16,9 +16,9 @@ export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
 export type { HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
-export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
+export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 export type {
   GetLockOptions,
   HoldfastOptions,

@@ -36,8 +36,8 @@ export const readWrite = [
     file: 'lua/parts/read-write-lock.lua',
     search: "  return redis.call('EXISTS', keys.writers) == 1\n",
     replace: "  return false and redis.call('EXISTS', keys.writers) == 1\n",
-    test: LOCK,
-    name: 'a stream of readers starves no writer',
+    test: SCRIPTS,
+    name: 'keeps new readers out, but none who reads already',
   },
   {
     id: 'gate-shut-by-the-dead',
