@@ -48,7 +48,7 @@ local function acquire(
   if not held and not vote then
     -- The usual case, in as few commands as can be, and with texts: to write a number costs half of one.
     local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
-    local keptMs = counterMs - leaseMs < 0 and leaseMs or counterMs
+    local keptMs = counterKeptMs(counterMs, leaseMs)
     local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')
       or redis.call('SET', counter, newToken, 'GET')
     if (tonumber(last) or 0) >= nowUs then

@@ -1,10 +1,15 @@
+-- How long a counter is kept: for no less than the lease.
+local function counterKeptMs(counterMs, leaseMs)
+  return counterMs - leaseMs < 0 and leaseMs or counterMs
+end
+
 -- Writes a token down; `counterMs` of '0' is for good. It is kept for no less than the lease, and until the
 -- server's time has passed it: when it is gone the time takes its place.
 local function setCounter(counter, token, counterMs, leaseMs)
   if counterMs == '0' then
     redis.call('SET', counter, token)
   else
-    local keptMs = counterMs - leaseMs < 0 and leaseMs or counterMs
+    local keptMs = counterKeptMs(counterMs, leaseMs)
     local aheadMs = math.ceil((token - serverTimeUs()) / 1000)
     if aheadMs > 0 then
       keptMs = string.format('%.0f', keptMs + aheadMs)

@@ -186,7 +186,7 @@ describe('after a release nobody waits idly', () => {
         idle.push(performance.now() - released)
         await pause(60 * i) // at other times between two heartbeats
       }
-      expect(Math.max(...idle)).toBeLessThan(IDLE_MS)
+      expect(Math.max(...idle)).toBeLessThan(IDLE_MS + NOISE_MS)
     },
   )
 
@@ -262,6 +262,10 @@ test('a fair waiter is served though plain ones of its client never leave the lo
 
 test('a fair lock is passed to the first in the queue, and to no plain waiter of the same client', async () => {
   const client = rig.client()
+  let waiting = 0
+  client.on('wait', () => {
+    waiting += 1
+  })
   const held = await rig.witness().getFairLock('it').lock()
   const order: string[] = []
   const turn = async (who: string, lock: HoldfastLock) => {
@@ -274,7 +278,8 @@ test('a fair lock is passed to the first in the queue, and to no plain waiter of
   turns.push(turn('second', rig.client().getFairLock('it')))
   await rig.queued('it', 2)
   turns.push(turn('plain', client.getLock('it')))
-  await rig.listening('it')
+  // Not told by the listeners: those in the queue listen too, once they have waited for long.
+  await eventually(() => waiting === 2)
   await held.release()
   await within(IDLE_MS + NOISE_MS, Promise.all(turns))
   expect(order).toEqual(['first', 'second', 'plain'])

@@ -47,7 +47,7 @@ export const waiting = [
     search: 'const freeMs = ttlMs >= 0 ? this.#untilFree(ttlMs) : NO_EXPIRY_POLL_MS',
     replace: 'const freeMs = ttlMs >= 0 ? 2 * this.#untilFree(ttlMs) + 60_000 : NO_EXPIRY_POLL_MS',
     test: WAITERS,
-    name: 'a waiter looks when the holder’s lease ends, of which no message tells',
+    name: 'a waiter who misses a message looks when the holder’s lease ends',
   },
   {
     id: 'leaver-leaves-nobody',

@@ -98,6 +98,10 @@ describe('one who waits while somebody has the lock', () => {
       await eventually(allAsked)
     }
     expect(first).toBe(1)
+    await eventually(() => total() > 5)
+    await pause(80)
+    // The one that was asked first, and each of them once.
+    expect(asked().sort()).toEqual([1, 1, 1, 1, 2])
     await end()
   })
 
