@@ -12,6 +12,9 @@
 -- A lock that is no read-write lock has no mode.
 local OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'
 
+-- Instead of the time, of one that reads and is to go on to write.
+local GOES_ON = '3'
+
 local function isWriter(field)
   return string.sub(field, -6) == ':write'
 end
@@ -86,7 +89,7 @@ local function dropDead(keys)
   return left
 end
 
--- Who of them has waited for the longest and still does; and since when.
+-- Who of them has waited for the longest and still does; since when, and for how much longer that counts.
 local function firstOf(keys, queue)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -97,17 +100,20 @@ local function firstOf(keys, queue)
     end
     local untilMs = redis.call('HGET', keys.alive, client)
     if untilMs and untilMs - nowMs >= 0 then
-      return client, found[2]
+      return client, found[2], math.ceil(untilMs - nowMs)
     end
     redis.call('ZREM', queue, client)
     redis.call('HDEL', keys.alive, client)
   end
 end
 
--- Somebody of that client waits in that queue, until its next request or for aliveMs.
-local function waits(keys, client, queue, other, sinceUs, aliveMs)
-  redis.call('ZREM', other, client)
-  redis.call('ZADD', queue, 'NX', sinceUs, client)
+-- Somebody of that client waits in that queue, until its next request or for aliveMs. It keeps its place there,
+-- but for one that reads and is to go on to write: that place is its own.
+local function waits(keys, client, queue, sinceUs, aliveMs)
+  local found = redis.call('ZSCORE', queue, client)
+  if not found or (found == GOES_ON) ~= (sinceUs == GOES_ON) then
+    redis.call('ZADD', queue, sinceUs, client)
+  end
   local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)
   redis.call('HSET', keys.alive, client, untilMs)
   for _, key in ipairs({ queue, keys.alive }) do
@@ -115,11 +121,10 @@ local function waits(keys, client, queue, other, sinceUs, aliveMs)
   end
 end
 
--- Nobody of that client waits any more.
-local function waitsNoMore(keys, client)
-  if redis.call('HDEL', keys.alive, client) == 1 then
-    redis.call('ZREM', keys.readers, client)
-    redis.call('ZREM', keys.writers, client)
+-- Nobody of that client waits in that queue any more: each is in one of them.
+local function waitsNoMore(keys, client, queue)
+  if client ~= '' and redis.call('ZREM', queue, client) == 1 then
+    redis.call('HDEL', keys.alive, client)
     if redis.call('EXISTS', keys.readers) == 0 then
       redis.call('DEL', keys.phase)
     end
@@ -139,7 +144,8 @@ local function tellNext(keys, publish, channel, isRead, areReadersFirst, phaseMs
   local reader = firstOf(keys, keys.readers)
   local writer, sinceUs = firstOf(keys, keys.writers)
   if reader and (areReadersFirst or not writer or redis.call('EXISTS', keys.phase) == 1) then
-    if writer and areReadersFirst then
+    -- Also where no writer waits yet: one who comes before them would be the second that they wait for.
+    if areReadersFirst then
       redis.call('SET', keys.phase, '1', 'PX', phaseMs)
     end
     redis.call(publish, channel, '2')

@@ -62,10 +62,8 @@ if holds > 1 and not held then
   return { 'gone' }
 end
 
-if client ~= '' then
-  -- Who asks now is the one of its client who waits.
-  redis.call('ZREM', keys.writers, client)
-end
+-- Who asks now is the one of its client who waits.
+waitsNoMore(keys, client, keys.writers)
 local isKeptOut = not held
   and (
     mode == 'write' and not found[3]
@@ -74,7 +72,7 @@ local isKeptOut = not held
   )
 if isKeptOut then
   if client ~= '' then
-    waits(keys, client, keys.readers, keys.writers, serverTimeText(), aliveMs)
+    waits(keys, client, keys.readers, serverTimeText(), aliveMs)
   end
   return { 'held', math.max(redis.call('PTTL', keys.lock), -1) }
 end
@@ -101,7 +99,7 @@ if not held or readerTtlMs(keys, owner, 1) - leaseMs < 0 then
   lease(keys, owner, leaseMs)
 end
 prolong(keys, leaseMs)
-if client ~= '' and last then
-  waitsNoMore(keys, client)
+if last then
+  waitsNoMore(keys, client, keys.readers)
 end
 return { 'granted', token }

@@ -67,18 +67,24 @@ if not held then
   -- Looked at again: the one of that name may be dead.
   local mayGoOn = mode == 'read' and left == 1 and isUpgradable(beside)
     and redis.call('HEXISTS', keys.lock, beside) == 1
-  local first = firstOf(keys, keys.writers)
+  -- Who asks now is the one of its client who waits.
+  waitsNoMore(keys, client, keys.readers)
+  local first, _, firstForMs = firstOf(keys, keys.writers)
   local isNext = not first or first == client
   local isFree = left == 0 and isNext and redis.call('EXISTS', keys.phase) == 0
   if not isFree and not mayGoOn then
     local sinceUs = ''
     if client ~= '' then
-      local from = found[3] and isUpgradable(beside) and '3' or serverTimeText()
-      waits(keys, client, keys.writers, keys.readers, from, aliveMs)
+      local from = found[3] and isUpgradable(beside) and GOES_ON or serverTimeText()
+      waits(keys, client, keys.writers, from, aliveMs)
       sinceUs = redis.call('ZSCORE', keys.writers, client)
     end
-    local ttlMs = left > 0 and redis.call('PTTL', keys.lock) or redis.call('PTTL', keys.phase)
-    return { 'held', left > 0 and ttlMs or math.max(ttlMs, 0), sinceUs }
+    if left > 0 then
+      return { 'held', redis.call('PTTL', keys.lock), sinceUs }
+    end
+    -- Nobody has it: it is for those who are let in to read, and for who has waited for longer.
+    local phaseMs = redis.call('PTTL', keys.phase)
+    return { 'held', math.max(phaseMs, not isNext and firstForMs or 0), sinceUs }
   end
 end
 
@@ -105,7 +111,5 @@ else
 end
 local newToken = nextToken(last, serverTimeUs(), 0)
 setCounter(keys.counter, newToken, counterMs, leaseMs)
-if client ~= '' then
-  waitsNoMore(keys, client)
-end
+waitsNoMore(keys, client, keys.writers)
 return { 'granted', newToken }

@@ -30,6 +30,9 @@ for i = 1, #fields, 2 do
     mode = count
   else
     local left = isWriter(field) and ttlMs or readerTtlMs(keys, field, count)
+    if left == -2 and isRenewedWithLock(field, count) then
+      left = ttlMs
+    end
     if left ~= -2 then
       holds[#holds + 1] = field
       holds[#holds + 1] = count

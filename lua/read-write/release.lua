@@ -16,7 +16,7 @@
   ARGV[3]  channel     where the waiters of this lock listen
   ARGV[4]  publish     PUBLISH or SPUBLISH
   ARGV[5]  prefix      what the names of the timeout keys of this lock begin with
-  ARGV[6]  client      the client, where nobody of it waits any more; '' where that is not known
+  ARGV[6]  client      the client, where none of those who wait there is next to ask for this kind; '' where one is
   ARGV[7]  claimMs     how long those are let in who waited to read, in milliseconds
   ARGV[8]  holds=0     the hold count wanted after this call
   ARGV[9]  notAfterUs?  server time after which no count above 0 is set, in µs; 0 is never
@@ -41,10 +41,8 @@ local holds, notAfterUs = tonumber(ARGV[8] or 0), tonumber(ARGV[9] or 0)
 
 -- include: parts/read-write-lock.lua
 
-if client ~= '' then
-  waitsNoMore(keys, client)
-end
 local writes = isWriter(owner)
+waitsNoMore(keys, client, writes and keys.writers or keys.readers)
 local found = redis.call('HMGET', keys.lock, 'mode', owner)
 local held = found[1] and found[2]
 if held and writes and token ~= '' then
@@ -99,8 +97,8 @@ local left = (writer or wasLongest) and dropDead(keys)
 if left == 0 then
   return { 'freed', wake(keys, publish, channel, false, false, claimMs) }
 elseif writer then
-  if left == 1 and sinceUs == '3' then
-    redis.call(publish, channel, '3')
+  if left == 1 and sinceUs == GOES_ON then
+    redis.call(publish, channel, GOES_ON)
   end
 elseif isUpgradable(owner) then
   tellNext(keys, publish, channel, true)

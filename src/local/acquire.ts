@@ -114,6 +114,7 @@ export class RacingWaiter extends LocalWaiter {
     const { lock, request, wakeEvent } = this
     const { handOverBudget } = lock
     wakeEvent.reset()
+    this.waitsHere = false
     const own = this.settled ? undefined : lock.holds.of(request.owner, request.kind)
     if (this.settled) {
       this.#end()
@@ -123,7 +124,7 @@ export class RacingWaiter extends LocalWaiter {
     } else if (this.asksOnce) {
       this.#ask()
     } else if (lock.keepsOut(request)) {
-      wakeEvent.wake(this)
+      this.#sleepHere()
     } else if (handOverBudget.awayMs > 0) {
       wakeEvent.wake(this, handOverBudget.awayMs)
     } else if (handOverBudget.isPolite) {
@@ -181,8 +182,10 @@ export class RacingWaiter extends LocalWaiter {
     } else if (!this.asksOnce) {
       lock.announce(this)
       const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
+      // Of several who may have it beside each other the first asks again.
+      if (lock.waiters.first !== this) this.#sleepHere()
       // A client that has a majority may pass the lock around while nobody seems to wait.
-      if (splitMs === undefined) wakeEvent.wake(this, listenMs)
+      else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
       else setTimeout(() => this.woken(), splitMs)
     } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
       this.#splits += 1
@@ -192,6 +195,11 @@ export class RacingWaiter extends LocalWaiter {
       if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
       this.woken()
     }
+  }
+
+  #sleepHere(): void {
+    this.waitsHere = true
+    this.wakeEvent.wake(this)
   }
 
   #end(): void {

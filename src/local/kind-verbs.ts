@@ -18,8 +18,10 @@ export type Renewal = Pick<LockServer, 'renew' | 'groups'>
 interface LockThere {
   readonly rawName: string
   readonly remote: RemoteLock
-  /** Those of this client who want it. */
-  readonly waiters: { readonly isEmpty: boolean }
+  /** Those of this client who want it, and who of them is next to ask. */
+  readonly waiters: {
+    readonly first: { readonly request: { readonly kind: HoldKind } } | undefined
+  }
 }
 
 /** How locks of one kind are acquired and released at their place, and how their leases are renewed. */

@@ -183,6 +183,15 @@ describe('to write', () => {
     expect((await write('d:2'))[0]).toBe('held')
   })
 
+  test('one who also reads for less time keeps the lease to write, also when it reads no more', async () => {
+    await write('c:1', { leaseMs: 60_000 })
+    await read('c:1', { leaseMs: 500, beside: 'c:1:write' })
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
+    expect(await release('c:1')).toEqual(['freed', 0])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
+    expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
+  })
+
   test('one who may go on to write does so when it is the only one who reads', async () => {
     await read('c:1:upgradable')
     await read('d:1')
@@ -260,6 +269,35 @@ describe('who waits to write', () => {
     expect(await told(() => release('d:1:write'))).toEqual(['01', second])
   })
 
+  test('is refused for as long as another that has waited for longer counts, where nobody has the lock', async () => {
+    await read('c:1')
+    await write('d:1', { client: 'd', aliveMs: 2_000 })
+    await release('c:1')
+    const [kind, ttlMs] = await write('e:1', { client: 'e' })
+    expect(kind).toBe('held')
+    expect(Number(ttlMs)).toBeGreaterThan(500)
+    expect(Number(ttlMs)).toBeLessThanOrEqual(2_001)
+  })
+
+  test('has a place of its own where it reads and is to go on to write, not that of its client', async () => {
+    await read('d:1:upgradable')
+    await read('c:1')
+    const [, , since] = await write('d:2', { client: 'd' })
+    expect((await write('d:1', { client: 'd', beside: 'd:1:upgradable' }))[2]).toBe('3')
+    expect(await told(() => release('c:1'))).toEqual(['3'])
+    await release('d:1:write', { client: '' })
+    const [, , later] = await write('d:2', { client: 'd' })
+    expect(Number(later)).toBeGreaterThan(Number(since))
+  })
+
+  test('and leaves takes nobody of its client out who waits to read by then', async () => {
+    await write('c:1')
+    await write('d:1', { client: 'd' })
+    await read('d:2', { client: 'd' })
+    await release('d:1:write', { client: 'd' })
+    expect(await told(() => release('c:1:write'))).toEqual(['01', '2'])
+  })
+
   test('keeps nobody out when it is gone: it has left, or died', async () => {
     await read('c:1')
     await write('d:1', { client: 'd' })
@@ -301,6 +339,28 @@ describe('those who waited to read while somebody wrote', () => {
     for (const reader of ['d:1', 'd:2']) await release(reader)
     expect((await told(() => release('e:1'))).length).toBe(2)
     expect((await write('f:1', { client: 'f' }))[0]).toBe('granted')
+  })
+
+  test('are let in before a writer too who had not waited yet', async () => {
+    await write('c:1')
+    await read('d:1', { client: 'd' })
+    expect(await told(() => release('c:1:write'))).toEqual(['01', '2'])
+    expect((await write('f:1', { client: 'f' }))[0]).toBe('held')
+    expect((await write('f:2'))[0]).toBe('held')
+    expect((await read('d:1', { client: 'd' }))[0]).toBe('granted')
+    await release('d:1')
+    expect((await write('f:1', { client: 'f' }))[0]).toBe('granted')
+  })
+
+  test('keep no writer waiting when they have left, or ask to write instead', async () => {
+    for (const leaves of [true, false]) {
+      await write('c:1')
+      await read('d:1', { client: 'd' })
+      await release('c:1:write', { claimMs: 60_000 })
+      if (leaves) await release('d:1', { client: 'd' })
+      expect((await write('d:2', { client: 'd' }))[0]).toBe('granted')
+      await release('d:2:write')
+    }
   })
 
   test('hold nobody up for long where they do not come', async () => {

@@ -63,7 +63,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         return { kind: 'held', ttlMs: Math.max(readWrite.ttlMs(now), -1) }
       }
       readWrite.give(owner, 1, leaseMs, now)
-      if (waits && isLast) waiting.leaveAll(this.#clientId)
+      if (waits && isLast) waiting.leave(this.#clientId, 'read')
       return granted(this.#lastToken(record, leaseMs, now))
     })
   }
@@ -93,16 +93,21 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         const left = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
         const isAlone = left === 1 && readWrite.heldBy(beside) !== null
         const mayGoOn = readWrite.mode === 'read' && goesOn && isAlone
+        // Who asks now is the one of its client who waits.
+        if (waits) waiting.leave(this.#clientId, 'read')
         const first = waiting.first('write', now)
         const isNext = first === undefined || (waits && first.client === this.#clientId)
         if (!mayGoOn && (left > 0 || !isNext || waiting.isPhase)) {
           const since = waits ? String(this.#waits(record, 'write', now, goesOn)) : ''
-          const ttlMs = left > 0 ? readWrite.ttlMs(now) : waiting.phaseLeftMs(now)
+          if (left > 0) return { kind: 'held', ttlMs: readWrite.ttlMs(now), since } as const
+          // Nobody has it: it is for those who are let in to read, and for who has waited for longer.
+          const firstForMs = isNext ? 0 : waiting.countsForMs(first.client, now)
+          const ttlMs = Math.max(waiting.phaseLeftMs(now), firstForMs)
           return { kind: 'held', ttlMs, since } as const
         }
       }
       readWrite.give(owner, 1, leaseMs, now)
-      if (waits) waiting.leaveAll(this.#clientId)
+      if (waits) waiting.leave(this.#clientId, 'write')
       return granted(server.mint(record, now, { leaseMs, counterMs }))
     })
   }
@@ -124,7 +129,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const { readWriteReleases } = this.#connection.server
       const tell = (message: string) => readWriteReleases.publish(this.#rawName, message)
       const turns = new ReadWriteTurns(readWrite.waiting, now, tell)
-      if (isLast) readWrite.waiting.leaveAll(this.#clientId)
+      if (isLast) readWrite.waiting.leave(this.#clientId, isWriter(owner) ? 'write' : 'read')
       const hold = readWrite.heldBy(owner)
       if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {
         // Whoever waited behind the one who has left is next now.

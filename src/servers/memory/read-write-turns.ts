@@ -25,7 +25,8 @@ export class ReadWriteTurns {
     const reader = waiting.first('read', this.#now)
     const writer = waiting.first('write', this.#now)
     if (reader && (wasWritten || !writer || waiting.isPhase)) {
-      if (writer && wasWritten) waiting.beginPhase(this.#now + CLAIM_MS)
+      // Also where no writer waits yet: one who comes before them would be the second that they wait for.
+      if (wasWritten) waiting.beginPhase(this.#now + CLAIM_MS)
       this.publish('2')
     } else if (writer && !isRead) {
       this.publish(String(writer.sinceUs))

@@ -69,15 +69,17 @@ export class WaitingRecord {
   }
 
   /**
-   * Somebody of that client waits for that and for nothing else, until its next request.
+   * Somebody of that client waits for that, until its next request.
    *
    * @param fromUs since when, if it has not waited for that before
    * @returns since when
    */
   enter(client: string, wanted: Wanted, fromUs: number, now: number): number {
-    this.leave(client, wanted === 'read' ? 'write' : 'read')
     const queue = this.#queues[wanted]
-    const sinceUs = queue.sinceUs.get(client) ?? fromUs
+    const found = queue.sinceUs.get(client)
+    // One that reads and is to go on to write has a place of its own.
+    const isKept = found !== undefined && (found === GOES_ON) === (fromUs === GOES_ON)
+    const sinceUs = isKept ? found : fromUs
     queue.sinceUs.set(client, sinceUs)
     this.#untilMs.set(client, now + WAITING_MS)
     queue.endsAt = now + 2 * WAITING_MS
@@ -85,17 +87,16 @@ export class WaitingRecord {
     return sinceUs
   }
 
-  /** That client does not wait for that. */
+  /** Nobody of that client waits for that any more: each waits for one of the two. */
   leave(client: string, wanted: Wanted): void {
-    this.#queues[wanted].sinceUs.delete(client)
+    if (!this.#queues[wanted].sinceUs.delete(client)) return
+    this.#untilMs.delete(client)
+    if (this.size('read') === 0) this.endPhase()
   }
 
-  /** Nobody of that client waits any more. */
-  leaveAll(client: string): void {
-    if (!this.#untilMs.delete(client)) return
-    this.leave(client, 'read')
-    this.leave(client, 'write')
-    if (this.size('read') === 0) this.endPhase()
+  /** For how much longer it counts that a client waits, in milliseconds. */
+  countsForMs(client: string, now: number): number {
+    return Math.max(0, Math.ceil((this.#untilMs.get(client) ?? now) - now))
   }
 
   /** Whether those are let in who waited to read when a writer left. */
