@@ -71,7 +71,7 @@ local function dropDead(keys)
       left, hasWriter = left + 1, true
     elseif field ~= 'mode' then
       local ttlMs = readerTtlMs(keys, field, count)
-      if ttlMs == -2 and isRenewedWithLock(field, count) then
+      if isRenewedWithLock(field, count) then
         ttlMs = redis.call('PTTL', keys.lock)
       end
       if ttlMs == -2 then
