@@ -117,7 +117,9 @@ local function waits(keys, client, queue, sinceUs, aliveMs)
   local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)
   redis.call('HSET', keys.alive, client, untilMs)
   for _, key in ipairs({ queue, keys.alive }) do
-    redis.call('PEXPIRE', key, aliveMs * 2)
+    if redis.call('PTTL', key) - aliveMs * 2 < 0 then
+      redis.call('PEXPIRE', key, aliveMs * 2)
+    end
   end
 end
 

@@ -20,7 +20,7 @@
   ARGV[6]   beside      the name under which the same owner has the lock to write; '' for none
   ARGV[7]   client      its client, where it waits; '' where it does not
   ARGV[8]   last        1 or '': whether nobody else of its client waits to read
-  ARGV[9]   aliveMs     how long it counts as waiting, in milliseconds
+  ARGV[9]   waitingMs   how long it counts as waiting, in milliseconds
   ARGV[10]  holds=1     the hold count wanted after this call; 1 is a first acquisition
 
   Returns
@@ -34,7 +34,7 @@ local keys = {
   phase = KEYS[6], prefix = ARGV[5],
 }
 local owner, leaseMs, notAfterUs, counterMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local beside, client, last, aliveMs = ARGV[6], ARGV[7], ARGV[8] == '1', tonumber(ARGV[9])
+local beside, client, last, waitingMs = ARGV[6], ARGV[7], ARGV[8] == '1', tonumber(ARGV[9])
 local holds = tonumber(ARGV[10] or 1)
 
 -- include: parts/server-time.lua
@@ -72,7 +72,7 @@ local isKeptOut = not held
   )
 if isKeptOut then
   if client ~= '' then
-    waits(keys, client, keys.readers, serverTimeText(), aliveMs)
+    waits(keys, client, keys.readers, serverTimeText(), waitingMs)
   end
   return { 'held', math.max(redis.call('PTTL', keys.lock), -1) }
 end

@@ -17,7 +17,7 @@
   ARGV[5]   prefix      what the names of the timeout keys of this lock begin with
   ARGV[6]   beside      the name under which the same owner reads, and may go on to write; '' for none
   ARGV[7]   client      its client, where it waits; '' where it does not
-  ARGV[8]   aliveMs     how long it counts as waiting, in milliseconds
+  ARGV[8]   waitingMs   how long it counts as waiting, in milliseconds
   ARGV[9]   holds=1     the hold count wanted after this call; 1 is a first acquisition
   ARGV[10]  token?      number: of a re-entry, the token of the hold; left out for a first acquisition
 
@@ -35,7 +35,7 @@ local keys = {
   phase = KEYS[6], prefix = ARGV[5],
 }
 local owner, leaseMs, notAfterUs, counterMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local beside, client, aliveMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
+local beside, client, waitingMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
 local holds, token = tonumber(ARGV[9] or 1), ARGV[10]
 
 -- include: parts/server-time.lua
@@ -76,7 +76,7 @@ if not held then
     local sinceUs = ''
     if client ~= '' then
       local from = found[3] and isUpgradable(beside) and GOES_ON or serverTimeText()
-      waits(keys, client, keys.writers, from, aliveMs)
+      waits(keys, client, keys.writers, from, waitingMs)
       sinceUs = redis.call('ZSCORE', keys.writers, client)
     end
     if left > 0 then

@@ -154,6 +154,7 @@ export class RacingWaiter extends LocalWaiter {
       callMs,
       beside: lock.holds.beside(request)?.id.wireOwner,
       waits,
+      leftMs: this.leftMs,
       isLast: lock.waiters.isLastOfKind(this),
     }
     this.queued ||= waits && kindOf(request).announcesWaits === true

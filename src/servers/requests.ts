@@ -10,6 +10,8 @@ export interface Attempt {
   readonly beside?: string | undefined
   /** Whether its client waits where it is refused. */
   readonly waits?: boolean
+  /** For how much longer it does, in milliseconds. */
+  readonly leftMs?: number
   /** Whether nobody behind it in its client waits for the same kind. */
   readonly isLast?: boolean
 }

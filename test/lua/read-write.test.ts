@@ -21,7 +21,7 @@ import {
 const CHANNEL = 'redisson_rwlock:{it}'
 const timeoutOf = (reader: string, n = 1) => `{it}:${reader}:rwlock_timeout:${n}`
 
-const terms = { notAfterUs: NEVER, counterMs: COUNTER_MS, prefix: '{it}', aliveMs: 3_000 }
+const terms = { notAfterUs: NEVER, counterMs: COUNTER_MS, prefix: '{it}', waitingMs: 3_000 }
 type Answer = [string, Value, Value?]
 
 beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' }))
@@ -271,12 +271,22 @@ describe('who waits to write', () => {
 
   test('is refused for as long as another that has waited for longer counts, where nobody has the lock', async () => {
     await read('c:1')
-    await write('d:1', { client: 'd', aliveMs: 2_000 })
+    await write('d:1', { client: 'd', waitingMs: 2_000 })
     await release('c:1')
     const [kind, ttlMs] = await write('e:1', { client: 'e' })
     expect(kind).toBe('held')
     expect(Number(ttlMs)).toBeGreaterThan(500)
     expect(Number(ttlMs)).toBeLessThanOrEqual(2_001)
+  })
+
+  test('for a short time does not cut short how long others count', async () => {
+    await read('c:1')
+    await write('d:1', { client: 'd' })
+    await write('e:1', { client: 'e', waitingMs: 50 })
+    await pause(150)
+    expect((await read('f:1'))[0]).toBe('held')
+    await release('d:1:write', { client: 'd' })
+    expect((await read('f:1'))[0]).toBe('granted')
   })
 
   test('has a place of its own where it reads and is to go on to write, not that of its client', async () => {
@@ -304,7 +314,7 @@ describe('who waits to write', () => {
     await read('e:1', { client: 'e' })
     expect(await told(() => release('d:1:write', { client: 'd' }))).toEqual(['2'])
     expect((await read('e:1', { client: 'e' }))[0]).toBe('granted')
-    await write('d:2', { client: 'd', aliveMs: 700 })
+    await write('d:2', { client: 'd', waitingMs: 700 })
     expect((await read('f:1'))[0]).toBe('held')
     await pause(800)
     expect((await read('f:1'))[0]).toBe('granted')

@@ -81,6 +81,22 @@ test('who gives up lets in those who waited behind it, in its client and in othe
   await reading.release()
 })
 
+test('who waits for a limited time counts for little longer, should it never be heard of again', async () => {
+  const reading = await newLock().readLock().lock()
+  const first = outcome(newLock().writeLock().tryLock(400))
+  await waiting(0, 1)
+  rig.proxy.blackHole()
+  const until = Object.values(await rig.server.admin.hgetall('holdfast_alive:{it}'))
+  expect(until).toHaveLength(1)
+  // Anybody else counts for 3 s.
+  expect(Number(until[0]) - Date.now()).toBeLessThan(1_500)
+  const behind = rig.witness().getReadWriteLock('it').readLock()
+  await (await within(2_800, behind.lock())).release()
+  await first
+  await rig.proxy.heal()
+  await reading.release()
+})
+
 test('a client that closes lets in those who waited behind it', async () => {
   const reading = await newLock().readLock().lock()
   const leaving = rig.client()

@@ -1,24 +1,21 @@
-import {
-  type AcquireAnswer,
-  MOST_LISTED,
-  type ReadWriteFacts,
-  type ReenterAnswer,
-  type Released,
-  type WaitingClient,
-} from '../answers.ts'
+import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, Released } from '../answers.ts'
 import type { Ending, Reentry } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import type { HeldSince, RemoteReadWriteLock, WaitingAttempt } from '../read-write-server.ts'
+import {
+  countsForMs,
+  type HeldSince,
+  type RemoteReadWriteLock,
+  type WaitingAttempt,
+} from '../read-write-server.ts'
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { refuseOthers } from './kind-of-lock.ts'
 import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
-import { timeUs } from './moments.ts'
 import { isUpgradable, isWriter, type ReadWriteRecord } from './read-write-record.ts'
 import { ReadWriteTurns } from './read-write-turns.ts'
-import { GOES_ON, type Wanted } from './waiting-record.ts'
+import { GOES_ON, type Wanted, waitingClients } from './waiting-record.ts'
 
 /** What one read-write lock needs of its connection. */
 export interface ReadWriteConnection {
@@ -59,7 +56,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const isShut =
         readWrite.mode === 'write' ? readWrite.heldBy(beside) === null : waiting.isShut(now)
       if (!isHeld && (isShut || (isUpgradable(owner) && readWrite.hasUpgradable(now)))) {
-        if (waits) this.#waits(record, 'read', now)
+        if (waits) this.#waits(record, 'read', now, countsForMs(attempt))
         return { kind: 'held', ttlMs: Math.max(readWrite.ttlMs(now), -1) }
       }
       readWrite.give(owner, 1, leaseMs, now)
@@ -98,7 +95,8 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         const first = waiting.first('write', now)
         const isNext = first === undefined || (waits && first.client === this.#clientId)
         if (!mayGoOn && (left > 0 || !isNext || waiting.isPhase)) {
-          const since = waits ? String(this.#waits(record, 'write', now, goesOn)) : ''
+          const ms = countsForMs(attempt)
+          const since = waits ? String(this.#waits(record, 'write', now, ms, goesOn)) : ''
           if (left > 0) return { kind: 'held', ttlMs: readWrite.ttlMs(now), since } as const
           // Nobody has it: it is for those who are let in to read, and for who has waited for longer.
           const firstForMs = isNext ? 0 : waiting.countsForMs(first.client, now)
@@ -180,8 +178,8 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         mode: holders.length === 0 ? null : readWrite.mode,
         holders,
         token: record.counter?.token ?? null,
-        waitingToRead: waitingClients(record, 'read', now),
-        waitingToWrite: waitingClients(record, 'write', now),
+        waitingToRead: waitingClients(readWrite.waiting, 'read', now),
+        waitingToWrite: waitingClients(readWrite.waiting, 'write', now),
       }
     })
   }
@@ -192,9 +190,9 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
   }
 
   /** This client waits. @returns since when, as the server tells time */
-  #waits(record: LockRecord, wanted: Wanted, now: number, goesOn = false): number {
+  #waits({ readWrite }: LockRecord, wanted: Wanted, now: number, ms: number, goesOn = false) {
     const fromUs = goesOn ? GOES_ON : this.#connection.server.tokenFloor(now)
-    return record.readWrite.waiting.enter(this.#clientId, wanted, fromUs, now)
+    return readWrite.waiting.enter(this.#clientId, wanted, fromUs, now, ms)
   }
 
   /** The token of the last writer, which is remembered for longer. */
@@ -240,14 +238,6 @@ function afterReading(
   if (writer === undefined && isUpgradable(owner)) turns.tellNext({ isRead: true })
   if (left === 1 && writer?.sinceUs === GOES_ON) turns.publish(String(GOES_ON))
   return 0
-}
-
-function waitingClients({ readWrite }: LockRecord, wanted: Wanted, now: number): WaitingClient[] {
-  const listed = readWrite.waiting.list(wanted).slice(0, MOST_LISTED)
-  return listed.map(({ client, sinceUs }) => {
-    const waitedMs = Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000))
-    return { client, waitedMs: sinceUs === GOES_ON ? null : waitedMs }
-  })
 }
 
 function granted(token: number) {

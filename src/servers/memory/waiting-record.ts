@@ -1,4 +1,5 @@
-import { WAITING_MS } from '../read-write-server.ts'
+import { MOST_LISTED, type WaitingClient } from '../answers.ts'
+import { timeUs } from './moments.ts'
 
 /** What a client waits for. */
 export type Wanted = 'read' | 'write'
@@ -72,18 +73,20 @@ export class WaitingRecord {
    * Somebody of that client waits for that, until its next request.
    *
    * @param fromUs since when, if it has not waited for that before
+   * @param aliveMs for how long that counts, in milliseconds
    * @returns since when
    */
-  enter(client: string, wanted: Wanted, fromUs: number, now: number): number {
+  enter(client: string, wanted: Wanted, fromUs: number, now: number, aliveMs: number): number {
     const queue = this.#queues[wanted]
     const found = queue.sinceUs.get(client)
     // One that reads and is to go on to write has a place of its own.
     const isKept = found !== undefined && (found === GOES_ON) === (fromUs === GOES_ON)
     const sinceUs = isKept ? found : fromUs
     queue.sinceUs.set(client, sinceUs)
-    this.#untilMs.set(client, now + WAITING_MS)
-    queue.endsAt = now + 2 * WAITING_MS
-    this.#endsAt = queue.endsAt
+    this.#untilMs.set(client, now + aliveMs)
+    const endsAt = now + 2 * aliveMs
+    queue.endsAt = queue.sinceUs.size > 1 ? Math.max(queue.endsAt, endsAt) : endsAt
+    this.#endsAt = this.#untilMs.size > 1 ? Math.max(this.#endsAt, endsAt) : endsAt
     return sinceUs
   }
 
@@ -121,4 +124,17 @@ export class WaitingRecord {
   isShut(now: number): boolean {
     return !this.isPhase && this.first('write', now) !== undefined
   }
+}
+
+/** Those of them who wait for that, as many as are told. */
+export function waitingClients(
+  waiting: WaitingRecord,
+  wanted: Wanted,
+  now: number,
+): WaitingClient[] {
+  const listed = waiting.list(wanted).slice(0, MOST_LISTED)
+  return listed.map(({ client, sinceUs }) => {
+    const waitedMs = Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000))
+    return { client, waitedMs: sinceUs === GOES_ON ? null : waitedMs }
+  })
 }

@@ -9,11 +9,12 @@ import { MOST_LISTED } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { Ending, Reentry } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import type {
-  HeldSince,
-  ReadWriteServer,
-  RemoteReadWriteLock,
-  WaitingAttempt,
+import {
+  countsForMs,
+  type HeldSince,
+  type ReadWriteServer,
+  type RemoteReadWriteLock,
+  type WaitingAttempt,
 } from '../read-write-server.ts'
 import { promised, type Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
@@ -100,13 +101,12 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
     this.#keys = readWriteKeys(rawName)
   }
 
-  read(
-    { owner, leaseMs, beside, waits, isLast, callMs }: WaitingAttempt,
-    reply: Reply<AcquireAnswer>,
-  ): void {
+  read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void {
+    const { owner, leaseMs, beside, waits, isLast, callMs } = attempt
     const { prefix, six } = this.#keys
     const client = waits ? this.#clientId : ''
-    const asked = { owner, leaseMs, prefix, beside, client, last: isLast }
+    const waitingMs = countsForMs(attempt)
+    const asked = { owner, leaseMs, prefix, beside, client, last: isLast, waitingMs }
     this.#server.runner.run(
       {
         script: scripts.acquireRead,
@@ -121,7 +121,8 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
 
   rereads({ owner, holds, leaseMs, callMs }: Reentry, reply: Reply<ReenterAnswer>): void {
     const { prefix, six } = this.#keys
-    const asked = { owner, leaseMs, prefix, beside: '', client: '', last: true, holds }
+    const alone = { beside: '', client: '', last: true, waitingMs: 0 }
+    const asked = { owner, leaseMs, prefix, ...alone, holds }
     this.#server.runner.run(
       {
         script: scripts.acquireRead,
@@ -134,12 +135,11 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
     )
   }
 
-  write(
-    { owner, leaseMs, beside, waits, callMs }: WaitingAttempt,
-    reply: Reply<AcquireAnswer | HeldSince>,
-  ): void {
+  write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | HeldSince>): void {
+    const { owner, leaseMs, beside, waits, callMs } = attempt
     const { prefix, six } = this.#keys
-    const asked = { owner, leaseMs, prefix, beside, client: waits ? this.#clientId : '' }
+    const client = waits ? this.#clientId : ''
+    const asked = { owner, leaseMs, prefix, beside, client, waitingMs: countsForMs(attempt) }
     this.#server.runner.run(
       {
         script: scripts.acquireWrite,
@@ -154,7 +154,8 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
 
   rewrites({ owner, holds, token, leaseMs, callMs }: Reentry, reply: Reply<ReenterAnswer>): void {
     const { prefix, six } = this.#keys
-    const asked = { owner, leaseMs, prefix, beside: '', client: '', holds, token }
+    const alone = { beside: '', client: '', waitingMs: 0 }
+    const asked = { owner, leaseMs, prefix, ...alone, holds, token }
     this.#server.runner.run(
       {
         script: scripts.acquireWrite,
