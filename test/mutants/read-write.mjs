@@ -1,5 +1,6 @@
 const SCRIPTS = 'test/lua/read-write.test.ts'
 const LOCK = 'test/read-write/read-write-lock.test.ts'
+const TURNS = 'test/read-write/turns.test.ts'
 
 /** Of the read-write lock. */
 export const readWrite = [
@@ -106,9 +107,36 @@ export const readWrite = [
     id: 'write-outlives-its-lease',
     mistake: 'A fixed lease to write goes on for as long as its owner reads.',
     file: 'src/locks/read-write/read-write-verbs.ts',
-    search: 'setTimeout(() => remote.abandon(owner, 0, 0, isLast), AFTER_EXPIRY_MS).unref()',
-    replace: 'void owner',
+    search: 'setTimeout(takeOut, AFTER_EXPIRY_MS).unref()',
+    replace: 'void takeOut',
     test: LOCK,
     name: 'a fixed lease to write ends by itself, also where its owner reads on',
+  },
+  {
+    id: 'early-message-forgotten',
+    mistake: 'A message is lost on a waiter that comes before the answer to who it is for.',
+    file: 'src/locks/read-write/read-write-verbs.ts',
+    search: 'else if (this.#asking > 0) this.#early.add(message)',
+    replace: 'else this.#early.clear()',
+    test: TURNS,
+    name: 'is not lost on one who waits to write',
+  },
+  {
+    id: 'sleeper-forgotten',
+    mistake: 'Who sleeps behind one of its own client is not woken when that one gives up.',
+    file: 'src/local/local-lock.ts',
+    search: 'first.waitsHere && !this.keepsOut(first.request)',
+    replace: 'first.waitsHere && this.services === undefined',
+    test: TURNS,
+    name: 'who sleeps behind one of its client that leaves is the next to ask',
+  },
+  {
+    id: 'phase-for-known-writers-alone',
+    mistake: 'A writer who comes as another leaves goes before those who waited to read.',
+    file: 'lua/parts/read-write-lock.lua',
+    search: '    if areReadersFirst then\n',
+    replace: '    if areReadersFirst and writer then\n',
+    test: SCRIPTS,
+    name: 'are let in before a writer too who had not waited yet',
   },
 ]
