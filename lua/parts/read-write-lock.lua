@@ -89,6 +89,25 @@ local function dropDead(keys)
   return left
 end
 
+-- So many are looked at one by one.
+local FEW = 32
+
+-- Whether more than one reads of more than a few, as some of them tell: when all of many leave, each need not look
+-- at all others. Where the longest lease has ended, one of those is to last for as long.
+local function isReadByMany(keys, hasLongestEnded)
+  if redis.call('HLEN', keys.lock) <= FEW then
+    return false
+  end
+  local longestMs = redis.call('PTTL', keys.lock)
+  local alive, isAsLong = 0, not hasLongestEnded
+  for _, field in ipairs(redis.call('HRANDFIELD', keys.lock, 8)) do
+    local ttlMs = field == 'mode' and -2 or readerTtlMs(keys, field, 1)
+    alive = alive + (ttlMs == -2 and 0 or 1)
+    isAsLong = isAsLong or ttlMs ~= -2 and longestMs - ttlMs < 100
+  end
+  return alive > 1 and isAsLong
+end
+
 -- Who of them has waited for the longest and still does; since when, and for how much longer that counts.
 local function firstOf(keys, queue)
   local nowMs = serverTimeUs() / 1000

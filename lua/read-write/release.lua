@@ -93,6 +93,12 @@ local writer, sinceUs = firstOf(keys, keys.writers)
 -- Those of Redisson who wait look at the expiry of the lock alone: it is to be that of the longest lease left,
 -- and this may have been the longest. The two are set together, but not in one moment on every server.
 local wasLongest = redis.call('PTTL', keys.lock) - leftMs < 100
+if isReadByMany(keys, wasLongest) then
+  if isUpgradable(owner) and not writer then
+    tellNext(keys, publish, channel, true)
+  end
+  return { 'freed', 0 }
+end
 local left = (writer or wasLongest) and dropDead(keys)
 if left == 0 then
   return { 'freed', wake(keys, publish, channel, false, false, claimMs) }

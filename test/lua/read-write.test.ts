@@ -321,6 +321,22 @@ describe('who waits to write', () => {
   })
 })
 
+test('many who read leave in about the time that each takes, and the last lets the one in who waits to write', async () => {
+  const looks = async () =>
+    Number(/cmdstat_pttl:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
+  const readers = Array.from({ length: 300 }, (_, i) => `c:${i}`)
+  await Promise.all(readers.map((reader) => read(reader)))
+  const [, , since] = await write('d:1', { client: 'd' })
+  const before = await looks()
+  for (const reader of readers.slice(1)) {
+    expect(await release(reader)).toEqual(['freed', 0])
+  }
+  // Were each to look at all the others it would be 45,000.
+  expect((await looks()) - before).toBeLessThan(5_000)
+  expect(await told(() => release('c:0'))).toEqual(['00', since])
+  expect((await write('d:1', { client: 'd' }))[0]).toBe('granted')
+})
+
 test('a reader of Redisson that has re-entered has the lock for as long as the lock goes on', async () => {
   // Before 4.0 its watchdog renews that alone.
   const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'

@@ -59,7 +59,7 @@ test('a writer who waits is let in by the last reader, and keeps new ones out', 
   await listening()
   expect(await third.getReadWriteLock('it').readLock().tryLock()).toBeNull()
   await reading.release()
-  const lease = await within(500, writing)
+  const lease = await within(800, writing)
   await lease.release()
 })
 
@@ -79,10 +79,10 @@ test('readers who waited while somebody wrote go in together, before the next wr
   const next = take('writes', d?.writeLock().lock())
   await listening(3)
   await writing?.release()
-  const leases = await within(1_000, Promise.all(readers))
+  const leases = await within(5_000, Promise.all(readers))
   expect(order).toEqual(['reads', 'reads', 'reads', 'reads'])
   await Promise.all(leases.map((lease) => lease.release()))
-  await (await within(1_000, next)).release()
+  await (await within(5_000, next)).release()
 })
 
 test('a stream of readers starves no writer', async () => {
@@ -114,13 +114,13 @@ test('whoever writes may read, and goes on reading', async () => {
   const writing = await lock.writeLock().lock()
   const waiting = rig.client().getReadWriteLock('it').readLock().lock()
   await listening()
-  const reading = await within(500, lock.readLock().lock())
+  const reading = await within(5_000, lock.readLock().lock())
   expect(reading.token).toBe(writing.token)
   const seen = isSettled(waiting)
   await pause(30)
   expect(seen.settled).toBe(false)
   await writing.release()
-  const other = await within(500, waiting)
+  const other = await within(800, waiting)
   expect(reading.valid).toBe(true)
   expect(
     await lock
@@ -136,7 +136,7 @@ test('whoever reads and asks to write is refused at once, and reads on', async (
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })
   const reading = await lock.readLock().lock()
-  const { error } = await outcome(within(500, lock.writeLock().lock()))
+  const { error } = await outcome(within(5_000, lock.writeLock().lock()))
   expect(error).toMatchObject({ code: 'HOLDFAST_UPGRADE', lockName: 'it' })
   expect(reading.valid).toBe(true)
   expect(await reading.release()).toBe(true)
@@ -157,7 +157,7 @@ test('whoever has the upgradable lock goes on to write when the others have read
   await listening(2)
   expect(isSettled(writing).settled).toBe(false)
   await reading.release()
-  const lease = await within(1_000, writing)
+  const lease = await within(5_000, writing)
   expect(lease.token).toBeGreaterThan(upgradable.token)
   expect((await lock.inspect()).mode).toBe('write')
   await lease.release()
@@ -179,7 +179,7 @@ test('who waits for the upgradable lock is woken by its release, while others re
   const second = rig.client().getReadWriteLock('it').upgradableLock().lock()
   await listening()
   await first.release()
-  await (await within(700, second)).release()
+  await (await within(800, second)).release()
   await reading.release()
 })
 
@@ -189,11 +189,11 @@ test('a reader re-enters while a writer waits', async () => {
   const first = await lock.lock()
   const writing = rig.client().getReadWriteLock('it').writeLock().lock()
   await listening()
-  const second = await within(500, lock.lock())
+  const second = await within(5_000, lock.lock())
   expect(await lock.holdCount()).toBe(2)
   await first.release()
   await second.release()
-  await (await within(500, writing)).release()
+  await (await within(800, writing)).release()
 })
 
 test('a writer who gives up lets those in who waited behind it', async () => {
@@ -207,7 +207,7 @@ test('a writer who gives up lets those in who waited behind it', async () => {
   await listening(2)
   leaving.abort()
   await writing
-  await (await within(700, behind)).release()
+  await (await within(800, behind)).release()
   await reading.release()
 })
 
@@ -250,7 +250,7 @@ test('force takes it from all who read, or from who writes', async () => {
   expect(await lock.writeLock().forceUnlock()).toBe(false)
   expect(await lock.readLock().forceUnlock()).toBe(true)
   expect(reading[0]?.signal.reason).toMatchObject({ reason: 'forced' })
-  const writing = await within(500, rig.client().getReadWriteLock('it').writeLock().lock())
+  const writing = await within(800, rig.client().getReadWriteLock('it').writeLock().lock())
   expect(await lock.readLock().isLocked()).toBe(false)
   expect(await lock.writeLock().isLocked()).toBe(true)
   expect(await lock.writeLock().remainingMs()).toBeGreaterThan(5_000)
