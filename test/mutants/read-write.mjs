@@ -119,7 +119,7 @@ export const readWrite = [
     search: 'else if (this.#asking > 0) this.#early.add(message)',
     replace: 'else this.#early.clear()',
     test: TURNS,
-    name: 'is not lost on one who waits to write',
+    name: 'is not lost on one who waits to',
   },
   {
     id: 'sleeper-forgotten',

@@ -95,7 +95,7 @@ const operations: Operation[] = [
     {
       operation: `renewal of one who has it to ${side}`,
       script: renewReadWrite,
-      leaseMs: 1_800,
+      leaseMs: 3_600,
       prepare: (scene) => take(scene, side),
       act: async (scene, trap) => {
         await trap.seen
@@ -163,7 +163,7 @@ async function checkExclusion({ theirs, held }: Scene): Promise<void> {
 async function releaseAll(scene: Scene): Promise<void> {
   const tokens = scene.held.map(({ lease }) => lease.token)
   for (const { lease } of scene.held.splice(0).reverse()) expect(await lease.release()).toBe(true)
-  const lease = await within(2_500, scene.theirs.writeLock().lock())
+  const lease = await within(8_000, scene.theirs.writeLock().lock())
   if (tokens.length > 0) expect(lease.token).toBeGreaterThan(Math.max(...tokens))
   await lease.release()
 }
@@ -175,7 +175,7 @@ async function meets(one: Operation, cell: Fault): Promise<void> {
   await one.prepare(scene)
   const trap = rig.proxy.onNextRequest(requestsOf(one.script, scene.name), cell.action)
 
-  await within(3_500, one.act(scene, trap))
+  await within(8_000, one.act(scene, trap))
   await trap.seen
   await checkCounts(scene)
   await checkExclusion(scene)

@@ -13,6 +13,7 @@ import type { Channels } from './channels.ts'
 import { refuseOthers } from './kind-of-lock.ts'
 import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
+import { timeUs } from './moments.ts'
 import { isUpgradable, isWriter, type ReadWriteRecord } from './read-write-record.ts'
 import { ReadWriteTurns } from './read-write-turns.ts'
 import { GOES_ON, type Wanted, waitingClients } from './waiting-record.ts'
@@ -178,8 +179,8 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         mode: holders.length === 0 ? null : readWrite.mode,
         holders,
         token: record.counter?.token ?? null,
-        waitingToRead: waitingClients(readWrite.waiting, 'read', now),
-        waitingToWrite: waitingClients(readWrite.waiting, 'write', now),
+        waitingToRead: waitingClients(readWrite.waiting, 'read', timeUs(now)),
+        waitingToWrite: waitingClients(readWrite.waiting, 'write', timeUs(now)),
       }
     })
   }

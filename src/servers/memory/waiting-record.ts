@@ -1,5 +1,4 @@
 import { MOST_LISTED, type WaitingClient } from '../answers.ts'
-import { timeUs } from './moments.ts'
 
 /** What a client waits for. */
 export type Wanted = 'read' | 'write'
@@ -130,11 +129,11 @@ export class WaitingRecord {
 export function waitingClients(
   waiting: WaitingRecord,
   wanted: Wanted,
-  now: number,
+  nowUs: number,
 ): WaitingClient[] {
   const listed = waiting.list(wanted).slice(0, MOST_LISTED)
   return listed.map(({ client, sinceUs }) => {
-    const waitedMs = Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000))
+    const waitedMs = Math.max(0, Math.round((nowUs - sinceUs) / 1_000))
     return { client, waitedMs: sinceUs === GOES_ON ? null : waitedMs }
   })
 }
