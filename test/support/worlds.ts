@@ -194,17 +194,13 @@ export const worlds: readonly World[] = [
     const instance = new UserInstance(server)
     return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
   }),
-  ...(few ? [] : [memory, serverByUrl(), prefixedServer()]),
+  ...(few ? [] : [memory, prefixedServer()]),
 ]
-
-function serverByUrl(): World {
-  return singleServer('one server, by URL', ({ url }) => ({ redis: url }))
-}
 
 function prefixedServer(): World {
   return singleServer(
-    'one server, with a key prefix',
-    ({ host, port }) => ({ redis: { host, port, keyPrefix: 'app:' } }),
+    'one server, by URL, with a key prefix',
+    ({ url }) => ({ redis: `${url}?keyPrefix=app:` }),
     { keyPrefix: 'app:' },
   )
 }
