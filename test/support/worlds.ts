@@ -223,7 +223,7 @@ export const quorumWorlds: readonly World[] = few
   ? [masters('a quorum of one', 1)]
   : [
       masters('a quorum of one', 1),
-      masters('five masters', 5),
+      masters('three masters', 3),
       masters('five masters, two of them dead', 5, { dead: 2 }),
     ]
 
