@@ -194,17 +194,13 @@ export const worlds: readonly World[] = [
     const instance = new UserInstance(server)
     return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
   }),
-  ...(few ? [] : [memory, serverByUrl(), prefixedServer()]),
+  ...(few ? [] : [memory, prefixedServer()]),
 ]
-
-function serverByUrl(): World {
-  return singleServer('one server, by URL', ({ url }) => ({ redis: url }))
-}
 
 function prefixedServer(): World {
   return singleServer(
-    'one server, with a key prefix',
-    ({ host, port }) => ({ redis: { host, port, keyPrefix: 'app:' } }),
+    'one server, by URL, with a key prefix',
+    ({ url }) => ({ redis: `${url}?keyPrefix=app:` }),
     { keyPrefix: 'app:' },
   )
 }
@@ -227,7 +223,7 @@ export const quorumWorlds: readonly World[] = few
   ? [masters('a quorum of one', 1)]
   : [
       masters('a quorum of one', 1),
-      masters('five masters', 5),
+      masters('three masters', 3),
       masters('five masters, two of them dead', 5, { dead: 2 }),
     ]
 
