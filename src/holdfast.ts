@@ -11,6 +11,8 @@ import type { LockKind } from './local/lock-kind.ts'
 import { FairLocks } from './locks/fair/fair-locks.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { MultiLock } from './locks/multi/multi-lock.ts'
+import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
+import { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
 import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
@@ -36,6 +38,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #backend: Backend
   /** Undefined where the place has no fair locks. */
   readonly #fairKind: FairLocks | undefined
+  /** Undefined where the place has none. */
+  readonly #readWriteKinds: ReadWriteKinds | undefined
   readonly #redLocks: RedLocks
   #closing: Promise<void> | undefined
 
@@ -70,6 +74,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const fairServer = server.fairFor?.(this.id, settings.label)
     this.#backend = new Backend(client, this.#place)
     this.#fairKind = fairServer && new FairLocks(server, fairServer, systemClock)
+    const readWriteServer = server.readWriteFor?.(this.id)
+    this.#readWriteKinds = readWriteServer && new ReadWriteKinds(readWriteServer)
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
@@ -106,6 +112,25 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       )
     }
     return this.#lock(name, options, this.#fairKind)
+  }
+
+  /**
+   * A lock that many may have at once to read, or one to write.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
+   * masters: who waits for whom is known to one server only
+   */
+  getReadWriteLock(name: string, options: GetLockOptions = {}): ReadWriteLock {
+    if (this.#readWriteKinds === undefined) {
+      throw new InvalidArgumentError(
+        `Read-write lock ${show(name)}: it needs one server, and this client has independent masters. ` +
+          'Use getLock() here, or a client with `redis`.',
+      )
+    }
+    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
+    const owner = ownerOf(options, this.id)
+    return new ReadWriteLock(name, rawName, owner, this.#backend.registry, this.#readWriteKinds)
   }
 
   /**

@@ -10,6 +10,7 @@ export {
   RedisRefusedError,
   RedisUnavailableError,
   UnsupportedServerError,
+  UpgradeError,
 } from './errors.ts'
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
@@ -17,6 +18,7 @@ export type { Lease } from './lease/lease.ts'
 export type { HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
+export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 export type {
   GetLockOptions,
   HoldfastOptions,
@@ -25,4 +27,9 @@ export type {
   WatchdogThreadOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
-export type { QueueEntry } from './servers/answers.ts'
+export type {
+  QueueEntry,
+  ReadWriteFacts,
+  ReadWriteHolder,
+  WaitingClient,
+} from './servers/answers.ts'

@@ -4,6 +4,7 @@ import type { AcquireAnswer } from '../servers/answers.ts'
 import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { type Asked, Asking, abandonName, callMsFor, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
+import { kindOf } from './kind-verbs.ts'
 import { newLease } from './local-lease.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
@@ -52,6 +53,12 @@ export abstract class LocalWaiter extends Waiter {
     // A listener may have released it.
     if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
+    if (request.kind.isShared) {
+      for (const other of waiters.sharedAtFront()) {
+        if (other.contending) other.wakeEvent.set()
+        else other.contend()
+      }
+    }
     for (const other of waiters.queuedWith(this)) {
       if (other.contending) other.wakeEvent.set()
       else if (lock.holds.of(request.owner, other.request.kind) === hold) reenter(lock, hold, other)
@@ -76,7 +83,8 @@ export class RacingWaiter extends LocalWaiter {
     if (lock.waiters.first !== undefined || lock.keepsOut(this.request)) lock.announce(this)
     // Whoever hears of it may abort.
     if (this.settled) return
-    lock.waiters.queue(this)
+    if (lock.holds.beside(this.request) === undefined) lock.waiters.queue(this)
+    else lock.waiters.queueFirst(this)
     lock.advance()
   }
 
@@ -106,6 +114,7 @@ export class RacingWaiter extends LocalWaiter {
     const { lock, request, wakeEvent } = this
     const { handOverBudget } = lock
     wakeEvent.reset()
+    this.waitsHere = false
     const own = this.settled ? undefined : lock.holds.of(request.owner, request.kind)
     if (this.settled) {
       this.#end()
@@ -115,7 +124,7 @@ export class RacingWaiter extends LocalWaiter {
     } else if (this.asksOnce) {
       this.#ask()
     } else if (lock.keepsOut(request)) {
-      wakeEvent.wake(this)
+      this.#sleepHere()
     } else if (handOverBudget.awayMs > 0) {
       wakeEvent.wake(this, handOverBudget.awayMs)
     } else if (handOverBudget.isPolite) {
@@ -137,12 +146,18 @@ export class RacingWaiter extends LocalWaiter {
       return
     }
     const callMs = callMsFor(this)
+    const waits = !this.asksOnce
     const attempt = {
       owner: nameOf(this),
       leaseMs: request.leaseMs,
       reserve: lock.waiters.isShared ? RESERVE : 0,
       callMs,
+      beside: lock.holds.beside(request)?.id.wireOwner,
+      waits,
+      leftMs: this.leftMs,
+      isLast: lock.waiters.isLastOfKind(this),
     }
+    this.queued ||= waits && kindOf(request).announcesWaits === true
     const { together = lock.remoteOf(request) } = request
     const heard = (asked: Asked<AcquireAnswer>) => this.#safely(() => this.#heard(asked))
     together.acquire(attempt, new Asking(lock, this, callMs, heard))
@@ -168,8 +183,10 @@ export class RacingWaiter extends LocalWaiter {
     } else if (!this.asksOnce) {
       lock.announce(this)
       const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
+      // Of several who may have it beside each other the first asks again.
+      if (lock.waiters.first !== this) this.#sleepHere()
       // A client that has a majority may pass the lock around while nobody seems to wait.
-      if (splitMs === undefined) wakeEvent.wake(this, listenMs)
+      else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
       else setTimeout(() => this.woken(), splitMs)
     } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
       this.#splits += 1
@@ -179,6 +196,11 @@ export class RacingWaiter extends LocalWaiter {
       if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
       this.woken()
     }
+  }
+
+  #sleepHere(): void {
+    this.waitsHere = true
+    this.wakeEvent.wake(this)
   }
 
   #end(): void {

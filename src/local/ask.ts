@@ -33,7 +33,8 @@ export function callMsFor({ retryBudget, leftMs }: Waiter): number {
 
 /** The name that the waiter asks under: its own until it is granted, or has given up. */
 export function nameOf(waiter: Waiter): string {
-  waiter.wireOwner ??= waiter.request.owner.newName()
+  const { owner, kind } = waiter.request
+  waiter.wireOwner ??= owner.newName() + (kind.nameSuffix ?? '')
   return waiter.wireOwner
 }
 

@@ -34,6 +34,12 @@ export class HoldSet {
     return undefined
   }
 
+  /** The hold that the owner has as another kind than the one it asks for. */
+  beside({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): Hold | undefined {
+    if (this.isEmpty) return undefined
+    return this.all.find((hold) => hold.owner === owner && hold.kind.isShared !== kind.isShared)
+  }
+
   /** Whether a request has to wait for one of them: for another owner's, unless both are of shared kinds. */
   keepsOut({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): boolean {
     if (this.#exclusive !== undefined && this.#exclusive.owner !== owner) return true

@@ -6,7 +6,10 @@ import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
 /** The verbs that one kind of lock has at the place where its locks live. */
 export interface KindVerbs
   extends Pick<RemoteLock, 'acquire' | 'reenter' | 'release' | 'abandon' | 'ranOut' | 'listen'>,
-    Partial<Pick<RemoteLock, 'handOver'>> {}
+    Partial<Pick<RemoteLock, 'handOver'>> {
+  /** The same for kinds whose waiters are told by the same messages; left out where it is these verbs. */
+  readonly listensWith?: object
+}
 
 /** Renews leases, and says which of them one request can be about. */
 export type Renewal = Pick<LockServer, 'renew' | 'groups'>
@@ -15,6 +18,10 @@ export type Renewal = Pick<LockServer, 'renew' | 'groups'>
 interface LockThere {
   readonly rawName: string
   readonly remote: RemoteLock
+  /** Those of this client who want it, and who of them is next to ask. */
+  readonly waiters: {
+    readonly first: { readonly request: { readonly kind: HoldKind } } | undefined
+  }
 }
 
 /** How locks of one kind are acquired and released at their place, and how their leases are renewed. */
@@ -24,6 +31,8 @@ export interface RemoteKind extends HoldKind {
    * the place has for every lock. Without a `handOver` no release passes the lock on inside the client.
    */
   newVerbs?(lock: LockThere): KindVerbs
+  /** Whether its place knows who waits, and has to be told of who waits no more. */
+  readonly announcesWaits?: true
   /** Left out where its leases are renewed together with those of every lock. */
   readonly renewal?: Renewal
 }

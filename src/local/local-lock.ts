@@ -192,6 +192,8 @@ export class LocalLock extends Linked<LocalLock> {
       this.tasks.settle()
     } else if (!first.contending) {
       first.contend()
+    } else if (first.waitsHere && !this.keepsOut(first.request)) {
+      first.wakeEvent.set()
     }
   }
 

@@ -122,6 +122,37 @@ export interface LockFacts {
   readonly queueLength: number
 }
 
+/** A read-write lock as the server sees it. */
+export interface ReadWriteFacts {
+  /** How it is held; null when it is free. */
+  readonly mode: 'read' | 'write' | null
+  /** Who has it: several who read, or one who writes, and may read as well. */
+  readonly holders: readonly ReadWriteHolder[]
+  /** The last fencing token issued, or null when none is remembered. */
+  readonly token: number | null
+  /** The clients in which somebody waits to read, the first 1,000. */
+  readonly waitingToRead: readonly WaitingClient[]
+  /** The same for those who wait to write, the next one first. */
+  readonly waitingToWrite: readonly WaitingClient[]
+}
+
+export interface ReadWriteHolder {
+  /** `<clientId>:<owner>`, with `:write` of one who writes. */
+  readonly owner: string
+  readonly holdCount: number
+  /** What is left of its lease in milliseconds; null without an expiry. */
+  readonly ttlMs: number | null
+}
+
+export interface WaitingClient {
+  readonly client: string
+  /**
+   * Since when, by the clock of the server, in milliseconds; null for who has the upgradable lock and waits to
+   * write, before all others.
+   */
+  readonly waitedMs: number | null
+}
+
 /** Of that, who has the lock. */
 export type HolderFacts = Pick<LockFacts, 'holder' | 'holdCount' | 'ttlMs' | 'token'>
 

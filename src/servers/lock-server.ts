@@ -11,8 +11,12 @@ import type {
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
 import type { FairServer } from './fair-server.ts'
+import type { ReadWriteServer } from './read-write-server.ts'
 import type { Reply } from './reply.ts'
+import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
+
+export type { Attempt, Ending, Reentry } from './requests.ts'
 
 /**
  * What a place where locks live must be able to do: one server, a majority of several, or another.
@@ -46,6 +50,8 @@ export interface LockServer {
   identify(callMs: number): Promise<string | null>
   /** The fair locks there, as one client has places in their queues. Left out where there are none. */
   fairFor?(clientId: string, label: string): FairServer
+  /** The read-write locks there, as one client waits for them. Left out where there are none. */
+  readWriteFor?(clientId: string): ReadWriteServer
   /** Why it cannot be a vote among several, in words that follow the name of a lock; null when it can. */
   readonly whyNoVote: string | null
   /** How long after its deadline a request may still run, in milliseconds. */
@@ -105,27 +111,6 @@ export interface RemoteLock {
   listen(onWake: (message?: string) => void): Subscription
 }
 
-/** A first acquisition. */
-export interface Attempt {
-  /** The name that it is asked for in: no other attempt has it. */
-  readonly owner: string
-  readonly leaseMs: number
-  /** How many tokens are wanted beside the one. */
-  readonly reserve: number
-  readonly callMs: number
-}
-
-/** One more acquisition of a hold. */
-export interface Reentry {
-  readonly owner: string
-  /** Of the hold. */
-  readonly token: number
-  /** The count wanted afterwards. */
-  readonly holds: number
-  readonly leaseMs: number
-  readonly callMs: number
-}
-
 export interface Passing {
   readonly from: { readonly owner: string; readonly token: number }
   readonly to: { readonly owner: string; readonly leaseMs: number }
@@ -136,14 +121,5 @@ export interface Passing {
   readonly listening: number | null
   /** How many tokens are wanted beside the one. */
   readonly reserve: number
-  readonly callMs: number
-}
-
-export interface Ending {
-  readonly owner: string
-  /** The count wanted afterwards; 0 frees the lock. */
-  readonly holds: number
-  /** Of the hold; '' ends whatever hold that owner has. */
-  readonly token: number | ''
   readonly callMs: number
 }

@@ -11,7 +11,7 @@ export const NO_EXPIRY_POLL_MS = 5_000
 const SHORT_MS = 5
 const LONGEST_SHORT_MS = 128
 
-type Listenable = Pick<RemoteLock, 'listen'>
+type Listenable = Pick<RemoteLock, 'listen'> & { readonly listensWith?: object }
 
 /** Whose waiters they are. */
 interface Host {
@@ -22,7 +22,7 @@ interface Host {
 /** Listens for releases by other clients, while anybody of one local lock waits for them. */
 export class ReleaseListener {
   readonly #host: Host
-  #remote: Listenable | undefined
+  #source: object | undefined
   #listening: Subscription | null = null
   #shortMs = 1
 
@@ -48,10 +48,11 @@ export class ReleaseListener {
    * @returns how long to wait for a message before looking again, in milliseconds
    */
   listen(remote: Listenable, ttlMs: number): number {
-    if (remote !== this.#remote) {
+    const source = remote.listensWith ?? remote
+    if (source !== this.#source) {
       this.#listening?.stop()
       this.#listening = null
-      this.#remote = remote
+      this.#source = source
     }
     this.#listening ??= remote.listen(() => this.#host.mayBeFree())
     const freeMs = ttlMs >= 0 ? this.#untilFree(ttlMs) : NO_EXPIRY_POLL_MS

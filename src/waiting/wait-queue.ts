@@ -24,6 +24,26 @@ export class WaitQueue {
     return this.#size > 1
   }
 
+  /** Whether nobody in the queue wants the same kind and has not asked yet. */
+  isLastOfKind(waiter: Waiter): boolean {
+    if (this.#queue.size < 2) return true
+    const { kind } = waiter.request
+    for (const one of this.#queue) {
+      if (one !== waiter && !one.contending && one.request.kind === kind) return false
+    }
+    return true
+  }
+
+  /** Those at the front who may have it beside each other. */
+  sharedAtFront(): Waiter[] {
+    const some: Waiter[] = []
+    for (const one of this.#queue) {
+      if (!one.request.kind.isShared) break
+      some.push(one)
+    }
+    return some
+  }
+
   /** Whose turn it is. */
   get first(): Waiter | undefined {
     return this.#queue.first
@@ -40,6 +60,11 @@ export class WaitQueue {
 
   queue(waiter: Waiter): void {
     this.#queue.add(waiter)
+  }
+
+  /** Those who wait here may wait for its owner. */
+  queueFirst(waiter: Waiter): void {
+    this.#queue.addFirst(waiter)
   }
 
   /** No turn will come for it; it is still waited for. */

@@ -49,6 +49,8 @@ export abstract class Waiter extends Linked<Waiter> {
   readonly wakeEvent = new WakeEvent()
   /** Whether its turn has come and it looks after itself. */
   contending = false
+  /** Whether it sleeps until this client has the lock no more, or until it is the first here. */
+  waitsHere = false
   /** Whether it is known, and was told, that it has to wait for somebody else. */
   announced = false
   /** The name that it asks under, once it has asked. */

@@ -28,7 +28,7 @@ describeLocks('for whom unlock() and isHeld() act: the caller', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
-  test('unlock() inside using() does not end what using() holds', async () => {
+  stage.testOfExclusion('unlock() inside using() does not end what using() holds', async () => {
     const client = stage.world.newClient()
     const other = stage.world.newClient()
     const lock = stage.getLock(client, 'it')

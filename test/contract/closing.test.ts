@@ -8,20 +8,23 @@ describeLocks('close() of the client', (stage) => {
     return list.trim().split('\n').length
   }
 
-  test('releases all that is held, re-entered or not, and tells those who wait elsewhere', async () => {
-    const client = stage.world.newClient()
-    const lock = stage.getLock(client, 'a', { owner: client.owner() })
-    const leases = [await lock.lock(), await lock.lock(), await stage.getLock(client, 'b').lock()]
-    const other = stage.getLock(stage.world.newClient(), 'a')
-    const waiting = other.lock()
-    await eventually(async () => (await other.inspect()).waiters === 1)
-    await client.close()
-    expect(leases.map((lease) => lease.valid)).toEqual([false, false, false])
-    expect(await stage.holds('b')).toEqual([])
-    const next = await waiting
-    expect(await stage.fields('a')).toEqual({ [next.owner]: 1 })
-    await next.release()
-  })
+  stage.testOfExclusion(
+    'releases all that is held, re-entered or not, and tells those who wait elsewhere',
+    async () => {
+      const client = stage.world.newClient()
+      const lock = stage.getLock(client, 'a', { owner: client.owner() })
+      const leases = [await lock.lock(), await lock.lock(), await stage.getLock(client, 'b').lock()]
+      const other = stage.getLock(stage.world.newClient(), 'a')
+      const waiting = other.lock()
+      await eventually(async () => (await other.inspect()).waiters === 1)
+      await client.close()
+      expect(leases.map((lease) => lease.valid)).toEqual([false, false, false])
+      expect(await stage.holds('b')).toEqual([])
+      const next = await waiting
+      expect(await stage.fields('a')).toEqual({ [next.owner]: 1 })
+      await next.release()
+    },
+  )
 
   test('aborts the signal of what was held, for those who still work', async () => {
     const client = stage.world.newClient()
@@ -31,29 +34,32 @@ describeLocks('close() of the client', (stage) => {
     expect(signal.reason).toBeInstanceOf(ClosedError)
   })
 
-  test('ends every wait with a ClosedError, here and elsewhere, and nothing comes after', async () => {
-    const client = stage.world.newClient()
-    const far = stage.getLock(stage.world.newClient(), 'far')
-    const lease = await far.lock()
-    const near = stage.getLock(client, 'near')
-    await near.lock()
-    const waits = [
-      near.lock(),
-      near.tryLock(10_000),
-      stage.getLock(client, 'far').lock(),
-      stage.getLock(client, 'far').using(() => 'ran'),
-      stage.getLock(client, 'far').tryLock(10_000),
-    ].map((wait) => wait.catch((error) => error))
-    await eventually(async () => (await far.inspect()).waiters === 1)
-    await client.close()
-    for (const error of await Promise.all(waits)) {
-      expect(error).toBeInstanceOf(ClosedError)
-      expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
-    }
-    await lease.release()
-    expect(await stage.holds('near')).toEqual([])
-    expect(await stage.holds('far')).toEqual([])
-  })
+  stage.testOfExclusion(
+    'ends every wait with a ClosedError, here and elsewhere, and nothing comes after',
+    async () => {
+      const client = stage.world.newClient()
+      const far = stage.getLock(stage.world.newClient(), 'far')
+      const lease = await far.lock()
+      const near = stage.getLock(client, 'near')
+      await near.lock()
+      const waits = [
+        near.lock(),
+        near.tryLock(10_000),
+        stage.getLock(client, 'far').lock(),
+        stage.getLock(client, 'far').using(() => 'ran'),
+        stage.getLock(client, 'far').tryLock(10_000),
+      ].map((wait) => wait.catch((error) => error))
+      await eventually(async () => (await far.inspect()).waiters === 1)
+      await client.close()
+      for (const error of await Promise.all(waits)) {
+        expect(error).toBeInstanceOf(ClosedError)
+        expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+      }
+      await lease.release()
+      expect(await stage.holds('near')).toEqual([])
+      expect(await stage.holds('far')).toEqual([])
+    },
+  )
 
   test('makes every later call reject', async () => {
     const client = stage.world.newClient()
@@ -108,7 +114,7 @@ describeLocks('close() of the client', (stage) => {
     }
   })
 
-  test('ends its connections, and no others', async () => {
+  stage.testOfExclusion('ends its connections, and no others', async () => {
     const client = stage.world.newClient()
     const lock = stage.getLock(client, 'it')
     const holder = stage.getLock(stage.world.newClient(), 'it')

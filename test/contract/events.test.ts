@@ -37,25 +37,28 @@ describeLocks('the events', (stage) => {
     expect(events.map(([name]) => name)).toEqual(['acquired', 'released'])
   })
 
-  test('tell each acquisition that has to wait once, and how long it was', async () => {
-    const [one, two] = [stage.world.newClient(), stage.world.newClient()]
-    const events = record(two)
-    const lease = await stage.getLock(one, 'it').lock()
-    const waiting = stage.getLock(two, 'it').lock()
-    await eventually(() => events.length > 0)
-    const start = performance.now()
-    await eventually(() => performance.now() - start > 60)
-    await lease.release()
-    const next = await waiting
-    await next.release()
-    expect(events.map(([name]) => name)).toEqual(['wait', 'acquired', 'released'])
-    expect(events[0]?.[1]).toEqual({ name: 'it' })
-    const [, { waitedMs }] = events[1] as [string, { waitedMs: number }]
-    expect(waitedMs).toBeGreaterThan(55)
-    expect(waitedMs).toBeLessThan(10_000)
-  })
+  stage.testOfExclusion(
+    'tell each acquisition that has to wait once, and how long it was',
+    async () => {
+      const [one, two] = [stage.world.newClient(), stage.world.newClient()]
+      const events = record(two)
+      const lease = await stage.getLock(one, 'it').lock()
+      const waiting = stage.getLock(two, 'it').lock()
+      await eventually(() => events.length > 0)
+      const start = performance.now()
+      await eventually(() => performance.now() - start > 60)
+      await lease.release()
+      const next = await waiting
+      await next.release()
+      expect(events.map(([name]) => name)).toEqual(['wait', 'acquired', 'released'])
+      expect(events[0]?.[1]).toEqual({ name: 'it' })
+      const [, { waitedMs }] = events[1] as [string, { waitedMs: number }]
+      expect(waitedMs).toBeGreaterThan(55)
+      expect(waitedMs).toBeLessThan(10_000)
+    },
+  )
 
-  test('tell of no wait where nobody waits', async () => {
+  stage.testOfExclusion('tell of no wait where nobody waits', async () => {
     const [one, two] = [stage.world.newClient(), stage.world.newClient()]
     const events = record(two)
     const lease = await stage.getLock(one, 'it').lock()
@@ -64,7 +67,7 @@ describeLocks('the events', (stage) => {
     await lease.release()
   })
 
-  test('let a listener abort the wait that it is told of', async () => {
+  stage.testOfExclusion('let a listener abort the wait that it is told of', async () => {
     const client = stage.world.newClient()
     const lease = await stage.getLock(client, 'it').lock()
     const abort = new AbortController()
@@ -77,7 +80,7 @@ describeLocks('the events', (stage) => {
     await next?.release()
   })
 
-  test('let a listener release the hold that it is told of', async () => {
+  stage.testOfExclusion('let a listener release the hold that it is told of', async () => {
     const [one, two] = [stage.world.newClient(), stage.world.newClient()]
     const busy = await stage.getLock(one, 'it').lock()
     const lock = stage.getLock(two, 'it', { owner: two.owner() })
@@ -97,24 +100,27 @@ describeLocks('the events', (stage) => {
     await second?.release()
   })
 
-  test('tell the release before the next acquisition when the lock is handed over', async () => {
-    const client = stage.world.newClient()
-    const events = record(client)
-    const lock = stage.getLock(client, 'it')
-    const tokens: number[] = []
-    const work = () => lock.using(({ token }) => void tokens.push(token))
-    await Promise.all([work(), work(), work()])
-    const seen = events
-      .filter(([name]) => name !== 'wait')
-      .map(([name, event]) => [name, (event as { token: number }).token])
-    expect(seen).toEqual(
-      tokens.flatMap((token) => [
-        ['acquired', token],
-        ['released', token],
-      ]),
-    )
-    expect(events.filter(([name]) => name === 'wait')).toHaveLength(2)
-  })
+  stage.testOfExclusion(
+    'tell the release before the next acquisition when the lock is handed over',
+    async () => {
+      const client = stage.world.newClient()
+      const events = record(client)
+      const lock = stage.getLock(client, 'it')
+      const tokens: number[] = []
+      const work = () => lock.using(({ token }) => void tokens.push(token))
+      await Promise.all([work(), work(), work()])
+      const seen = events
+        .filter(([name]) => name !== 'wait')
+        .map(([name, event]) => [name, (event as { token: number }).token])
+      expect(seen).toEqual(
+        tokens.flatMap((token) => [
+          ['acquired', token],
+          ['released', token],
+        ]),
+      )
+      expect(events.filter(([name]) => name === 'wait')).toHaveLength(2)
+    },
+  )
 
   test('tell renewals, with the number of locks in each request', async () => {
     const client = stage.world.newClient({ leaseMs: 600 })

@@ -10,38 +10,41 @@ describeLocks('the frames', (stage) => {
   const holds = () => stage.holds('it')
 
   describe('of using()', () => {
-    test('are shared by all that a task starts there, and let nobody in who comes later', async () => {
-      const client = stage.world.newClient()
-      const shared = stage.getLock(client, 'it')
-      let [inside, most] = [0, 0]
-      const visit = async () => {
-        inside += 1
-        most = Math.max(most, inside)
-        await pause(5)
-        inside -= 1
-      }
-      // Some with a lock object of their own, some with one that all use.
-      const request = async (i: number) => {
-        await pause(2 * i)
-        if (i % 3 === 0) {
-          await shared.lock()
-          await visit()
-          await shared.unlock()
-        } else {
-          const lock = i % 3 === 1 ? shared : stage.getLock(client, 'it')
-          const lease = await lock.tryLock(20_000)
-          await visit()
-          await lease?.release()
+    stage.testOfExclusion(
+      'are shared by all that a task starts there, and let nobody in who comes later',
+      async () => {
+        const client = stage.world.newClient()
+        const shared = stage.getLock(client, 'it')
+        let [inside, most] = [0, 0]
+        const visit = async () => {
+          inside += 1
+          most = Math.max(most, inside)
+          await pause(5)
+          inside -= 1
         }
-      }
-      await stage
-        .getLock(client, 'leader')
-        .using(() => Promise.all(Array.from({ length: 9 }, (_, i) => request(i))))
-      expect(most).toBe(1)
-      expect(await holds()).toEqual([])
-    })
+        // Some with a lock object of their own, some with one that all use.
+        const request = async (i: number) => {
+          await pause(2 * i)
+          if (i % 3 === 0) {
+            await shared.lock()
+            await visit()
+            await shared.unlock()
+          } else {
+            const lock = i % 3 === 1 ? shared : stage.getLock(client, 'it')
+            const lease = await lock.tryLock(20_000)
+            await visit()
+            await lease?.release()
+          }
+        }
+        await stage
+          .getLock(client, 'leader')
+          .using(() => Promise.all(Array.from({ length: 9 }, (_, i) => request(i))))
+        expect(most).toBe(1)
+        expect(await holds()).toEqual([])
+      },
+    )
 
-    test('let nobody into another lock by a bare call, however deep', async () => {
+    stage.testOfExclusion('let nobody into another lock by a bare call, however deep', async () => {
       const client = stage.world.newClient()
       const [leader, lock] = [stage.getLock(client, 'leader'), stage.getLock(client, 'it')]
       await leader.using(() =>
@@ -72,7 +75,7 @@ describeLocks('the frames', (stage) => {
       expect(await holds()).toEqual([])
     })
 
-    test('carry no other lock of an owner that is given', async () => {
+    stage.testOfExclusion('carry no other lock of an owner that is given', async () => {
       const client = stage.world.newClient()
       const owner = client.owner()
       const theirs = await stage.getLock(client, 'it', { owner }).lock()
@@ -115,60 +118,69 @@ describeLocks('the frames', (stage) => {
       })
     })
 
-    test('hold a run inside: it re-enters their lock, and other locks are its own', async () => {
-      const client = stage.world.newClient()
-      const [leader, lock] = [stage.getLock(client, 'leader'), stage.getLock(client, 'it')]
-      const room = new Room()
-      await leader.using(async () => {
-        const request = () =>
-          client.run(async () => {
-            expect(await leader.isHeld()).toBe(true)
-            await leader.lock()
-            await lock.lock()
-            await lock.lock()
-            await room.visit()
-            await lock.unlock()
-            await lock.unlock()
-            await leader.unlock()
-            await expect(lock.unlock()).rejects.toMatchObject(NOT_HELD)
-          })
-        await Promise.all([request(), request(), request()])
-      })
-      expect(room).toMatchObject({ visits: 3, overlaps: 0 })
-    })
+    stage.testOfExclusion(
+      'hold a run inside: it re-enters their lock, and other locks are its own',
+      async () => {
+        const client = stage.world.newClient()
+        const [leader, lock] = [stage.getLock(client, 'leader'), stage.getLock(client, 'it')]
+        const room = new Room()
+        await leader.using(async () => {
+          const request = () =>
+            client.run(async () => {
+              expect(await leader.isHeld()).toBe(true)
+              await leader.lock()
+              await lock.lock()
+              await lock.lock()
+              await room.visit()
+              await lock.unlock()
+              await lock.unlock()
+              await leader.unlock()
+              await expect(lock.unlock()).rejects.toMatchObject(NOT_HELD)
+            })
+          await Promise.all([request(), request(), request()])
+        })
+        expect(room).toMatchObject({ visits: 3, overlaps: 0 })
+      },
+    )
 
-    test('of two side by side in one run are two, on one lock object', async () => {
-      const client = stage.world.newClient()
-      const lock = stage.getLock(client, 'it')
-      const room = new Room()
-      const nested = () => lock.using(() => lock.using(room.visit))
-      await client.run(() => Promise.all([nested(), nested(), nested()]))
-      expect(room).toMatchObject({ visits: 3, overlaps: 0 })
-    })
+    stage.testOfExclusion(
+      'of two side by side in one run are two, on one lock object',
+      async () => {
+        const client = stage.world.newClient()
+        const lock = stage.getLock(client, 'it')
+        const room = new Room()
+        const nested = () => lock.using(() => lock.using(room.visit))
+        await client.run(() => Promise.all([nested(), nested(), nested()]))
+        expect(room).toMatchObject({ visits: 3, overlaps: 0 })
+      },
+    )
   })
 
   describe('end with their function', () => {
-    test('that of a run: what goes on afterwards does not act for it', async () => {
-      const client = stage.world.newClient()
-      const lock = stage.getLock(client, 'it')
-      const end = deferred<void>()
-      const late: Promise<unknown>[] = []
-      const look = () => late.push(end.promise.then(() => lock.tryLock()))
-      const leases = [
-        await client.run(async () => {
-          look()
-          await pause(1)
-          look()
-          return lock.lock()
-        }),
-      ]
-      end.resolve()
-      expect(await Promise.all(late)).toEqual([null, null])
-      expect(await holds()).toEqual([1])
-      for (const lease of leases) await lease.release()
-    })
+    stage.testOfExclusion(
+      'that of a run: what goes on afterwards does not act for it',
+      async () => {
+        const client = stage.world.newClient()
+        const lock = stage.getLock(client, 'it')
+        const end = deferred<void>()
+        const late: Promise<unknown>[] = []
+        const look = () => late.push(end.promise.then(() => lock.tryLock()))
+        const leases = [
+          await client.run(async () => {
+            look()
+            await pause(1)
+            look()
+            return lock.lock()
+          }),
+        ]
+        end.resolve()
+        expect(await Promise.all(late)).toEqual([null, null])
+        expect(await holds()).toEqual([1])
+        for (const lease of leases) await lease.release()
+      },
+    )
 
-    test('that of a run which returns at once, or throws', async () => {
+    stage.testOfExclusion('that of a run which returns at once, or throws', async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it')
       const late: Promise<boolean>[] = []
@@ -191,24 +203,27 @@ describeLocks('the frames', (stage) => {
       expect(await Promise.all(late)).toEqual([false, false, false])
     })
 
-    test('that of using(), although the task has a lease of the hold', async () => {
-      const client = stage.world.newClient()
-      const lock = stage.getLock(client, 'it')
-      const end = deferred<void>()
-      let task: Promise<unknown> = Promise.resolve()
-      await lock.using(() => {
-        task = lock.lock().then(async (lease) => {
-          await end.promise
-          expect([await lock.isHeld(), await lock.tryLock()]).toEqual([false, null])
-          expect(await lease.release()).toBe(true)
+    stage.testOfExclusion(
+      'that of using(), although the task has a lease of the hold',
+      async () => {
+        const client = stage.world.newClient()
+        const lock = stage.getLock(client, 'it')
+        const end = deferred<void>()
+        let task: Promise<unknown> = Promise.resolve()
+        await lock.using(() => {
+          task = lock.lock().then(async (lease) => {
+            await end.promise
+            expect([await lock.isHeld(), await lock.tryLock()]).toEqual([false, null])
+            expect(await lease.release()).toBe(true)
+          })
+          return eventually(async () => (await holds())[0] === 2)
         })
-        return eventually(async () => (await holds())[0] === 2)
-      })
-      expect(await holds()).toEqual([1])
-      end.resolve()
-      await task
-      expect(await holds()).toEqual([])
-    })
+        expect(await holds()).toEqual([1])
+        end.resolve()
+        await task
+        expect(await holds()).toEqual([])
+      },
+    )
 
     test('and leave those around them as they are', async () => {
       const client = stage.world.newClient()

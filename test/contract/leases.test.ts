@@ -49,7 +49,7 @@ describeLocks('the lease', (stage) => {
       )
     })
 
-    test('is judged to be over before Redis can give the lock away', async () => {
+    stage.testOfExclusion('is judged to be over before Redis can give the lock away', async () => {
       const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       const lease = await one.lock(300)
       const next = await two.lock()
@@ -259,7 +259,7 @@ describeLocks('the lease', (stage) => {
       await expect(work).rejects.toThrow('of the work')
     })
 
-    test('cannot release what the next holder has', async () => {
+    stage.testOfExclusion('cannot release what the next holder has', async () => {
       const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       const lost = await one.lock(100)
       const next = await two.lock()
@@ -268,7 +268,7 @@ describeLocks('the lease', (stage) => {
       await next.release()
     })
 
-    test('cannot release what the same owner has acquired since', async () => {
+    stage.testOfExclusion('cannot release what the same owner has acquired since', async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const lost = await lock.lock(100)

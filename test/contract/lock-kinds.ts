@@ -15,8 +15,17 @@ interface LockKind {
   worlds: readonly World[]
   /** Whether those who wait stand in a queue in Redis, and are told by a channel of their client. */
   fair: boolean
+  /** Whether several owners have it at once: left out where one owner keeps all others out. */
+  isShared?: true
+  /** What a hold of that owner is in Redis beside its count, where it is more: fields of the lock. */
+  fieldsBeside?: Readonly<Record<string, string>>
+  /** What the name of an owner ends with in Redis. */
+  ownerSuffix?: string
   getLock(client: Holdfast, name: string, options?: GetLockOptions): HoldfastLock
 }
+
+/** What the two sides of a read-write lock are about is the same wherever the server is. */
+const oneWorld = worlds.filter(({ name }) => /options/.test(name))
 
 /** Every kind of lock that keeps the contract. To add one, put it here. */
 const kinds: readonly LockKind[] = [
@@ -39,6 +48,21 @@ const kinds: readonly LockKind[] = [
     fair: false,
     getLock: redLockOf,
   },
+  {
+    name: 'lock to write',
+    worlds: worlds.filter(({ name }) => /memory|options/.test(name)),
+    fair: false,
+    fieldsBeside: { mode: 'write' },
+    ownerSuffix: ':write',
+    getLock: (client, name, options) => client.getReadWriteLock(name, options).writeLock(),
+  },
+  {
+    name: 'lock to read',
+    worlds: oneWorld,
+    fair: false,
+    isShared: true,
+    getLock: (client, name, options) => client.getReadWriteLock(name, options).readLock(),
+  },
 ]
 
 /** What a contract suite has to work with: a world, and one kind of lock in it. */
@@ -58,6 +82,11 @@ export class Stage {
     return this.#kind.fair
   }
 
+  /** Defines a test of what keeps others out, where the lock does. */
+  readonly testOfExclusion: (title: string, fn: () => Promise<void>) => void = (title, fn) => {
+    if (!this.#kind.isShared) test(title, fn)
+  }
+
   getLock(client: Holdfast, name: string, options?: GetLockOptions): HoldfastLock {
     return this.#kind.getLock(client, name, options)
   }
@@ -72,12 +101,34 @@ export class Stage {
   /** The lock as Redis has it: owner to hold count. */
   async fields(name: string): Promise<Record<string, number>> {
     const hash = await this.world.server.admin.hgetall(this.world.rawName(name))
-    return Object.fromEntries(Object.entries(hash).map(([owner, holds]) => [owner, Number(holds)]))
+    // A read-write lock has its mode beside them.
+    const holds = Object.entries(hash).filter(([field]) => field !== 'mode')
+    return Object.fromEntries(holds.map(([owner, count]) => [owner, Number(count)]))
   }
 
   /** The hold counts of the lock in Redis: `[2]` for one owner with two, `[]` for a free lock. */
   async holds(name: string): Promise<number[]> {
     return Object.values(await this.fields(name))
+  }
+
+  /**
+   * Puts a hold of somebody else into Redis, in place of what is there.
+   *
+   * @param ttlMs left out for a lock that never expires
+   * @returns the owner, as Redis has it
+   */
+  async putHold(name: string, holds: number, ttlMs?: number): Promise<string> {
+    const { fieldsBeside = {}, ownerSuffix = '' } = this.#kind
+    const owner = `somebody:else${ownerSuffix}`
+    const key = this.world.rawName(name)
+    const { admin } = this.world.server
+    const putting = admin.multi().del(key)
+    for (const [field, value] of Object.entries({ ...fieldsBeside, [owner]: String(holds) })) {
+      putting.hset(key, field, value)
+    }
+    if (ttlMs !== undefined) putting.pexpire(key, ttlMs)
+    await putting.exec()
+    return owner
   }
 
   /** What is left of the lock's key, as PTTL answers it. */
@@ -91,9 +142,18 @@ export class Stage {
   }
 }
 
-/** Runs a suite for every kind of lock, in every world of it. */
-export function describeLocks(title: string, suite: (stage: Stage) => void): void {
-  for (const kind of kinds.filter(({ worlds }) => worlds.length > 0)) {
+/**
+ * Runs a suite for every kind of lock, in every world of it.
+ *
+ * @param isOfExclusion whether all of it is about how others are kept out: then not for shared locks
+ */
+export function describeLocks(
+  title: string,
+  suite: (stage: Stage) => void,
+  { isOfExclusion = false } = {},
+): void {
+  const meant = kinds.filter(({ isShared = false }) => !(isShared && isOfExclusion))
+  for (const kind of meant.filter(({ worlds }) => worlds.length > 0)) {
     describeWorlds(
       `${title} of a ${kind.name}`,
       (handle, world) => suite(new Stage(handle, kind, world)),

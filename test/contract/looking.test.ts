@@ -4,147 +4,159 @@ import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { describeLocks } from './lock-kinds.ts'
 
-describeLocks('looking at the state', (stage) => {
-  test('of a free lock finds nothing, and leaves no key', async () => {
-    const lock = stage.getLock(stage.world.newClient(), 'it')
-    expect(await lock.inspect()).toEqual({
-      holder: null,
-      holdCount: 0,
-      ttlMs: null,
-      token: null,
-      waiters: 0,
-      queue: [],
-      queueLength: 0,
+describeLocks(
+  'looking at the state',
+  (stage) => {
+    test('of a free lock finds nothing, and leaves no key', async () => {
+      const lock = stage.getLock(stage.world.newClient(), 'it')
+      expect(await lock.inspect()).toEqual({
+        holder: null,
+        holdCount: 0,
+        ttlMs: null,
+        token: null,
+        waiters: 0,
+        queue: [],
+        queueLength: 0,
+      })
+      expect(await lock.isLocked()).toBe(false)
+      expect(await lock.isHeld()).toBe(false)
+      expect(await lock.holdCount()).toBe(0)
+      expect(await lock.remainingMs()).toBe(0)
+      expect(await stage.world.server.admin.keys('*')).toEqual([])
     })
-    expect(await lock.isLocked()).toBe(false)
-    expect(await lock.isHeld()).toBe(false)
-    expect(await lock.holdCount()).toBe(0)
-    expect(await lock.remainingMs()).toBe(0)
-    expect(await stage.world.server.admin.keys('*')).toEqual([])
-  })
 
-  test('tells the holder, the count, the lease and the token to everybody', async () => {
-    const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-    await one.using(
-      async (lease) => {
-        const inner = await one.lock()
-        for (const lock of [one, two]) {
-          const info = await lock.inspect()
-          expect(info).toMatchObject({
-            holder: lease.owner,
-            holdCount: 2,
-            token: lease.token,
-            waiters: 0,
-          })
-          expect(info.ttlMs).toBeGreaterThan(50_000)
-          expect(info.ttlMs).toBeLessThanOrEqual(60_000)
-          expect(await lock.remainingMs()).toBeGreaterThan(50_000)
-          expect(await lock.isLocked()).toBe(true)
-        }
-        await inner.release()
-      },
-      { leaseMs: 60_000 },
-    )
-  })
+    test('tells the holder, the count, the lease and the token to everybody', async () => {
+      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+      await one.using(
+        async (lease) => {
+          const inner = await one.lock()
+          for (const lock of [one, two]) {
+            const info = await lock.inspect()
+            expect(info).toMatchObject({
+              holder: lease.owner,
+              holdCount: 2,
+              token: lease.token,
+              waiters: 0,
+            })
+            expect(info.ttlMs).toBeGreaterThan(50_000)
+            expect(info.ttlMs).toBeLessThanOrEqual(60_000)
+            expect(await lock.remainingMs()).toBeGreaterThan(50_000)
+            expect(await lock.isLocked()).toBe(true)
+          }
+          await inner.release()
+        },
+        { leaseMs: 60_000 },
+      )
+    })
 
-  test('isHeld() and holdCount() are those of the running code', async () => {
-    const client = stage.world.newClient()
-    const lock = stage.getLock(client, 'it')
-    const other = stage.getLock(stage.world.newClient(), 'it')
-    const entered = deferred<void>()
-    const end = deferred<void>()
-    const holder = lock.using(async () => {
+    test('isHeld() and holdCount() are those of the running code', async () => {
+      const client = stage.world.newClient()
+      const lock = stage.getLock(client, 'it')
+      const other = stage.getLock(stage.world.newClient(), 'it')
+      const entered = deferred<void>()
+      const end = deferred<void>()
+      const holder = lock.using(async () => {
+        expect([await lock.isHeld(), await lock.holdCount()]).toEqual([true, 1])
+        await lock.using(async () => expect(await lock.holdCount()).toBe(2))
+        entered.resolve()
+        await end.promise
+      })
+      await entered.promise
+      for (const look of [lock, other]) {
+        expect([await look.isHeld(), await look.holdCount()]).toEqual([false, 0])
+        await client.run(async () => expect(await look.isHeld()).toBe(false))
+      }
+      end.resolve()
+      await holder
+      expect(await lock.isHeld()).toBe(false)
+    })
+
+    test('outside any frame an object counts what it holds itself', async () => {
+      const client = stage.world.newClient()
+      const lock = stage.getLock(client, 'it')
+      const lease = await lock.lock()
       expect([await lock.isHeld(), await lock.holdCount()]).toEqual([true, 1])
-      await lock.using(async () => expect(await lock.holdCount()).toBe(2))
-      entered.resolve()
-      await end.promise
+      expect(await stage.getLock(client, 'it').isHeld()).toBe(false)
+      await lease.release()
+      expect([await lock.isHeld(), await lock.holdCount()]).toEqual([false, 0])
     })
-    await entered.promise
-    for (const look of [lock, other]) {
-      expect([await look.isHeld(), await look.holdCount()]).toEqual([false, 0])
-      await client.run(async () => expect(await look.isHeld()).toBe(false))
-    }
-    end.resolve()
-    await holder
-    expect(await lock.isHeld()).toBe(false)
-  })
 
-  test('outside any frame an object counts what it holds itself', async () => {
-    const client = stage.world.newClient()
-    const lock = stage.getLock(client, 'it')
-    const lease = await lock.lock()
-    expect([await lock.isHeld(), await lock.holdCount()]).toEqual([true, 1])
-    expect(await stage.getLock(client, 'it').isHeld()).toBe(false)
-    await lease.release()
-    expect([await lock.isHeld(), await lock.holdCount()]).toEqual([false, 0])
-  })
-
-  test('what was lost is not held any more, whatever the client believed', async () => {
-    const lock = stage.getLock(stage.world.newClient(), 'it')
-    const lease = await lock.lock()
-    await stage.world.server.flush()
-    expect(await lock.isHeld()).toBe(false)
-    expect(await lock.holdCount()).toBe(0)
-    expect(await lease.release()).toBe(false)
-  })
-
-  test('counts the clients that wait, not their tasks', async () => {
-    const [one, two, three] = stage.getLocks('it', 3) as [HoldfastLock, HoldfastLock, HoldfastLock]
-    const lease = await one.lock()
-    const waits = [two.lock(), two.lock(), three.lock()]
-    await eventually(async () => (await one.inspect()).waiters === 2)
-    await lease.release()
-    await Promise.all(waits.map(async (wait) => (await wait).release()))
-    await eventually(async () => (await one.inspect()).waiters === 0)
-  })
-
-  test('a lock that never expires, as no Holdfast makes it, has no end', async () => {
-    await stage.world.server.admin.hset(stage.world.rawName('it'), 'somebody:else', 3)
-    const lock = stage.getLock(stage.world.newClient(), 'it')
-    expect(await lock.remainingMs()).toBe(Infinity)
-    expect(await lock.inspect()).toMatchObject({
-      holder: 'somebody:else',
-      holdCount: 3,
-      ttlMs: null,
+    test('what was lost is not held any more, whatever the client believed', async () => {
+      const lock = stage.getLock(stage.world.newClient(), 'it')
+      const lease = await lock.lock()
+      await stage.world.server.flush()
+      expect(await lock.isHeld()).toBe(false)
+      expect(await lock.holdCount()).toBe(0)
+      expect(await lease.release()).toBe(false)
     })
-    expect(await lock.tryLock(500)).toBeNull()
-    leaves({ keys: true, why: 'the eternal lock is part of the test' })
-  })
-})
 
-describeLocks('forceUnlock()', (stage) => {
-  test('frees a lock whoever holds it, however often', async () => {
-    const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-    const work = one.using(async (lease) => {
-      await one.lock()
-      expect(await two.forceUnlock()).toBe(true)
-      expect(await stage.holds('it')).toEqual([])
-      expect(await two.forceUnlock()).toBe(false)
-      await expect(lease.extend(1_000)).rejects.toBeInstanceOf(LeaseLostError)
+    test('counts the clients that wait, not their tasks', async () => {
+      const [one, two, three] = stage.getLocks('it', 3) as [
+        HoldfastLock,
+        HoldfastLock,
+        HoldfastLock,
+      ]
+      const lease = await one.lock()
+      const waits = [two.lock(), two.lock(), three.lock()]
+      await eventually(async () => (await one.inspect()).waiters === 2)
+      await lease.release()
+      await Promise.all(waits.map(async (wait) => (await wait).release()))
+      await eventually(async () => (await one.inspect()).waiters === 0)
     })
-    await expect(work).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
-    const next = await two.tryLock()
-    expect(next).not.toBeNull()
-    await next?.release()
-  })
 
-  test('of a free lock is false and leaves no key', async () => {
-    const lock = stage.getLock(stage.world.newClient(), 'it')
-    expect(await lock.forceUnlock()).toBe(false)
-    expect(await stage.world.server.admin.keys('*')).toEqual([])
-  })
+    test('a lock that never expires, as no Holdfast makes it, has no end', async () => {
+      const holder = await stage.putHold('it', 3)
+      const lock = stage.getLock(stage.world.newClient(), 'it')
+      expect(await lock.remainingMs()).toBe(Infinity)
+      expect(await lock.inspect()).toMatchObject({
+        holder,
+        holdCount: 3,
+        ttlMs: null,
+      })
+      expect(await lock.tryLock(500)).toBeNull()
+      leaves({ keys: true, why: 'the eternal lock is part of the test' })
+    })
+  },
+  { isOfExclusion: true },
+)
 
-  test('tells a holder in the same client at once, and lets its waiters in', async () => {
-    const client = stage.world.newClient()
-    const lock = stage.getLock(client, 'it')
-    const lease = await lock.lock()
-    const waiting = stage.getLock(client, 'it').lock()
-    expect(await lock.forceUnlock()).toBe(true)
-    expect(lease.signal.aborted).toBe(true)
-    expect(lease.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'forced' })
-    const next = await waiting
-    expect(await lease.release()).toBe(false)
-    expect(await stage.fields('it')).toEqual({ [next.owner]: 1 })
-    await next.release()
-  })
-})
+describeLocks(
+  'forceUnlock()',
+  (stage) => {
+    test('frees a lock whoever holds it, however often', async () => {
+      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+      const work = one.using(async (lease) => {
+        await one.lock()
+        expect(await two.forceUnlock()).toBe(true)
+        expect(await stage.holds('it')).toEqual([])
+        expect(await two.forceUnlock()).toBe(false)
+        await expect(lease.extend(1_000)).rejects.toBeInstanceOf(LeaseLostError)
+      })
+      await expect(work).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
+      const next = await two.tryLock()
+      expect(next).not.toBeNull()
+      await next?.release()
+    })
+
+    test('of a free lock is false and leaves no key', async () => {
+      const lock = stage.getLock(stage.world.newClient(), 'it')
+      expect(await lock.forceUnlock()).toBe(false)
+      expect(await stage.world.server.admin.keys('*')).toEqual([])
+    })
+
+    test('tells a holder in the same client at once, and lets its waiters in', async () => {
+      const client = stage.world.newClient()
+      const lock = stage.getLock(client, 'it')
+      const lease = await lock.lock()
+      const waiting = stage.getLock(client, 'it').lock()
+      expect(await lock.forceUnlock()).toBe(true)
+      expect(lease.signal.aborted).toBe(true)
+      expect(lease.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'forced' })
+      const next = await waiting
+      expect(await lease.release()).toBe(false)
+      expect(await stage.fields('it')).toEqual({ [next.owner]: 1 })
+      await next.release()
+    })
+  },
+  { isOfExclusion: true },
+)

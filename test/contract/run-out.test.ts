@@ -45,22 +45,25 @@ describeLocks('leases that ran out', (stage) => {
     expect(warnings).not.toHaveBeenCalled()
   })
 
-  test('unlock() tells a task that comes late of its own loss, and frees no lock of another', async () => {
-    const lock = newLock()
-    const late = await lock.lock(1_000)
-    const next = lock.lock() // It waits while the other is held, and so is another task's.
-    const lease = await next
-    expect(late.signal.aborted).toBe(true)
-    const error = await lock.unlock().catch((one) => one)
-    expect(error).toMatchObject({ ...lost, token: late.token })
-    expect(error.message).toMatch(
-      new RegExp(`token ${lease.token}.*still held.*unlock\\(\\) again`),
-    )
-    expect([lease.valid, await holds()]).toEqual([true, [1]])
-    await lock.unlock()
-    expect([lease.valid, await holds()]).toEqual([false, []])
-    await expect(lock.unlock()).rejects.toMatchObject(NOT_HELD)
-  })
+  stage.testOfExclusion(
+    'unlock() tells a task that comes late of its own loss, and frees no lock of another',
+    async () => {
+      const lock = newLock()
+      const late = await lock.lock(1_000)
+      const next = lock.lock() // It waits while the other is held, and so is another task's.
+      const lease = await next
+      expect(late.signal.aborted).toBe(true)
+      const error = await lock.unlock().catch((one) => one)
+      expect(error).toMatchObject({ ...lost, token: late.token })
+      expect(error.message).toMatch(
+        new RegExp(`token ${lease.token}.*still held.*unlock\\(\\) again`),
+      )
+      expect([lease.valid, await holds()]).toEqual([true, [1]])
+      await lock.unlock()
+      expect([lease.valid, await holds()]).toEqual([false, []])
+      await expect(lock.unlock()).rejects.toMatchObject(NOT_HELD)
+    },
+  )
 
   test('so it does however late, where the one who has it asked while the other was held', async () => {
     const lock = newLock()
@@ -107,16 +110,19 @@ describeLocks('leases that ran out', (stage) => {
     })
   })
 
-  test('of two that were pending in one run, the late one does not free what the other has', async () => {
-    const client = stage.world.newClient()
-    const lock = stage.getLock(client, 'it')
-    await client.run(async () => {
-      const [late, lease] = await Promise.all([lock.lock(300), lock.lock()])
-      expect(late.signal.aborted).toBe(true)
-      await expect(lock.unlock()).rejects.toMatchObject({ ...lost, token: late.token })
-      expect(lease.valid).toBe(true)
-      await lock.unlock()
-    })
-    expect(await holds()).toEqual([])
-  })
+  stage.testOfExclusion(
+    'of two that were pending in one run, the late one does not free what the other has',
+    async () => {
+      const client = stage.world.newClient()
+      const lock = stage.getLock(client, 'it')
+      await client.run(async () => {
+        const [late, lease] = await Promise.all([lock.lock(300), lock.lock()])
+        expect(late.signal.aborted).toBe(true)
+        await expect(lock.unlock()).rejects.toMatchObject({ ...lost, token: late.token })
+        expect(lease.valid).toBe(true)
+        await lock.unlock()
+      })
+      expect(await holds()).toEqual([])
+    },
+  )
 })

@@ -6,294 +6,296 @@ import { describeLocks } from './lock-kinds.ts'
 /** Far above the noise of a busy machine, and far below any lease here. */
 const SOON_MS = 1_500
 
-describeLocks('waiting for the end', (stage) => {
-  const waiters = async (lock: HoldfastLock, count: number) => {
-    await eventually(async () => (await lock.inspect()).waiters === count, {
-      message: `${count} clients to listen`,
-    })
-  }
-  const nobodyListens = () =>
-    eventually(async () => (await stage.channels()).length === 0, {
-      message: 'the last subscription to end',
-    })
-  const timed = async <T>(work: Promise<T>): Promise<[T, number]> => {
-    const start = performance.now()
-    return [await work, performance.now() - start]
-  }
-
-  describe('a waiter', () => {
-    test('is woken by the release, long before the lease of the holder would end', async () => {
-      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-      const lease = await one.lock(30_000)
-      const waiting = two.lock()
-      await waiters(one, 1)
-      await lease.release()
-      const [next, ms] = await timed(waiting)
-      expect(ms).toBeLessThan(SOON_MS)
-      await next.release()
-    })
-
-    test('is woken by forceUnlock()', async () => {
-      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-      await one.lock(30_000)
-      const waiting = two.lock()
-      await waiters(one, 1)
-      expect(await one.forceUnlock()).toBe(true)
-      const [next, ms] = await timed(waiting)
-      expect(ms).toBeLessThan(SOON_MS)
-      await next.release()
-    })
-
-    test('gets the lock at the end of the lease when no release ever comes', async () => {
-      const { admin } = stage.world.server
-      await admin.hset(stage.world.rawName('it'), 'somebody:else', 1)
-      await admin.pexpire(stage.world.rawName('it'), 400)
-      const lock = stage.getLock(stage.world.newClient(), 'it')
-      const [lease, ms] = await timed(lock.lock())
-      expect(ms).toBeGreaterThan(300)
-      expect(ms).toBeLessThan(400 + SOON_MS)
-      await lease.release()
-    })
-
-    test('gets the lock at the end of its own client, too', async () => {
-      const client = stage.world.newClient()
-      const lost = await stage.getLock(client, 'it').lock(200)
-      const lease = await stage.getLock(client, 'it').lock()
-      expect(lost.valid).toBe(false)
-      expect(lease.token).toBeGreaterThan(lost.token)
-      await lease.release()
-    })
-
-    test('keeps its place beside those who only try', async () => {
-      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-      const lease = await one.lock()
-      const waiting = two.lock()
-      await waiters(one, 1)
-      expect(await two.tryLock()).toBeNull()
-      expect(await two.tryLock(500)).toBeNull()
-      await lease.release()
-      const next = await waiting
-      expect(await stage.fields('it')).toEqual({ [next.owner]: 1 })
-      await next.release()
-    })
-
-    test('passes the lock on when it was granted to many, one after the other', async () => {
-      const locks = stage.getLocks('it', 4)
-      const tokens: number[] = []
-      const works = locks.flatMap((lock) =>
-        Array.from({ length: 10 }, () =>
-          lock.using((lease) => {
-            tokens.push(lease.token)
-          }),
-        ),
-      )
-      await Promise.all(works)
-      expect(tokens).toHaveLength(40)
-      expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
-    })
-  })
-
-  describe('tryLock', () => {
-    test('without waitMs does not wait', async () => {
-      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-      expect(await two.isLocked()).toBe(false) // connects
-      const lease = await one.lock()
-      for (const attempt of [two.tryLock(), one.tryLock(), two.tryLock({ leaseMs: 500 })]) {
-        const [outcome, ms] = await timed(attempt)
-        expect(outcome).toBeNull()
-        expect(ms).toBeLessThan(SOON_MS)
-      }
-      expect(await stage.channels()).toEqual([])
-      await lease.release()
-      const got = await two.tryLock()
-      expect(got).not.toBeNull()
-      await got?.release()
-    })
-
-    test('with waitMs is null when the time is up, not before and not long after', async () => {
-      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-      const lease = await one.lock()
-      for (const lock of [two, one]) {
-        for (const attempt of [() => lock.tryLock(150), () => lock.tryLock({ waitMs: 150 })]) {
-          const [outcome, ms] = await timed(attempt())
-          expect(outcome).toBeNull()
-          // One who has to leave a queue does so in time for the answer.
-          expect(ms).toBeGreaterThan(100)
-          expect(ms).toBeLessThan(150 + SOON_MS)
-        }
-      }
-      await nobodyListens()
-      await lease.release()
-    })
-
-    test('with waitMs is a lease when the lock comes free in that time', async () => {
-      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-      const lease = await one.lock()
-      const attempt = two.tryLock(10_000, 20_000)
-      await waiters(one, 1)
-      await lease.release()
-      const got = await attempt
-      expect(got?.valid).toBe(true)
-      // A grant in turn is confirmed while its owner goes on.
-      await eventually(async () => (await stage.pttl('it')) > 15_000)
-      expect(await stage.pttl('it')).toBeLessThanOrEqual(20_000)
-      await got?.release()
-    })
-
-    test('that gave up is not granted the lock afterwards', async () => {
-      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-      const lease = await one.lock()
-      expect(await two.tryLock(500)).toBeNull()
-      expect(await one.tryLock(500)).toBeNull()
-      await lease.release()
-      await never(() => one.isLocked(), 50)
-    })
-
-    test('with a wait longer than a timer can count waits', async () => {
-      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-      const lease = await one.lock()
-      let settled = false
-      const attempt = two.tryLock(2 ** 31 + 5).finally(() => {
-        settled = true
+describeLocks(
+  'waiting for the end',
+  (stage) => {
+    const waiters = async (lock: HoldfastLock, count: number) => {
+      await eventually(async () => (await lock.inspect()).waiters === count, {
+        message: `${count} clients to listen`,
       })
-      await waiters(one, 1)
-      await never(() => settled, 50)
-      await lease.release()
-      await (await attempt)?.release()
-    })
-  })
+    }
+    const nobodyListens = () =>
+      eventually(async () => (await stage.channels()).length === 0, {
+        message: 'the last subscription to end',
+      })
+    const timed = async <T>(work: Promise<T>): Promise<[T, number]> => {
+      const start = performance.now()
+      return [await work, performance.now() - start]
+    }
 
-  describe('an abort', () => {
-    const reason = new Error('not wanted any more')
-    const forms: [string, (lock: HoldfastLock, signal: AbortSignal) => Promise<unknown>][] = [
-      ['lock', (lock, signal) => lock.lock({ signal })],
-      ['tryLock', (lock, signal) => lock.tryLock({ waitMs: 10_000, signal })],
-      ['using', (lock, signal) => lock.using(() => 'ran', { signal })],
-    ]
+    describe('a waiter', () => {
+      test('is woken by the release, long before the lease of the holder would end', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        const lease = await one.lock(30_000)
+        const waiting = two.lock()
+        await waiters(one, 1)
+        await lease.release()
+        const [next, ms] = await timed(waiting)
+        expect(ms).toBeLessThan(SOON_MS)
+        await next.release()
+      })
 
-    test.each(forms)(
-      'before %s rejects with its reason and asks Redis nothing',
-      async (_, form) => {
+      test('is woken by forceUnlock()', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        await one.lock(30_000)
+        const waiting = two.lock()
+        await waiters(one, 1)
+        expect(await one.forceUnlock()).toBe(true)
+        const [next, ms] = await timed(waiting)
+        expect(ms).toBeLessThan(SOON_MS)
+        await next.release()
+      })
+
+      test('gets the lock at the end of the lease when no release ever comes', async () => {
+        await stage.putHold('it', 1, 400)
         const lock = stage.getLock(stage.world.newClient(), 'it')
-        await expect(form(lock, AbortSignal.abort(reason))).rejects.toBe(reason)
-        expect(await stage.world.server.admin.keys('*')).toEqual([])
-      },
-    )
+        const [lease, ms] = await timed(lock.lock())
+        expect(ms).toBeGreaterThan(300)
+        expect(ms).toBeLessThan(400 + SOON_MS)
+        await lease.release()
+      })
 
-    test.each(forms)(
-      'while %s waits rejects with its reason and leaves nothing',
-      async (_, form) => {
+      test('gets the lock at the end of its own client, too', async () => {
+        const client = stage.world.newClient()
+        const lost = await stage.getLock(client, 'it').lock(200)
+        const lease = await stage.getLock(client, 'it').lock()
+        expect(lost.valid).toBe(false)
+        expect(lease.token).toBeGreaterThan(lost.token)
+        await lease.release()
+      })
+
+      test('keeps its place beside those who only try', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        const lease = await one.lock()
+        const waiting = two.lock()
+        await waiters(one, 1)
+        expect(await two.tryLock()).toBeNull()
+        expect(await two.tryLock(500)).toBeNull()
+        await lease.release()
+        const next = await waiting
+        expect(await stage.fields('it')).toEqual({ [next.owner]: 1 })
+        await next.release()
+      })
+
+      test('passes the lock on when it was granted to many, one after the other', async () => {
+        const locks = stage.getLocks('it', 4)
+        const tokens: number[] = []
+        const works = locks.flatMap((lock) =>
+          Array.from({ length: 10 }, () =>
+            lock.using((lease) => {
+              tokens.push(lease.token)
+            }),
+          ),
+        )
+        await Promise.all(works)
+        expect(tokens).toHaveLength(40)
+        expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
+      })
+    })
+
+    describe('tryLock', () => {
+      test('without waitMs does not wait', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        expect(await two.isLocked()).toBe(false) // connects
+        const lease = await one.lock()
+        for (const attempt of [two.tryLock(), one.tryLock(), two.tryLock({ leaseMs: 500 })]) {
+          const [outcome, ms] = await timed(attempt)
+          expect(outcome).toBeNull()
+          expect(ms).toBeLessThan(SOON_MS)
+        }
+        expect(await stage.channels()).toEqual([])
+        await lease.release()
+        const got = await two.tryLock()
+        expect(got).not.toBeNull()
+        await got?.release()
+      })
+
+      test('with waitMs is null when the time is up, not before and not long after', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock()
         for (const lock of [two, one]) {
-          const abort = new AbortController()
-          const outcome = form(lock, abort.signal).catch((error) => error)
-          if (lock === two) await waiters(one, 1)
-          abort.abort(reason)
-          const [error, ms] = await timed(outcome)
-          expect(error).toBe(reason)
-          expect(ms).toBeLessThan(SOON_MS)
+          for (const attempt of [() => lock.tryLock(150), () => lock.tryLock({ waitMs: 150 })]) {
+            const [outcome, ms] = await timed(attempt())
+            expect(outcome).toBeNull()
+            // One who has to leave a queue does so in time for the answer.
+            expect(ms).toBeGreaterThan(100)
+            expect(ms).toBeLessThan(150 + SOON_MS)
+          }
         }
         await nobodyListens()
         await lease.release()
-        await eventually(async () => !(await one.isLocked()))
-      },
-    )
-
-    test('at any moment of an acquisition leaves either a lease or nothing', async () => {
-      const client = stage.world.newClient()
-      for (let round = 0; round < 40; round++) {
-        const lock = stage.getLock(client, `race ${round % 5}`)
-        const abort = new AbortController()
-        const outcome = lock.lock({ signal: abort.signal }).catch((error) => error)
-        if (round % 4 === 1) await Promise.resolve()
-        if (round % 4 === 2) await new Promise((resolve) => setImmediate(resolve))
-        if (round % 4 === 3) await pause(1)
-        abort.abort(reason)
-        const result = await outcome
-        if (result !== reason) await result.release()
-        await eventually(async () => (await stage.holds(`race ${round % 5}`)).length === 0)
-      }
-    })
-
-    test('of one who was handed the lock at that moment passes it on', async () => {
-      const client = stage.world.newClient()
-      const lock = stage.getLock(client, 'it')
-      for (let round = 0; round < 20; round++) {
-        const lease = await lock.lock()
-        const abort = new AbortController()
-        const first = lock.lock({ signal: abort.signal }).catch((error) => error)
-        const second = lock.lock()
-        await pause(round % 3)
-        const releasing = lease.release()
-        if (round % 2 === 0) await Promise.resolve()
-        abort.abort(reason)
-        const result = await first
-        if (result !== reason) await result.release()
-        const last = await second
-        expect(await stage.fields('it')).toEqual({ [last.owner]: 1 })
-        await Promise.all([releasing, last.release()])
-      }
-    })
-
-    test('after the grant has no effect', async () => {
-      const lock = stage.getLock(stage.world.newClient(), 'it')
-      const abort = new AbortController()
-      const lease = await lock.lock({ signal: abort.signal })
-      abort.abort(reason)
-      await never(() => !lease.valid || lease.signal.aborted, 30)
-      expect(await stage.holds('it')).toEqual([1])
-      await lease.release()
-    })
-
-    test('leaves no listener on a signal that is used again and again', async () => {
-      const lock = stage.getLock(stage.world.newClient(), 'it')
-      const { signal } = new AbortController()
-      const added = jest.spyOn(signal, 'addEventListener')
-      const removed = jest.spyOn(signal, 'removeEventListener')
-      for (let round = 0; round < 3; round++) await lock.using(() => {}, { signal })
-      expect(added).toHaveBeenCalledTimes(3)
-      expect(removed).toHaveBeenCalledTimes(3)
-    })
-  })
-
-  describe('subscriptions', () => {
-    test('are there only while somebody waits, however many in one client', async () => {
-      const [holder, ...others] = stage.getLocks('it', 3) as HoldfastLock[]
-      const lease = await holder?.lock()
-      expect(await stage.channels()).toEqual([])
-      const waiting = others.flatMap((lock) => [lock.tryLock(10_000), lock.lock(), lock.lock()])
-      await waiters(holder as HoldfastLock, 2)
-      // One for the lock; or an inbox for each client, and one for the lock if it takes long.
-      await eventually(async () => {
-        const channels = await stage.channels()
-        const inboxes = channels.filter((name) => /inbox/.test(name))
-        return stage.fair ? inboxes.length === 2 : channels.length === 1
       })
-      await lease?.release()
-      for (const each of waiting) void each.then((next) => next?.release())
-      await Promise.all(waiting)
-      await nobodyListens()
+
+      test('with waitMs is a lease when the lock comes free in that time', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        const lease = await one.lock()
+        const attempt = two.tryLock(10_000, 20_000)
+        await waiters(one, 1)
+        await lease.release()
+        const got = await attempt
+        expect(got?.valid).toBe(true)
+        // A grant in turn is confirmed while its owner goes on.
+        await eventually(async () => (await stage.pttl('it')) > 15_000)
+        expect(await stage.pttl('it')).toBeLessThanOrEqual(20_000)
+        await got?.release()
+      })
+
+      test('that gave up is not granted the lock afterwards', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        const lease = await one.lock()
+        expect(await two.tryLock(500)).toBeNull()
+        expect(await one.tryLock(500)).toBeNull()
+        await lease.release()
+        await never(() => one.isLocked(), 50)
+      })
+
+      test('with a wait longer than a timer can count waits', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        const lease = await one.lock()
+        let settled = false
+        const attempt = two.tryLock(2 ** 31 + 5).finally(() => {
+          settled = true
+        })
+        await waiters(one, 1)
+        await never(() => settled, 50)
+        await lease.release()
+        await (await attempt)?.release()
+      })
     })
 
-    test('are not left behind by one who is aborted as it is told that it has to wait', async () => {
-      const [holder, other] = [stage.world.newClient(), stage.world.newClient()]
-      const lease = await stage.getLock(holder, 'it').lock()
-      const abort = new AbortController()
-      other.on('wait', () => abort.abort(new Error('no longer wanted')))
-      const waiting = stage.getLock(other, 'it').lock({ signal: abort.signal })
-      await expect(waiting).rejects.toThrow('no longer wanted')
-      await nobodyListens()
-      await lease.release()
-    })
+    describe('an abort', () => {
+      const reason = new Error('not wanted any more')
+      const forms: [string, (lock: HoldfastLock, signal: AbortSignal) => Promise<unknown>][] = [
+        ['lock', (lock, signal) => lock.lock({ signal })],
+        ['tryLock', (lock, signal) => lock.tryLock({ waitMs: 10_000, signal })],
+        ['using', (lock, signal) => lock.using(() => 'ran', { signal })],
+      ]
 
-    test('are not made for what is free, or passed on in the client without the queue', async () => {
-      const client = stage.world.newClient()
-      const lock = stage.getLock(client, 'it')
-      await Promise.all(
-        [1, 2, 3, 4].slice(stage.fair ? 3 : 0).map(() => lock.using(() => pause(1))),
+      test.each(forms)(
+        'before %s rejects with its reason and asks Redis nothing',
+        async (_, form) => {
+          const lock = stage.getLock(stage.world.newClient(), 'it')
+          await expect(form(lock, AbortSignal.abort(reason))).rejects.toBe(reason)
+          expect(await stage.world.server.admin.keys('*')).toEqual([])
+        },
       )
-      expect(await stage.channels()).toEqual([])
+
+      test.each(forms)(
+        'while %s waits rejects with its reason and leaves nothing',
+        async (_, form) => {
+          const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+          const lease = await one.lock()
+          for (const lock of [two, one]) {
+            const abort = new AbortController()
+            const outcome = form(lock, abort.signal).catch((error) => error)
+            if (lock === two) await waiters(one, 1)
+            abort.abort(reason)
+            const [error, ms] = await timed(outcome)
+            expect(error).toBe(reason)
+            expect(ms).toBeLessThan(SOON_MS)
+          }
+          await nobodyListens()
+          await lease.release()
+          await eventually(async () => !(await one.isLocked()))
+        },
+      )
+
+      test('at any moment of an acquisition leaves either a lease or nothing', async () => {
+        const client = stage.world.newClient()
+        for (let round = 0; round < 40; round++) {
+          const lock = stage.getLock(client, `race ${round % 5}`)
+          const abort = new AbortController()
+          const outcome = lock.lock({ signal: abort.signal }).catch((error) => error)
+          if (round % 4 === 1) await Promise.resolve()
+          if (round % 4 === 2) await new Promise((resolve) => setImmediate(resolve))
+          if (round % 4 === 3) await pause(1)
+          abort.abort(reason)
+          const result = await outcome
+          if (result !== reason) await result.release()
+          await eventually(async () => (await stage.holds(`race ${round % 5}`)).length === 0)
+        }
+      })
+
+      test('of one who was handed the lock at that moment passes it on', async () => {
+        const client = stage.world.newClient()
+        const lock = stage.getLock(client, 'it')
+        for (let round = 0; round < 20; round++) {
+          const lease = await lock.lock()
+          const abort = new AbortController()
+          const first = lock.lock({ signal: abort.signal }).catch((error) => error)
+          const second = lock.lock()
+          await pause(round % 3)
+          const releasing = lease.release()
+          if (round % 2 === 0) await Promise.resolve()
+          abort.abort(reason)
+          const result = await first
+          if (result !== reason) await result.release()
+          const last = await second
+          expect(await stage.fields('it')).toEqual({ [last.owner]: 1 })
+          await Promise.all([releasing, last.release()])
+        }
+      })
+
+      test('after the grant has no effect', async () => {
+        const lock = stage.getLock(stage.world.newClient(), 'it')
+        const abort = new AbortController()
+        const lease = await lock.lock({ signal: abort.signal })
+        abort.abort(reason)
+        await never(() => !lease.valid || lease.signal.aborted, 30)
+        expect(await stage.holds('it')).toEqual([1])
+        await lease.release()
+      })
+
+      test('leaves no listener on a signal that is used again and again', async () => {
+        const lock = stage.getLock(stage.world.newClient(), 'it')
+        const { signal } = new AbortController()
+        const added = jest.spyOn(signal, 'addEventListener')
+        const removed = jest.spyOn(signal, 'removeEventListener')
+        for (let round = 0; round < 3; round++) await lock.using(() => {}, { signal })
+        expect(added).toHaveBeenCalledTimes(3)
+        expect(removed).toHaveBeenCalledTimes(3)
+      })
     })
-  })
-})
+
+    describe('subscriptions', () => {
+      test('are there only while somebody waits, however many in one client', async () => {
+        const [holder, ...others] = stage.getLocks('it', 3) as HoldfastLock[]
+        const lease = await holder?.lock()
+        expect(await stage.channels()).toEqual([])
+        const waiting = others.flatMap((lock) => [lock.tryLock(10_000), lock.lock(), lock.lock()])
+        await waiters(holder as HoldfastLock, 2)
+        // One for the lock; or an inbox for each client, and one for the lock if it takes long.
+        await eventually(async () => {
+          const channels = await stage.channels()
+          const inboxes = channels.filter((name) => /inbox/.test(name))
+          return stage.fair ? inboxes.length === 2 : channels.length === 1
+        })
+        await lease?.release()
+        for (const each of waiting) void each.then((next) => next?.release())
+        await Promise.all(waiting)
+        await nobodyListens()
+      })
+
+      test('are not left behind by one who is aborted as it is told that it has to wait', async () => {
+        const [holder, other] = [stage.world.newClient(), stage.world.newClient()]
+        const lease = await stage.getLock(holder, 'it').lock()
+        const abort = new AbortController()
+        other.on('wait', () => abort.abort(new Error('no longer wanted')))
+        const waiting = stage.getLock(other, 'it').lock({ signal: abort.signal })
+        await expect(waiting).rejects.toThrow('no longer wanted')
+        await nobodyListens()
+        await lease.release()
+      })
+
+      test('are not made for what is free, or passed on in the client without the queue', async () => {
+        const client = stage.world.newClient()
+        const lock = stage.getLock(client, 'it')
+        await Promise.all(
+          [1, 2, 3, 4].slice(stage.fair ? 3 : 0).map(() => lock.using(() => pause(1))),
+        )
+        expect(await stage.channels()).toEqual([])
+      })
+    })
+  },
+  { isOfExclusion: true },
+)

@@ -71,19 +71,13 @@ describeLocks('the watchdog', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
-  test('never revives a lock that somebody else has by now', async () => {
+  stage.testOfExclusion('never revives a lock that somebody else has by now', async () => {
     const client = stage.world.newClient({ leaseMs: 300 })
     const lease = await stage.getLock(client, 'it').lock()
-    const { admin } = stage.world.server
-    await admin
-      .multi()
-      .del(stage.world.rawName('it'))
-      .hset(stage.world.rawName('it'), 'somebody:else', 1)
-      .pexpire(stage.world.rawName('it'), 60_000)
-      .exec()
+    const owner = await stage.putHold('it', 1, 60_000)
     await eventually(() => lease.signal.aborted)
     expect(await lease.release()).toBe(false)
-    expect(await stage.fields('it')).toEqual({ 'somebody:else': 1 })
+    expect(await stage.fields('it')).toEqual({ [owner]: 1 })
     expect(await stage.pttl('it')).toBeGreaterThan(50_000)
     leaves({ keys: true, why: 'the somebody else is made up and never releases' })
   })

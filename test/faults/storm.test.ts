@@ -1,104 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast, HoldfastError, type HoldfastLock, type Lease } from '../../src/index.ts'
+import { Holdfast, HoldfastError } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { Diary, faultRig, SHA, within } from '../support/fault-rig.ts'
+import { Diary, faultRig, within } from '../support/fault-rig.ts'
+import { blow, pick, type Random, randomFrom, SEED, tryAnyhow, weathers } from '../support/gale.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import { startProxy } from '../support/proxy.ts'
 import { Witness } from '../support/witness.ts'
 
 const rig = faultRig()
 
-/** HOLDFAST_STORM_SEED=… repeats a storm as far as the network lets it. */
-const SEED = Number(process.env.HOLDFAST_STORM_SEED ?? Math.floor(Math.random() * 2 ** 32))
-
-type Random = () => number
-
-/** Mulberry32: small, and the same on every machine. */
-function randomFrom(seed: number): Random {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-function pick<T>(random: Random, among: readonly T[]): T {
-  return among[Math.floor(random() * among.length)] as T
-}
-
-interface Weather {
-  name: string
-  /** What a fault may last, in milliseconds. */
-  faultMs: number
-  leaseMs: number
-  commandTimeoutMs: number
-  outageMs: number
-  /** Whether leases may be lost in it. */
-  loses: boolean
-}
-
-const weathers: Weather[] = [
-  {
-    name: 'short faults and long leases',
-    faultMs: 60,
-    leaseMs: 60_000,
-    commandTimeoutMs: 120,
-    outageMs: 10_000,
-    loses: false,
-  },
-  {
-    name: 'faults that outlast leases',
-    faultMs: 300,
-    leaseMs: 250,
-    commandTimeoutMs: 120,
-    outageMs: 400,
-    loses: true,
-  },
-]
-
 /** Which lock objects there are; of a mixed name some are of the one kind and some of the other. */
 const kinds = ['plain', 'fair', 'mixed'] as const
-
-/** One random fault at a time on one client's way, until the storm is over. */
-async function blow(proxy: FaultProxy, random: Random, weather: Weather, isOver: () => boolean) {
-  const only = () => pick(random, ['commands', 'subscriber', undefined] as const)
-  while (!isOver()) {
-    await pause(random() * 25)
-    const kind = Math.floor(random() * 8)
-    const where = only()
-    const options = where === undefined ? {} : { only: where }
-    if (kind <= 1) proxy.cut(where)
-    else if (kind === 2) {
-      const script = pick(random, Object.keys(SHA) as (keyof typeof SHA)[])
-      const action = pick(random, ['cutBefore', 'cutAfter', 'mute', 'duplicate'] as const)
-      proxy.onNextRequest(SHA[script], action)
-    } else if (kind === 3) proxy.refuse()
-    else if (kind === 4) proxy.blackHole({ ...options, onHeal: pick(random, ['drop', 'deliver']) })
-    else if (kind === 5) proxy.dropReplies(options)
-    else if (kind === 6) proxy.delay(random() * 20, options)
-    else if (kind === 7) proxy.blackHole({ ...options, direction: 'toClient' })
-    await pause(random() * weather.faultMs)
-    if (random() < 0.8) await proxy.heal()
-  }
-  await proxy.heal()
-}
-
-/** Acquires in one of the ways that there are; null when it did not come to that. */
-async function tryAnyhow(lock: HoldfastLock, random: Random): Promise<Lease | null> {
-  const way = random()
-  try {
-    if (way < 0.2) return await lock.tryLock()
-    if (way < 0.5) return await lock.tryLock(Math.ceil(random() * 60))
-    if (way < 0.7) return await lock.lock({ signal: AbortSignal.timeout(Math.ceil(random() * 60)) })
-    return await lock.lock()
-  } catch (error) {
-    if (error instanceof HoldfastError && error.code === 'HOLDFAST_UNAVAILABLE') return null
-    if (error instanceof DOMException && error.name === 'TimeoutError') return null
-    throw error
-  }
-}
 
 describe.each(weathers)('in a storm of $name', (weather) => {
   test.each(kinds)(

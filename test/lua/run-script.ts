@@ -35,6 +35,10 @@ const KEYS: Record<string, string> = {
   javaTimeouts: JAVA_TIMEOUTS,
   birth: BIRTH,
   forced: FORCED,
+  readers: 'holdfast_readers:{it}',
+  writers: 'holdfast_writers:{it}',
+  alive: 'holdfast_alive:{it}',
+  phase: 'holdfast_phase:{it}',
 }
 
 /** Runs a script with its arguments by name, as its header declares them; the last may be left out. */
@@ -69,14 +73,17 @@ export const notAfter = async (ms: number, tenths: number) =>
   Math.floor((await nowUs()) / 1_000 + ms) * 1_000 + tenths
 
 /** What was published on the channel while the work ran. */
-export async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
+export async function messagesOf(
+  work: () => Promise<unknown>,
+  channel = CHANNEL,
+): Promise<string[]> {
   const messages: string[] = []
   const client = admin.duplicate()
   client.on('message', (_, payload) => messages.push(payload))
   try {
-    await client.subscribe(CHANNEL)
+    await client.subscribe(channel)
     await work()
-    await admin.publish(CHANNEL, 'end')
+    await admin.publish(channel, 'end')
     await eventually(() => messages.includes('end'))
   } finally {
     client.disconnect()

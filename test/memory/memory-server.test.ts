@@ -32,7 +32,8 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(clients.map((client) => client.close()))
   expect(server.connections).toBe(0)
-  expect([server.releases.names, server.grants.names]).toEqual([[], []])
+  const { releases, readWriteReleases, grants } = server
+  expect([releases, readWriteReleases, grants].flatMap(({ names }) => names)).toEqual([])
 })
 
 const newClient = (options?: MemoryClientOptions, at = server) => {

@@ -12,6 +12,7 @@ import { INBOX } from '../../src/servers/redis/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { eventually } from '../support/eventually.ts'
+import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
 
@@ -23,19 +24,6 @@ const LONGER_MS = 90_000
 const COUNTER_MS = 3_600_000
 const CLIENTS = ['a', 'b', 'c']
 const LOCKS = ['one', 'two']
-
-/** The same random numbers for each seed. */
-function randomOf(seed: number) {
-  let state = seed
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-  const below = (most: number) => Math.floor(next() * most)
-  return { below, of: <T>(all: readonly T[]): T => all[below(all.length)] as T }
-}
 
 /** Numbers that differ from place to place, by the order in which they came up. */
 class Numbered {
@@ -158,7 +146,7 @@ function aboutMs(ttlMs: number | null): string | number | null {
 type Step = (stage: Stage) => Promise<unknown>
 
 /** One request, or what belongs to it; the same for every place. */
-function newStep(random: ReturnType<typeof randomOf>): [what: string, step: Step] {
+function newStep(random: Random): [what: string, step: Step] {
   const client = random.below(CLIENTS.length)
   const rawName = random.of(LOCKS)
   const ownerOf = (n: number) => `${CLIENTS[n]}:${1 + random.below(3)}`

@@ -4,6 +4,7 @@ import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
 import { leases } from './leases.mjs'
 import { quorum } from './quorum.mjs'
+import { readWrite } from './read-write.mjs'
 import { scripts } from './scripts.mjs'
 import { several } from './several.mjs'
 import { tokens } from './tokens.mjs'
@@ -22,6 +23,7 @@ const areas = {
   connection,
   frames,
   'several-locks': several,
+  'read-write': readWrite,
 }
 
 /**

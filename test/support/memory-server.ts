@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
 import type { LockRecord } from '../../src/servers/memory/lock-record.ts'
 import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
-import { INBOX, lockKeys, queueKeys } from '../../src/servers/redis/keys.ts'
+import { isWriter } from '../../src/servers/memory/read-write-record.ts'
+import { INBOX, lockKeys, queueKeys, readWriteKeys } from '../../src/servers/redis/keys.ts'
 import { atEnd } from './lifetime.ts'
 import type { WorldServer } from './masters.ts'
 import { runningServers, type WatchedServer } from './redis-server.ts'
@@ -92,14 +93,22 @@ class MemoryAdmin {
   }
 
   async hgetall(key: string): Promise<Record<string, string>> {
-    const holder = this.#all().get(key)?.record.holder
-    return holder ? { [holder.owner]: String(holder.holds) } : {}
+    const record = this.#all().get(key)?.record
+    if (record === undefined || record.rawName !== key) return {}
+    if (record.holder !== null) return { [record.holder.owner]: String(record.holder.holds) }
+    const { mode, owners } = record.readWrite
+    if (mode === null) return {}
+    const holdsOf = (owner: string) => String(record.readWrite.heldBy(owner)?.holds)
+    return { mode, ...Object.fromEntries(owners.map((owner) => [owner, holdsOf(owner)])) }
   }
 
   /** Gives a lock to somebody, without an expiry. */
-  async hset(key: string, owner: string, holds: number): Promise<void> {
+  async hset(key: string, owner: string, holds: number | string): Promise<void> {
     const { now } = this.#server
-    this.#server.record(key, now).holder = { owner, holds, endsAt: Infinity }
+    const record = this.#server.record(key, now)
+    if (isWriter(owner)) record.readWrite.give(owner, Number(holds), Infinity, now)
+    // Its mode is that of whoever has it.
+    else if (owner !== 'mode') record.holder = { owner, holds: Number(holds), endsAt: Infinity }
   }
 
   /** Sets the counter of a lock. */
@@ -114,6 +123,7 @@ class MemoryAdmin {
     if (what === 'SHARDCHANNELS') return []
     return [
       ...this.#server.releases.names.map((rawName) => lockKeys(rawName).channel),
+      ...this.#server.readWriteReleases.names.map((rawName) => readWriteKeys(rawName).channel),
       ...this.#server.grants.names.map((client) => INBOX + client),
     ]
   }
@@ -164,10 +174,41 @@ class MemoryAdmin {
         all.set(counter, this.#key(record, record.counter, forget))
       }
       const hidden = { endsAt: this.#server.now + 1 }
+      this.#addReadWrite(record, all, hidden)
       if (record.queue.size > 0) all.set(queue, this.#key(record, hidden))
       else if (!record.queue.isForgotten) all.set(waiting, this.#key(record, hidden))
     }
     return all
+  }
+
+  #addReadWrite(record: LockRecord, all: Map<string, Key>, hidden: { endsAt: number }): void {
+    const { readWrite } = record
+    const { waiting } = readWrite
+    const { six, prefix } = readWriteKeys(record.rawName)
+    const [lock, , readers, writers, marks, phase] = six as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
+    if (readWrite.mode !== null) {
+      all.set(
+        lock,
+        this.#key(record, readWrite, () => readWrite.free()),
+      )
+    }
+    for (const owner of readWrite.owners) {
+      const hold = readWrite.heldBy(owner)
+      const isAlive = readWrite.ttlMsOf(owner, this.#server.now) !== -2
+      if (hold === null || isWriter(owner) || !isAlive) continue
+      all.set(`${prefix}:${owner}:rwlock_timeout:1`, this.#key(record, hold))
+    }
+    if (waiting.size('read') > 0) all.set(readers, this.#key(record, hidden))
+    if (waiting.size('write') > 0) all.set(writers, this.#key(record, hidden))
+    if (waiting.marks > 0) all.set(marks, this.#key(record, hidden))
+    if (waiting.isPhase) all.set(phase, this.#key(record, hidden))
   }
 
   #key(record: LockRecord, what: { endsAt: number }, forget = () => {}): Key {

@@ -16,3 +16,9 @@ export {
   renew,
 } from '../../src/servers/redis/scripts/lock.generated.ts'
 export { agree, enrol, restore, vote } from '../../src/servers/redis/scripts/quorum.generated.ts'
+export {
+  acquireRead,
+  acquireWrite,
+  release as releaseReadWrite,
+  renew as renewReadWrite,
+} from '../../src/servers/redis/scripts/read-write.generated.ts'

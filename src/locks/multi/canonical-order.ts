@@ -9,7 +9,7 @@ interface OfLock {
 
 /**
  * Puts locks in an order that all clients keep: by server, slot and name. A lock that is there
- * twice, be it through two clients of one server, is left out the second time. Where a server does
+ * twice, be it through two clients of one server, is left out the second time, or the one that is to be shared. Where a server does
  * not say which it is, it stands where it was given, and counts as another.
  *
  * @param longestMs how long all of it may take
@@ -46,7 +46,10 @@ export async function inCanonicalOrder<T extends OfLock>(
     const { registry, rawName } = one.lock
     const server = ids.get(registry.server) ?? nodes.indexOf(registry.server)
     const place = JSON.stringify([server, registry.server.orderOf(rawName), rawName])
-    if (!placed.has(place)) placed.set(place, one)
+    const twin = placed.get(place)
+    // Who has it alone has it to share as well.
+    const isMore = twin?.lock.kind.isShared && !one.lock.kind.isShared
+    if (twin === undefined || isMore) placed.set(place, one)
   }
   return [...placed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
 }

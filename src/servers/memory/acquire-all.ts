@@ -1,4 +1,5 @@
 import type { JointAnswer } from '../answers.ts'
+import { refuseReadWrite } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 
 /** Takes several locks at once, or none. A repeat finds all of them taken, and takes nothing. */
@@ -10,7 +11,10 @@ export function acquireAll(
 ): JointAnswer {
   const all = locks.map(({ rawName, owner }) => ({ owner, record: server.record(rawName, now) }))
   const isOwn = all.map(({ owner, record }) => record.heldBy(owner) !== null)
-  const taken = all.findIndex(({ record }, n) => record.holder !== null && !isOwn[n])
+  const taken = all.findIndex(({ record }, n) => {
+    refuseReadWrite(record)
+    return record.holder !== null && !isOwn[n]
+  })
   if (taken !== -1) {
     return { kind: 'held', ttlMs: all[taken]?.record.ttlMs(now) ?? 0, index: taken }
   }

@@ -1,5 +1,7 @@
 import { clientOf, type QueueEntry } from '../answers.ts'
+import { leftMs, timeUs } from './moments.ts'
 import { QueueRecord } from './queue-record.ts'
+import { ReadWriteRecord } from './read-write-record.ts'
 
 /** Who holds a lock. */
 interface Holder {
@@ -16,6 +18,7 @@ export class LockRecord {
   /** The last token that was issued, and until when it is remembered. */
   counter: { readonly token: number; endsAt: number } | null = null
   #queue: QueueRecord | undefined
+  #readWrite: ReadWriteRecord | undefined
 
   constructor(rawName: string) {
     this.rawName = rawName
@@ -26,15 +29,28 @@ export class LockRecord {
     return this.#queue
   }
 
+  /** Who has it as a read-write lock, while nobody has it otherwise. */
+  get readWrite(): ReadWriteRecord {
+    this.#readWrite ??= new ReadWriteRecord()
+    return this.#readWrite
+  }
+
+  /** Whether somebody has it as a read-write lock. */
+  get isReadWrite(): boolean {
+    return this.#readWrite !== undefined && this.#readWrite.mode !== null
+  }
+
   /** Forgets what has run out. */
   expire(now: number): void {
     if (this.holder !== null && now > this.holder.endsAt) this.holder = null
     if (this.counter !== null && now > this.counter.endsAt) this.counter = null
     this.#queue?.expire(now)
+    this.#readWrite?.expire(now)
   }
 
   get isForgotten(): boolean {
-    return this.holder === null && this.counter === null && (this.#queue?.isForgotten ?? true)
+    if (this.holder !== null || this.counter !== null) return false
+    return (this.#queue?.isForgotten ?? true) && (this.#readWrite?.isForgotten ?? true)
   }
 
   heldBy(owner: string): Holder | null {
@@ -43,7 +59,7 @@ export class LockRecord {
 
   /** What is left of the lease in milliseconds; -1 without an expiry, -2 when the lock is free. */
   ttlMs(now: number): number {
-    return this.holder === null ? -2 : leftMs(this.holder, now)
+    return this.holder === null ? -2 : leftMs(this.holder.endsAt, now)
   }
 
   /** The last token; 0 when none is remembered. */
@@ -58,7 +74,7 @@ export class LockRecord {
   /** Makes the lease of the holder last at least this long; never shortens it. */
   lengthen(leaseMs: number, counterMs: number, now: number): void {
     const { holder } = this
-    if (holder === null || leftMs(holder, now) >= leaseMs) return
+    if (holder === null || leftMs(holder.endsAt, now) >= leaseMs) return
     holder.endsAt = now + leaseMs
     this.keepCounter(leaseMs, counterMs, now)
   }
@@ -86,12 +102,4 @@ export class LockRecord {
       return { owner, process: isAlive ? mark.label : null, waitedMs }
     })
   }
-}
-
-export function timeUs(now: number): number {
-  return Math.floor(now * 1_000)
-}
-
-function leftMs({ endsAt }: Holder, now: number): number {
-  return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - now))
 }

@@ -3,12 +3,14 @@ import { CallFailure } from '../call-failure.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
+import type { ReadWriteServer } from '../read-write-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import type { Channels } from './channels.ts'
 import { later } from './later.ts'
 import { MemoryFairServer } from './memory-fair-server.ts'
 import { MemoryLock } from './memory-lock.ts'
+import { MemoryReadWriteServer } from './memory-read-write-server.ts'
 import type { MemoryServer } from './memory-server.ts'
 
 /**
@@ -39,9 +41,13 @@ export class MemoryConnection implements LockServer {
     if (this.#closed !== undefined) return Promise.reject(this.#closed)
     if (!this.#connected) this.connect()
     this.server.tidy()
-    return new Promise((resolve) => {
-      const answer = work(this.server.now)
-      later(() => resolve(answer))
+    return new Promise((resolve, reject) => {
+      try {
+        const answer = work(this.server.now)
+        later(() => resolve(answer))
+      } catch (refusal) {
+        later(() => reject(refusal))
+      }
     })
   }
 
@@ -57,6 +63,10 @@ export class MemoryConnection implements LockServer {
 
   fairFor(clientId: string, label: string): FairServer {
     return new MemoryFairServer(this, clientId, label)
+  }
+
+  readWriteFor(clientId: string): ReadWriteServer {
+    return new MemoryReadWriteServer(this, clientId)
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {

@@ -13,8 +13,9 @@ import { replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { FairGrants } from './fair-grants.ts'
-import { timeUs } from './lock-record.ts'
+import { refuseReadWrite, whyNoPlainLock } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
+import { timeUs } from './moments.ts'
 
 /** What the queues need of their connection. */
 interface Connection {
@@ -63,7 +64,10 @@ export class MemoryFairServer implements FairServer {
     return this.#connection.listen(this.#connection.server.grants, this.#clientId, onGrant)
   }
 
-  beat(locks: readonly LocalPlaces[], listens: () => boolean): Promise<HeartbeatAnswer[]> {
+  beat(
+    locks: readonly LocalPlaces[],
+    listens: () => boolean,
+  ): Promise<(HeartbeatAnswer | string)[]> {
     return this.#connection.request((now) => locks.map((one) => this.#beat(one, listens(), now)))
   }
 
@@ -73,6 +77,7 @@ export class MemoryFairServer implements FairServer {
   ): Promise<QueueAnswer> {
     return this.#connection.request((now) => {
       const { record, grants } = this.#at(rawName, now)
+      refuseReadWrite(record)
       const { queue } = record
       if (record.heldBy(owner) !== null) {
         const { server, counterMs } = this.#connection
@@ -124,8 +129,10 @@ export class MemoryFairServer implements FairServer {
     })
   }
 
-  #beat({ rawName, places }: LocalPlaces, listens: boolean, now: number): HeartbeatAnswer {
+  #beat({ rawName, places }: LocalPlaces, listens: boolean, now: number): HeartbeatAnswer | string {
     const { record, grants } = this.#at(rawName, now)
+    const refusal = whyNoPlainLock(record)
+    if (refusal !== null) return refusal
     const { queue } = record
     const asked = places()
     const wanted = asked.filter(({ wireOwner }) => record.heldBy(wireOwner) === null)

@@ -14,6 +14,7 @@ import type { PendingReleases } from '../pending-releases.ts'
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
+import { refuseReadWrite } from './kind-of-lock.ts'
 import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
 
@@ -82,15 +83,16 @@ export class MemoryLock implements RemoteLock {
   }
 
   release({ owner, holds, token }: Ending, reply: Reply<Released>): void {
-    this.#reply(reply, (record) => {
+    const { server } = this.#connection
+    const released = this.#connection.request((now): Released => {
+      const record = server.record(this.#rawName, now)
       const hold = record.heldBy(owner)
       if (hold === null || (token !== '' && record.lastToken > token)) return GONE
-      if (holds === 0) {
-        return { kind: 'freed' as const, listeners: this.#connection.server.free(record) }
-      }
+      if (holds === 0) return { kind: 'freed', listeners: server.free(record) }
       hold.holds = Math.min(hold.holds, holds)
-      return { kind: 'kept' as const }
+      return { kind: 'kept' }
     })
+    replyWith(released, reply)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
@@ -139,9 +141,14 @@ export class MemoryLock implements RemoteLock {
     replyWith(this.#request(verb), reply)
   }
 
+  /** Refused where somebody has the name as a read-write lock: but for a release, which finds nothing. */
   #request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
     const { server } = this.#connection
-    return this.#connection.request((now) => verb(server.record(this.#rawName, now), now))
+    return this.#connection.request((now) => {
+      const record = server.record(this.#rawName, now)
+      refuseReadWrite(record)
+      return verb(record, now)
+    })
   }
 }
 

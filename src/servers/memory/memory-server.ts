@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FairGrant } from '../fair-server.ts'
 import { Channels } from './channels.ts'
-import { LockRecord, timeUs } from './lock-record.ts'
+import { LockRecord } from './lock-record.ts'
+import { timeUs } from './moments.ts'
 
 /** From so many locks on those that nobody has, wants or remembers are looked for. */
 const FEW = 1_024
@@ -37,6 +38,8 @@ export class MemoryServer {
   #lastFloor = 0
   /** Releases, by the raw names of the locks. */
   readonly releases = new Channels<string>()
+  /** The same of read-write locks. */
+  readonly readWriteReleases = new Channels<string>()
   /** Grants in turn, by the ids of the clients. */
   readonly grants = new Channels<FairGrant>()
 
@@ -119,6 +122,7 @@ export class MemoryServer {
   lookAgain(): void {
     for (const connection of [...this.#connections]) connection.lookAgain()
     this.releases.callAll()
+    this.readWriteReleases.callAll()
     this.grants.callAll()
   }
 
@@ -129,6 +133,7 @@ export class MemoryServer {
   leave(connection: Connected): void {
     this.#connections.delete(connection)
     this.releases.leave(connection)
+    this.readWriteReleases.leave(connection)
     this.grants.leave(connection)
   }
 

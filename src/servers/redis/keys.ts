@@ -40,6 +40,26 @@ export function queueKeys(rawName: string): QueueKeys {
   }
 }
 
+/** What a read-write lock has beside the names of every lock; its releases are told on a channel of its own. */
+export function readWriteKeys(rawName: string) {
+  const { lock, counter } = lockKeys(rawName)
+  const queues = [derived('holdfast_readers', rawName), derived('holdfast_writers', rawName)]
+  return {
+    both: [lock, counter],
+    four: [lock, counter, ...queues],
+    six: [
+      lock,
+      counter,
+      ...queues,
+      derived('holdfast_alive', rawName),
+      derived('holdfast_phase', rawName),
+    ],
+    channel: derived('redisson_rwlock', rawName),
+    /** What the names of its timeout keys begin with. */
+    prefix: rawName.includes('{') ? rawName : `{${rawName}}`,
+  }
+}
+
 /** Where one master of several notes from whom the lock was taken by force. */
 export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)

@@ -3,6 +3,7 @@ import type { CallFailure } from '../call-failure.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
+import type { ReadWriteServer } from '../read-write-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import { groupBySlot, orderBySlot, slotOf } from './cluster-slot.ts'
@@ -11,6 +12,7 @@ import { isClient, isCluster, type RedisSource } from './connection/open-client.
 import { Subscriptions } from './connection/subscriptions.ts'
 import { RedisFairServer } from './fair-commands.ts'
 import type { LockKeys } from './keys.ts'
+import { RedisReadWriteServer } from './read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
 import { renew } from './renew.ts'
 import { ScriptRunner } from './script-runner.ts'
@@ -90,6 +92,11 @@ export class RedisServer implements LockServer {
     return new RedisFairServer(this, clientId, label)
   }
 
+  /** The read-write locks there, as one client waits for them. */
+  readWriteFor(clientId: string): ReadWriteServer {
+    return new RedisReadWriteServer(this, clientId)
+  }
+
   /** What is released in the background beside that lock. */
   pendingReleases(rawName: string): PendingReleases {
     const slot = this.#connection.clustered ? slotOf(rawName) : 0
@@ -102,7 +109,7 @@ export class RedisServer implements LockServer {
   }
 
   /** Calls `onWake` with each message, and without one when any may have been missed. */
-  listen({ channel }: LockKeys, onWake: (message?: string) => void): Subscription {
+  listen({ channel }: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription {
     return this.#subscriptions.listen(channel, true, onWake)
   }
 

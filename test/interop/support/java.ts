@@ -122,6 +122,17 @@ export class JavaClient {
     return this.java.ask('fields', { client: this.name, names: [name] })
   }
 
+  /**
+   * Threads that count in two files under the lock to write, and threads that compare them under the one to
+   * read; returns how often something was written, and how often the files were seen to differ.
+   */
+  pairs(
+    name: string,
+    threads: { files: readonly string[]; writers: number; readers: number; rounds: number },
+  ): Promise<[written: number, torn: number]> {
+    return this.java.ask('pairs', { client: this.name, names: [name], thread: name, ...threads })
+  }
+
   /** `shutdown()`: what it holds stays held. */
   shutdown(): Promise<void> {
     return this.java.ask('shutdown', { client: this.name })

@@ -27,8 +27,11 @@ test('each of its cells has tests that run Redisson', () => {
     const object = plain(row[objects])
     return ours.flatMap((column) => {
       const ours = plain(column).replace('with ', '')
+      // One that mixes with nothing else is tested beside the first.
+      const others = ours === 'getReadWriteLock' ? 'read-write lock of ours' : '%s'
+      if (others !== '%s' && row[column] === 'The same.') return []
       const tested = titles.some(
-        (title) => title.startsWith(object) && (title.includes(ours) || title.includes('%s')),
+        (title) => title.startsWith(object) && (title.includes(ours) || title.includes(others)),
       )
       return tested ? [] : [`${object} with ${ours}`]
     })

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
-import { Holdfast, type HoldfastLock } from '../../../src/index.ts'
+import { Holdfast, type HoldfastLock, type ReadWriteLock } from '../../../src/index.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
-import { INBOX, lockKeys, queueKeys } from '../../../src/servers/redis/keys.ts'
+import { WAITING_MS } from '../../../src/servers/read-write-server.ts'
+import { INBOX, lockKeys, queueKeys, readWriteKeys } from '../../../src/servers/redis/keys.ts'
 import { resolveOptions } from '../../../src/settings.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startMasters } from '../../support/masters.ts'
@@ -182,6 +183,7 @@ describe('the page about lock and lease', () => {
     ['Holdfast', 'src/holdfast.ts'],
     ['HoldfastLock', 'src/locks/lock/holdfast-lock.ts', 'src/locks/lock/base-lock.ts'],
     ['Lease', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
+    ['ReadWriteLock', 'src/locks/read-write/read-write-lock.ts'],
     ['MultiLock', 'src/locks/multi/multi-lock.ts', 'src/locks/lock/base-lock.ts'],
     ['MultiLease', 'src/locks/multi/multi-lease.ts', 'src/lease/base-lease.ts'],
   ])('has exactly the public members of %s', (name, ...files) => {
@@ -206,10 +208,14 @@ describe('the page about lock and lease', () => {
   })
 
   test.each([
-    ['what inspect() gives', 'LockFacts', '`LockInfo`'],
-    ['one who queues', 'QueueEntry', 'A `QueueEntry`'],
-  ])('has exactly the fields of %s', (_, declaration, introduction) => {
-    const section = page.headings.find(({ text }) => text === '`inspect`')?.body ?? ''
+    ['what inspect() gives', 'LockFacts', '`LockInfo`', 'HoldfastLock'],
+    ['one who queues', 'QueueEntry', 'A `QueueEntry`', 'HoldfastLock'],
+    ['a read-write lock', 'ReadWriteFacts', '`ReadWriteFacts`', 'ReadWriteLock'],
+    ['one who has it', 'ReadWriteHolder', 'A `ReadWriteHolder`', 'ReadWriteLock'],
+    ['a client in which somebody waits', 'WaitingClient', 'A `WaitingClient`', 'ReadWriteLock'],
+  ])('has exactly the fields of %s', (_, declaration, introduction, name) => {
+    const ofName = page.headings.findIndex(({ text }) => text.endsWith(`: ${name}`))
+    const section = page.headings.slice(ofName).find(({ text }) => text === '`inspect`')?.body ?? ''
     const facts = membersOf(read('src/servers/answers.ts'), declaration)
     expect(section).toContain(introduction)
     const rows = tableRows(section.slice(section.indexOf(introduction)))
@@ -238,6 +244,12 @@ test('the page about the fair lock states the times that the code has', () => {
   )
 })
 
+test('the page about the read-write lock states the times that the code has', () => {
+  const page = readPage('docs/explanation/read-write-lock.md').lines.join('\n')
+  expect(page).toContain(`for ${CLAIM_MS / 1000} s at the longest`)
+  expect(page).toContain(`which counts for ${WAITING_MS / 1000} s`)
+})
+
 describe('the page about keys', () => {
   const server = sharedServer()
   const page = readPage('docs/reference/keys.md')
@@ -251,6 +263,12 @@ describe('the page about keys', () => {
     expect(namesBelow('What a lock')).toEqual([lock, counter, channel])
     expect(namesBelow('Where somebody waits')).toEqual([queue, waiting, `${INBOX}<clientId>`])
     expect(namesBelow('And two of')).toEqual([javaQueue, javaTimeouts])
+    const { four, six, channel: ofBothSides, prefix } = readWriteKeys('app:order:1001')
+    const timeout = `${prefix}:<clientId>:<owner>:rwlock_timeout:1`
+    expect(six.slice(0, 2)).toEqual([lock, counter])
+    expect(six.slice(0, 4)).toEqual(four)
+    expect(namesBelow('A [read-write lock]')).toEqual([timeout, ...six.slice(2), ofBothSides])
+    expect(text).toContain(`${readWriteKeys('{ada}:order').prefix}:<clientId>:<owner>:rwlock`)
     expect(text).toContain(lockKeys('{ada}:order').channel)
   })
 
@@ -310,6 +328,54 @@ describe('the page about keys', () => {
       })
     },
   )
+
+  test('lists rights that are enough to read, write, wait, force and inspect with getReadWriteLock', async () => {
+    const [, , , forBothSides = []] = page.blocks
+      .filter(({ body }) => body.startsWith('~'))
+      .map(({ body }) => body.split('\n'))
+    const allowed = commands.map((command) => `+${command}`)
+    const patterns = [...forAll, ...forBothSides]
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+    const login = { username: 'app', password: 'secret' }
+    const redis = { host: server.host, port: server.port, ...login }
+    let renewals = 0
+    const errors: string[] = []
+    const newClient = () => {
+      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 600 })
+      client.on('renewed', () => {
+        renewals++
+      })
+      return client.on('error', ({ message }) => errors.push(message))
+    }
+    const clients = [newClient(), newClient(), newClient()]
+    const [mine, writes, reads] = clients.map((client) => client.getReadWriteLock('order')) as [
+      ReadWriteLock,
+      ReadWriteLock,
+      ReadWriteLock,
+    ]
+    const waiting = (list: 'waitingToRead' | 'waitingToWrite') =>
+      eventually(async () => (await mine.inspect())[list].length > 0, { message: list })
+    try {
+      const held = await mine.writeLock().lock()
+      const reading = reads.readLock().using(() => undefined)
+      await waiting('waitingToRead')
+      const writing = writes.writeLock().using(() => undefined)
+      await waiting('waitingToWrite')
+      await eventually(() => renewals > 0, { message: 'a lease to be renewed' })
+      await held.release()
+      await Promise.all([reading, writing])
+      await mine.upgradableLock().using(() => mine.writeLock().using(() => undefined))
+      await mine.readLock().lock()
+      expect(await reads.readLock().forceUnlock()).toBe(true)
+    } finally {
+      await Promise.all(clients.map((client) => client.close()))
+      await server.admin.call('ACL', 'DELUSER', 'app')
+    }
+    expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
+      errors: [],
+      denied: [],
+    })
+  })
 
   test('lists what is for the queue alone: without it all but inspect() works, and fair locks', async () => {
     const allowed = commands.map((command) => `+${command}`)

@@ -35,6 +35,7 @@ final class Operations {
       case "getToken" -> fencedLockOf(request).getToken();
 
       case "count" -> count(request);
+      case "pairs" -> pairs(request);
       case "rate" -> rate(request);
       case "drain" -> drain(request);
       case "take" -> take(request);
@@ -76,6 +77,16 @@ final class Operations {
     int workers = (int) request.number("workers", 1);
     int rounds = (int) request.number("rounds", 1);
     return Counting.run(() -> lockOf(request), Path.of(request.text("file")), workers, rounds);
+  }
+
+  private Object pairs(Request request) throws Exception {
+    var redisson = clients.get(request.text("client"));
+    return Pairs.run(
+        () -> redisson.getReadWriteLock(request.texts("names").get(0)),
+        request.texts("files").stream().map(Path::of).toList(),
+        (int) request.number("writers", 1),
+        (int) request.number("readers", 1),
+        (int) request.number("rounds", 1));
   }
 
   private Object rate(Request request) throws Exception {

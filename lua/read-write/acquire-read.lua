@@ -1,0 +1,105 @@
+--[[
+  Takes a read-write lock to read, beside others who read, or re-enters that.
+
+  Safe to run twice, as `lock/acquire` is. A reader waits while somebody writes, but for who has the lock to
+  write itself; and while one of ours waits to write, unless those who waited to read are being let in. A reader
+  carries the token of the last writer. One whose name ends in `:upgradable` may go on to write, and there is one
+  of these at a time.
+
+  KEYS[1]   lock        hash: `mode`, and owner -> hold count
+  KEYS[2]   counter     string: the last fencing token issued for this lock
+  KEYS[3]   readers     zset: client -> since when somebody of it waits to read
+  KEYS[4]   writers     zset: client -> since when somebody of it waits to write
+  KEYS[5]   alive       hash: client -> until when that counts
+  KEYS[6]   phase       string: there while those are let in who waited to read
+  ARGV[1]   owner       `<clientId>:<owner>`
+  ARGV[2]   leaseMs     the hold lives at least this long from now, in milliseconds
+  ARGV[3]   notAfterUs  server time after which no count is raised, in µs; 0 is never
+  ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
+  ARGV[5]   prefix      what the names of the timeout keys of this lock begin with
+  ARGV[6]   beside      the name under which the same owner has the lock to write; '' for none
+  ARGV[7]   client      its client, where it waits; '' where it does not
+  ARGV[8]   last        1 or '': whether nobody else of its client waits to read
+  ARGV[9]   waitingMs   how long it counts as waiting, in milliseconds
+  ARGV[10]  holds=1     the hold count wanted after this call; 1 is a first acquisition
+
+  Returns
+    { 'granted', token >= 1 }  it is the owner's
+    { 'held', ttlMs >= -1 }    it is not to be had now; for ttlMs more, -1 means without an expiry
+    { 'gone' }                 a re-entry, but the owner does not hold it any more
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+]]
+local keys = {
+  lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],
+  phase = KEYS[6], prefix = ARGV[5],
+}
+local owner, leaseMs, notAfterUs, counterMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local beside, client, last, waitingMs = ARGV[6], ARGV[7], ARGV[8] == '1', tonumber(ARGV[9])
+local holds = tonumber(ARGV[10] or 1)
+
+-- include: parts/server-time.lua
+
+-- include: parts/late.lua
+
+-- include: parts/counter.lua
+
+-- include: parts/read-write-lock.lua
+
+local found = redis.call('HMGET', keys.lock, 'mode', owner, beside)
+local mode, held = found[1], found[2]
+if not mode and redis.call('EXISTS', keys.lock) == 1 then
+  return redis.error_reply(OTHER_LOCK)
+end
+-- One whose time ran out has it no more, though nobody has looked since.
+if held and readerTtlMs(keys, owner, held) == -2 then
+  redis.call('HDEL', keys.lock, owner)
+  held = false
+  if dropDead(keys) == 0 then
+    mode = false
+  end
+end
+if holds > 1 and not held then
+  return { 'gone' }
+end
+
+-- Who asks now is the one of its client who waits.
+waitsNoMore(keys, client, keys.writers)
+local isKeptOut = not held
+  and (
+    mode == 'write' and not found[3]
+    or mode ~= 'write' and isShut(keys)
+    or mode and isUpgradable(owner) and hasUpgradable(keys)
+  )
+if isKeptOut then
+  if client ~= '' then
+    waits(keys, client, keys.readers, serverTimeText(), waitingMs)
+  end
+  return { 'held', math.max(redis.call('PTTL', keys.lock), -1) }
+end
+local missing = holds - (held or 0)
+if missing > 0 and isLate(notAfterUs) then
+  return { 'late', serverTimeText() }
+end
+
+local token = redis.call('GET', keys.counter)
+if not token then
+  token = serverTimeText()
+  setCounter(keys.counter, token, counterMs, leaseMs)
+else
+  keepCounter(keys.counter, counterMs, leaseMs)
+end
+if missing > 0 then
+  redis.call('HSET', keys.lock, owner, holds)
+end
+if not mode then
+  redis.call('HSET', keys.lock, 'mode', 'read')
+  redis.call('PEXPIRE', keys.lock, leaseMs)
+end
+if not held or readerTtlMs(keys, owner, 1) - leaseMs < 0 then
+  lease(keys, owner, leaseMs)
+end
+prolong(keys, leaseMs)
+if last then
+  waitsNoMore(keys, client, keys.readers)
+end
+return { 'granted', token }

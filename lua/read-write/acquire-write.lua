@@ -1,0 +1,115 @@
+--[[
+  Takes a read-write lock to write, alone, or re-enters that.
+
+  Safe to run twice, as `lock/acquire` is. Among ours who wait to write the one who has waited for the longest
+  is next; those who waited to read while somebody wrote are let in before.
+
+  KEYS[1]   lock        hash: `mode`, and owner -> hold count
+  KEYS[2]   counter     string: the last fencing token issued for this lock
+  KEYS[3]   readers     zset: client -> since when somebody of it waits to read
+  KEYS[4]   writers     zset: client -> since when somebody of it waits to write
+  KEYS[5]   alive       hash: client -> until when that counts
+  KEYS[6]   phase       string: there while those are let in who waited to read
+  ARGV[1]   owner       `<clientId>:<owner>:write`
+  ARGV[2]   leaseMs     the hold lives at least this long from now, in milliseconds
+  ARGV[3]   notAfterUs  server time after which no count is raised, in µs; 0 is never
+  ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
+  ARGV[5]   prefix      what the names of the timeout keys of this lock begin with
+  ARGV[6]   beside      the name under which the same owner reads, and may go on to write; '' for none
+  ARGV[7]   client      its client, where it waits; '' where it does not
+  ARGV[8]   waitingMs   how long it counts as waiting, in milliseconds
+  ARGV[9]   holds=1     the hold count wanted after this call; 1 is a first acquisition
+  ARGV[10]  token?      number: of a re-entry, the token of the hold; left out for a first acquisition
+
+  Returns
+    { 'granted', token: number >= 1 or '' as 0 }
+                               it is the owner's; the token is '' for a re-entry
+    { 'held', ttlMs >= -1, sinceUs: digits or '' }
+                               somebody else has it, for ttlMs more; -1 means without an expiry. The client waits
+                               to write since then, '' where it does not
+    { 'gone' }                 a re-entry, but the owner does not hold it any more, or not under that token
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+]]
+local keys = {
+  lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],
+  phase = KEYS[6], prefix = ARGV[5],
+}
+local owner, leaseMs, notAfterUs, counterMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local beside, client, waitingMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
+local holds, token = tonumber(ARGV[9] or 1), ARGV[10]
+
+-- include: parts/server-time.lua
+
+-- include: parts/late.lua
+
+-- include: parts/counter.lua
+
+-- include: parts/token.lua
+
+-- include: parts/read-write-lock.lua
+
+local found = redis.call('HMGET', keys.lock, 'mode', owner, beside)
+local mode, held = found[1], found[2]
+if not mode and redis.call('EXISTS', keys.lock) == 1 then
+  return redis.error_reply(OTHER_LOCK)
+end
+local last = redis.call('GET', keys.counter)
+if (token or holds > 1) and (not held or token and tonumber(last or 0) > tonumber(token)) then
+  return { 'gone' }
+end
+
+if not held then
+  local left = mode and (mode == 'write' and 1 or dropDead(keys)) or 0
+  if left == 0 then
+    -- The lock that it makes is a new one.
+    mode = false
+  end
+  -- Looked at again: the one of that name may be dead.
+  local mayGoOn = mode == 'read' and left == 1 and isUpgradable(beside)
+    and redis.call('HEXISTS', keys.lock, beside) == 1
+  -- Who asks now is the one of its client who waits.
+  waitsNoMore(keys, client, keys.readers)
+  local first, _, firstForMs = firstOf(keys, keys.writers)
+  local isNext = not first or first == client
+  local isFree = left == 0 and isNext and redis.call('EXISTS', keys.phase) == 0
+  if not isFree and not mayGoOn then
+    local sinceUs = ''
+    if client ~= '' then
+      local from = found[3] and isUpgradable(beside) and GOES_ON or serverTimeText()
+      waits(keys, client, keys.writers, from, waitingMs)
+      sinceUs = redis.call('ZSCORE', keys.writers, client)
+    end
+    if left > 0 then
+      return { 'held', redis.call('PTTL', keys.lock), sinceUs }
+    end
+    -- Nobody has it: it is for those who are let in to read, and for who has waited for longer.
+    local phaseMs = redis.call('PTTL', keys.phase)
+    return { 'held', math.max(phaseMs, not isNext and firstForMs or 0), sinceUs }
+  end
+end
+
+local missing = holds - (held or 0)
+if missing > 0 and isLate(notAfterUs) then
+  return { 'late', serverTimeText() }
+end
+if missing > 0 then
+  redis.call('HSET', keys.lock, 'mode', 'write', owner, holds)
+end
+if held then
+  prolong(keys, leaseMs)
+  keepCounter(keys.counter, counterMs, leaseMs)
+  if token or holds > 1 then
+    return { 'granted', '' }
+  end
+  if last then
+    return { 'granted', last }
+  end
+elseif mode then
+  prolong(keys, leaseMs)
+else
+  redis.call('PEXPIRE', keys.lock, leaseMs)
+end
+local newToken = nextToken(last, serverTimeUs(), 0)
+setCounter(keys.counter, newToken, counterMs, leaseMs)
+waitsNoMore(keys, client, keys.writers)
+return { 'granted', newToken }

@@ -1,0 +1,50 @@
+--[[
+  Tells who has a read-write lock and who waits for it, and changes nothing.
+
+  KEYS[1]  lock     hash: `mode`, and owner -> hold count
+  KEYS[2]  counter  string: the last fencing token issued for this lock
+  KEYS[3]  readers  zset: client -> since when somebody of it waits to read
+  KEYS[4]  writers  zset: client -> since when somebody of it waits to write
+  ARGV[1]  prefix   what the names of the timeout keys of this lock begin with
+  ARGV[2]  most     number: how many of those who wait are wanted
+
+  Returns
+    { mode: text or '' as null, ttlMs >= -2, token: number or '' as null, nowUs,
+      holds: pairs, leftMs: pairs, readers: pairs, writers: pairs }
+                             holds are owners and hold counts; leftMs is of each owner what is left of its
+                             lease; readers and writers are clients and since when they wait
+]]
+local keys = { lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], prefix = ARGV[1] }
+local most = tonumber(ARGV[2])
+
+-- include: parts/server-time.lua
+
+-- include: parts/read-write-lock.lua
+
+local fields = redis.call('HGETALL', keys.lock)
+local ttlMs = redis.call('PTTL', keys.lock)
+local mode, holds, leftMs = '', {}, {}
+for i = 1, #fields, 2 do
+  local field, count = fields[i], fields[i + 1]
+  if field == 'mode' then
+    mode = count
+  else
+    local left = isWriter(field) and ttlMs or readerTtlMs(keys, field, count)
+    if left == -2 and isRenewedWithLock(field, count) then
+      left = ttlMs
+    end
+    if left ~= -2 then
+      holds[#holds + 1] = field
+      holds[#holds + 1] = count
+      leftMs[#leftMs + 1] = field
+      leftMs[#leftMs + 1] = tostring(left)
+    end
+  end
+end
+if mode == '' and #fields > 0 then
+  return redis.error_reply(OTHER_LOCK)
+end
+local token = redis.call('GET', keys.counter) or ''
+local readers = redis.call('ZRANGE', keys.readers, 0, most - 1, 'WITHSCORES')
+local writers = redis.call('ZRANGE', keys.writers, 0, most - 1, 'WITHSCORES')
+return { mode, ttlMs, token, serverTimeText(), holds, leftMs, readers, writers }

@@ -1,0 +1,51 @@
+--[[
+  Renews the leases of many holds of read-write locks at once. Never shortens one, never revives one.
+
+  KEYS[*]  both       of each hold, one after the other: the lock, a hash: `mode`, and owner -> hold count; its
+                      counter, a string: the last fencing token issued for this lock
+  ARGV[1]  leaseMs    every hold lives at least this long from now, in milliseconds; 0 only looks
+  ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
+  ARGV[*]  holds      { owner, prefix }[]: the owner of each, in the order of the keys, and what the names of the
+                      timeout keys of its lock begin with
+
+  Returns
+    leftMs[] >= -2  of each hold, what is left of its lease in milliseconds, -1 when it has no expiry, -2 when
+                    its owner does not hold it any more
+]]
+local leaseMs, counterMs = ARGV[1], ARGV[2]
+
+-- include: parts/server-time.lua
+
+-- include: parts/counter.lua
+
+-- include: parts/read-write-lock.lua
+
+local function renew(keys, owner)
+  local found = redis.call('HMGET', keys.lock, 'mode', owner)
+  if not found[1] or not found[2] then
+    return -2
+  end
+  local ttlMs = isWriter(owner) and redis.call('PTTL', keys.lock)
+    or readerTtlMs(keys, owner, found[2])
+  if ttlMs == -2 or leaseMs == '0' then
+    return ttlMs
+  end
+  if ttlMs ~= -1 and ttlMs - leaseMs < 0 then
+    if not isWriter(owner) then
+      lease(keys, owner, leaseMs)
+    end
+    prolong(keys, leaseMs)
+    ttlMs = tonumber(leaseMs)
+  end
+  keepCounter(keys.counter, counterMs, leaseMs)
+  return ttlMs
+end
+
+local left = {}
+for i = 1, #KEYS / 2 do
+  local keys = { lock = KEYS[2 * i - 1], counter = KEYS[2 * i], prefix = ARGV[2 * i + 2] }
+  -- One key of another type must not cost the others their lease: it counts as lost.
+  local ok, ttlMs = pcall(renew, keys, ARGV[2 * i + 1])
+  left[i] = ok and ttlMs or -2
+end
+return left

@@ -1,0 +1,44 @@
+import { RacingWaiter } from '../../local/acquire.ts'
+import type { LocalLock } from '../../local/local-lock.ts'
+import type { LockKind } from '../../local/lock-kind.ts'
+import {
+  type ReadWriteServer,
+  UPGRADABLE_SUFFIX,
+  WRITE_SUFFIX,
+} from '../../servers/read-write-server.ts'
+import type { AcquireRequest } from '../../waiting/waiter.ts'
+import { ReadWriteVerbs, type Waiters } from './read-write-verbs.ts'
+
+/** The kinds that make a read-write lock: many read, or one writes. */
+export class ReadWriteKinds {
+  readonly reading: LockKind
+  /** Reads, one at a time, and may go on to write. */
+  readonly upgrading: LockKind
+  readonly writing: LockKind
+  readonly server: ReadWriteServer
+
+  constructor(server: ReadWriteServer) {
+    this.server = server
+    const all = new WeakMap<object, ReadWriteVerbs>()
+    const verbsOf = (lock: { readonly rawName: string; readonly waiters: Waiters }) => {
+      const verbs = all.get(lock) ?? new ReadWriteVerbs(server.lock(lock.rawName), lock.waiters)
+      all.set(lock, verbs)
+      return verbs
+    }
+    const both = {
+      waitsInTurn: false,
+      announcesWaits: true,
+      whyNoVote: 'is one side of a read-write lock, which needs one server',
+      renewal: server,
+      newWaiter: (lock: LocalLock, request: AcquireRequest) => new RacingWaiter(lock, request),
+    } as const
+    this.reading = { ...both, isShared: true, newVerbs: (lock) => verbsOf(lock).reading }
+    this.upgrading = { ...this.reading, nameSuffix: UPGRADABLE_SUFFIX }
+    this.writing = {
+      ...both,
+      isShared: false,
+      nameSuffix: WRITE_SUFFIX,
+      newVerbs: (lock) => verbsOf(lock).writing,
+    }
+  }
+}

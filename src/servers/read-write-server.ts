@@ -1,0 +1,91 @@
+import type {
+  AcquireAnswer,
+  Held,
+  LeaseToRenew,
+  ReadWriteFacts,
+  ReenterAnswer,
+  Released,
+} from './answers.ts'
+import type { CallFailure } from './call-failure.ts'
+import type { Reply } from './reply.ts'
+import type { Attempt, Ending, Reentry } from './requests.ts'
+import type { Subscription } from './subscription.ts'
+
+/** Who waits counts as waiting for so long after it has asked, in milliseconds. */
+export const WAITING_MS = 3_000
+
+/** Who waits for less counts for so much longer than that: it leaves, or another of its client asks. */
+const LEAVING_MS = 300
+
+/** For how long an attempt counts as waiting, in milliseconds. */
+export function countsForMs({ leftMs = Infinity }: Pick<Attempt, 'leftMs'>): number {
+  return Math.min(WAITING_MS, Math.ceil(leftMs) + LEAVING_MS)
+}
+
+/** What the name of one who writes ends with, as Redisson has it. */
+export const WRITE_SUFFIX = ':write'
+
+/** The same for one who reads and may go on to write: one at a time. */
+export const UPGRADABLE_SUFFIX = ':upgradable'
+
+/** What a place must be able to do where read-write locks live, as one client sees it. */
+export interface ReadWriteServer {
+  /** One read-write lock there. */
+  lock(rawName: string): RemoteReadWriteLock
+  /** As with `LockServer`: for holds of either kind. */
+  renew(
+    leases: readonly LeaseToRenew[],
+    leaseMs: number,
+    callMs: number,
+  ): Promise<(number | CallFailure)[]>
+  /** As with `LockServer`. */
+  groups(locks: readonly { readonly key: string }[]): number[][]
+}
+
+/** One read-write lock at its place. */
+export interface RemoteReadWriteLock {
+  /** Takes it to read, or waits for that: beside others who read. */
+  read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void
+  rereads(reentry: Reentry, reply: Reply<ReenterAnswer>): void
+  /** Takes it to write, or waits for that: alone. */
+  write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | HeldSince>): void
+  rewrites(reentry: Reentry, reply: Reply<ReenterAnswer>): void
+  /**
+   * Lowers the hold count of one who reads or writes; at zero it has the lock no more.
+   *
+   * @param isLast whether nobody of this client waits any more
+   */
+  release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
+  /** Ends what that owner has, by force. */
+  forceRelease(owner: string, callMs: number): Promise<boolean>
+  /** As with `RemoteLock`. */
+  abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
+  inspect(callMs: number): Promise<ReadWriteFacts>
+  /** As with `RemoteLock`: the messages are those of {@link isMeant}. */
+  listen(onWake: (message?: string) => void): Subscription
+}
+
+export interface WaitingAttempt extends Attempt {
+  /** The name under which the same owner has the lock as the other kind; '' for none. */
+  readonly beside: string
+  /** Whether its client waits where it is refused. */
+  readonly waits: boolean
+  /** Of one who reads: whether nobody else of its client waits to read. */
+  readonly isLast: boolean
+}
+
+/** Somebody else has it, and this client waits to write since then, as the place tells time. */
+export interface HeldSince extends Held {
+  readonly since?: string
+}
+
+/**
+ * Whether a message is for one who waits.
+ *
+ * @param since when it is one who waits to write: since when, as the place has told it
+ */
+export function isMeant(message: string, since: string | null): boolean {
+  // Those of Redisson's clients are for all.
+  if (message === '0' || message === '1') return true
+  return since === null ? message === '2' : message === since
+}

@@ -1,0 +1,217 @@
+import type {
+  AcquireAnswer,
+  LeaseToRenew,
+  ReadWriteFacts,
+  ReenterAnswer,
+  Released,
+} from '../answers.ts'
+import { MOST_LISTED } from '../answers.ts'
+import { CallFailure } from '../call-failure.ts'
+import type { Ending, Reentry } from '../lock-server.ts'
+import type { PendingReleases } from '../pending-releases.ts'
+import {
+  countsForMs,
+  type HeldSince,
+  type ReadWriteServer,
+  type RemoteReadWriteLock,
+  type WaitingAttempt,
+} from '../read-write-server.ts'
+import { promised, type Reply } from '../reply.ts'
+import type { Subscription } from '../subscription.ts'
+import { type LockKeys, readWriteKeys } from './keys.ts'
+import {
+  heldForMs,
+  readingOf,
+  readWriteFacts,
+  rereadingOf,
+  rewritingOf,
+  writingOf,
+} from './read-write-replies.ts'
+import type { ScriptServer } from './script-runner.ts'
+import * as scripts from './scripts/read-write.generated.ts'
+import type { Terms } from './scripts/terms.ts'
+
+/** What read-write locks need of their server. */
+interface Server extends ScriptServer {
+  pendingReleases(rawName: string): PendingReleases
+  groups(locks: readonly { readonly key: string }[]): number[][]
+  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
+}
+
+type Keys = ReturnType<typeof readWriteKeys>
+
+/** The read-write locks on one server, or in a cluster, as one client waits for them. */
+export class RedisReadWriteServer implements ReadWriteServer {
+  readonly #server: Server
+  readonly #clientId: string
+
+  constructor(server: Server, clientId: string) {
+    this.#server = server
+    this.#clientId = clientId
+  }
+
+  lock(rawName: string): RemoteReadWriteLock {
+    return new RedisReadWriteLock(this.#server, this.#clientId, rawName)
+  }
+
+  groups(locks: readonly { readonly key: string }[]): number[][] {
+    return this.#server.groups(locks)
+  }
+
+  async renew(
+    leases: readonly LeaseToRenew[],
+    leaseMs: number,
+    callMs: number,
+  ): Promise<(number | CallFailure)[]> {
+    const left: (number | CallFailure)[] = new Array(leases.length)
+    const renewGroup = async (indices: number[]) => {
+      const group = indices.map((i) => leases[i] as LeaseToRenew)
+      const keys = group.map(({ key }) => readWriteKeys(key))
+      const holds = group.map(({ wireOwner }, n) => ({
+        owner: wireOwner,
+        prefix: (keys[n] as Keys).prefix,
+      }))
+      const asked = {
+        script: scripts.renew,
+        keys: keys.flatMap(({ both }) => both),
+        args: (terms: Terms) => scripts.renewArgs({ leaseMs, holds }, terms),
+        read: (reply: unknown) => heldForMs(reply, group.length),
+        callMs,
+      }
+      const answers = await this.#server.runner.ask(asked).catch((failure: CallFailure) => failure)
+      for (const [n, i] of indices.entries()) {
+        left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
+      }
+    }
+    await Promise.all(this.groups(leases).map(renewGroup))
+    return left
+  }
+}
+
+class RedisReadWriteLock implements RemoteReadWriteLock {
+  readonly #server: Server
+  readonly #clientId: string
+  readonly #rawName: string
+  readonly #keys: Keys
+
+  constructor(server: Server, clientId: string, rawName: string) {
+    this.#server = server
+    this.#clientId = clientId
+    this.#rawName = rawName
+    this.#keys = readWriteKeys(rawName)
+  }
+
+  read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void {
+    const { owner, leaseMs, beside, waits, isLast, callMs } = attempt
+    const { prefix, six } = this.#keys
+    const client = waits ? this.#clientId : ''
+    const waitingMs = countsForMs(attempt)
+    const asked = { owner, leaseMs, prefix, beside, client, last: isLast, waitingMs }
+    this.#server.runner.run(
+      {
+        script: scripts.acquireRead,
+        keys: six,
+        args: (terms) => scripts.acquireReadArgs(asked, terms),
+        read: readingOf,
+        callMs,
+      },
+      reply,
+    )
+  }
+
+  rereads({ owner, holds, leaseMs, callMs }: Reentry, reply: Reply<ReenterAnswer>): void {
+    const { prefix, six } = this.#keys
+    const alone = { beside: '', client: '', last: true, waitingMs: 0 }
+    const asked = { owner, leaseMs, prefix, ...alone, holds }
+    this.#server.runner.run(
+      {
+        script: scripts.acquireRead,
+        keys: six,
+        args: (terms) => scripts.acquireReadArgs(asked, terms),
+        read: rereadingOf,
+        callMs,
+      },
+      reply,
+    )
+  }
+
+  write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | HeldSince>): void {
+    const { owner, leaseMs, beside, waits, callMs } = attempt
+    const { prefix, six } = this.#keys
+    const client = waits ? this.#clientId : ''
+    const asked = { owner, leaseMs, prefix, beside, client, waitingMs: countsForMs(attempt) }
+    this.#server.runner.run(
+      {
+        script: scripts.acquireWrite,
+        keys: six,
+        args: (terms) => scripts.acquireWriteArgs(asked, terms),
+        read: writingOf,
+        callMs,
+      },
+      reply,
+    )
+  }
+
+  rewrites({ owner, holds, token, leaseMs, callMs }: Reentry, reply: Reply<ReenterAnswer>): void {
+    const { prefix, six } = this.#keys
+    const alone = { beside: '', client: '', waitingMs: 0 }
+    const asked = { owner, leaseMs, prefix, ...alone, holds, token }
+    this.#server.runner.run(
+      {
+        script: scripts.acquireWrite,
+        keys: six,
+        args: (terms) => scripts.acquireWriteArgs(asked, terms),
+        read: rewritingOf,
+        callMs,
+      },
+      reply,
+    )
+  }
+
+  release({ owner, holds, token, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
+    const keys = this.#keys
+    const client = isLast ? this.#clientId : ''
+    const asked = { owner, token, prefix: keys.prefix, client, holds }
+    this.#server.runner.run(
+      {
+        script: scripts.release,
+        keys: keys.six,
+        args: (terms) => scripts.releaseArgs(asked, terms, keys),
+        read: scripts.readRelease,
+        callMs,
+        // Meanwhile the count may have been raised again.
+        asksAgain: holds === 0,
+      },
+      reply,
+    )
+  }
+
+  abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
+    const release = (callMs: number) =>
+      promised<Released>((reply) =>
+        this.release({ owner, holds: 0, token: '', callMs }, isLast(), reply),
+      )
+    this.#server.pendingReleases(this.#rawName).add({ release, untilMs, leaseMs })
+  }
+
+  async forceRelease(owner: string, callMs: number): Promise<boolean> {
+    const ending = { owner, holds: 0, token: '', callMs } as const
+    const { kind } = await promised<Released>((reply) => this.release(ending, false, reply))
+    return kind === 'freed'
+  }
+
+  inspect(callMs: number): Promise<ReadWriteFacts> {
+    const { prefix, four } = this.#keys
+    return this.#server.runner.ask({
+      script: scripts.inspect,
+      keys: four,
+      args: () => scripts.inspectArgs({ prefix, most: MOST_LISTED }),
+      read: readWriteFacts,
+      callMs,
+    })
+  }
+
+  listen(onWake: (message?: string) => void): Subscription {
+    return this.#server.listen(this.#keys, onWake)
+  }
+}

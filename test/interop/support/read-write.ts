@@ -1,0 +1,81 @@
+import type { ReadWriteLock } from '../../../src/locks/read-write/read-write-lock.ts'
+import { eventually } from '../../support/eventually.ts'
+import type { ClientOptions } from '../../support/worlds.ts'
+import type { JavaClient, JavaLock } from './java.ts'
+import { isQuiet } from './pending.ts'
+import type { Stage } from './stage.ts'
+
+/** Far below the lease of 30 s that a waiter would have to sit out without a message. */
+export const SOON_MS = 5_000
+
+export const NOT_HELD = { type: 'IllegalMonitorStateException' }
+
+export const since = (start: number) => performance.now() - start
+
+interface Java {
+  thread?: string
+  client?: JavaClient
+}
+
+/** One who has a side of the lock, in either language. */
+interface Hold {
+  release(): Promise<unknown>
+}
+
+export async function javaHold(lock: JavaLock, leaseMs?: number): Promise<Hold> {
+  await lock.lock(leaseMs)
+  return { release: () => lock.unlock() }
+}
+
+/** What the tests of the read-write lock of both languages have on a stage. */
+export function readWriteOn(stage: Stage) {
+  const javaRead = (options: Java = {}) =>
+    stage.javaLock({ kind: 'RReadWriteLock.readLock', ...options })
+  const javaWrite = (options: Java = {}) =>
+    stage.javaLock({ kind: 'RReadWriteLock.writeLock', ...options })
+
+  /** The lock of this test, through a client and for an owner of its own. */
+  function nodeLock(options?: ClientOptions): ReadWriteLock {
+    const client = stage.nodeClient(options)
+    return client.getReadWriteLock(stage.name, { owner: client.owner() })
+  }
+
+  /** Takes one side of it in one of the languages, as somebody of its own. */
+  const take = {
+    'a reader of Java': (leaseMs?: number) => javaHold(javaRead({ thread: 'holder' }), leaseMs),
+    'a writer of Java': (leaseMs?: number) => javaHold(javaWrite({ thread: 'holder' }), leaseMs),
+    'a reader here': (leaseMs = 30_000) => nodeLock().readLock().lock(leaseMs),
+    'a writer here': (leaseMs = 30_000) => nodeLock().writeLock().lock(leaseMs),
+  } satisfies Record<string, (leaseMs?: number) => Promise<Hold>>
+
+  /** Resolves when so many clients of either language listen for releases of the lock. */
+  async function listeners(count: number): Promise<void> {
+    const channel = `redisson_rwlock:{${stage.name}}`
+    await eventually(
+      async () => {
+        const reply = (await stage.server.admin.pubsub('NUMSUB', channel)) as unknown[]
+        return Number(reply[1]) === count
+      },
+      { message: `${count} to listen on ${channel}` },
+    )
+  }
+
+  /** Resolves when so many threads of one client of Java wait, with nobody else, and all are asleep. */
+  async function javaSleeps(): Promise<void> {
+    await listeners(1)
+    await isQuiet(() => stage.calls('pttl'))
+  }
+
+  /** The keys that have the leases of those who read, and what they have left. */
+  async function timeouts(): Promise<Record<string, number>> {
+    const { admin } = stage.server
+    const keys = (await admin.keys(`{${stage.name}}:*:rwlock_timeout:*`)).sort()
+    return Object.fromEntries(
+      await Promise.all(keys.map(async (key) => [key, await admin.pttl(key)])),
+    )
+  }
+
+  const timeoutOf = (reader: string, n = 1) => `{${stage.name}}:${reader}:rwlock_timeout:${n}`
+
+  return { javaRead, javaWrite, nodeLock, take, listeners, javaSleeps, timeouts, timeoutOf }
+}

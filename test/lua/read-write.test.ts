@@ -1,0 +1,400 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '../support/eventually.ts'
+import { leaves } from '../support/leaks.ts'
+import * as scripts from '../support/scripts.ts'
+import {
+  type Arguments,
+  admin,
+  COUNTER,
+  COUNTER_MS,
+  fields,
+  LOCK,
+  messagesOf,
+  NEVER,
+  notAfter,
+  run,
+  state,
+  type Value,
+  withoutTtl,
+} from './run-script.ts'
+
+const CHANNEL = 'redisson_rwlock:{it}'
+const timeoutOf = (reader: string, n = 1) => `{it}:${reader}:rwlock_timeout:${n}`
+
+const terms = { notAfterUs: NEVER, counterMs: COUNTER_MS, prefix: '{it}', waitingMs: 3_000 }
+type Answer = [string, Value, Value?]
+
+beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' }))
+
+/** A waiting client, unless `client` is ''. */
+const read = (owner: string, args: Arguments = {}) =>
+  run(scripts.acquireRead, {
+    ...terms,
+    owner,
+    leaseMs: 10_000,
+    beside: '',
+    client: '',
+    last: 1,
+    ...args,
+  }) as Promise<Answer>
+
+const write = (owner: string, args: Arguments = {}) =>
+  run(scripts.acquireWrite, {
+    ...terms,
+    owner: `${owner}:write`,
+    leaseMs: 10_000,
+    beside: '',
+    client: '',
+    ...args,
+  }) as Promise<Answer>
+
+const release = (owner: string, args: Arguments = {}) =>
+  run(scripts.releaseReadWrite, {
+    owner,
+    token: '',
+    channel: CHANNEL,
+    publish: 'PUBLISH',
+    prefix: '{it}',
+    client: '',
+    claimMs: 500,
+    ...args,
+  }) as Promise<Answer>
+
+const told = (work: () => Promise<unknown>) => messagesOf(work, CHANNEL)
+
+describe('to read', () => {
+  test('is as Redisson has it: a mode, a hold count, and a key for the lease', async () => {
+    const [kind, token] = await read('c:1')
+    expect(kind).toBe('granted')
+    expect(await fields()).toEqual({ mode: 'read', 'c:1': '1' })
+    expect(await admin.get(timeoutOf('c:1'))).toBe('1')
+    expect(await admin.pttl(timeoutOf('c:1'))).toBeGreaterThan(9_000)
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(9_000)
+    expect(await admin.get(COUNTER)).toBe(token)
+    expect(await withoutTtl()).toEqual([])
+  })
+
+  test('is had by several at once, each with a lease of its own and the token of the last writer', async () => {
+    const [, written] = await write('c:0')
+    await release('c:0:write')
+    const [, first] = await read('c:1', { leaseMs: 20_000 })
+    const [, second] = await read('d:1', { leaseMs: 5_000 })
+    expect([first, second]).toEqual([written, written])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(19_000)
+    expect(await admin.pttl(timeoutOf('d:1'))).toBeLessThanOrEqual(5_000)
+    expect((await release('c:1'))[0]).toBe('freed')
+    expect(await fields()).toEqual({ mode: 'read', 'd:1': '1' })
+    await release('d:1')
+    expect(await admin.keys('*')).toEqual([COUNTER])
+  })
+
+  test('a repeat changes nothing and is answered the same', async () => {
+    const first = await read('c:1')
+    const before = await state()
+    expect(await read('c:1')).toEqual(first)
+    expect(await state()).toEqual(before)
+    await read('c:1', { holds: 2 })
+    expect(await fields()).toEqual({ mode: 'read', 'c:1': '2' })
+    expect((await read('c:1', { holds: 2 }))[0]).toBe('granted')
+    expect(await fields()).toEqual({ mode: 'read', 'c:1': '2' })
+  })
+
+  test('one re-entered by who has lost it is gone', async () => {
+    expect(await read('c:1', { holds: 2 })).toEqual(['gone'])
+    await read('c:1')
+    await read('c:2')
+    await admin.del(timeoutOf('c:1'))
+    expect(await read('c:1', { holds: 2 })).toEqual(['gone'])
+    expect(await fields()).toEqual({ mode: 'read', 'c:2': '1' })
+  })
+
+  test('one that comes too late is refused', async () => {
+    const late = { notAfterUs: await notAfter(-1_000, 100) }
+    expect((await read('c:1', late))[0]).toBe('late')
+    expect(await admin.keys('*')).toEqual([])
+  })
+
+  test('is not to be had while another writes', async () => {
+    await write('c:1')
+    const [kind, ttlMs] = await read('d:1')
+    expect(kind).toBe('held')
+    expect(Number(ttlMs)).toBeGreaterThan(9_000)
+    expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
+  })
+})
+
+describe('to write', () => {
+  test('is had by one, alone, under a token above those of all before', async () => {
+    const [, first] = await write('c:1')
+    expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
+    expect((await write('d:1'))[0]).toBe('held')
+    await release('c:1:write', { token: Number(first) })
+    const [, second] = await write('d:1')
+    expect(Number(second)).toBeGreaterThan(Number(first))
+  })
+
+  test('a repeat changes nothing and is answered the same', async () => {
+    const first = await write('c:1')
+    const before = await state()
+    expect(await write('c:1')).toEqual(first)
+    expect(await state()).toEqual(before)
+  })
+
+  test('is not to be had while others read, and is when the last of them is dead', async () => {
+    await read('c:1', { leaseMs: 300 })
+    await read('d:1', { leaseMs: 10_000 })
+    expect((await write('e:1'))[0]).toBe('held')
+    await eventually(async () => (await admin.exists(timeoutOf('c:1'))) === 0)
+    await release('d:1')
+    expect((await write('e:1'))[0]).toBe('granted')
+    expect(await fields()).toEqual({ mode: 'write', 'e:1:write': '1' })
+  })
+
+  test('one in Redisson, who looks at the expiry of the lock alone, waits for the longest lease left', async () => {
+    await read('c:1', { leaseMs: 5_000 })
+    await read('d:1', { leaseMs: 20_000 })
+    await read('e:1', { leaseMs: 10_000 })
+    const leftMs: number[] = []
+    for (const reader of ['d:1', 'e:1']) {
+      await release(reader)
+      leftMs.push(await admin.pttl(LOCK))
+    }
+    expect(leftMs[0]).toBeGreaterThan(9_000)
+    expect(leftMs[0]).toBeLessThanOrEqual(10_000)
+    expect(leftMs[1]).toBeGreaterThan(4_000)
+    expect(leftMs[1]).toBeLessThanOrEqual(5_000)
+  })
+
+  test('one in Redisson is told when who reads here leaves only dead ones', async () => {
+    await read('c:1')
+    await read('d:1', { leaseMs: 20_000 })
+    await admin.del(timeoutOf('c:1'))
+    expect(await told(() => release('d:1'))).toEqual(['00'])
+    expect(await admin.exists(LOCK)).toBe(0)
+  })
+
+  test('one who writes may read, and goes on reading when it writes no more', async () => {
+    const [, token] = await write('c:1')
+    expect(await read('c:2', { beside: 'c:1:write' })).toEqual(['granted', token])
+    expect((await read('c:3'))[0]).toBe('held')
+    expect(await told(() => release('c:1:write'))).toEqual(['01'])
+    expect(await fields()).toEqual({ mode: 'read', 'c:2': '1' })
+    expect((await read('d:1'))[0]).toBe('granted')
+    expect((await write('d:2'))[0]).toBe('held')
+  })
+
+  test('one who also reads for less time keeps the lease to write, also when it reads no more', async () => {
+    await write('c:1', { leaseMs: 60_000 })
+    await read('c:1', { leaseMs: 500, beside: 'c:1:write' })
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
+    expect(await release('c:1')).toEqual(['freed', 0])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
+    expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
+  })
+
+  test('one who may go on to write does so when it is the only one who reads', async () => {
+    await read('c:1:upgradable')
+    await read('d:1')
+    const going = { beside: 'c:1:upgradable', client: 'c' }
+    expect((await write('c:2', going))[0]).toBe('held')
+    // Before whoever waits longer.
+    await write('e:1', { client: 'e' })
+    expect(await told(() => release('d:1'))).toEqual(['3'])
+    expect((await write('c:2', going))[0]).toBe('granted')
+    expect(await fields()).toEqual({ mode: 'write', 'c:1:upgradable': '1', 'c:2:write': '1' })
+    await release('c:2:write')
+    expect(await fields()).toEqual({ mode: 'read', 'c:1:upgradable': '1' })
+  })
+})
+
+test('one at a time may go on to write, beside others who read', async () => {
+  await read('c:1:upgradable')
+  await read('d:1')
+  expect((await read('e:1:upgradable', { client: 'e' }))[0]).toBe('held')
+  expect(await told(() => release('c:1:upgradable'))).toEqual(['2'])
+  expect((await read('e:1:upgradable', { client: 'e' }))[0]).toBe('granted')
+  // One who died is no reason to wait for the others.
+  await admin.del(timeoutOf('e:1:upgradable'))
+  expect((await read('f:1:upgradable'))[0]).toBe('granted')
+})
+
+describe('readers who are dead, and whom nobody has taken out', () => {
+  test('leave a lock to write that ends', async () => {
+    await read('c:1')
+    await admin.del(timeoutOf('c:1'))
+    expect((await write('d:1'))[0]).toBe('granted')
+    expect(await withoutTtl()).toEqual([])
+  })
+
+  test('do not go on to write beside one who reads', async () => {
+    await read('c:1:upgradable')
+    await read('d:1')
+    await admin.del(timeoutOf('c:1:upgradable'))
+    const going = { beside: 'c:1:upgradable', client: 'c' }
+    expect((await write('c:2', going))[0]).toBe('held')
+    expect(await fields()).toEqual({ mode: 'read', 'd:1': '1' })
+  })
+})
+
+describe('a lock of another kind under that name is refused', () => {
+  test.each([
+    ['to read', () => read('c:1')],
+    ['to write', () => write('c:1')],
+  ])('%s', async (_, take) => {
+    await admin.hset(LOCK, 'c:9', 1)
+    await expect(take()).rejects.toThrow('no read-write lock has this name')
+  })
+})
+
+describe('who waits to write', () => {
+  test('keeps new readers out, but none who reads already', async () => {
+    await read('c:1')
+    await write('d:1', { client: 'd' })
+    expect((await read('e:1'))[0]).toBe('held')
+    expect((await read('c:1', { holds: 2 }))[0]).toBe('granted')
+    await release('c:1')
+    expect((await write('d:1', { client: 'd' }))[0]).toBe('granted')
+    expect(await withoutTtl()).toEqual([])
+  })
+
+  test('is served by how long it has waited, and told alone', async () => {
+    await read('c:1')
+    const [, , first] = await write('d:1', { client: 'd' })
+    const [, , second] = await write('e:1', { client: 'e' })
+    expect(Number(second)).toBeGreaterThan(Number(first))
+    expect(await told(() => release('c:1'))).toEqual(['00', first])
+    expect((await write('e:1', { client: 'e' }))[0]).toBe('held')
+    expect((await write('f:1'))[0]).toBe('held')
+    expect((await write('d:1', { client: 'd' }))[0]).toBe('granted')
+    expect(await told(() => release('d:1:write'))).toEqual(['01', second])
+  })
+
+  test('is refused for as long as another that has waited for longer counts, where nobody has the lock', async () => {
+    await read('c:1')
+    await write('d:1', { client: 'd', waitingMs: 2_000 })
+    await release('c:1')
+    const [kind, ttlMs] = await write('e:1', { client: 'e' })
+    expect(kind).toBe('held')
+    expect(Number(ttlMs)).toBeGreaterThan(500)
+    expect(Number(ttlMs)).toBeLessThanOrEqual(2_001)
+  })
+
+  test('for a short time does not cut short how long others count', async () => {
+    await read('c:1')
+    await write('d:1', { client: 'd' })
+    await write('e:1', { client: 'e', waitingMs: 50 })
+    await pause(150)
+    expect((await read('f:1'))[0]).toBe('held')
+    await release('d:1:write', { client: 'd' })
+    expect((await read('f:1'))[0]).toBe('granted')
+  })
+
+  test('has a place of its own where it reads and is to go on to write, not that of its client', async () => {
+    await read('d:1:upgradable')
+    await read('c:1')
+    const [, , since] = await write('d:2', { client: 'd' })
+    expect((await write('d:1', { client: 'd', beside: 'd:1:upgradable' }))[2]).toBe('3')
+    expect(await told(() => release('c:1'))).toEqual(['3'])
+    await release('d:1:write', { client: '' })
+    const [, , later] = await write('d:2', { client: 'd' })
+    expect(Number(later)).toBeGreaterThan(Number(since))
+  })
+
+  test('and leaves takes nobody of its client out who waits to read by then', async () => {
+    await write('c:1')
+    await write('d:1', { client: 'd' })
+    await read('d:2', { client: 'd' })
+    await release('d:1:write', { client: 'd' })
+    expect(await told(() => release('c:1:write'))).toEqual(['01', '2'])
+  })
+
+  test('keeps nobody out when it is gone: it has left, or died', async () => {
+    await read('c:1')
+    await write('d:1', { client: 'd' })
+    await read('e:1', { client: 'e' })
+    expect(await told(() => release('d:1:write', { client: 'd' }))).toEqual(['2'])
+    expect((await read('e:1', { client: 'e' }))[0]).toBe('granted')
+    await write('d:2', { client: 'd', waitingMs: 700 })
+    expect((await read('f:1'))[0]).toBe('held')
+    await pause(800)
+    expect((await read('f:1'))[0]).toBe('granted')
+  })
+})
+
+test('many who read leave in about the time that each takes, and the last lets the one in who waits to write', async () => {
+  const looks = async () =>
+    Number(/cmdstat_pttl:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
+  const readers = Array.from({ length: 300 }, (_, i) => `c:${i}`)
+  await Promise.all(readers.map((reader) => read(reader)))
+  const [, , since] = await write('d:1', { client: 'd' })
+  const before = await looks()
+  for (const reader of readers.slice(1)) {
+    expect(await release(reader)).toEqual(['freed', 0])
+  }
+  // Were each to look at all the others it would be 45,000.
+  expect((await looks()) - before).toBeLessThan(5_000)
+  expect(await told(() => release('c:0'))).toEqual(['00', since])
+  expect((await write('d:1', { client: 'd' }))[0]).toBe('granted')
+})
+
+test('a reader of Redisson that has re-entered has the lock for as long as the lock goes on', async () => {
+  // Before 4.0 its watchdog renews that alone.
+  const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
+  await admin.hset(LOCK, { mode: 'read', [java]: 2 })
+  await admin.pexpire(LOCK, 600)
+  expect((await write('c:1'))[0]).toBe('held')
+  await read('c:2', { leaseMs: 500 })
+  await release('c:2')
+  expect(await fields()).toEqual({ mode: 'read', [java]: '2' })
+  expect(await admin.pttl(LOCK)).toBeGreaterThan(0)
+  await eventually(async () => (await write('c:1'))[0] === 'granted')
+})
+
+describe('those who waited to read while somebody wrote', () => {
+  test('are let in together, before the next writer, and nobody who comes later', async () => {
+    const [, token] = await write('c:1')
+    await read('d:1', { client: 'd', last: '' })
+    await read('e:1', { client: 'e' })
+    await write('f:1', { client: 'f' })
+    expect(await told(() => release('c:1:write'))).toEqual(['01', '2'])
+    expect((await write('f:1', { client: 'f' }))[0]).toBe('held')
+    expect(await read('d:1', { client: 'd', last: '' })).toEqual(['granted', token])
+    expect(await read('d:2', { client: 'd', last: 1 })).toEqual(['granted', token])
+    expect(await read('e:1', { client: 'e' })).toEqual(['granted', token])
+    expect((await read('g:1', { client: 'g' }))[0]).toBe('held')
+    for (const reader of ['d:1', 'd:2']) await release(reader)
+    expect((await told(() => release('e:1'))).length).toBe(2)
+    expect((await write('f:1', { client: 'f' }))[0]).toBe('granted')
+  })
+
+  test('are let in before a writer too who had not waited yet', async () => {
+    await write('c:1')
+    await read('d:1', { client: 'd' })
+    expect(await told(() => release('c:1:write'))).toEqual(['01', '2'])
+    expect((await write('f:1', { client: 'f' }))[0]).toBe('held')
+    expect((await write('f:2'))[0]).toBe('held')
+    expect((await read('d:1', { client: 'd' }))[0]).toBe('granted')
+    await release('d:1')
+    expect((await write('f:1', { client: 'f' }))[0]).toBe('granted')
+  })
+
+  test('keep no writer waiting when they have left, or ask to write instead', async () => {
+    for (const leaves of [true, false]) {
+      await write('c:1')
+      await read('d:1', { client: 'd' })
+      await release('c:1:write', { claimMs: 60_000 })
+      if (leaves) await release('d:1', { client: 'd' })
+      expect((await write('d:2', { client: 'd' }))[0]).toBe('granted')
+      await release('d:2:write')
+    }
+  })
+
+  test('hold nobody up for long where they do not come', async () => {
+    await write('c:1')
+    await read('d:1', { client: 'd' })
+    await write('f:1', { client: 'f' })
+    await told(() => release('c:1:write', { claimMs: 100 }))
+    expect((await write('f:1', { client: 'f' }))[0]).toBe('held')
+    await eventually(async () => (await write('f:1', { client: 'f' }))[0] === 'granted')
+  })
+})

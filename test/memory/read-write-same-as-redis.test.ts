@@ -1,0 +1,266 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { CallFailure } from '../../src/servers/call-failure.ts'
+import { CLAIM_MS } from '../../src/servers/fair-server.ts'
+import type { LockServer } from '../../src/servers/lock-server.ts'
+import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
+import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import {
+  type ReadWriteServer,
+  UPGRADABLE_SUFFIX,
+  WAITING_MS,
+  WRITE_SUFFIX,
+} from '../../src/servers/read-write-server.ts'
+import { RedisServer } from '../../src/servers/redis/redis-server.ts'
+import { promised, type Reply } from '../../src/servers/reply.ts'
+import type { Subscription } from '../../src/servers/subscription.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Random, randomOf } from '../support/random.ts'
+import { sharedServer } from '../support/redis-server.ts'
+import { verbsOf } from '../support/verbs.ts'
+
+const redis = sharedServer()
+
+const CALL_MS = 5_000
+const [LEASE_MS, LONGER_MS, COUNTER_MS] = [60_000, 90_000, 3_600_000]
+const CLIENTS = ['a', 'b', 'c']
+
+/** A place with three clients, told what to do in words that mean the same in every place. */
+class Stage {
+  readonly servers: readonly LockServer[]
+  readonly readWrite: readonly ReadWriteServer[]
+  /** What was told to each who listens. */
+  readonly messages: string[] = []
+  readonly #numbers: string[] = []
+  readonly #listening = new Map<number, Subscription>()
+
+  constructor(newServer: () => LockServer) {
+    this.servers = CLIENTS.map(newServer)
+    this.readWrite = this.servers.map(
+      (server, n) => server.readWriteFor?.(CLIENTS[n] as string) as ReadWriteServer,
+    )
+  }
+
+  lock(client: number) {
+    return (this.readWrite[client] as ReadWriteServer).lock('it')
+  }
+
+  /** Tokens and times differ from place to place: by the order in which they came up. */
+  number(value: string): string {
+    if (value.length < 10) return value
+    if (!this.#numbers.includes(value)) this.#numbers.push(value)
+    return `no. ${this.#numbers.indexOf(value)}`
+  }
+
+  tokenAt(index: number): number {
+    return Number(this.#numbers[index] ?? 1)
+  }
+
+  async does(step: Step): Promise<unknown> {
+    try {
+      return this.show(await step(this))
+    } catch (failure) {
+      // A failure of the test has no kind.
+      if (!(failure instanceof CallFailure)) throw failure
+      const { kind, permanent, message } = failure
+      return { kind, permanent, code: message.split(' ')[0] }
+    }
+  }
+
+  show(answer: unknown): unknown {
+    if (Array.isArray(answer)) return answer.map((one) => this.show(one))
+    if (typeof answer !== 'object' || answer === null) return answer
+    const shown: Record<string, unknown> = {}
+    for (const [key, value] of Object.entries(answer)) {
+      if (key === 'token' || key === 'since') shown[key] = value && this.number(String(value))
+      else if (key === 'ttlMs') shown[key] = aboutMs(value)
+      // That of one who goes on to write is since the epoch.
+      else if (key === 'waitedMs') shown[key] = value > 1e9 ? 'before all' : value >= 0
+      else if (key === 'holders') shown[key] = this.show(value.sort(byOwner))
+      else if (key !== 'reserved') shown[key] = this.show(value)
+    }
+    return shown
+  }
+
+  async listen(client: number): Promise<void> {
+    const before = this.#listening.get(client)
+    if (before !== undefined) {
+      before.stop()
+      this.#listening.delete(client)
+      return
+    }
+    const onWake = (message?: string) => {
+      if (message !== undefined) this.messages.push(`${client}: ${this.number(message)}`)
+    }
+    const subscription = this.lock(client).listen(onWake)
+    await eventually(() => subscription.confirmed)
+    this.#listening.set(client, subscription)
+  }
+
+  get listeners(): number {
+    return this.#listening.size
+  }
+
+  close(): void {
+    for (const server of this.servers) server.close()
+  }
+}
+
+function byOwner(a: { owner: string }, b: { owner: string }): number {
+  return a.owner < b.owner ? -1 : 1
+}
+
+/** The lease that it is a part of: little time has passed. */
+function aboutMs(ttlMs: number | null): string | number | null {
+  if (ttlMs === null || ttlMs < 0) return ttlMs
+  const most = [0, CLAIM_MS, LEASE_MS, LONGER_MS].find((ms) => ttlMs <= ms) ?? 'too much'
+  return `of ${most} ms`
+}
+
+type Step = (stage: Stage) => Promise<unknown>
+
+/** One request, or what belongs to it; the same for every place. */
+function newStep(random: Random): [what: string, step: Step] {
+  const client = random.below(CLIENTS.length)
+  const name = `${CLIENTS[client]}:${1 + random.below(2)}`
+  // No attempt has the name of another.
+  const other = `${name}:other`
+  const writer = `${name}${WRITE_SUFFIX}`
+  const upgradable = `${name}${UPGRADABLE_SUFFIX}`
+  const owner = random.of([name, name, upgradable, writer])
+  const reader = random.of([name, name, upgradable])
+  const [holds, leaseMs] = [2 + random.below(2), random.of([LEASE_MS, LONGER_MS])]
+  const [waits, isLast] = [random.below(3) > 0, random.below(3) > 0]
+  const beside = random.below(2) === 0
+  const token = random.of(['', 'last', 'last', 'other'] as const)
+  const at = random.below(8)
+  const ask = <A>(send: (reply: Reply<A>) => void) => promised<A>(send)
+  const terms = { leaseMs, reserve: 0, callMs: CALL_MS, waits, isLast }
+  const tokenOf = async (stage: Stage) => {
+    if (token !== 'last') return stage.tokenAt(at)
+    return (await stage.lock(client).inspect(CALL_MS)).token ?? 1
+  }
+  const read = (stage: Stage) =>
+    ask((reply) =>
+      stage.lock(client).read({ ...terms, owner: reader, beside: beside ? writer : '' }, reply),
+    )
+  const write = (stage: Stage) =>
+    ask((reply) =>
+      stage
+        .lock(client)
+        .write({ ...terms, owner: writer, beside: beside ? upgradable : '' }, reply),
+    )
+  const release = async (stage: Stage) => {
+    const ending = { owner, holds: 0, token: token && (await tokenOf(stage)), callMs: CALL_MS }
+    return ask((reply) => stage.lock(client).release(ending, isLast, reply))
+  }
+  const plain = (stage: Stage) => (stage.servers[client] as LockServer).lock('it')
+  const steps: Record<string, Step> = {
+    read,
+    write,
+    release,
+    'read ': read,
+    'write ': write,
+    'release ': release,
+    'read again': async (stage) => [await read(stage), await read(stage)],
+    'write again': async (stage) => [await write(stage), await write(stage)],
+    'read, and let it run out': async (stage) => {
+      const attempt = { ...terms, leaseMs: 40, owner: reader, beside: '' }
+      const answer = await ask((reply) => stage.lock(client).read(attempt, reply))
+      await pause(60)
+      return { ...(answer as object), ttlMs: null }
+    },
+    'write, and let it run out': async (stage) => {
+      const attempt = { ...terms, leaseMs: 40, owner: writer, beside: '' }
+      const answer = await ask((reply) => stage.lock(client).write(attempt, reply))
+      await pause(60)
+      return { ...(answer as object), ttlMs: null }
+    },
+    'read once more': async (stage) => {
+      const reentry = { owner: reader, holds, token: 0, leaseMs, callMs: CALL_MS }
+      return ask((reply) => stage.lock(client).rereads(reentry, reply))
+    },
+    'write once more': async (stage) => {
+      const reentry = { owner: writer, holds, leaseMs, callMs: CALL_MS }
+      const token = await tokenOf(stage)
+      return ask((reply) => stage.lock(client).rewrites({ ...reentry, token }, reply))
+    },
+    lower: async (stage) => {
+      const ending = { owner, holds: holds - 1, token: '', callMs: CALL_MS } as const
+      return ask((reply) => stage.lock(client).release(ending, isLast, reply))
+    },
+    force: (stage) => stage.lock(client).forceRelease(owner, CALL_MS),
+    renew: async (stage) => {
+      const leases = [name, upgradable, writer].map((wireOwner) => ({ key: 'it', wireOwner }))
+      const server = stage.readWrite[client] as ReadWriteServer
+      const left = await server.renew(leases, isLast ? LONGER_MS : 0, CALL_MS)
+      return left.map((ms) => aboutMs(ms as number))
+    },
+    listen: (stage) => stage.listen(client),
+    'acquire another kind': (stage) =>
+      verbsOf(plain(stage)).acquire({ owner: other, leaseMs, reserve: 0, callMs: CALL_MS }),
+    'release another kind': (stage) =>
+      verbsOf(plain(stage)).release({ owner: other, holds: 0, token: '', callMs: CALL_MS }),
+    'renew another kind': async (stage) => {
+      const leases = [{ key: 'it', wireOwner: other }]
+      return (stage.servers[client] as LockServer).renew(leases, LEASE_MS, CALL_MS)
+    },
+    'peek at another kind': (stage) => plain(stage).peek(CALL_MS),
+  }
+  const what = random.of(Object.keys(steps))
+  const more = JSON.stringify({ reader, owner, beside, waits, isLast, token, at })
+  return [`${what} ${more}`, steps[what] as Step]
+}
+
+/** All that was told by now: a message that comes later would be behind one that is sent now. */
+async function settled(stages: readonly [Stage, Stage], publish: () => Promise<number>) {
+  const [there] = stages
+  const before = there.messages.length
+  const told = await publish()
+  await eventually(
+    () => there.messages.slice(before).filter((m) => m.endsWith('end')).length === told,
+  )
+  return stages.map(({ messages }) => messages.filter((m) => !m.endsWith('end')).sort())
+}
+
+test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, seed) => [seed]))(
+  'a read-write lock answers whatever is asked as in Redis: %i',
+  async (seed) => {
+    const random = randomOf(seed)
+    const memory = new MemoryServer()
+    const { host, port } = redis
+    const options = { counterMs: COUNTER_MS }
+    const stages = [
+      new Stage(() => new RedisServer({ host, port }, CALL_MS, () => {}, options)),
+      new Stage(() => new MemoryConnection(memory, COUNTER_MS)),
+    ] as const
+    const [there, here] = stages
+    const steps: string[] = []
+    try {
+      // What runs out in so long may run out here and not yet there.
+      const endsAt = performance.now() + Math.min(CLAIM_MS, WAITING_MS)
+      for (let n = 0; n < 80 && performance.now() < endsAt - 500; n++) {
+        const [what, step] = newStep(random)
+        const [expected, answer] = [await there.does(step), await here.does(step)]
+        if (performance.now() > endsAt) return
+        steps.push(`${what} ${JSON.stringify(expected)}`)
+        expect({ steps, answer }).toEqual({ steps, answer: expected })
+        const inspect: Step = (stage) => stage.lock(0).inspect(CALL_MS)
+        const [facts, found] = [await there.does(inspect), await here.does(inspect)]
+        if (performance.now() > endsAt) return
+        expect({ steps, facts: found }).toEqual({ steps, facts })
+        // It is told on another connection than the next request.
+        const channel = 'redisson_rwlock:{it}'
+        await eventually(async () => {
+          const [, count] = (await redis.admin.pubsub('NUMSUB', channel)) as [string, number]
+          return count === there.listeners
+        })
+      }
+      const publish = () => redis.admin.publish('redisson_rwlock:{it}', 'end')
+      const [expected, told] = await settled(stages, publish)
+      expect({ steps, told }).toEqual({ steps, told: expected })
+    } finally {
+      for (const stage of stages) stage.close()
+      await redis.flush()
+    }
+  },
+)

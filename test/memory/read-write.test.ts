@@ -1,0 +1,295 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Holdfast, type Lease, RedisRefusedError } from '../../src/index.ts'
+import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
+import { CountingServer } from '../support/memory-server.ts'
+
+let server: CountingServer
+let clients: Holdfast[]
+
+let aheadMs: number
+
+beforeEach(() => {
+  aheadMs = 0
+  server = new CountingServer(() => Date.now() + aheadMs)
+  clients = []
+})
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.close()))
+  expect(server.connections).toBe(0)
+  expect(server.readWriteReleases.names).toEqual([])
+  expect(server.records.map(({ readWrite }) => [readWrite.mode, readWrite.size])).toEqual(
+    server.records.map(() => [null, 0]),
+  )
+})
+
+const newClient = (options?: MemoryClientOptions) => {
+  const client = newMemoryClient(server, options)
+  clients.push(client)
+  return client
+}
+
+/** A lock of a client of its own. */
+const newLock = (options?: MemoryClientOptions) => newClient(options).getReadWriteLock('it')
+
+/** Waits until so many clients listen. */
+const listening = (count = 1) => eventually(() => server.readWriteReleases.count('it') === count)
+
+const isSettled = (promise: Promise<unknown>) => {
+  const seen = { settled: false }
+  const settle = () => {
+    seen.settled = true
+  }
+  promise.then(settle, settle)
+  return seen
+}
+
+test('many read at once, each with a lease of its own, and nobody writes meanwhile', async () => {
+  const client = newClient()
+  const leases = await Promise.all(
+    [client, client, newClient()].map((one) => one.getReadWriteLock('it').readLock().lock()),
+  )
+  const { mode, holders } = await client.getReadWriteLock('it').inspect()
+  expect(mode).toBe('read')
+  expect(holders.map(({ owner }) => owner).sort()).toEqual(leases.map(({ owner }) => owner).sort())
+  expect(await newLock().writeLock().tryLock()).toBeNull()
+  await Promise.all(leases.map((lease) => lease.release()))
+  expect(await client.getReadWriteLock('it').inspect()).toMatchObject({ mode: null, holders: [] })
+})
+
+test('one writes, and nobody else reads or writes meanwhile', async () => {
+  const [client, other] = [newClient(), newClient()]
+  const lease = await client.getReadWriteLock('it').writeLock().lock()
+  for (const one of [client, other]) {
+    expect(await one.getReadWriteLock('it').readLock().tryLock()).toBeNull()
+    expect(await one.getReadWriteLock('it').writeLock().tryLock()).toBeNull()
+  }
+  expect(await lease.release()).toBe(true)
+  const reading = granted(await other.getReadWriteLock('it').readLock().tryLock())
+  expect(reading.token).toBe(lease.token)
+  await reading.release()
+  const next = await other.getReadWriteLock('it').writeLock().lock()
+  expect(next.token).toBeGreaterThan(lease.token)
+  await next.release()
+})
+
+test('a writer who waits keeps new readers out, and is let in by the last of the others', async () => {
+  const reading = await newLock().readLock().lock()
+  const writing = newLock().writeLock().lock()
+  await listening()
+  expect(await newLock().readLock().tryLock()).toBeNull()
+  await reading.release()
+  await (await writing).release()
+})
+
+test('readers who waited while somebody wrote go in together, before the next writer', async () => {
+  const writing = await newLock().writeLock().lock()
+  const order: string[] = []
+  const take = async (who: string, taken: Promise<Lease>) => {
+    const lease = await taken
+    order.push(who)
+    return lease
+  }
+  const two = newLock()
+  const readers = [two, two, newLock()].map((lock) => take('reads', lock.readLock().lock()))
+  await listening(2)
+  const next = take('writes', newLock().writeLock().lock())
+  await listening(3)
+  await writing.release()
+  const leases = await Promise.all(readers)
+  expect(order).toEqual(['reads', 'reads', 'reads'])
+  await Promise.all(leases.map((lease) => lease.release()))
+  await (await next).release()
+})
+
+test('a stream of readers starves no writer', async () => {
+  let over = false
+  const readers = [newLock(), newLock()].flatMap((lock) =>
+    [0, 1, 2].map(async (n) => {
+      await pause(n * 7)
+      while (!over) await lock.readLock().using(() => pause(20))
+    }),
+  )
+  await eventually(() => server.records.length > 0)
+  try {
+    await granted(await newLock().writeLock().tryLock(10_000)).release()
+  } finally {
+    over = true
+    await Promise.all(readers)
+  }
+})
+
+test('whoever writes may read, and goes on reading', async () => {
+  const client = newClient()
+  const lock = client.getReadWriteLock('it', { owner: client.owner() })
+  const writing = await lock.writeLock().lock()
+  const waiting = newLock().readLock().lock()
+  await listening()
+  const reading = await lock.readLock().lock()
+  expect(reading.token).toBe(writing.token)
+  const seen = isSettled(waiting)
+  await pause(30)
+  expect(seen.settled).toBe(false)
+  await writing.release()
+  const other = await waiting
+  expect(reading.valid).toBe(true)
+  const { error } = await outcome(lock.writeLock().tryLock())
+  expect(error).toMatchObject({ code: 'HOLDFAST_UPGRADE', lockName: 'it' })
+  await reading.release()
+  await other.release()
+})
+
+test('whoever has the upgradable lock goes on to write before those who waited for longer', async () => {
+  const client = newClient()
+  const lock = client.getReadWriteLock('it', { owner: client.owner() })
+  const upgradable = await lock.upgradableLock().lock()
+  const reading = await newLock().readLock().lock()
+  expect(await newLock().upgradableLock().tryLock()).toBeNull()
+  const other = newLock().writeLock().lock()
+  await listening(1)
+  const writing = lock.writeLock().lock()
+  await listening(2)
+  expect(isSettled(writing).settled).toBe(false)
+  await reading.release()
+  const lease = await writing
+  expect(lease.token).toBeGreaterThan(upgradable.token)
+  expect((await lock.inspect()).mode).toBe('write')
+  await lease.release()
+  expect((await lock.inspect()).mode).toBe('read')
+  await upgradable.release()
+  await (await other).release()
+})
+
+test('who waits for the upgradable lock is woken by its release, while others read on', async () => {
+  const first = await newLock().upgradableLock().lock()
+  const reading = await newLock().readLock().lock()
+  const second = newLock().upgradableLock().lock()
+  await listening()
+  await first.release()
+  await (await second).release()
+  await reading.release()
+})
+
+test('a reader re-enters while a writer waits', async () => {
+  const client = newClient()
+  const lock = client.getReadWriteLock('it', { owner: client.owner() }).readLock()
+  const first = await lock.lock()
+  const writing = newLock().writeLock().lock()
+  await listening()
+  const second = await within(5_000, lock.lock())
+  expect(await lock.holdCount()).toBe(2)
+  await first.release()
+  await second.release()
+  await (await writing).release()
+})
+
+test('a writer who gives up lets those in who waited behind it', async () => {
+  const reading = await newLock().readLock().lock()
+  const leaving = new AbortController()
+  const writing = outcome(newLock().writeLock().lock({ signal: leaving.signal }))
+  await listening()
+  const behind = newLock().readLock().lock()
+  await listening(2)
+  leaving.abort()
+  await writing
+  await (await behind).release()
+  await reading.release()
+})
+
+test('a reader who crashed costs its lease, and no more, while others are renewed', async () => {
+  const kept = await newLock({ leaseMs: 6_000 }).readLock().lock()
+  const dead = await newLock().readLock().lock(100)
+  const writing = newLock().writeLock().lock()
+  await eventually(() => dead.signal.aborted)
+  expect(kept.valid).toBe(true)
+  await kept.release()
+  const lease = await writing
+  // Its lease is an own one, whatever was left of the others.
+  const { holders } = await newLock().inspect()
+  expect(holders).toHaveLength(1)
+  expect(holders[0]?.ttlMs).toBeGreaterThan(6_000)
+  await lease.release()
+})
+
+test('is renewed on both sides, and the loss of one is told', async () => {
+  const client = newClient({ leaseMs: 3_000 })
+  const diary = new Diary(client)
+  const lock = client.getReadWriteLock('it')
+  const reading = await lock.readLock().lock()
+  await eventually(() => diary.renewed >= 2)
+  expect(reading.valid).toBe(true)
+  server.clear()
+  await eventually(() => reading.signal.aborted)
+  expect(diary.reasons).toEqual(['gone'])
+  await reading.release()
+  const writing = await lock.writeLock().lock()
+  const before = diary.renewed
+  await eventually(() => diary.renewed >= before + 2)
+  expect(await writing.release()).toBe(true)
+})
+
+test('force takes it from all who read, or from who writes', async () => {
+  const lock = newLock()
+  expect(await lock.readLock().forceUnlock()).toBe(false)
+  const reading = [await lock.readLock().lock(), await newLock().readLock().lock()]
+  expect(await lock.writeLock().forceUnlock()).toBe(false)
+  expect(await lock.readLock().forceUnlock()).toBe(true)
+  const writing = await newLock().writeLock().lock()
+  expect(await lock.writeLock().forceUnlock()).toBe(true)
+  for (const lease of [...reading, writing]) expect(await lease.release()).toBe(false)
+})
+
+test.each(['readLock', 'writeLock'] as const)(
+  'no other kind of lock is had in the name of one that is held by %s',
+  async (side) => {
+    const client = newClient()
+    const lease = await newLock()[side]().lock()
+    const one = client.getLock('it')
+    const attempts = [
+      one.tryLock(),
+      one.lock(),
+      one.inspect(),
+      client.getFairLock('it').tryLock(),
+      client.getMultiLock(client.getLock('a'), one).tryLock(),
+    ]
+    for (const { error } of await Promise.all(attempts.map((one) => outcome<unknown>(one)))) {
+      expect(error).toBeInstanceOf(RedisRefusedError)
+      expect(error).toHaveProperty('message', expect.stringContaining('WRONGTYPE a read-write'))
+    }
+    expect(await lease.release()).toBe(true)
+    await granted(await one.tryLock()).release()
+  },
+)
+
+test('no read-write lock is had in the name of another kind that is held', async () => {
+  const lease = await newClient().getLock('it').lock()
+  const lock = newLock()
+  const attempts = [
+    lock.readLock().tryLock(),
+    lock.upgradableLock().lock(),
+    lock.writeLock().lock(),
+    lock.inspect(),
+  ]
+  for (const { error } of await Promise.all(attempts.map((one) => outcome<unknown>(one)))) {
+    expect(error).toBeInstanceOf(RedisRefusedError)
+    expect(error).toHaveProperty('message', expect.stringContaining('no read-write lock'))
+  }
+  expect(lease.valid).toBe(true)
+  await lease.release()
+  await granted(await lock.writeLock().tryLock()).release()
+})
+
+test('what it has of those who wait goes with them', async () => {
+  const lease = await newLock({ counterTtlMs: 60_000 }).writeLock().lock()
+  const lock = newLock({ counterTtlMs: 60_000 })
+  expect(await lock.readLock().tryLock(50)).toBeNull()
+  const writing = lock.writeLock().lock()
+  await listening()
+  await lease.release()
+  await (await writing).release()
+  const { waiting } = server.records[0]?.readWrite ?? {}
+  expect([waiting?.marks, waiting?.size('read'), waiting?.size('write')]).toEqual([0, 0, 0])
+  aheadMs = 3_600_001
+  expect(server.records).toEqual([])
+})

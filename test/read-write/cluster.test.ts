@@ -1,0 +1,89 @@
+import { Cluster } from 'ioredis'
+import { Holdfast, type Lease } from '../../src/index.ts'
+import { slotOf } from '../../src/servers/redis/cluster-slot.ts'
+import { readWriteKeys } from '../../src/servers/redis/keys.ts'
+import { eventually } from '../support/eventually.ts'
+import { within } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+
+let cluster: RedisCluster
+beforeAll(async () => {
+  cluster = await startCluster()
+})
+afterEach(() => cluster.flush())
+
+/** Of three masters, and one with a hash tag of its own. */
+const NAMES = ['ada', 'bob', 'dora', 'gil', 'orders:{ada}:x']
+
+function newClient(): Holdfast {
+  const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
+  const client = new Holdfast({ redis })
+  atEnd(() => client.close().finally(() => redis.disconnect()), { beforeCheck: true })
+  return client
+}
+
+const keysOf = async (name: string) => {
+  const keys = await (await cluster.masterOf(name)).admin.keys('*')
+  return keys.filter((key) => key.includes(name))
+}
+
+const channels = async (name: string) =>
+  (await (await cluster.masterOf(name)).admin.pubsub('SHARDCHANNELS')) as string[]
+
+test('all keys of one lock are in one slot', async () => {
+  for (const name of NAMES) {
+    const { six, channel, prefix } = readWriteKeys(name)
+    const all = [...six, channel, `${prefix}:client:1:rwlock_timeout:1`]
+    expect(new Set(all.map(slotOf))).toEqual(new Set([slotOf(name)]))
+  }
+  expect(new Set(await Promise.all(NAMES.map((name) => cluster.masterOf(name)))).size).toBe(3)
+})
+
+test('who waits to read and to write hears of each release at the node of the lock', async () => {
+  const [a, b, c] = [newClient(), newClient(), newClient()]
+  const waitedMs: number[] = []
+  const timed = async (lease: Promise<Lease>) => {
+    const from = performance.now()
+    const got = await within(10_000, lease)
+    waitedMs.push(performance.now() - from)
+    return got
+  }
+  await Promise.all(
+    NAMES.map(async (name) => {
+      const [mine, reads, writes] = [a, b, c].map((one) => one.getReadWriteLock(name))
+      if (!mine || !reads || !writes) throw new Error('no lock')
+      const waiting = (readers: number, writers: number) =>
+        eventually(async () => {
+          const facts = await mine.inspect()
+          const isListening = (await channels(name)).includes(readWriteKeys(name).channel)
+          return (
+            isListening &&
+            facts.waitingToRead.length === readers &&
+            facts.waitingToWrite.length === writers
+          )
+        })
+      for (let i = 0; i < 3; i++) {
+        const writing = await mine.writeLock().lock()
+        const readers = [1, 2].map(() => reads.readLock().lock())
+        await waiting(1, 0)
+        const next = writes.writeLock().lock()
+        await waiting(1, 1)
+        await writing.release()
+        const leases = await Promise.all(readers.map(timed))
+        for (const lease of leases) expect(lease.token).toBe(writing.token)
+        expect(await mine.writeLock().tryLock()).toBeNull()
+        for (const lease of leases) expect(await lease.release()).toBe(true)
+        const last = await timed(next)
+        expect(last.token).toBeGreaterThan(writing.token)
+        expect(await mine.readLock().tryLock()).toBeNull()
+        expect(await last.release()).toBe(true)
+      }
+      const left = async () => (await keysOf(name)).filter((key) => !key.includes('lock_token'))
+      await eventually(async () => (await left()).length === 0)
+    }),
+  )
+  // Whoever heard nothing would ask again after up to 1 s.
+  waitedMs.sort((one, other) => one - other)
+  expect(waitedMs[Math.floor(waitedMs.length * 0.7)]).toBeLessThan(400)
+})

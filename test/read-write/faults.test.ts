@@ -1,0 +1,253 @@
+import type { Holdfast, Lease, ReadWriteLock } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
+import type { ProxyRequest, Trap } from '../support/proxy.ts'
+import { type Fault, faults } from '../support/request-faults.ts'
+import { acquireRead, acquireWrite, releaseReadWrite, renewReadWrite } from '../support/scripts.ts'
+
+type Side = 'read' | 'write'
+
+/** One client behind the proxy, which acts for one owner, and one that no fault touches. */
+interface Scene {
+  readonly name: string
+  readonly client: Holdfast
+  readonly lock: ReadWriteLock
+  readonly theirs: ReadWriteLock
+  /** What the client holds by its own account: every acquisition that it has not released. */
+  readonly held: { side: Side; lease: Lease }[]
+  pending: Promise<Lease> | undefined
+  witnessed: Lease | undefined
+}
+
+interface Operation {
+  operation: string
+  script: { readonly sha1: string }
+  leaseMs?: number
+  prepare: (scene: Scene) => Promise<void>
+  /** Meets the fault, and has to end as if there were none. */
+  act: (scene: Scene, trap: Trap) => Promise<void>
+}
+
+const rig = faultRig()
+const SIDES = ['read', 'write'] as const
+
+const sideOf = (lock: ReadWriteLock, side: Side) =>
+  side === 'read' ? lock.readLock() : lock.writeLock()
+
+const take = async ({ lock, held }: Scene, side: Side) => {
+  held.push({ side, lease: granted(await sideOf(lock, side).tryLock()) })
+}
+
+const letGo = async ({ held }: Scene) => expect(await held.pop()?.lease.release()).toBe(true)
+
+/** The requests with that script that are about that lock: many locks meet faults at the same time. */
+const requestsOf =
+  ({ sha1 }: { readonly sha1: string }, name: string) =>
+  ({ args }: ProxyRequest) =>
+    args[0] === sha1 && args[2] === name
+
+const acquiring = (side: Side) => (side === 'read' ? acquireRead : acquireWrite)
+
+const operations: Operation[] = [
+  ...SIDES.flatMap((side): Operation[] => [
+    {
+      operation: `acquire to ${side}`,
+      script: acquiring(side),
+      prepare: async () => undefined,
+      act: (scene) => take(scene, side),
+    },
+    {
+      operation: `acquire to ${side} after a wait`,
+      script: acquiring(side),
+      prepare: async (scene) => {
+        scene.witnessed = granted(await scene.theirs.writeLock().tryLock())
+        const asks = requestsOf(acquiring(side), scene.name)
+        const asked = rig.proxy.count(asks)
+        scene.pending = sideOf(scene.lock, side).lock()
+        // Once to find it taken, and once more when the subscription is confirmed.
+        await eventually(() => rig.proxy.count(asks) >= asked + 2)
+      },
+      act: async (scene) => {
+        await scene.witnessed?.release()
+        scene.held.push({ side, lease: await (scene.pending as Promise<Lease>) })
+      },
+    },
+    {
+      operation: `re-entry of one who has it to ${side}`,
+      script: acquiring(side),
+      prepare: (scene) => take(scene, side),
+      act: (scene) => take(scene, side),
+    },
+    {
+      operation: `nested release of one who has it to ${side}`,
+      script: releaseReadWrite,
+      prepare: async (scene) => {
+        for (let i = 0; i < 3; i++) await take(scene, side)
+      },
+      act: letGo,
+    },
+    {
+      operation: `last release of one who has it to ${side}`,
+      script: releaseReadWrite,
+      prepare: (scene) => take(scene, side),
+      act: letGo,
+    },
+    {
+      operation: `renewal of one who has it to ${side}`,
+      script: renewReadWrite,
+      leaseMs: 3_600,
+      prepare: (scene) => take(scene, side),
+      act: async (scene, trap) => {
+        await trap.seen
+        await new Promise((resolve) => scene.client.once('renewed', resolve))
+        expect(await rig.server.admin.pttl(scene.name)).toBeGreaterThan(700)
+      },
+    },
+  ]),
+  {
+    operation: 'release to write of one who goes on reading',
+    script: releaseReadWrite,
+    prepare: async (scene) => {
+      await take(scene, 'write')
+      await take(scene, 'read')
+      scene.held.reverse()
+    },
+    act: letGo,
+  },
+]
+
+function sceneOf(name: string, leaseMs = 10_000): Scene {
+  const client = rig.client({ leaseMs })
+  return {
+    name,
+    client,
+    lock: client.getReadWriteLock(name, { owner: client.owner() }),
+    theirs: rig.witness().getReadWriteLock(name),
+    held: [],
+    pending: undefined,
+    witnessed: undefined,
+  }
+}
+
+/** All that is there of the lock, but for its counter. */
+async function keysOf(name: string): Promise<string[]> {
+  const keys = await rig.server.admin.keys('*')
+  return keys.filter((key) => key.includes(name) && !key.startsWith('redisson_lock_token:')).sort()
+}
+
+/** Redis against the client's own account: counts, the mode, a lease for one who reads, nobody who waits. */
+async function checkCounts({ name, held }: Scene): Promise<void> {
+  const hash: Record<string, string> = {}
+  const keys = held.length > 0 ? [name] : []
+  for (const { side, lease } of held) {
+    if (side === 'read' && hash[lease.owner] === undefined) {
+      keys.push(`{${name}}:${lease.owner}:rwlock_timeout:1`)
+    }
+    hash[lease.owner] = String(Number(hash[lease.owner] ?? 0) + 1)
+    if (hash.mode !== 'write') hash.mode = side
+    expect(lease.valid).toBe(true)
+  }
+  expect(await rig.hash(name)).toEqual(hash)
+  expect(await keysOf(name)).toEqual(keys.sort())
+}
+
+async function checkExclusion({ theirs, held }: Scene): Promise<void> {
+  if (held.length === 0) return
+  expect(await theirs.writeLock().tryLock()).toBeNull()
+  const reading = await theirs.readLock().tryLock()
+  expect(reading === null).toBe(held.some(({ side }) => side === 'write'))
+  await reading?.release()
+}
+
+/** Releases all of it; then others can write, under a greater token. */
+async function releaseAll(scene: Scene): Promise<void> {
+  const tokens = scene.held.map(({ lease }) => lease.token)
+  for (const { lease } of scene.held.splice(0).reverse()) expect(await lease.release()).toBe(true)
+  const lease = await within(8_000, scene.theirs.writeLock().lock())
+  if (tokens.length > 0) expect(lease.token).toBeGreaterThan(Math.max(...tokens))
+  await lease.release()
+}
+
+/** The operation meets the fault, and ends as if there were none. */
+async function meets(one: Operation, cell: Fault): Promise<void> {
+  const scene = sceneOf(`${one.operation}:${cell.fault}`, one.leaseMs)
+  const diary = new Diary(scene.client)
+  await one.prepare(scene)
+  const trap = rig.proxy.onNextRequest(requestsOf(one.script, scene.name), cell.action)
+
+  await within(8_000, one.act(scene, trap))
+  await trap.seen
+  await checkCounts(scene)
+  await checkExclusion(scene)
+  if (cell.releases === 'while held') {
+    trap.release()
+    await trap.done
+    // It goes through the server before this look does.
+    await checkCounts(scene)
+    await checkExclusion(scene)
+  }
+
+  await releaseAll(scene)
+  if (cell.releases === 'when all is released') {
+    trap.release()
+    await trap.done
+  }
+  // What comes before its deadline may be let in; then it is given back.
+  const isLeft = async () => (await keysOf(scene.name)).length > 0
+  await eventually(async () => !(await isLeft()), { timeoutMs: 3_000 })
+  await never(isLeft, 60)
+  expect(diary.lost).toEqual([])
+}
+
+describe.each(operations)('$operation', (one) => {
+  test('ends as if nothing had been, whatever becomes of a request', async () => {
+    const ends = await Promise.all(
+      faults.map((cell) =>
+        meets(one, cell).then(
+          () => [],
+          (error: Error) => [`when ${cell.fault}: ${error.message}`],
+        ),
+      ),
+    )
+    expect(ends.flat()).toEqual([])
+  })
+})
+
+describe.each(SIDES)('one who has it to %s', (side) => {
+  test('hears that it is gone when the server has come back empty, and nothing is left', async () => {
+    const client = rig.client({ leaseMs: 2_400 })
+    const diary = new Diary(client)
+    const lock = sideOf(client.getReadWriteLock('it', { owner: client.owner() }), side)
+    const lease = await lock.lock()
+    await lock.lock()
+    await rig.server.restart()
+    await eventually(() => lease.signal.aborted)
+    expect(diary.lost).toEqual([lease.token])
+    expect(await lease.release()).toBe(false)
+    const next = await within(5_000, rig.witness().getReadWriteLock('it').writeLock().lock())
+    expect(next.token).toBeGreaterThan(lease.token)
+    await next.release()
+    expect(await keysOf('it')).toEqual([])
+  })
+})
+
+describe.each(SIDES)('one who asks to %s', (side) => {
+  test('is told of an outage as that, never as a lock that others have; and leaves nothing', async () => {
+    const client = rig.client({ outageMs: 500 })
+    const lock = client.getReadWriteLock('it')
+    const mine = sideOf(lock, side)
+    await (await mine.lock()).release()
+    const theirs = await rig.witness().getReadWriteLock('it').writeLock().lock()
+    expect(await mine.tryLock()).toBeNull()
+    expect(await mine.tryLock(50)).toBeNull()
+
+    rig.proxy.blackHole({ onHeal: 'deliver' })
+    const asks = [() => mine.tryLock(), () => mine.tryLock(5_000), () => mine.lock()]
+    const asked = await Promise.all(asks.map((ask) => outcome(ask())))
+    for (const { error } of asked) expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+    await theirs.release()
+    await rig.proxy.heal()
+    await eventually(async () => (await keysOf('it')).length === 0, { timeoutMs: 8_000 })
+    expect(await mine.tryUsing(() => 'done', { waitMs: 5_000 })).toBe('done')
+  })
+})

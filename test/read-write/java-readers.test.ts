@@ -1,0 +1,41 @@
+import { faultRig } from '../support/fault-rig.ts'
+
+const rig = faultRig()
+
+const READER = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
+
+/** Before 4.0 the watchdog of Redisson renews the lock, and not the leases of one who has re-entered. */
+async function reentered(leaseMs?: number): Promise<void> {
+  const { admin } = rig.server
+  await admin.hset('it', { mode: 'read', [READER]: 2 })
+  await admin.pexpire('it', 30_000)
+  if (leaseMs === undefined) return
+  for (const n of [1, 2]) await admin.set(`{it}:${READER}:rwlock_timeout:${n}`, 1, 'PX', leaseMs)
+}
+
+describe('a reader of Redisson that has re-entered', () => {
+  test.each([undefined, 5_000])(
+    'has the lock for as long as that lasts, and not its leases, which end in %s',
+    async (leaseMs) => {
+      await reentered(leaseMs)
+      const lock = rig.client().getReadWriteLock('it')
+      expect(await lock.writeLock().tryLock()).toBeNull()
+      const reading = await lock.readLock().lock(1_000)
+      await reading.release()
+      expect(await rig.server.admin.pttl('it')).toBeGreaterThan(20_000)
+      expect(await lock.writeLock().tryLock()).toBeNull()
+      await rig.server.admin.flushall()
+    },
+  )
+
+  test('is told of, and taken out by force, when its leases are over', async () => {
+    await reentered()
+    const lock = rig.client().getReadWriteLock('it')
+    const holders = [{ owner: READER, holdCount: 2 }]
+    expect(await lock.inspect()).toMatchObject({ mode: 'read', holders })
+    expect(await lock.readLock().isLocked()).toBe(true)
+    expect(await lock.readLock().remainingMs()).toBeGreaterThan(20_000)
+    expect(await lock.readLock().forceUnlock()).toBe(true)
+    expect(await rig.exists('it')).toBe(false)
+  })
+})

@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Child, startChild } from '../support/children.ts'
+import { faultRig, within } from '../support/fault-rig.ts'
+import { leaves } from '../support/leaks.ts'
+
+const rig = faultRig()
+const LEASE_MS = 600
+
+interface Visit {
+  readonly id: string
+  readonly side: 'read' | 'write'
+  readonly token: number
+  readonly atMs: number
+}
+
+/** From when until when somebody had it, as far as it could tell by then. */
+interface Stay extends Omit<Visit, 'atMs'> {
+  readonly fromMs: number
+  untilMs: number
+}
+
+const started: Child[] = []
+const start = (broken = '') => {
+  const args = [rig.server.url, String(LEASE_MS), broken]
+  const child = startChild('test/read-write/fixtures/reader-or-writer.mjs', { args })
+  started.push(child)
+  return child
+}
+
+beforeEach(() => {
+  started.length = 0
+})
+
+function stays(): Stay[] {
+  const all = new Map<string, Stay>()
+  for (const { id, side, token, atMs } of started.flatMap((child) => child.all as Visit[])) {
+    if (id === undefined) continue
+    const stay = all.get(id) ?? { id, side, token, fromMs: atMs, untilMs: atMs }
+    stay.untilMs = atMs
+    all.set(id, stay)
+  }
+  return [...all.values()].sort((a, b) => a.fromMs - b.fromMs)
+}
+
+/** No writer beside anybody else, their tokens rise, and who reads has that of the last of them or a later one. */
+function violations(all: readonly Stay[]): string[] {
+  const found: string[] = []
+  let lastToken = 0
+  for (const [i, stay] of all.entries()) {
+    const writes = stay.side === 'write'
+    for (const other of all.slice(0, i)) {
+      if (other.untilMs < stay.fromMs || (!writes && other.side === 'read')) continue
+      found.push(`${stay.side} ${stay.id} was let in beside ${other.side} ${other.id}`)
+    }
+    if (writes ? stay.token <= lastToken : stay.token < lastToken) {
+      found.push(`${stay.side} ${stay.id} has token ${stay.token} after ${lastToken}`)
+    }
+    lastToken = Math.max(lastToken, writes ? stay.token : 0)
+  }
+  return found
+}
+
+test('nobody is let in beside one who writes, where processes are killed or stopped for a while', async () => {
+  leaves({ keys: true, why: 'who was killed while it waited counts for a while' })
+  const crew = [1, 2, 3, 4].map(() => start())
+  const pick = () => crew[Math.floor(Math.random() * crew.length)] as Child
+  const endsAt = performance.now() + 4_000
+  await Promise.all(crew.map((child) => child.next()))
+  for (let i = 0; performance.now() < endsAt; i++) {
+    const child = pick()
+    if (i % 3 === 0) {
+      child.kill('SIGKILL')
+      await child.exited
+      crew[crew.indexOf(child)] = start()
+    } else {
+      child.kill('SIGSTOP')
+      // For less than its lease, and for longer.
+      await pause(Math.random() * 2 * LEASE_MS)
+      child.kill('SIGCONT')
+    }
+    await pause(Math.random() * 100)
+  }
+  for (const child of crew) child.kill('SIGKILL')
+  await Promise.all(started.map((child) => child.exited))
+  // What the dead had costs a lease, and who of them waited counts for 3 s.
+  const lock = rig.witness().getReadWriteLock('it')
+  await (await within(8_000, lock.writeLock().lock())).release()
+
+  expect(violations(stays())).toEqual([])
+  // On a busy machine most of the time goes into starting processes.
+  expect(stays().length).toBeGreaterThan(3)
+})
+
+test('the same look convicts a lock that lets those who write in beside those who read', async () => {
+  const crew = [start('broken'), start('broken')]
+  await within(10_000, Promise.all(crew.map((child) => child.next())))
+  await pause(300)
+  for (const child of crew) child.send('over')
+  await Promise.all(crew.map((child) => child.exited))
+  const found = violations(stays())
+  expect(found.some((one) => /was let in beside/.test(one))).toBe(true)
+  expect(found.some((one) => /has token/.test(one))).toBe(true)
+})

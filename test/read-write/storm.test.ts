@@ -1,0 +1,134 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, HoldfastError, type Lease } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { faultRig, within } from '../support/fault-rig.ts'
+import { blow, pick, type Random, randomFrom, SEED, tryAnyhow, weathers } from '../support/gale.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startProxy } from '../support/proxy.ts'
+import * as scripts from '../support/scripts.ts'
+
+const rig = faultRig()
+
+const SCRIPTS = [
+  scripts.acquireRead,
+  scripts.acquireWrite,
+  scripts.releaseReadWrite,
+  scripts.renewReadWrite,
+].map(({ sha1 }) => sha1)
+
+type Side = 'read' | 'write'
+
+/**
+ * Watches one read-write lock from outside: nobody is let in beside one who writes, and no writer beside
+ * one who reads, while the lease of the other is valid; tokens of writers rise, and no reader has one
+ * below that of the last writer.
+ */
+class ReadWriteWitness {
+  readonly violations: string[] = []
+  readonly grants = { read: 0, write: 0 }
+  #lastToken = 0
+  readonly #inside = new Map<Lease, Side>()
+
+  enter(lease: Lease, side: Side): void {
+    this.grants[side] += 1
+    if (!lease.valid) return
+    for (const [other, otherSide] of this.#inside) {
+      if (!other.valid) continue
+      if (side === 'write' || otherSide === 'write') {
+        this.violations.push(`${side} ${lease.token} was let in beside ${otherSide} ${other.token}`)
+      }
+    }
+    const isBehind =
+      side === 'write' ? lease.token <= this.#lastToken : lease.token < this.#lastToken
+    if (isBehind) this.violations.push(`${side} token ${lease.token} came after ${this.#lastToken}`)
+    if (side === 'write') this.#lastToken = Math.max(this.#lastToken, lease.token)
+    this.#inside.set(lease, side)
+  }
+
+  leave(lease: Lease): void {
+    this.#inside.delete(lease)
+  }
+}
+
+describe.each(weathers)('in a storm of $name', (weather) => {
+  test(`nobody is let in beside one who writes, and nothing is left (seed ${SEED})`, async () => {
+    const names = ['storm a', 'storm b']
+    const witnesses = new Map(names.map((name) => [name, new ReadWriteWitness()]))
+    const { leaseMs, commandTimeoutMs, outageMs } = weather
+    const fleet = await Promise.all(
+      [1, 2, 3].map(async (n) => {
+        const proxy = await startProxy(rig.server.port)
+        const redis = { host: proxy.host, port: proxy.port }
+        const client = new Holdfast({ redis, leaseMs, commandTimeoutMs, outageMs })
+        atEnd(() => client.close(), { beforeCheck: true })
+        return { proxy, client, random: randomFrom(SEED + n) }
+      }),
+    )
+    let isOver = false
+    const winds = fleet.map(({ proxy, random }) =>
+      blow(proxy, random, weather, () => isOver, SCRIPTS),
+    )
+    const unlessOut = (error: unknown) => {
+      if (!(error instanceof HoldfastError && error.code === 'HOLDFAST_UNAVAILABLE')) throw error
+    }
+
+    const work = async (client: Holdfast, random: Random) => {
+      while (!isOver) {
+        const name = pick(random, names)
+        const seen = witnesses.get(name) as ReadWriteWitness
+        const owner = random() < 0.3 ? { owner: client.owner() } : {}
+        const side: Side = random() < 0.6 ? 'read' : 'write'
+        const lock = client.getReadWriteLock(name, owner)
+        const ofSide = side === 'read' ? lock.readLock() : lock.writeLock()
+        const lease = await tryAnyhow(ofSide, random)
+        if (lease === null) continue
+        seen.enter(lease, side)
+        await pause(random() * 4)
+        if ('owner' in owner && lease.valid) {
+          // Re-enters; or one who writes reads as well, and goes on reading.
+          const again = await tryAnyhow(random() < 0.5 ? ofSide : lock.readLock(), random).catch(
+            () => null,
+          )
+          if (random() < 0.5) await again?.release().catch(() => undefined)
+          else {
+            seen.leave(lease)
+            await lease.release().catch(unlessOut)
+            await pause(random() * 4)
+            await again?.release().catch(() => undefined)
+          }
+        }
+        seen.leave(lease)
+        await lease.release().catch(unlessOut)
+      }
+    }
+    const workers = fleet.flatMap(({ client, random }) =>
+      [1, 2, 3, 4].map(() => work(client, randomFrom(Math.floor(random() * 2 ** 32)))),
+    )
+    await pause(5_000)
+    isOver = true
+    await Promise.all(winds)
+    // A lock that leaked would keep them for the rest of its lease.
+    await within(6_000, Promise.all(workers))
+
+    let [reads, writes] = [0, 0]
+    for (const [name, { violations, grants }] of witnesses) {
+      expect({ name, violations }).toEqual({ name, violations: [] })
+      reads += grants.read
+      writes += grants.write
+    }
+    // Whoever waits to write behind a fault keeps others out for as long as that counts.
+    expect({ reads: reads > 2, writes: writes > 2 }).toEqual({ reads: true, writes: true })
+    // What was in doubt is settled while the clients live: no lease has to run out for it.
+    const left = async () => {
+      const keys = await rig.server.admin.keys('*')
+      return keys.filter((key) => !key.startsWith('redisson_lock_token:'))
+    }
+    await eventually(async () => (await left()).length === 0, {
+      timeoutMs: 10_000,
+      message: 'the end of all holds, and of all who wait',
+    })
+    await eventually(async () => (await rig.server.admin.pubsub('CHANNELS')).length === 0, {
+      message: 'the end of all subscriptions',
+    })
+  })
+})

@@ -1,0 +1,166 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Lease } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { faultRig, granted, outcome, within } from '../support/fault-rig.ts'
+import { acquireRead, acquireWrite } from '../support/scripts.ts'
+
+/** Who waits asks again after 1 s by itself: what comes earlier was told. */
+const TOLD_MS = 800
+
+const rig = faultRig()
+const newLock = () => rig.client().getReadWriteLock('it')
+
+const waiting = async (readers: number, writers: number) => {
+  const look = rig.witness().getReadWriteLock('it')
+  await eventually(async () => {
+    const { waitingToRead, waitingToWrite } = await look.inspect()
+    return waitingToRead.length === readers && waitingToWrite.length === writers
+  })
+  // Once the subscription is confirmed each asks once more, and that is answered.
+  const asked = () => rig.proxy.count(acquireRead.sha1) + rig.proxy.count(acquireWrite.sha1)
+  for (let before = -1; before !== asked(); await pause(60)) before = asked()
+}
+
+const released = async (lease: Promise<Lease>) => (await within(TOLD_MS, lease)).release()
+
+describe('a message that overtakes the answer to who it is for', () => {
+  test.each(['read', 'write'] as const)('is not lost on one who waits to %s', async (side) => {
+    const other = side === 'read' ? 'write' : 'read'
+    const sides = { read: 'readLock', write: 'writeLock' } as const
+    const holding = await newLock().writeLock().lock()
+    const lock = newLock()
+    const leaving = new AbortController()
+    // So that the client listens already when the other one asks for the first time.
+    const first = outcome(lock[sides[other]]().lock({ signal: leaving.signal }))
+    await waiting(Number(other === 'read'), Number(other === 'write'))
+    const behind = lock[sides[side]]().lock()
+    const { sha1 } = side === 'read' ? acquireRead : acquireWrite
+    const trap = rig.proxy.onNextRequest(sha1, 'holdReply')
+    leaving.abort()
+    await first
+    await trap.seen
+    const queue = side === 'read' ? 'readers' : 'writers'
+    await eventually(() => rig.exists(`holdfast_${queue}:{it}`))
+    await holding.release()
+    await pause(30)
+    trap.release()
+    await released(behind)
+  })
+})
+
+test('who sleeps behind one of its client that leaves is the next to ask', async () => {
+  const client = rig.client()
+  const lock = client.getReadWriteLock('it', { owner: client.owner() })
+  const upgradable = await lock.upgradableLock().lock()
+  const reading = await newLock().readLock().lock()
+  const behind = client.getReadWriteLock('it').writeLock().lock()
+  const leaving = new AbortController()
+  const first = outcome(lock.writeLock().lock({ signal: leaving.signal }))
+  await waiting(0, 1)
+  await upgradable.release()
+  await waiting(0, 1)
+  const asked = rig.proxy.count(acquireWrite.sha1)
+  leaving.abort()
+  await first
+  await eventually(() => rig.proxy.count(acquireWrite.sha1) > asked)
+  await reading.release()
+  await released(behind)
+})
+
+test('who gives up lets in those who waited behind it, in its client and in others', async () => {
+  const reading = await newLock().readLock().lock()
+  const lock = newLock()
+  const leaving = new AbortController()
+  const first = outcome(lock.writeLock().lock({ signal: leaving.signal }))
+  await waiting(0, 1)
+  const behind = [lock, newLock()].map((one) => one.readLock().lock())
+  await waiting(1, 1)
+  leaving.abort()
+  await first
+  await Promise.all(behind.map(released))
+  await reading.release()
+})
+
+test('who waits for a limited time counts for little longer, should it never be heard of again', async () => {
+  const reading = await newLock().readLock().lock()
+  const first = outcome(newLock().writeLock().tryLock(400))
+  await waiting(0, 1)
+  rig.proxy.blackHole()
+  const until = Object.values(await rig.server.admin.hgetall('holdfast_alive:{it}'))
+  expect(until).toHaveLength(1)
+  // Anybody else counts for 3 s.
+  expect(Number(until[0]) - Date.now()).toBeLessThan(1_500)
+  const behind = rig.witness().getReadWriteLock('it').readLock()
+  await (await within(2_800, behind.lock())).release()
+  await first
+  await rig.proxy.heal()
+  await reading.release()
+})
+
+test('a client that closes lets in those who waited behind it', async () => {
+  const reading = await newLock().readLock().lock()
+  const leaving = rig.client()
+  const first = outcome(leaving.getReadWriteLock('it').writeLock().lock())
+  await waiting(0, 1)
+  const behind = newLock().readLock().lock()
+  await waiting(1, 1)
+  await leaving.close()
+  expect((await first).error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+  await released(behind)
+  await reading.release()
+})
+
+test('whoever goes on reading lets in all who wait to read, and nobody who waits to write', async () => {
+  const client = rig.client()
+  const lock = client.getReadWriteLock('it', { owner: client.owner() })
+  const writing = await lock.writeLock().lock()
+  const next = newLock().writeLock().lock()
+  await waiting(0, 1)
+  const readers = [newLock(), newLock()].flatMap((one) => [1, 2].map(() => one.readLock().lock()))
+  await waiting(2, 1)
+  const reading = await lock.readLock().lock()
+  await writing.release()
+  const leases = await within(TOLD_MS, Promise.all(readers))
+  expect((await lock.inspect()).mode).toBe('read')
+  await Promise.all([...leases, reading].map((lease) => lease.release()))
+  await released(next)
+})
+
+test('a stream of writers starves no reader: one of another client goes before it at most', async () => {
+  let over = false
+  let writes = 0
+  // Each client has one who waits for the next turn while another writes.
+  const writers = [rig.client(), rig.client()].flatMap((client) =>
+    [1, 2].map(async () => {
+      while (!over) {
+        const lease = await client.getReadWriteLock('it').writeLock().lock()
+        writes += 1
+        await pause(5)
+        await lease.release()
+      }
+    }),
+  )
+  try {
+    await eventually(() => writes > 10)
+    const lock = newLock()
+    for (let i = 0; i < 5; i++) {
+      const reading = lock.readLock().lock()
+      await waitingToRead(lock)
+      const before = writes
+      const lease = granted(await within(5_000, reading))
+      // The one who writes as it begins to wait may have been counted, or not yet.
+      expect(writes - before).toBeLessThanOrEqual(2)
+      await lease.release()
+    }
+  } finally {
+    over = true
+    await Promise.all(writers)
+  }
+
+  async function waitingToRead(lock: ReturnType<typeof newLock>) {
+    await eventually(async () => {
+      const { waitingToRead, holders } = await lock.inspect()
+      return waitingToRead.length > 0 || holders.some(({ owner }) => !owner.endsWith(':write'))
+    })
+  }
+})

@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { startChild } from '../../support/children.ts'
+
+beforeAll(() => {
+  if (!existsSync(resolve(__dirname, '../../../dist/esm/index.js'))) {
+    throw new Error('dist/ is not there: run `npm run build` first')
+  }
+})
+
+// They run what is built, with the ioredis of the package, whatever the rest of the suite has.
+describe('the measurements of the read-write lock, in short', () => {
+  test.each([
+    ['readers', /^4 +Holdfast +[1-9]/],
+    ['writer-wait', /^Holdfast, Holdfast +[0-9.]+ /],
+    ['grants', /^2, processes +[1-9]/],
+  ])(
+    '%s runs to its end and finds nothing that must not be',
+    async (name, line) => {
+      const bench = startChild(`bench/probes/read-write/${name}.mjs`, { args: ['--quick'] })
+      const { code } = await bench.exited
+      const said = bench.all.join('\n')
+      // On failure, all that it said is shown.
+      expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
+      expect(bench.all).toContainEqual(expect.stringMatching(line))
+    },
+    60_000,
+  )
+})
