@@ -105,12 +105,16 @@ test('who set the count is told so again, and who did not is not, whatever has b
 })
 
 test('a repeated delete is answered as it was, and leaves the next round alone', async () => {
-  expect(await deleteCount({ id: 'a' })).toEqual(['done', '0'])
-  await setCount(2)
-  expect(await deleteCount({ id: 'a' })).toEqual(['done', '0'])
-  expect(await deleteCount({ id: 'b' })).toEqual(['done', '1'])
-  await setCount(4)
-  expect(await deleteCount({ id: 'b' })).toEqual(['done', '1'])
+  const messages = await messagesOf(async () => {
+    expect(await deleteCount({ id: 'a' })).toEqual(['done', '0'])
+    await setCount(2)
+    expect(await deleteCount({ id: 'a' })).toEqual(['done', '0'])
+    expect(await deleteCount({ id: 'b' })).toEqual(['done', '1'])
+    expect(await admin.exists(LOCK, ROUND)).toBe(0)
+    await setCount(4)
+    expect(await deleteCount({ id: 'b' })).toEqual(['done', '1'])
+  }, CHANNEL)
+  expect(messages).toEqual(['1', '1', '1'])
   expect((await look())[0]).toBe(4)
 })
 
