@@ -30,9 +30,9 @@ export type {
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
 export type {
+  LatchFacts,
   QueueEntry,
   ReadWriteFacts,
   ReadWriteHolder,
   WaitingClient,
 } from './servers/answers.ts'
-export type { LatchFacts } from './servers/latch-server.ts'

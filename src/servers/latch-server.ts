@@ -1,3 +1,4 @@
+import type { LatchFacts } from './answers.ts'
 import type { OnceRequest } from './once-request.ts'
 import type { Subscription } from './subscription.ts'
 
@@ -24,12 +25,4 @@ export interface LatchState {
   readonly count: number
   /** Another for each count that is set with Holdfast; null where it is not known. */
   readonly round: string | null
-}
-
-/** A count-down latch as the server sees it. */
-export interface LatchFacts {
-  /** What is left to be counted down; 0 where the latch is open: counted down, deleted, or never set. */
-  readonly count: number
-  /** How many clients have somebody who awaits it, at least. */
-  readonly waiters: number
 }

@@ -19,7 +19,7 @@ async function scene() {
   return { server, proxy, mine: clientAt(proxy.url), theirs: clientAt(server.url) }
 }
 
-test.each([600_000, 1_000, -1_000, -600_000])(
+test.each([600_000, 500, -500, -600_000])(
   'what is asked for when the clock was set by %i ms is done, and counts once',
   async (ms) => {
     const { server, mine, theirs } = await scene()

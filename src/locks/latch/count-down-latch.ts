@@ -1,7 +1,8 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import { assertNoMore } from '../../input.ts'
 import { type AwaitOptions, awaitArguments } from '../../options.ts'
-import type { LatchFacts, RemoteLatch } from '../../servers/latch-server.ts'
+import type { LatchFacts } from '../../servers/answers.ts'
+import type { RemoteLatch } from '../../servers/latch-server.ts'
 import type { ChangeWords, Latches } from './latches.ts'
 
 const SETTING: ChangeWords = {

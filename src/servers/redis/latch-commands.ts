@@ -1,4 +1,5 @@
-import type { LatchFacts, LatchState, RemoteLatch } from '../latch-server.ts'
+import type { LatchFacts } from '../answers.ts'
+import type { LatchState, RemoteLatch } from '../latch-server.ts'
 import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
 import { type LockKeys, latchKeys } from './keys.ts'
