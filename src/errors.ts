@@ -133,16 +133,29 @@ export class RedisUnavailableError extends HoldfastError {
   }
 }
 
+/** How errors speak of what a name is that of. */
+export interface Words {
+  readonly noun: string
+  /** What an outage leaves open. */
+  readonly unavailable: string
+}
+
+export const OF_LOCK: Words = {
+  noun: 'Lock',
+  unavailable: 'This says nothing about who holds the lock.',
+}
+
 /** An outage, in words for people: what did not come about, and what was heard of Redis. */
 export function unavailableError(
   lockName: string,
   what: string,
   heard: string,
   cause?: unknown,
+  { noun, unavailable } = OF_LOCK,
 ): RedisUnavailableError {
   return new RedisUnavailableError(
-    `Lock "${lockName}": ${what}: ${heard}. ` +
-      'This says nothing about who holds the lock. Check that Redis is up and can be reached.',
+    `${noun} "${lockName}": ${what}: ${heard}. ` +
+      `${unavailable} Check that Redis is up and can be reached.`,
     lockName,
     cause,
   )

@@ -9,6 +9,8 @@ import { plainKind } from './local/acquire.ts'
 import { Backend } from './local/backend.ts'
 import type { LockKind } from './local/lock-kind.ts'
 import { FairLocks } from './locks/fair/fair-locks.ts'
+import { CountDownLatch } from './locks/latch/count-down-latch.ts'
+import { Latches } from './locks/latch/latches.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { MultiLock } from './locks/multi/multi-lock.ts'
 import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
@@ -40,6 +42,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #fairKind: FairLocks | undefined
   /** Undefined where the place has none. */
   readonly #readWriteKinds: ReadWriteKinds | undefined
+  readonly #latches: Latches
   readonly #redLocks: RedLocks
   #closing: Promise<void> | undefined
 
@@ -76,6 +79,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     this.#fairKind = fairServer && new FairLocks(server, fairServer, systemClock)
     const readWriteServer = server.readWriteFor?.(this.id)
     this.#readWriteKinds = readWriteServer && new ReadWriteKinds(readWriteServer)
+    this.#latches = new Latches(this.id, this.#backend.registry.limits)
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
@@ -131,6 +135,26 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
     const owner = ownerOf(options, this.id)
     return new ReadWriteLock(name, rawName, owner, this.#backend.registry, this.#readWriteKinds)
+  }
+
+  /**
+   * A latch that many await, and that opens when it has been counted down to zero.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
+   * masters: a count that only some of them have heard of is none
+   */
+  getCountDownLatch(name: string): CountDownLatch {
+    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered, 'latch')
+    const remote = this.#place.server.latch?.(rawName)
+    if (remote === undefined) {
+      throw new InvalidArgumentError(
+        `Latch ${show(name)}: its count needs one server, and this client has independent masters. ` +
+          'Use a client with `redis`.',
+        name,
+      )
+    }
+    return new CountDownLatch(name, rawName, remote, this.#latches)
   }
 
   /**
@@ -205,7 +229,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   async #close(): Promise<void> {
-    await Promise.all([this.#backend.close(), this.#redLocks.close()])
+    await Promise.all([this.#backend.close(), this.#redLocks.close(), this.#latches.close()])
     this.#fairKind?.close()
     await this.#place.close()
   }

@@ -15,11 +15,13 @@ export {
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
+export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 export type { HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
 export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 export type {
+  AwaitOptions,
   GetLockOptions,
   HoldfastOptions,
   LockOptions,
@@ -28,6 +30,7 @@ export type {
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
 export type {
+  LatchFacts,
   QueueEntry,
   ReadWriteFacts,
   ReadWriteHolder,

@@ -153,7 +153,15 @@ export interface WaitingClient {
   readonly waitedMs: number | null
 }
 
-/** Of that, who has the lock. */
+/** A count-down latch as the server sees it. */
+export interface LatchFacts {
+  /** What is left to be counted down; 0 where the latch is open: counted down, deleted, or never set. */
+  readonly count: number
+  /** How many clients have somebody who awaits it, at least. */
+  readonly waiters: number
+}
+
+/** Of a lock, who has it. */
 export type HolderFacts = Pick<LockFacts, 'holder' | 'holdCount' | 'ttlMs' | 'token'>
 
 /** Somebody who waits for a fair lock. */

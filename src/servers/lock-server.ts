@@ -11,6 +11,7 @@ import type {
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
 import type { FairServer } from './fair-server.ts'
+import type { RemoteLatch } from './latch-server.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
@@ -52,6 +53,8 @@ export interface LockServer {
   fairFor?(clientId: string, label: string): FairServer
   /** The read-write locks there, as one client waits for them. Left out where there are none. */
   readWriteFor?(clientId: string): ReadWriteServer
+  /** One count-down latch there. Left out where there are none. */
+  latch?(rawName: string): RemoteLatch
   /** Why it cannot be a vote among several, in words that follow the name of a lock; null when it can. */
   readonly whyNoVote: string | null
   /** How long after its deadline a request may still run, in milliseconds. */

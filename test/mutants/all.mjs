@@ -2,6 +2,7 @@ import { connection } from './connection.mjs'
 import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
+import { latch } from './latch.mjs'
 import { leases } from './leases.mjs'
 import { quorum } from './quorum.mjs'
 import { readWrite } from './read-write.mjs'
@@ -24,6 +25,7 @@ const areas = {
   frames,
   'several-locks': several,
   'read-write': readWrite,
+  latch,
 }
 
 /**

@@ -16,7 +16,14 @@ const places = [
   'servers/redis/thread',
   'servers/quorum',
 ]
-const kinds = ['locks/lock', 'locks/fair', 'locks/read-write', 'locks/multi', 'locks/red']
+const kinds = [
+  'locks/lock',
+  'locks/fair',
+  'locks/latch',
+  'locks/read-write',
+  'locks/multi',
+  'locks/red',
+]
 
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
@@ -27,6 +34,7 @@ const mayImport: Record<string, string[]> = {
   places: ['local', 'servers', ...places],
   'locks/lock': engine,
   'locks/fair': ['locks/lock', ...engine],
+  'locks/latch': engine,
   'locks/read-write': ['locks/lock', ...engine],
   'locks/multi': ['locks/lock', ...engine],
   'locks/red': ['locks/lock', ...engine],

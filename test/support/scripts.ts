@@ -5,6 +5,13 @@ export {
   release as releaseFair,
 } from '../../src/servers/redis/scripts/fair.generated.ts'
 export {
+  countDown,
+  deleteCount,
+  inspect as inspectLatch,
+  look as lookAtLatch,
+  setCount,
+} from '../../src/servers/redis/scripts/latch.generated.ts'
+export {
   acquire,
   acquireAll,
   batch,

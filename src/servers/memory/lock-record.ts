@@ -17,6 +17,8 @@ export class LockRecord {
   holder: Holder | null = null
   /** The last token that was issued, and until when it is remembered. */
   counter: { readonly token: number; endsAt: number } | null = null
+  /** Where it is a count-down latch that is not open: what is left, and which round it is. */
+  latch: { count: number; readonly round: string } | null = null
   #queue: QueueRecord | undefined
   #readWrite: ReadWriteRecord | undefined
 
@@ -49,7 +51,7 @@ export class LockRecord {
   }
 
   get isForgotten(): boolean {
-    if (this.holder !== null || this.counter !== null) return false
+    if (this.holder !== null || this.counter !== null || this.latch !== null) return false
     return (this.#queue?.isForgotten ?? true) && (this.#readWrite?.isForgotten ?? true)
   }
 

@@ -1,6 +1,7 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { FairServer } from '../fair-server.ts'
+import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
@@ -9,6 +10,7 @@ import { acquireAll } from './acquire-all.ts'
 import type { Channels } from './channels.ts'
 import { later } from './later.ts'
 import { MemoryFairServer } from './memory-fair-server.ts'
+import { MemoryLatch } from './memory-latch.ts'
 import { MemoryLock } from './memory-lock.ts'
 import { MemoryReadWriteServer } from './memory-read-write-server.ts'
 import type { MemoryServer } from './memory-server.ts'
@@ -67,6 +69,10 @@ export class MemoryConnection implements LockServer {
 
   readWriteFor(clientId: string): ReadWriteServer {
     return new MemoryReadWriteServer(this, clientId)
+  }
+
+  latch(rawName: string): RemoteLatch {
+    return new MemoryLatch(this, rawName)
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {

@@ -40,6 +40,9 @@ export class MemoryServer {
   readonly releases = new Channels<string>()
   /** The same of read-write locks. */
   readonly readWriteReleases = new Channels<string>()
+  /** What is told to those who await latches, by their raw names. */
+  readonly latchMessages = new Channels<string>()
+  #rounds = 0
   /** Grants in turn, by the ids of the clients. */
   readonly grants = new Channels<FairGrant>()
 
@@ -86,6 +89,12 @@ export class MemoryServer {
     return floor
   }
 
+  /** What no round of a latch had before. */
+  nextRound(): string {
+    this.#rounds += 1
+    return String(this.#rounds)
+  }
+
   /** Frees the lock, and tells those who listen. */
   free(record: LockRecord): number {
     record.holder = null
@@ -123,6 +132,7 @@ export class MemoryServer {
     for (const connection of [...this.#connections]) connection.lookAgain()
     this.releases.callAll()
     this.readWriteReleases.callAll()
+    this.latchMessages.callAll()
     this.grants.callAll()
   }
 
@@ -134,6 +144,7 @@ export class MemoryServer {
     this.#connections.delete(connection)
     this.releases.leave(connection)
     this.readWriteReleases.leave(connection)
+    this.latchMessages.leave(connection)
     this.grants.leave(connection)
   }
 

@@ -60,6 +60,22 @@ export function readWriteKeys(rawName: string) {
   }
 }
 
+/**
+ * The names of a count-down latch. Redisson puts braces around the whole name of its channel also where that has a
+ * `{tag}`: in a cluster the channel is in another slot then, and its own scripts fail; ours is not.
+ */
+export function latchKeys(rawName: string, clustered: boolean) {
+  const round = derived('holdfast_round', rawName)
+  const channel = 'redisson_countdownlatch__channel__'
+  return {
+    both: [rawName, round],
+    channel:
+      clustered && rawName.includes('{') ? `${channel}:${rawName}` : `${channel}{${rawName}}`,
+    /** Where it is kept what a request came to. */
+    request: (id: string) => `${derived('holdfast_request', rawName)}:${id}`,
+  }
+}
+
 /** Where one master of several notes from whom the lock was taken by force. */
 export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)

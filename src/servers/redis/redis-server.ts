@@ -1,6 +1,7 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { FairServer } from '../fair-server.ts'
+import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
@@ -12,6 +13,7 @@ import { isClient, isCluster, type RedisSource } from './connection/open-client.
 import { Subscriptions } from './connection/subscriptions.ts'
 import { RedisFairServer } from './fair-commands.ts'
 import type { LockKeys } from './keys.ts'
+import { RedisLatch } from './latch-commands.ts'
 import { RedisReadWriteServer } from './read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
 import { renew } from './renew.ts'
@@ -95,6 +97,10 @@ export class RedisServer implements LockServer {
   /** The read-write locks there, as one client waits for them. */
   readWriteFor(clientId: string): ReadWriteServer {
     return new RedisReadWriteServer(this, clientId)
+  }
+
+  latch(rawName: string): RemoteLatch {
+    return new RedisLatch(this, rawName)
   }
 
   /** What is released in the background beside that lock. */

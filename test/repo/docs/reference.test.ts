@@ -2,7 +2,13 @@ import { readdirSync } from 'node:fs'
 import { Holdfast, type HoldfastLock, type ReadWriteLock } from '../../../src/index.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
 import { WAITING_MS } from '../../../src/servers/read-write-server.ts'
-import { INBOX, lockKeys, queueKeys, readWriteKeys } from '../../../src/servers/redis/keys.ts'
+import {
+  INBOX,
+  latchKeys,
+  lockKeys,
+  queueKeys,
+  readWriteKeys,
+} from '../../../src/servers/redis/keys.ts'
 import { resolveOptions } from '../../../src/settings.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startMasters } from '../../support/masters.ts'
@@ -54,6 +60,7 @@ describe('the page about options', () => {
 
   test('knows all kinds of options there are', () => {
     expect(forUsers.sort()).toEqual([
+      'AwaitOptions',
       'GetLockOptions',
       'HoldfastOptions',
       'LockOptions',
@@ -184,6 +191,7 @@ describe('the page about lock and lease', () => {
     ['HoldfastLock', 'src/locks/lock/holdfast-lock.ts', 'src/locks/lock/base-lock.ts'],
     ['Lease', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
     ['ReadWriteLock', 'src/locks/read-write/read-write-lock.ts'],
+    ['CountDownLatch', 'src/locks/latch/count-down-latch.ts'],
     ['MultiLock', 'src/locks/multi/multi-lock.ts', 'src/locks/lock/base-lock.ts'],
     ['MultiLease', 'src/locks/multi/multi-lease.ts', 'src/lease/base-lease.ts'],
   ])('has exactly the public members of %s', (name, ...files) => {
@@ -212,6 +220,7 @@ describe('the page about lock and lease', () => {
     ['one who queues', 'QueueEntry', 'A `QueueEntry`', 'HoldfastLock'],
     ['a read-write lock', 'ReadWriteFacts', '`ReadWriteFacts`', 'ReadWriteLock'],
     ['one who has it', 'ReadWriteHolder', 'A `ReadWriteHolder`', 'ReadWriteLock'],
+    ['a count-down latch', 'LatchFacts', '`LatchFacts`', 'CountDownLatch'],
     ['a client in which somebody waits', 'WaitingClient', 'A `WaitingClient`', 'ReadWriteLock'],
   ])('has exactly the fields of %s', (_, declaration, introduction, name) => {
     const ofName = page.headings.findIndex(({ text }) => text.endsWith(`: ${name}`))
@@ -268,6 +277,14 @@ describe('the page about keys', () => {
     expect(six.slice(0, 2)).toEqual([lock, counter])
     expect(six.slice(0, 4)).toEqual(four)
     expect(namesBelow('A [read-write lock]')).toEqual([timeout, ...six.slice(2), ofBothSides])
+    const { both, channel: ofLatch, request } = latchKeys('app:order:1001', false)
+    expect(namesBelow('A [count-down latch]')).toEqual([
+      ...both,
+      request('<clientId>:<n>'),
+      ofLatch,
+    ])
+    expect(text).toContain(latchKeys('{ada}:order', false).channel)
+    expect(text).toContain(latchKeys('{ada}:order', true).channel)
     expect(text).toContain(`${readWriteKeys('{ada}:order').prefix}:<clientId>:<owner>:rwlock`)
     expect(text).toContain(lockKeys('{ada}:order').channel)
   })
@@ -328,6 +345,31 @@ describe('the page about keys', () => {
       })
     },
   )
+
+  test('lists rights that are enough for a latch', async () => {
+    const [, , , , forLatch = []] = page.blocks
+      .filter(({ body }) => /^[~&]/.test(body))
+      .map(({ body }) => body.split('\n'))
+    const patterns = [forAll[0] as string, ...forLatch]
+    const allowed = commands.map((command) => `+${command}`)
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+    const login = { username: 'app', password: 'secret' }
+    const redis = { host: server.host, port: server.port, ...login }
+    const client = new Holdfast({ redis, keyPrefix: 'app:' })
+    try {
+      const latch = client.getCountDownLatch('ready')
+      expect(await latch.trySetCount(3)).toBe(true)
+      const waiting = latch.await()
+      await eventually(async () => (await latch.inspect()).waiters > 0)
+      expect(await latch.countDown()).toBe(2)
+      expect(await latch.delete()).toBe(true)
+      expect(await waiting).toBe(true)
+    } finally {
+      await client.close()
+      await server.admin.call('ACL', 'DELUSER', 'app')
+    }
+    expect(await server.admin.call('ACL', 'LOG')).toEqual([])
+  })
 
   test('lists rights that are enough to read, write, wait, force and inspect with getReadWriteLock', async () => {
     const [, , , forBothSides = []] = page.blocks
