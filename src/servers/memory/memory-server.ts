@@ -42,6 +42,8 @@ export class MemoryServer {
   readonly readWriteReleases = new Channels<string>()
   /** Grants in turn, by the ids of the clients. */
   readonly grants = new Channels<FairGrant>()
+  /** Who begins to lead, by the raw names of the locks of elections. */
+  readonly elections = new Channels<string>()
 
   /** @param now its clock: the time in milliseconds since the epoch */
   constructor(now = () => Date.now()) {
@@ -124,6 +126,7 @@ export class MemoryServer {
     this.releases.callAll()
     this.readWriteReleases.callAll()
     this.grants.callAll()
+    this.elections.callAll()
   }
 
   join(connection: Connected): void {
@@ -135,6 +138,7 @@ export class MemoryServer {
     this.releases.leave(connection)
     this.readWriteReleases.leave(connection)
     this.grants.leave(connection)
+    this.elections.leave(connection)
   }
 
   /** How many connections are open. */
