@@ -35,7 +35,9 @@ function leading(election: LeaderElection, options = {}) {
     aborts,
     led,
     go: () => go.resolve(),
-    begun: eventually(() => terms[0]),
+    get begun() {
+      return eventually(() => terms[0])
+    },
   }
 }
 
@@ -43,6 +45,20 @@ function told(election: LeaderElection): (string | null)[] {
   const labels: (string | null)[] = []
   election.on('changed', (leader) => labels.push(leader?.label ?? null))
   return labels
+}
+
+/** Waits until the observer listens, and has looked for the last time after it began to. */
+async function watches() {
+  await eventually(async () => {
+    const channels = ['redisson_lock__channel:{it}', 'holdfast_election:{it}']
+    const reply = (await rig.server.admin.pubsub('NUMSUB', ...channels)) as unknown[]
+    return Number(reply[1]) > 0 && Number(reply[3]) > 0
+  })
+  await eventually(async () => {
+    const looks = rig.proxy.count(peek.sha1)
+    await pause(100)
+    return rig.proxy.count(peek.sha1) === looks
+  })
 }
 
 test('resign() hands over by one message: the next one asks for nothing', async () => {
@@ -85,7 +101,7 @@ test.each(['cutAfter', 'cutBefore', 'mute'] as const)(
 )
 
 test('a connection that is frozen ends the term by arithmetic, once, before another one leads', async () => {
-  const client = rig.client({ leaseMs: 900, commandTimeoutMs: 5_000 })
+  const client = rig.client({ leaseMs: 900, commandTimeoutMs: 1_500 })
   const diary = new Diary(client)
   const a = electionOf(client, 'a')
   const leader = leading(a, { again: true })
@@ -196,7 +212,7 @@ describe('an observer', () => {
       const client = rig.client({ leaseMs: 600_000, commandTimeoutMs: 5_000 })
       const labels = told(electionOf(client, 'observer'))
       await eventually(() => labels.length === 1)
-      await rig.listening('it')
+      await watches()
       const hole = rig.proxy.blackHole({ only: 'subscriber', onHeal: 'drop' })
       first.go()
       await first.led
@@ -215,7 +231,7 @@ describe('an observer', () => {
     const client = rig.client({ leaseMs: 900, commandTimeoutMs: 10_000 })
     const labels = told(electionOf(client, 'observer'))
     await eventually(() => labels.length === 1)
-    await rig.listening('it')
+    await watches()
     rig.proxy.blackHole({ only: 'subscriber', onHeal: 'drop' })
     const first = leading(electionOf(rig.witness(), 'first'))
     await first.begun
@@ -236,7 +252,7 @@ describe('an observer', () => {
     const client = rig.client({ leaseMs: 900 })
     const labels = told(electionOf(client, 'observer'))
     await eventually(() => labels.length === 1)
-    await pause(100)
+    await watches()
     const before = rig.proxy.count(peek.sha1)
     await pause(900)
     expect(rig.proxy.count(peek.sha1) - before).toBeLessThanOrEqual(3)
@@ -248,7 +264,7 @@ describe('an observer', () => {
   test('that leads itself is not told of an older state that comes in late', async () => {
     const first = leading(electionOf(rig.witness(), 'first'))
     await first.begun
-    const client = rig.client({ commandTimeoutMs: 5_000 })
+    const client = rig.client({ commandTimeoutMs: 2_000 })
     const own = electionOf(client, 'own')
     const next = leading(own)
     await rig.queued('it', 1)

@@ -122,7 +122,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
    * the next candidate leads as soon as the function has ended, by one message. The lease is renewed until then, so
    * a function that goes on keeps the others waiting, and no two lead. `lead` then settles as the function does.
    *
-   * @returns when it was handed over, or, called inside the function, at once: true; false when this candidate did
+   * @returns true when it was handed over, or, called inside the function, at once; false when this candidate did
    * not lead, or had lost the term before. Rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis did
    * not confirm it within `outageMs`: it is then tried on in the background, and the term ends with its lease at the
    * latest. Calling it again waits for the same.
@@ -130,11 +130,12 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   async resign(): Promise<boolean> {
     const campaign = this.#campaign
     if (campaign === undefined || !this.#isCandidate) return false
+    const { leads } = campaign
     const handedOver = campaign.resign()
-    // Who is asked to end does not wait for itself.
     if (this.#lock.currentOwner.leaseHolder() !== campaign.owner) return handedOver
+    // Who is asked to end does not wait for itself.
     handedOver.catch(() => {})
-    return true
+    return leads
   }
 
   /** Who leads, as Redis has it; null when nobody does. Rejects when Redis does not answer. */
