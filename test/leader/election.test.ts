@@ -316,7 +316,10 @@ describeWorlds('a leader election', (world) => {
     // Of the client that leads, so it is told at once.
     await clients[0]?.getLock('it').forceUnlock()
     expect(seen).toEqual([false, false])
-    await expect(leader.led).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'forced' })
+    await expect(leader.led).rejects.toMatchObject({
+      code: 'HOLDFAST_LEASE_LOST',
+      reason: 'forced',
+    })
     expect((await next.begun).token).toBeGreaterThan(term.token)
     next.go()
     await next.led

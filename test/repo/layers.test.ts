@@ -38,15 +38,7 @@ const mayImport: Record<string, string[]> = {
   'locks/multi': ['locks/lock', ...engine],
   'locks/red': ['locks/lock', ...engine],
   // On what users have: locks and their leases. It acquires and renews nothing by itself.
-  'locks/leader': [
-    'locks/lock',
-    'lease',
-    'type owner',
-    'waiting',
-    'type servers',
-    'kit',
-    'eventemitter3',
-  ],
+  'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
   local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
   lease: ['owner', 'kit'],

@@ -3,7 +3,7 @@ import { LeaseLostError, RedisUnavailableError, ResignedError } from '../../erro
 import type { Lease } from '../../lease/lease.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
-import type { HoldfastLock } from '../lock/holdfast-lock.ts'
+import type { ElectionLock } from './election-lock.ts'
 import { Term } from './term.ts'
 
 /** Before it stands again after an outage, in milliseconds. */
@@ -12,7 +12,7 @@ const PAUSE_MS = { least: 100, spread: 150 }
 /** One candidate: from its place in the queue to the end of its term. */
 export class Campaign {
   readonly owner: Owner
-  readonly #lock: HoldfastLock
+  readonly #lock: ElectionLock
   readonly #signal: AbortSignal | undefined
   #term: Term | undefined
   #lease: Lease | undefined
@@ -21,7 +21,7 @@ export class Campaign {
   #resigned: Promise<boolean> | undefined
 
   /** @param lock the lock of the election, for that owner */
-  constructor(owner: Owner, lock: HoldfastLock, signal: AbortSignal | undefined) {
+  constructor(owner: Owner, lock: ElectionLock, signal: AbortSignal | undefined) {
     this.owner = owner
     this.#lock = lock
     this.#signal = signal

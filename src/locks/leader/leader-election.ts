@@ -4,9 +4,9 @@ import { assertFunction } from '../../input.ts'
 import { outsideFrames } from '../../kit/frame-storage.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { ElectionChannel } from '../../servers/election-channel.ts'
-import type { HoldfastLock } from '../lock/holdfast-lock.ts'
 import { Campaign } from './campaign.ts'
 import { type ElectionInfo, electionIn, type LeaderInfo, leaderIn } from './election-info.ts'
+import type { ElectionLock } from './election-lock.ts'
 import { type LeadOptions, leadOptions } from './leader-options.ts'
 import { LeaderWatch } from './leader-watch.ts'
 import type { Term } from './term.ts'
@@ -25,8 +25,8 @@ type Listener = LeaderElectionEvents['changed']
 /** Whose elections they are. */
 interface Host {
   newOwner(): Owner
-  lock(owner?: Owner): HoldfastLock
-  channel(lock: HoldfastLock): ElectionChannel
+  lock(owner?: Owner): ElectionLock
+  channel(lock: ElectionLock): ElectionChannel
   watches: Set<LeaderWatch>
 }
 
@@ -43,7 +43,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   /** What others see of this candidate. */
   readonly label: string
   readonly #host: Host
-  readonly #lock: HoldfastLock
+  readonly #lock: ElectionLock
   readonly #channel: ElectionChannel
   readonly #watch: LeaderWatch
   #isCandidate = false

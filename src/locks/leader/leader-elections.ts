@@ -1,8 +1,8 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { ElectionChannel } from '../../servers/election-channel.ts'
-import type { HoldfastLock } from '../lock/holdfast-lock.ts'
 import { labelSuffix } from './candidate-label.ts'
+import type { ElectionLock } from './election-lock.ts'
 import { LeaderElection } from './leader-election.ts'
 import { electionLabel } from './leader-options.ts'
 import type { LeaderWatch } from './leader-watch.ts'
@@ -11,7 +11,7 @@ import type { LeaderWatch } from './leader-watch.ts'
 interface Client {
   readonly label: string
   /** The fair lock of that name. */
-  lock(name: string, owner: Owner | undefined): HoldfastLock
+  lock(name: string, owner: Owner | undefined): ElectionLock
   newOwner(suffix: string): Owner
   /** Undefined where the place has no fair locks. */
   channel: ((rawName: string) => ElectionChannel) | undefined
