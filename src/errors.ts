@@ -4,6 +4,7 @@ export type HoldfastErrorCode =
   | 'HOLDFAST_NOT_HELD'
   | 'HOLDFAST_LEASE_LOST'
   | 'HOLDFAST_UPGRADE'
+  | 'HOLDFAST_RESIGNED'
   | 'HOLDFAST_NOT_RELEASED'
   | 'HOLDFAST_UNAVAILABLE'
   | 'HOLDFAST_REFUSED'
@@ -76,6 +77,22 @@ export class UpgradeError extends HoldfastError {
         'inside both of which you may read.',
       { lockName },
     )
+  }
+}
+
+/** The term ended by `resign()`: the reason of its signal, and so of whatever that signal ended. */
+export class ResignedError extends HoldfastError {
+  /** The fencing token of the term. */
+  readonly token: number
+
+  constructor(lockName: string, token: number) {
+    super(
+      'HOLDFAST_RESIGNED',
+      `The leader of "${lockName}" (token ${token}) has resigned. Stop the work of the term: the next ` +
+        'candidate leads when it has ended.',
+      { lockName },
+    )
+    this.token = token
   }
 }
 

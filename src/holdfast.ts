@@ -11,6 +11,9 @@ import type { LockKind } from './local/lock-kind.ts'
 import { FairLocks } from './locks/fair/fair-locks.ts'
 import { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import { Latches } from './locks/latch/latches.ts'
+import type { LeaderElection } from './locks/leader/leader-election.ts'
+import { LeaderElections } from './locks/leader/leader-elections.ts'
+import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { MultiLock } from './locks/multi/multi-lock.ts'
 import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
@@ -44,6 +47,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #readWriteKinds: ReadWriteKinds | undefined
   readonly #latches: Latches
   readonly #redLocks: RedLocks
+  readonly #elections: LeaderElections
   #closing: Promise<void> | undefined
 
   /** @throws `InvalidArgumentError` for options that are unknown or of no use */
@@ -80,6 +84,12 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const readWriteServer = server.readWriteFor?.(this.id)
     this.#readWriteKinds = readWriteServer && new ReadWriteKinds(readWriteServer)
     this.#latches = new Latches(this.id, this.#backend.registry.limits)
+    this.#elections = new LeaderElections({
+      label: settings.label,
+      lock: (name, owner) => this.getFairLock(name, owner && { owner }),
+      newOwner: (suffix) => this.#owners.next(suffix),
+      channel: server.electionChannel?.bind(server),
+    })
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
@@ -190,6 +200,18 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     return new MultiLock(locks)
   }
 
+  /**
+   * A candidate of an election: those of one name take turns to lead, first come, first served, across all
+   * clients. Its lock is the fair lock of that name: who holds that leads.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for a name or a label that is of no use, and where locks are held by a
+   * majority of masters: there is no queue of candidates
+   */
+  getLeaderElection(name: string, options: LeaderElectionOptions = {}): LeaderElection {
+    return this.#elections.of(name, options)
+  }
+
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
   owner(): Owner {
     return this.#owners.next()
@@ -229,6 +251,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   async #close(): Promise<void> {
+    this.#elections.close()
     await Promise.all([this.#backend.close(), this.#redLocks.close(), this.#latches.close()])
     this.#fairKind?.close()
     await this.#place.close()

@@ -9,6 +9,7 @@ export {
   NotReleasedError,
   RedisRefusedError,
   RedisUnavailableError,
+  ResignedError,
   UnsupportedServerError,
   UpgradeError,
 } from './errors.ts'
@@ -16,6 +17,14 @@ export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
 export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
+export type {
+  CandidateInfo,
+  ElectionInfo,
+  LeaderInfo,
+} from './locks/leader/election-info.ts'
+export type { LeaderElection, LeaderElectionEvents } from './locks/leader/leader-election.ts'
+export type { LeaderElectionOptions, LeadOptions } from './locks/leader/leader-options.ts'
+export type { Term } from './locks/leader/term.ts'
 export type { HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'

@@ -10,6 +10,7 @@ import type {
   SeenHold,
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
+import type { ElectionChannel } from './election-channel.ts'
 import type { FairServer } from './fair-server.ts'
 import type { RemoteLatch } from './latch-server.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
@@ -55,6 +56,8 @@ export interface LockServer {
   readWriteFor?(clientId: string): ReadWriteServer
   /** One count-down latch there. Left out where there are none. */
   latch?(rawName: string): RemoteLatch
+  /** Where it is told who leads, of the lock of an election. Left out where there are no fair locks. */
+  electionChannel?(rawName: string): ElectionChannel
   /** Why it cannot be a vote among several, in words that follow the name of a lock; null when it can. */
   readonly whyNoVote: string | null
   /** How long after its deadline a request may still run, in milliseconds. */

@@ -23,6 +23,7 @@ const kinds = [
   'locks/read-write',
   'locks/multi',
   'locks/red',
+  'locks/leader',
 ]
 
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
@@ -38,6 +39,8 @@ const mayImport: Record<string, string[]> = {
   'locks/read-write': ['locks/lock', ...engine],
   'locks/multi': ['locks/lock', ...engine],
   'locks/red': ['locks/lock', ...engine],
+  // On what users have: locks and their leases. It acquires and renews nothing by itself.
+  'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
   local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
   lease: ['owner', 'kit'],

@@ -1,5 +1,6 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
+import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
@@ -73,6 +74,14 @@ export class MemoryConnection implements LockServer {
 
   latch(rawName: string): RemoteLatch {
     return new MemoryLatch(this, rawName)
+  }
+
+  electionChannel(rawName: string): ElectionChannel {
+    const { elections } = this.server
+    return {
+      announce: (token) => this.request(() => elections.publish(rawName, String(token))),
+      listen: (onWake) => this.listen(elections, rawName, onWake),
+    }
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {

@@ -45,6 +45,8 @@ export class MemoryServer {
   #rounds = 0
   /** Grants in turn, by the ids of the clients. */
   readonly grants = new Channels<FairGrant>()
+  /** Who begins to lead, by the raw names of the locks of elections. */
+  readonly elections = new Channels<string>()
 
   /** @param now its clock: the time in milliseconds since the epoch */
   constructor(now = () => Date.now()) {
@@ -134,6 +136,7 @@ export class MemoryServer {
     this.readWriteReleases.callAll()
     this.latchMessages.callAll()
     this.grants.callAll()
+    this.elections.callAll()
   }
 
   join(connection: Connected): void {
@@ -146,6 +149,7 @@ export class MemoryServer {
     this.readWriteReleases.leave(connection)
     this.latchMessages.leave(connection)
     this.grants.leave(connection)
+    this.elections.leave(connection)
   }
 
   /** How many connections are open. */

@@ -81,6 +81,11 @@ export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)
 }
 
+/** Where the leader of an election tells that it leads. */
+export function electionChannelOf(rawName: string): string {
+  return derived('holdfast_election', rawName)
+}
+
 /** The key that tells since when a master of several may vote, and as which process of the server. */
 export const BIRTH = 'holdfast_birth'
 

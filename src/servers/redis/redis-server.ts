@@ -1,5 +1,6 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
+import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
@@ -12,7 +13,7 @@ import { Connection } from './connection/connection.ts'
 import { isClient, isCluster, type RedisSource } from './connection/open-client.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
 import { RedisFairServer } from './fair-commands.ts'
-import type { LockKeys } from './keys.ts'
+import { electionChannelOf, type LockKeys } from './keys.ts'
 import { RedisLatch } from './latch-commands.ts'
 import { RedisReadWriteServer } from './read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
@@ -101,6 +102,21 @@ export class RedisServer implements LockServer {
 
   latch(rawName: string): RemoteLatch {
     return new RedisLatch(this, rawName)
+  }
+
+  /** Where it is told who leads: as a release is told, in a cluster in the shard of the lock. */
+  electionChannel(rawName: string): ElectionChannel {
+    const channel = electionChannelOf(rawName)
+    return {
+      announce: (token, callMs) =>
+        this.#connection.call(callMs, (client) => {
+          const message = String(token)
+          return this.#connection.sharded
+            ? client.spublish(channel, message)
+            : client.publish(channel, message)
+        }),
+      listen: (onWake) => this.#subscriptions.listen(channel, true, onWake),
+    }
   }
 
   /** What is released in the background beside that lock. */

@@ -3,8 +3,10 @@ import { Holdfast, type HoldfastLock, type ReadWriteLock } from '../../../src/in
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
 import { WAITING_MS } from '../../../src/servers/read-write-server.ts'
 import {
+  electionChannelOf,
   INBOX,
   latchKeys,
+  INBOX,
   lockKeys,
   queueKeys,
   readWriteKeys,
@@ -192,6 +194,8 @@ describe('the page about lock and lease', () => {
     ['Lease', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
     ['ReadWriteLock', 'src/locks/read-write/read-write-lock.ts'],
     ['CountDownLatch', 'src/locks/latch/count-down-latch.ts'],
+    ['LeaderElection', 'src/locks/leader/leader-election.ts'],
+    ['Term', 'src/locks/leader/term.ts'],
     ['MultiLock', 'src/locks/multi/multi-lock.ts', 'src/locks/lock/base-lock.ts'],
     ['MultiLease', 'src/locks/multi/multi-lease.ts', 'src/lease/base-lease.ts'],
   ])('has exactly the public members of %s', (name, ...files) => {
@@ -234,6 +238,35 @@ describe('the page about lock and lease', () => {
   })
 })
 
+describe('what the page says of an election', () => {
+  const page = readPage('docs/reference/lock.md')
+  const ofElection = page.headings.findIndex(({ text }) => text.endsWith(': LeaderElection'))
+  const bodyOf = (heading: string) =>
+    page.headings.slice(ofElection).find(({ text }) => text === heading)?.body ?? ''
+
+  test.each([
+    ['LeaderInfo', 'a `LeaderInfo`', '`leader`'],
+    ['ElectionInfo', 'an `ElectionInfo`', '`inspect`'],
+    ['CandidateInfo', 'A `CandidateInfo`', '`inspect`'],
+  ])('has exactly the fields of %s', (declaration, introduction, heading) => {
+    const body = bodyOf(heading)
+    expect(body).toContain(introduction)
+    const rows = tableRows(body.slice(body.indexOf(introduction)))
+    const members = membersOf(read('src/locks/leader/election-info.ts'), declaration)
+    expect(rows.map((row) => ({ name: plain(row.field), type: plain(row.type) }))).toEqual(
+      members.map(({ name, type }) => ({ name, type })),
+    )
+  })
+
+  test('has exactly the options of lead()', () => {
+    const members = membersOf(read('src/locks/leader/leader-options.ts'), 'LeadOptions')
+    const rows = tableRows(bodyOf('`lead`'))
+    expect(rows.map((row) => ({ name: plain(row.option), type: plain(row.type) }))).toEqual(
+      members.map(({ name, type }) => ({ name, type })),
+    )
+  })
+})
+
 test('the page about the fair lock states the times that the code has', () => {
   const queue = readPage('docs/explanation/fair-lock.md').headings.find(
     ({ text }) => text === 'The queue',
@@ -271,6 +304,9 @@ describe('the page about keys', () => {
     const { queue, waiting, javaQueue, javaTimeouts } = queueKeys('app:order:1001')
     expect(namesBelow('What a lock')).toEqual([lock, counter, channel])
     expect(namesBelow('Where somebody waits')).toEqual([queue, waiting, `${INBOX}<clientId>`])
+    expect(namesBelow('is the name of an [election]')).toEqual([
+      electionChannelOf('app:order:1001'),
+    ])
     expect(namesBelow('And two of')).toEqual([javaQueue, javaTimeouts])
     const { four, six, channel: ofBothSides, prefix } = readWriteKeys('app:order:1001')
     const timeout = `${prefix}:<clientId>:<owner>:rwlock_timeout:1`
