@@ -6,7 +6,6 @@ import {
   electionChannelOf,
   INBOX,
   latchKeys,
-  INBOX,
   lockKeys,
   queueKeys,
   readWriteKeys,
