@@ -19,7 +19,10 @@ interface LockThere {
   readonly rawName: string
   readonly remote: RemoteLock
   /** Those of this client who want it. */
-  readonly waiters: { readonly isEmpty: boolean }
+  readonly waiters: {
+    readonly isEmpty: boolean
+    readonly first: { readonly waitedMs: number } | undefined
+  }
 }
 
 /** How locks of one kind are acquired and released at their place, and how their leases are renewed. */

@@ -41,6 +41,10 @@ export interface Held {
   readonly ttlMs: number
   /** Set where the server was not asked. */
   readonly unasked?: true
+  /** Why it will never be granted, where that is known. */
+  readonly never?: Error
+  /** Where this client has a place among those who wait: since when, as the server tells time. */
+  readonly since?: string
   /** Where some of several masters granted it, or may have, but no majority: its name is abandoned. */
   readonly split?: {
     /** How long to pause before asking again, in milliseconds; undefined when others have it. */

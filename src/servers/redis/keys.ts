@@ -60,6 +60,16 @@ export function readWriteKeys(rawName: string) {
   }
 }
 
+/** Who waits for permits, and what they are told: each client on `tickets`, those of Redisson on `channel`. */
+export function waitingKeys(rawName: string) {
+  return {
+    queue: derived('holdfast_permit_queue', rawName),
+    alive: derived('holdfast_permit_waiters', rawName),
+    channel: derived('redisson_sc', rawName),
+    tickets: derived('holdfast_tickets', rawName),
+  }
+}
+
 /** Where one master of several notes from whom the lock was taken by force. */
 export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)
