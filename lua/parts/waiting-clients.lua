@@ -4,7 +4,12 @@
 -- queue  zset: client -> since when it waits, server time in µs
 -- alive  hash: client -> until when that counts, server time in ms, and how many permits are wanted
 
--- Who has waited for the longest and still does; since when, and for how many permits.
+-- Since when somebody has waited: as it was told before, or so long before now.
+local function sinceOf(toldUs, waitedMs)
+  return toldUs ~= '' and tonumber(toldUs) or math.floor(serverTimeUs() - waitedMs * 1000)
+end
+
+-- Who has waited for the longest and still does; since when, for how many permits, and until when that counts.
 local function firstOf(keys)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -15,7 +20,7 @@ local function firstOf(keys)
     end
     local untilMs, permits = string.match(redis.call('HGET', keys.alive, client) or '', '^(%d+) (%d+)$')
     if untilMs and untilMs - nowMs >= 0 then
-      return client, found[2], tonumber(permits)
+      return client, tonumber(found[2]), tonumber(permits), tonumber(untilMs)
     end
     redis.call('ZREM', keys.queue, client)
     redis.call('HDEL', keys.alive, client)
@@ -25,6 +30,11 @@ end
 -- Whether nobody has waited for longer than this client has; '' is one that does not wait.
 local function isNext(keys, client, sinceUs)
   local first, firstUs = firstOf(keys)
+  if first == client and firstUs - sinceUs < 0 then
+    -- Its place is that of one who has gone on: another client may have waited for longer than the one after it.
+    redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
+    first, firstUs = firstOf(keys)
+  end
   return not first or client ~= '' and (first == client or firstUs - sinceUs > 0)
 end
 
@@ -35,7 +45,7 @@ end
 
 -- Somebody of that client waits, until its next request or for aliveMs.
 local function waits(keys, client, sinceUs, permits, aliveMs)
-  redis.call('ZADD', keys.queue, sinceUs, client)
+  redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
   waitsUntil(keys, client, permits, aliveMs)
   redis.call('PEXPIRE', keys.queue, aliveMs * 2)
   redis.call('PEXPIRE', keys.alive, aliveMs * 2)
@@ -57,14 +67,14 @@ local function wentOn(keys, client, isLast, forMs)
   end
 end
 
--- Tells the client that is next, by the time since when it waits, where there is enough for it.
+-- Tells the client that is next, where there is enough for it.
 local function tellNext(keys, publish, tickets, available, but)
   if available <= 0 then
     return
   end
-  local client, sinceUs, permits = firstOf(keys)
+  local client, _, permits = firstOf(keys)
   if client and client ~= but and permits <= available then
-    redis.call(publish, tickets, sinceUs)
+    redis.call(publish, tickets, client)
   end
 end
 

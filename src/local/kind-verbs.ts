@@ -16,6 +16,8 @@ export type Renewal = Pick<LockServer, 'renew' | 'groups'>
 
 /** The lock that they are about, and the verbs that the place has for every lock. */
 interface LockThere {
+  /** As it was given to `getLock`. */
+  readonly name: string
   readonly rawName: string
   readonly remote: RemoteLock
   /** Those of this client who want it. */

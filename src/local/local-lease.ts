@@ -9,7 +9,7 @@ import { release } from './release.ts'
 import { leasesOf } from './services.ts'
 
 /** A lease of one lock of this client. */
-class LocalLease extends Lease {
+export class LocalLease extends Lease {
   readonly #lock: LocalLock
   readonly #watched: boolean
 

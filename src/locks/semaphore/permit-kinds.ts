@@ -47,7 +47,7 @@ export class PermitKinds {
   #verbsOf(lock: Parameters<NonNullable<LockKind['newVerbs']>>[0]): KindVerbs {
     let made = this.#verbs.get(lock)
     if (made === undefined) {
-      made = new PermitVerbs(this.#pools.pool(lock.rawName), lock.waiters)
+      made = new PermitVerbs(this.#pools.pool(lock.rawName), lock)
       this.#verbs.set(lock, made)
     }
     return made.verbs

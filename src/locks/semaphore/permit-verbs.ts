@@ -1,62 +1,105 @@
+import { InvalidArgumentError } from '../../errors.ts'
 import type { KindVerbs } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
-import type { RemotePool } from '../../servers/permit-pool.ts'
+import {
+  type PermitAnswer,
+  permitsOf,
+  type RemotePool,
+  type TooMany,
+} from '../../servers/permit-pool.ts'
 import type { Reply } from '../../servers/reply.ts'
 
 /** Who waits asks again after so long at the latest, in milliseconds: so it is known that it still does. */
 const ASK_AGAIN_MS = 1_000
 
-/** Those of one client who want permits, in the order in which they are served. */
-interface Waiters {
-  readonly isEmpty: boolean
-  readonly first: { readonly waitedMs: number } | undefined
+/** One semaphore in one client. */
+interface Semaphore {
+  readonly name: string
+  /** Those who want permits, in the order in which they are served. */
+  readonly waiters: {
+    readonly isEmpty: boolean
+    readonly first: { readonly waitedMs: number } | undefined
+  }
 }
 
-/** The verbs of one semaphore, whatever the number of permits. */
+/** The verbs of one semaphore, whatever the number of permits. Of those who wait only the first asks. */
 export class PermitVerbs {
   readonly verbs: KindVerbs
-  /** Since when this client waits, as the place has it; null while it does not. */
-  #since: string | null = null
+  readonly #semaphore: Semaphore
+  /** Who was told since when it waits, and what. */
+  #waiter: object | undefined
+  #since = ''
+  /** Whether this client may have a place among those who wait. */
+  #hasPlace = false
 
-  constructor(remote: RemotePool, waiters: Waiters) {
-    const isLast = () => waiters.isEmpty
+  constructor(remote: RemotePool, semaphore: Semaphore) {
+    this.#semaphore = semaphore
+    const { waiters } = semaphore
+    const isLast = () => {
+      if (waiters.isEmpty) this.#hasPlace = false
+      return waiters.isEmpty
+    }
     this.verbs = {
       acquire: ({ waits = false, isLast = true, ...attempt }, reply) => {
-        const waitedMs = waits ? (waiters.first?.waitedMs ?? 0) : 0
-        remote.acquire({ ...attempt, waits, isLast, waitedMs }, this.#heard(reply, waits))
+        const waiter = waits ? waiters.first : undefined
+        const waitedMs = Math.round(waiter?.waitedMs ?? 0)
+        const since = waiter !== undefined && waiter === this.#waiter ? this.#since : ''
+        const heard = this.#heard(reply, attempt.owner, waiter, isLast)
+        remote.acquire({ ...attempt, waits, isLast, waitedMs, since }, heard)
       },
       // Each acquisition is for itself.
       reenter: (_, reply) => reply.answered({ kind: 'gone' }),
       release: (ending, reply) => remote.release(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
       listensWith: this,
-      listen: (onWake) =>
-        remote.listen((message) => {
-          if (message === undefined || isMeant(message, this.#since)) onWake(message)
-        }),
+      // It is listened as long as anybody waits.
+      listen: (onWake) => {
+        const listening = remote.listen(onWake)
+        return {
+          get confirmed() {
+            return listening.confirmed
+          },
+          stop: () => {
+            listening.stop()
+            // Its place is kept for whoever is about to ask: who may have given up.
+            if (this.#hasPlace && isLast()) remote.leave()
+          },
+        }
+      },
     }
   }
 
-  #heard(reply: Reply<AcquireAnswer>, waits: boolean): Reply<AcquireAnswer> {
+  #heard(
+    reply: Reply<AcquireAnswer>,
+    owner: string,
+    waiter: object | undefined,
+    isLast: boolean,
+  ): Reply<PermitAnswer> {
     return {
       answered: (answer) => {
-        if (!waits) {
-          reply.answered(answer)
+        const isHeld = answer.kind === 'held'
+        if (waiter !== undefined) {
+          this.#hasPlace = isHeld || !isLast
+          this.#waiter = isHeld ? waiter : undefined
+          if (isHeld) this.#since = answer.since ?? ''
+        }
+        if (answer.kind === 'tooMany') {
+          reply.answered({ kind: 'held', ttlMs: -1, never: this.#never(owner, answer) })
           return
         }
-        this.#since = answer.kind === 'held' ? (answer.since ?? null) : null
-        const isLong = answer.kind === 'held' && (answer.ttlMs < 0 || answer.ttlMs > ASK_AGAIN_MS)
+        const isLong = isHeld && (answer.ttlMs < 0 || answer.ttlMs > ASK_AGAIN_MS)
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
       },
       failed: (failure) => reply.failed(failure),
     }
   }
-}
 
-/**
- * Whether a message is for a client that waits: a ticket of its own, or by a client of Redisson, which tells
- * all of them how many permits there are. What ours tell Redisson's begins with 0.
- */
-function isMeant(message: string, since: string | null): boolean {
-  return message === since || (message.length < 12 && !message.startsWith('0'))
+  #never(owner: string, { available, taken }: TooMany): Error {
+    const { name } = this.#semaphore
+    return new InvalidArgumentError(
+      `Semaphore "${name}": ${permitsOf(owner)} permits were asked for, and there are ` +
+        `${available + taken} in all (${available} available, ${taken} taken). Ask for fewer, or set more.`,
+      name,
+    )
+  }
 }
