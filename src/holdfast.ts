@@ -14,6 +14,11 @@ import { MultiLock } from './locks/multi/multi-lock.ts'
 import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
 import { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
+import {
+  ExpirablePermits,
+  PermitExpirableSemaphore,
+} from './locks/semaphore/permit-expirable-semaphore.ts'
+import { Semaphore, Semaphores } from './locks/semaphore/semaphore.ts'
 import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
@@ -40,6 +45,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #fairKind: FairLocks | undefined
   /** Undefined where the place has none. */
   readonly #readWriteKinds: ReadWriteKinds | undefined
+  /** Undefined where the place has none. */
+  readonly #permits: ExpirablePermits | undefined
+  /** Undefined where the place has none. */
+  readonly #semaphores: Semaphores | undefined
   readonly #redLocks: RedLocks
   #closing: Promise<void> | undefined
 
@@ -76,6 +85,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     this.#fairKind = fairServer && new FairLocks(server, fairServer, systemClock)
     const readWriteServer = server.readWriteFor?.(this.id)
     this.#readWriteKinds = readWriteServer && new ReadWriteKinds(readWriteServer)
+    const permitServer = server.permitsFor?.(this.id)
+    this.#permits = permitServer && new ExpirablePermits(permitServer)
+    const semaphoreServer = server.semaphoresFor?.(this.id, settings.outageMs)
+    this.#semaphores = semaphoreServer && new Semaphores(this.#backend.registry, semaphoreServer)
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
@@ -131,6 +144,40 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
     const owner = ownerOf(options, this.id)
     return new ReadWriteLock(name, rawName, owner, this.#backend.registry, this.#readWriteKinds)
+  }
+
+  /**
+   * A number of permits that clients share, each taken with a lease: those of a process that crashed are
+   * available again when it ends.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
+   * masters: three masters with two permits each give these to three holders, each by two votes
+   */
+  getPermitExpirableSemaphore(name: string): PermitExpirableSemaphore {
+    if (this.#permits === undefined) {
+      throw new InvalidArgumentError(
+        `Semaphore ${show(name)}: it needs one server, and this client has independent masters, whose ` +
+          'majorities do not count: of three with two permits each three holders would have two votes. ' +
+          'Use a client with `redis`.',
+      )
+    }
+    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
+    return new PermitExpirableSemaphore(name, rawName, this.#backend.registry, this.#permits)
+  }
+
+  /**
+   * A number of permits that all clients share, without owners and without leases.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
+   * masters: of three masters with two permits each three clients have two votes each, and so all of them a
+   * majority
+   */
+  getSemaphore(name: string): Semaphore {
+    if (this.#semaphores === undefined) throw needsOneServer('Semaphore', name)
+    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
+    return new Semaphore(name, rawName, this.#semaphores)
   }
 
   /**
@@ -209,4 +256,13 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     this.#fairKind?.close()
     await this.#place.close()
   }
+}
+
+/** Votes overlap, but do not count. */
+function needsOneServer(what: string, name: unknown): InvalidArgumentError {
+  return new InvalidArgumentError(
+    `${what} ${show(name)}: permits need one server, and this client has independent masters, where a majority ` +
+      'cannot count: with two permits on each of three masters, three clients could have two votes each. ' +
+      'Use a client with `redis`.',
+  )
 }

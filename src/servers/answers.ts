@@ -157,6 +157,23 @@ export interface WaitingClient {
   readonly waitedMs: number | null
 }
 
+/** A semaphore as the server sees it. */
+export interface SemaphoreFacts {
+  /** How many permits are available; below 0 where fewer were set than are taken. */
+  readonly available: number
+  /** The clients in which somebody waits for permits, the next one first, and no more than 1,000. */
+  readonly waiting: readonly WaitingForPermits[]
+}
+
+/** A client in which somebody waits for permits. */
+export interface WaitingForPermits {
+  readonly client: string
+  /** Since when the first of them waits, by the clock of the server, in milliseconds. */
+  readonly waitedMs: number
+  /** How many permits that one wants. */
+  readonly permits: number
+}
+
 /** Of that, who has the lock. */
 export type HolderFacts = Pick<LockFacts, 'holder' | 'holdCount' | 'ttlMs' | 'token'>
 

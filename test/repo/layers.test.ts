@@ -16,7 +16,7 @@ const places = [
   'servers/redis/thread',
   'servers/quorum',
 ]
-const kinds = ['locks/lock', 'locks/fair', 'locks/read-write', 'locks/multi', 'locks/red']
+const kinds = ['locks/lock', 'locks/fair', 'locks/read-write', 'locks/multi', 'locks/red', 'locks/semaphore']
 
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
@@ -30,6 +30,7 @@ const mayImport: Record<string, string[]> = {
   'locks/read-write': ['locks/lock', ...engine],
   'locks/multi': ['locks/lock', ...engine],
   'locks/red': ['locks/lock', ...engine],
+  'locks/semaphore': engine,
   local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
   lease: ['owner', 'kit'],

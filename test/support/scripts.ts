@@ -15,6 +15,13 @@ export {
   release,
   renew,
 } from '../../src/servers/redis/scripts/lock.generated.ts'
+export {
+  acquire as acquirePermits,
+  inspect as inspectPermits,
+  release as releasePermits,
+  renew as renewPermits,
+  set as setPermits,
+} from '../../src/servers/redis/scripts/permits.generated.ts'
 export { agree, enrol, restore, vote } from '../../src/servers/redis/scripts/quorum.generated.ts'
 export {
   acquireRead,

@@ -70,6 +70,25 @@ export function waitingKeys(rawName: string) {
   }
 }
 
+/** What a semaphore remembers of a request, by the name of it. */
+export function requestKey(rawName: string, id: string): string {
+  return `${derived('holdfast_request', rawName)}:${id}`
+}
+
+/** A semaphore whose permits have leases. */
+export function permitKeys(rawName: string) {
+  const { counter } = lockKeys(rawName)
+  const waiting = waitingKeys(rawName)
+  const { queue, alive } = waiting
+  const timeouts = `${rawName.includes('{') ? rawName : `{${rawName}}`}:timeout`
+  return {
+    ...waiting,
+    both: [timeouts, counter],
+    four: [rawName, timeouts, queue, alive],
+    five: [rawName, timeouts, counter, queue, alive],
+  }
+}
+
 /** Where one master of several notes from whom the lock was taken by force. */
 export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)
