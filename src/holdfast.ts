@@ -14,6 +14,7 @@ import { MultiLock } from './locks/multi/multi-lock.ts'
 import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
 import { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
+import { needsOneServer } from './locks/semaphore/needs-one-server.ts'
 import {
   ExpirablePermits,
   PermitExpirableSemaphore,
@@ -155,13 +156,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * masters: three masters with two permits each give these to three holders, each by two votes
    */
   getPermitExpirableSemaphore(name: string): PermitExpirableSemaphore {
-    if (this.#permits === undefined) {
-      throw new InvalidArgumentError(
-        `Semaphore ${show(name)}: it needs one server, and this client has independent masters, whose ` +
-          'majorities do not count: of three with two permits each three holders would have two votes. ' +
-          'Use a client with `redis`.',
-      )
-    }
+    if (this.#permits === undefined) throw needsOneServer(name)
     const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
     return new PermitExpirableSemaphore(name, rawName, this.#backend.registry, this.#permits)
   }
@@ -171,11 +166,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
-   * masters: of three masters with two permits each three clients have two votes each, and so all of them a
-   * majority
+   * masters, whose majorities do not count
    */
   getSemaphore(name: string): Semaphore {
-    if (this.#semaphores === undefined) throw needsOneServer('Semaphore', name)
+    if (this.#semaphores === undefined) throw needsOneServer(name)
     const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
     return new Semaphore(name, rawName, this.#semaphores)
   }
@@ -256,13 +250,4 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     this.#fairKind?.close()
     await this.#place.close()
   }
-}
-
-/** Votes overlap, but do not count. */
-function needsOneServer(what: string, name: unknown): InvalidArgumentError {
-  return new InvalidArgumentError(
-    `${what} ${show(name)}: permits need one server, and this client has independent masters, where a majority ` +
-      'cannot count: with two permits on each of three masters, three clients could have two votes each. ' +
-      'Use a client with `redis`.',
-  )
 }
