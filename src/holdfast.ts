@@ -44,11 +44,9 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #backend: Backend
   /** Undefined where the place has no fair locks. */
   readonly #fairKind: FairLocks | undefined
-  /** Undefined where the place has none. */
+  /** Undefined where the place has none, as those that follow. */
   readonly #readWriteKinds: ReadWriteKinds | undefined
-  /** Undefined where the place has none. */
   readonly #permits: ExpirablePermits | undefined
-  /** Undefined where the place has none. */
   readonly #semaphores: Semaphores | undefined
   readonly #redLocks: RedLocks
   #closing: Promise<void> | undefined
@@ -153,7 +151,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
-   * masters: three masters with two permits each give these to three holders, each by two votes
+   * masters, whose majorities do not count
    */
   getPermitExpirableSemaphore(name: string): PermitExpirableSemaphore {
     if (this.#permits === undefined) throw needsOneServer(name)
@@ -162,11 +160,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   /**
-   * A number of permits that all clients share, without owners and without leases.
+   * A number of permits that clients share, without owners and without leases.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
-   * masters, whose majorities do not count
+   * @throws `InvalidArgumentError` as {@link getPermitExpirableSemaphore} does
    */
   getSemaphore(name: string): Semaphore {
     if (this.#semaphores === undefined) throw needsOneServer(name)

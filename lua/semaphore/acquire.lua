@@ -22,9 +22,11 @@
   ARGV[10]  keptMs      how long it is remembered that it was taken, in milliseconds
 
   Returns
-    { 'granted' }                    they are the owner's
-    { 'held', since: digits or '' }  they are not to be had now; since when its client waits
-    { 'late', serverTimeUs >= 1 }    refused: it is later than notAfterUs
+    { 'granted' }                  they are the owner's
+    { 'held', ttlMs >= -1, since: digits or '' }
+                                   they are not to be had now; it is worth looking again after ttlMs, when the
+                                   one who is next may be dead, -1 is not known; since when its client waits
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
 local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], request = KEYS[4] }
 local owner, notAfterUs, client, last = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4] == '1'
@@ -47,7 +49,7 @@ end
 local taken = redis.call('GET', keys.request)
 forget(unpack(KEYS, 5))
 if taken == 'returned' then
-  return { 'held', '' }
+  return { 'held', -1, '' }
 elseif taken then
   redis.call('PEXPIRE', keys.request, keptMs)
   return { 'granted' }
@@ -56,6 +58,7 @@ elseif isLate(notAfterUs) then
 end
 
 local sinceUs = sinceOf(since, waitedMs)
+local wasFirst = client ~= '' and firstOf(keys) == client
 if available >= permits and isNext(keys, client, sinceUs) then
   redis.call('DECRBY', keys.semaphore, permits)
   redis.call('SET', keys.request, permits, 'PX', keptMs)
@@ -66,12 +69,13 @@ if available >= permits and isNext(keys, client, sinceUs) then
   return { 'granted' }
 end
 if client == '' then
-  return { 'held', '' }
+  return { 'held', -1, '' }
 end
-local wasFirst = firstOf(keys) == client
 waits(keys, client, sinceUs, permits, waitingMs)
+local first, _, _, untilMs = firstOf(keys)
 -- It stood where another of its waiters had stood, who had waited for longer.
-if wasFirst then
-  tellNext(keys, publish, tickets, available, client)
+if wasFirst and first ~= client then
+  tellNext(keys, publish, tickets, available)
 end
-return { 'held', string.format('%.0f', sinceUs) }
+local ttlMs = first ~= client and math.max(math.ceil(untilMs + 1 - serverTimeUs() / 1000), 0) or -1
+return { 'held', ttlMs, string.format('%.0f', sinceUs) }

@@ -6,8 +6,8 @@ import * as scripts from './scripts/semaphore.generated.ts'
 export function takingOf(reply: unknown): AcquireAnswer {
   const answer = scripts.readAcquire(reply)
   if (answer.kind === 'granted') return { kind: 'granted', token: 0 }
-  const { kind, since } = answer
-  return since === '' ? { kind, ttlMs: -1 } : { kind, ttlMs: -1, since }
+  const { kind, ttlMs, since } = answer
+  return since === '' ? { kind, ttlMs } : { kind, ttlMs, since }
 }
 
 /** What `release` answered: whether there is such a semaphore. */
