@@ -57,7 +57,7 @@ if how == 'add' then
   by = permits
 elseif how == 'drain' then
   result = math.max(available, 0)
-  by = -result
+  by = 0 - result
 end
 -- Also by 0, where nobody has set it; but what is not there has nothing to be taken away.
 if isSet or how ~= 'drain' then

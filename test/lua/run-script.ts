@@ -39,6 +39,9 @@ const KEYS: Record<string, string> = {
   writers: 'holdfast_writers:{it}',
   alive: 'holdfast_alive:{it}',
   phase: 'holdfast_phase:{it}',
+  pool: LOCK,
+  timeouts: '{it}:timeout',
+  request: 'holdfast_request:{it}:r',
 }
 
 /** Runs a script with its arguments by name, as its header declares them; the last may be left out. */
