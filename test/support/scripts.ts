@@ -29,3 +29,11 @@ export {
   release as releaseReadWrite,
   renew as renewReadWrite,
 } from '../../src/servers/redis/scripts/read-write.generated.ts'
+export {
+  acquire as acquireSemaphore,
+  giveBack as giveBackSemaphore,
+  inspect as inspectSemaphore,
+  leave as leaveSemaphore,
+  release as releaseSemaphore,
+  set as setSemaphore,
+} from '../../src/servers/redis/scripts/semaphore.generated.ts'
