@@ -3,9 +3,11 @@ import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
 import { leases } from './leases.mjs'
+import { permits } from './permits.mjs'
 import { quorum } from './quorum.mjs'
 import { readWrite } from './read-write.mjs'
 import { scripts } from './scripts.mjs'
+import { semaphore } from './semaphore.mjs'
 import { several } from './several.mjs'
 import { tokens } from './tokens.mjs'
 import { unknown } from './unknown.mjs'
@@ -24,6 +26,8 @@ const areas = {
   frames,
   'several-locks': several,
   'read-write': readWrite,
+  semaphore,
+  permits,
 }
 
 /**

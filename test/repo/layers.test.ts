@@ -16,7 +16,14 @@ const places = [
   'servers/redis/thread',
   'servers/quorum',
 ]
-const kinds = ['locks/lock', 'locks/fair', 'locks/read-write', 'locks/multi', 'locks/red', 'locks/semaphore']
+const kinds = [
+  'locks/lock',
+  'locks/fair',
+  'locks/read-write',
+  'locks/multi',
+  'locks/red',
+  'locks/semaphore',
+]
 
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {

@@ -93,8 +93,8 @@ describe('who began to wait first', () => {
 
   test('and gives up before it was asked for leaves no place behind', async () => {
     const [client, other] = [rig.client(), rig.client()]
-    const semaphore = await withPermits(client, 2)
-    const permit = await semaphore.acquire({ permits: 2 })
+    const semaphore = await withPermits(client, 3)
+    const permit = await semaphore.acquire({ permits: 3 })
     const abort = new AbortController()
     const first = semaphore.acquire({ permits: 2 })
     await listening(server, 1)
@@ -107,9 +107,9 @@ describe('who began to wait first', () => {
     await permit.release()
     const served = await within(AT_ONCE_MS, first)
     expect(await second).toBe('enough')
-    await served.release()
     await (await within(AT_ONCE_MS, third)).release()
-    await allAreBack(server, 2)
+    await served.release()
+    await allAreBack(server, 3)
   })
 
   test('and dies holds others up for about three seconds', async () => {
