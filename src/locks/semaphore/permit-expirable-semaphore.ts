@@ -8,7 +8,7 @@ import type {
   PermitServer,
   RemotePermits,
 } from '../../servers/permit-server.ts'
-import { type Permit, WaiterForPermit } from './permit.ts'
+import { type Permit, PermitWaiter } from './permit.ts'
 import { PermitKinds } from './permit-kinds.ts'
 import {
   acquireOptions,
@@ -30,7 +30,7 @@ export class ExpirablePermits {
     this.kinds = new PermitKinds({
       pool: (rawName) => server.pool(rawName),
       renewal: server,
-      newWaiter: (lock, request) => new WaiterForPermit(lock, request),
+      newWaiter: (lock, request) => new PermitWaiter(lock, request),
     })
   }
 }

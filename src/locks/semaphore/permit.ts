@@ -35,7 +35,7 @@ function idsOf(owner: string): string[] {
 }
 
 /** Waits for permits. No `unlock()` looks for them, and so they are kept nowhere. */
-export class WaiterForPermit extends RacingWaiter {
+export class PermitWaiter extends RacingWaiter {
   override newLease(hold: Hold): Permit {
     return new Permit(this.lock, hold, this.request)
   }
