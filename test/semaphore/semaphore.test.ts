@@ -3,7 +3,7 @@ import { Holdfast } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { outcome, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { leftIn, placesIn, queued, semaphoreOf, semaphoreRig } from './support.ts'
+import { leftIn, listening, placesIn, queued, semaphoreOf, semaphoreRig } from './support.ts'
 
 const rig = semaphoreRig()
 
@@ -168,6 +168,8 @@ describe('who waits', () => {
     await queued(rig, 1)
     const waiting = b.acquire(2)
     await queued(rig, 2)
+    await listening(rig, 2)
+    await pause(100)
     controller.abort(new Error('enough'))
     expect((await aborted).error).toEqual(new Error('enough'))
     await within(600, waiting)
