@@ -11,6 +11,7 @@ import org.redisson.client.codec.StringCodec;
 /** What can be asked for. Times are milliseconds; a lease of -1 is the watchdog's. */
 final class Operations {
   private final Clients clients = new Clients();
+  private final Semaphores semaphores = new Semaphores(clients);
 
   Object run(Request request) throws Exception {
     long waitMs = request.number("waitMs", -1);
@@ -33,6 +34,8 @@ final class Operations {
       case "lockAndGetToken" -> fencedLockOf(request).lockAndGetToken();
       case "tryLockAndGetToken" -> tryForToken(fencedLockOf(request), waitMs, leaseMs);
       case "getToken" -> fencedLockOf(request).getToken();
+
+      case "semaphore" -> semaphores.run(request);
 
       case "count" -> count(request);
       case "pairs" -> pairs(request);
@@ -110,11 +113,11 @@ final class Operations {
     return Measuring.take(lockOf(request), threads, holdMs, startMs, request.decimal("ms"));
   }
 
-  private interface Work {
+  interface Work {
     void run() throws Exception;
   }
 
-  private static Object nothing(Work work) throws Exception {
+  static Object nothing(Work work) throws Exception {
     work.run();
     return null;
   }
