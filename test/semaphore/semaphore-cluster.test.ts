@@ -69,7 +69,7 @@ test('a key prefix is part of every name', async () => {
   const waiting = b.acquire()
   await eventually(() => server.admin.exists('holdfast_permit_queue:{app:it}'))
   await a.release()
-  await within(900, waiting)
+  await within(5_000, waiting)
   for (const key of await server.admin.keys('*'))
     expect(key).toMatch(/^(holdfast_\w+:\{app:it\}.*|app:it)$/)
   await server.admin.del('app:it')
