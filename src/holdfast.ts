@@ -1,24 +1,20 @@
 import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
-import { InvalidArgumentError, show } from './errors.ts'
 import type { Emit, HoldfastEvents } from './events.ts'
 import { assertFunction } from './input.ts'
 import { outsideFrames } from './kit/frame-storage.ts'
-import { systemClock } from './lease/clock.ts'
 import { plainKind } from './local/acquire.ts'
 import { Backend } from './local/backend.ts'
-import type { LockKind } from './local/lock-kind.ts'
-import { FairLocks } from './locks/fair/fair-locks.ts'
-import { CountDownLatch } from './locks/latch/count-down-latch.ts'
-import { Latches } from './locks/latch/latches.ts'
+import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
-import { LeaderElections } from './locks/leader/leader-elections.ts'
 import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { MultiLock } from './locks/multi/multi-lock.ts'
-import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
-import { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
+import type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
+import type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
+import type { Semaphore } from './locks/semaphore/semaphore.ts'
+import { OneServer } from './one-server.ts'
 import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
@@ -41,13 +37,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #owners = new Owners(this.id)
   readonly #frames = new Frames()
   readonly #backend: Backend
-  /** Undefined where the place has no fair locks. */
-  readonly #fairKind: FairLocks | undefined
-  /** Undefined where the place has none. */
-  readonly #readWriteKinds: ReadWriteKinds | undefined
-  readonly #latches: Latches
+  readonly #oneServer: OneServer
   readonly #redLocks: RedLocks
-  readonly #elections: LeaderElections
   #closing: Promise<void> | undefined
 
   /** @throws `InvalidArgumentError` for options that are unknown or of no use */
@@ -77,19 +68,13 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     this.#place = newPlaceHere(settings, (error) => emit('error', error))
     this.#keyPrefix = settings.keyPrefix ?? this.#place.keyPrefix
     const client = { owners: this.#owners, frames: this.#frames, settings, emit }
-    const { server } = this.#place
-    const fairServer = server.fairFor?.(this.id, settings.label)
     this.#backend = new Backend(client, this.#place)
-    this.#fairKind = fairServer && new FairLocks(server, fairServer, systemClock)
-    const readWriteServer = server.readWriteFor?.(this.id)
-    this.#readWriteKinds = readWriteServer && new ReadWriteKinds(readWriteServer)
-    this.#latches = new Latches(this.id, this.#backend.registry.limits)
-    this.#elections = new LeaderElections({
-      label: settings.label,
-      lock: (name, owner) => this.getFairLock(name, owner && { owner }),
-      newOwner: (suffix) => this.#owners.next(suffix),
-      channel: server.electionChannel?.bind(server),
-    })
+    const rawName = (name: string, what?: string) => this.#rawName(name, what)
+    this.#oneServer = new OneServer(
+      { owners: this.#owners, settings, rawNameOf: rawName },
+      this.#place.server,
+      this.#backend,
+    )
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
@@ -103,7 +88,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    return this.#lock(name, options, plainKind)
+    const owner = ownerOf(options, this.id)
+    return new HoldfastLock(name, this.#rawName(name), owner, this.#backend.registry, plainKind)
   }
 
   /**
@@ -119,13 +105,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    if (this.#fairKind === undefined) {
-      throw new InvalidArgumentError(
-        `Fair lock ${show(name)}: its queue needs one server, and this client has independent masters. ` +
-          'Use getLock() here, or a client with `redis`.',
-      )
-    }
-    return this.#lock(name, options, this.#fairKind)
+    return this.#oneServer.fairLock(name, options)
   }
 
   /**
@@ -136,15 +116,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * masters: who waits for whom is known to one server only
    */
   getReadWriteLock(name: string, options: GetLockOptions = {}): ReadWriteLock {
-    if (this.#readWriteKinds === undefined) {
-      throw new InvalidArgumentError(
-        `Read-write lock ${show(name)}: it needs one server, and this client has independent masters. ` +
-          'Use getLock() here, or a client with `redis`.',
-      )
-    }
-    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
-    const owner = ownerOf(options, this.id)
-    return new ReadWriteLock(name, rawName, owner, this.#backend.registry, this.#readWriteKinds)
+    return this.#oneServer.readWriteLock(name, options)
   }
 
   /**
@@ -155,16 +127,29 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * masters: a count that only some of them have heard of is none
    */
   getCountDownLatch(name: string): CountDownLatch {
-    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered, 'latch')
-    const remote = this.#place.server.latch?.(rawName)
-    if (remote === undefined) {
-      throw new InvalidArgumentError(
-        `Latch ${show(name)}: its count needs one server, and this client has independent masters. ` +
-          'Use a client with `redis`.',
-        name,
-      )
-    }
-    return new CountDownLatch(name, rawName, remote, this.#latches)
+    return this.#oneServer.countDownLatch(name)
+  }
+
+  /**
+   * A number of permits that clients share, each taken with a lease: those of a process that crashed are
+   * available again when it ends.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
+   * masters, whose majorities do not count
+   */
+  getPermitExpirableSemaphore(name: string): PermitExpirableSemaphore {
+    return this.#oneServer.permitExpirableSemaphore(name)
+  }
+
+  /**
+   * A number of permits that clients share, without owners and without leases.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` as {@link getPermitExpirableSemaphore} does
+   */
+  getSemaphore(name: string): Semaphore {
+    return this.#oneServer.semaphore(name)
   }
 
   /**
@@ -209,7 +194,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * majority of masters: there is no queue of candidates
    */
   getLeaderElection(name: string, options: LeaderElectionOptions = {}): LeaderElection {
-    return this.#elections.of(name, options)
+    return this.#oneServer.leaderElection(name, options)
   }
 
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
@@ -245,15 +230,14 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     return this.close()
   }
 
-  #lock(name: string, options: GetLockOptions, kind: LockKind): HoldfastLock {
-    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#backend.registry, kind)
+  #rawName(name: string, what?: string): string {
+    return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)
   }
 
   async #close(): Promise<void> {
-    this.#elections.close()
-    await Promise.all([this.#backend.close(), this.#redLocks.close(), this.#latches.close()])
-    this.#fairKind?.close()
+    const waits = this.#oneServer.closeWaits()
+    await Promise.all([this.#backend.close(), this.#redLocks.close(), waits])
+    this.#oneServer.close()
     await this.#place.close()
   }
 }

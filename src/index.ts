@@ -29,6 +29,16 @@ export type { HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
 export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
+export type { Permit } from './locks/semaphore/permit.ts'
+export type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
+export type { PermitOptions, TryPermitOptions } from './locks/semaphore/permit-options.ts'
+export type { Semaphore } from './locks/semaphore/semaphore.ts'
+export type {
+  AcquirePermitsOptions,
+  NewSemaphoreOptions,
+  TryAcquirePermitsOptions,
+  UsingPermitsOptions,
+} from './locks/semaphore/semaphore-options.ts'
 export type {
   AwaitOptions,
   GetLockOptions,
@@ -43,5 +53,8 @@ export type {
   QueueEntry,
   ReadWriteFacts,
   ReadWriteHolder,
+  SemaphoreFacts,
   WaitingClient,
+  WaitingForPermits,
 } from './servers/answers.ts'
+export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'

@@ -41,6 +41,9 @@ const KEYS: Record<string, string> = {
   phase: 'holdfast_phase:{it}',
   latch: LOCK,
   round: 'holdfast_round:{it}',
+  pool: LOCK,
+  timeouts: '{it}:timeout',
+  request: 'holdfast_request:{it}:r',
 }
 
 /**

@@ -4,9 +4,11 @@ import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
 import { latch } from './latch.mjs'
 import { leases } from './leases.mjs'
+import { permits } from './permits.mjs'
 import { quorum } from './quorum.mjs'
 import { readWrite } from './read-write.mjs'
 import { scripts } from './scripts.mjs'
+import { semaphore } from './semaphore.mjs'
 import { several } from './several.mjs'
 import { tokens } from './tokens.mjs'
 import { unknown } from './unknown.mjs'
@@ -26,6 +28,8 @@ const areas = {
   'several-locks': several,
   'read-write': readWrite,
   latch,
+  semaphore,
+  permits,
 }
 
 /**

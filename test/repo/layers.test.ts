@@ -24,6 +24,7 @@ const kinds = [
   'locks/multi',
   'locks/red',
   'locks/leader',
+  'locks/semaphore',
 ]
 
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
@@ -41,6 +42,7 @@ const mayImport: Record<string, string[]> = {
   'locks/red': ['locks/lock', ...engine],
   // On what users have: locks and their leases. It acquires and renews nothing by itself.
   'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
+  'locks/semaphore': engine,
   local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
   lease: ['owner', 'kit'],

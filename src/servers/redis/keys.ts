@@ -76,6 +76,35 @@ export function latchKeys(rawName: string, clustered: boolean) {
   }
 }
 
+/** Who waits for permits, and what they are told: each client on `tickets`, those of Redisson on `channel`. */
+export function waitingKeys(rawName: string) {
+  return {
+    queue: derived('holdfast_permit_queue', rawName),
+    alive: derived('holdfast_permit_waiters', rawName),
+    channel: derived('redisson_sc', rawName),
+    tickets: derived('holdfast_tickets', rawName),
+  }
+}
+
+/** What a semaphore remembers of a request, by the name of it. */
+export function requestKey(rawName: string, id: string): string {
+  return `${derived('holdfast_request', rawName)}:${id}`
+}
+
+/** A semaphore whose permits have leases. */
+export function permitKeys(rawName: string) {
+  const { counter } = lockKeys(rawName)
+  const waiting = waitingKeys(rawName)
+  const { queue, alive } = waiting
+  const timeouts = `${rawName.includes('{') ? rawName : `{${rawName}}`}:timeout`
+  return {
+    ...waiting,
+    both: [timeouts, counter],
+    four: [rawName, timeouts, queue, alive],
+    five: [rawName, timeouts, counter, queue, alive],
+  }
+}
+
 /** Where one master of several notes from whom the lock was taken by force. */
 export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)

@@ -1,5 +1,11 @@
 import { readdirSync } from 'node:fs'
-import { Holdfast, type HoldfastLock, type ReadWriteLock } from '../../../src/index.ts'
+import {
+  Holdfast,
+  type HoldfastLock,
+  type PermitExpirableSemaphore,
+  type ReadWriteLock,
+  type Semaphore,
+} from '../../../src/index.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
 import { WAITING_MS } from '../../../src/servers/read-write-server.ts'
 import {
@@ -7,9 +13,13 @@ import {
   INBOX,
   latchKeys,
   lockKeys,
+  permitKeys,
   queueKeys,
   readWriteKeys,
+  requestKey,
+  waitingKeys,
 } from '../../../src/servers/redis/keys.ts'
+import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
 import { resolveOptions } from '../../../src/settings.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startMasters } from '../../support/masters.ts'
@@ -184,8 +194,9 @@ describe('the page about scripts', () => {
   })
 })
 
-describe('the page about lock and lease', () => {
-  const page = readPage('docs/reference/lock.md')
+describe('the pages about lock and lease, and about semaphores', () => {
+  const pages = ['docs/reference/lock.md', 'docs/reference/semaphores.md'].map(readPage)
+  const headings = pages.flatMap((page) => page.headings)
 
   test.each([
     ['Holdfast', 'src/holdfast.ts'],
@@ -197,11 +208,15 @@ describe('the page about lock and lease', () => {
     ['Term', 'src/locks/leader/term.ts'],
     ['MultiLock', 'src/locks/multi/multi-lock.ts', 'src/locks/lock/base-lock.ts'],
     ['MultiLease', 'src/locks/multi/multi-lease.ts', 'src/lease/base-lease.ts'],
+    ['PermitExpirableSemaphore', 'src/locks/semaphore/permit-expirable-semaphore.ts'],
+    ['Permit', 'src/locks/semaphore/permit.ts', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
+    ['Semaphore', 'src/locks/semaphore/semaphore.ts'],
   ])('has exactly the public members of %s', (name, ...files) => {
     const members = files.flatMap((file) => {
-      const [body = ''] = read(file)
+      const classes = read(file)
         .split(/^export (?:abstract )?class /m)
         .slice(1)
+      const body = classes.find((one) => one.startsWith(`${name} `)) ?? classes[0] ?? ''
       const isInternal = (at: number) =>
         /\/\*\*(?:(?!\*\/)[\s\S])*@internal\s+\*\/\s*$/.test(body.slice(0, at))
       return [
@@ -210,9 +225,7 @@ describe('the page about lock and lease', () => {
         member === 'constructor' || isInternal(index) ? [] : [member],
       )
     })
-    const section = page.headings.find(
-      ({ level, text }) => level === 2 && text.endsWith(`: ${name}`),
-    )
+    const section = headings.find(({ level, text }) => level === 2 && text.endsWith(`: ${name}`))
     const documented = [...(section?.body ?? '').matchAll(/^### `(\w+)`$/gm)].map(([, one]) => one)
     expect(members.length).toBeGreaterThan(3)
     expect(documented.sort()).toEqual([...new Set(members)].sort())
@@ -225,10 +238,17 @@ describe('the page about lock and lease', () => {
     ['one who has it', 'ReadWriteHolder', 'A `ReadWriteHolder`', 'ReadWriteLock'],
     ['a count-down latch', 'LatchFacts', '`LatchFacts`', 'CountDownLatch'],
     ['a client in which somebody waits', 'WaitingClient', 'A `WaitingClient`', 'ReadWriteLock'],
+    ['a semaphore', 'PermitFacts', '`PermitFacts`', 'PermitExpirableSemaphore'],
+    ['one permit', 'AcquiredPermit', 'An `AcquiredPermit`', 'PermitExpirableSemaphore'],
+    ['one who waits', 'WaitingForPermits', 'A `WaitingForPermits`', 'PermitExpirableSemaphore'],
+    ['one without leases', 'SemaphoreFacts', '`SemaphoreFacts`', 'Semaphore'],
   ])('has exactly the fields of %s', (_, declaration, introduction, name) => {
-    const ofName = page.headings.findIndex(({ text }) => text.endsWith(`: ${name}`))
-    const section = page.headings.slice(ofName).find(({ text }) => text === '`inspect`')?.body ?? ''
-    const facts = membersOf(read('src/servers/answers.ts'), declaration)
+    const ofName = headings.findIndex(({ text }) => text.endsWith(`: ${name}`))
+    const section = headings.slice(ofName).find(({ text }) => text === '`inspect`')?.body ?? ''
+    const source = ['src/servers/answers.ts', 'src/servers/permit-server.ts']
+      .map(read)
+      .find((text) => text.includes(`export interface ${declaration} `))
+    const facts = membersOf(source ?? '', declaration)
     expect(section).toContain(introduction)
     const rows = tableRows(section.slice(section.indexOf(introduction)))
     expect(rows.map((row) => ({ name: plain(row.field), type: plain(row.type) }))).toEqual(
@@ -291,6 +311,13 @@ test('the page about the read-write lock states the times that the code has', ()
   expect(page).toContain(`which counts for ${WAITING_MS / 1000} s`)
 })
 
+test('the page about semaphores states the times that the code has', () => {
+  const page = readPage('docs/explanation/semaphores.md').lines.join('\n')
+  expect(page).toContain(`which is ${WAITING_MS / 1000} s after its last request`)
+  expect(GIVING_BACK_MS).toBe(600_000)
+  expect(page).toContain('for ten minutes')
+})
+
 describe('the page about keys', () => {
   const server = sharedServer()
   const page = readPage('docs/reference/keys.md')
@@ -324,6 +351,19 @@ describe('the page about keys', () => {
     expect(text).toContain(lockKeys('{ada}:order').channel)
   })
 
+  test('has the names that the code makes for semaphores', () => {
+    const text = page.lines.join('\n')
+    const namesBelow = (heading: string) =>
+      tableRows(text.slice(text.indexOf(heading))).map((row) => plain(row.name))
+    const { queue: clients, alive, channel, tickets } = waitingKeys('app:api')
+    const request = requestKey('app:api', '<clientId>:<owner>')
+    const names = ['app:api', clients, alive, request, channel, tickets]
+    expect(namesBelow('A [semaphore]')).toEqual(names)
+    const [timeouts, counter = ''] = permitKeys('app:api').both
+    expect(namesBelow('With leases there')).toEqual([timeouts])
+    expect(text).toContain(`\`${counter}\`, and:`)
+  })
+
   const rights = page.headings.find(({ text }) => text === 'Rights')?.body ?? ''
   const commands = [...rights.matchAll(/`([A-Z]+)`/g)].map(([, command]) => command ?? '')
   const [forAll = [], forFair = []] = page.blocks
@@ -334,7 +374,7 @@ describe('the page about keys', () => {
     const scripts = readdirSync('lua', { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.lua'))
       .map((file) => read(`lua/${file}`))
-    const called = scripts.flatMap((lua) => [...lua.matchAll(/redis\.p?call\('([A-Z]+)'/g)])
+    const called = scripts.flatMap((lua) => [...lua.matchAll(/redis\.p?call\(\s*'([A-Z]+)'/g)])
     const needed = new Set(called.map(([, command]) => command))
     expect(needed.size).toBeGreaterThan(10)
     expect([...needed].filter((command) => !commands.includes(command ?? ''))).toEqual([])
@@ -447,6 +487,69 @@ describe('the page about keys', () => {
     } finally {
       await Promise.all(clients.map((client) => client.close()))
       await server.admin.call('ACL', 'DELUSER', 'app')
+    }
+    expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
+      errors: [],
+      denied: [],
+    })
+  })
+
+  test('lists rights that are enough for semaphores', async () => {
+    const [, , , , forSemaphores = []] = page.blocks
+      .filter(({ body }) => body.startsWith('~'))
+      .map(({ body }) => body.split('\n'))
+    const allowed = commands.map((command) => `+${command}`)
+    const patterns = [...forAll, ...forSemaphores]
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+    const login = { username: 'app', password: 'secret' }
+    const redis = { host: server.host, port: server.port, ...login }
+    let renewals = 0
+    const errors: string[] = []
+    const newClient = () => {
+      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 600 })
+      client.on('renewed', () => {
+        renewals++
+      })
+      return client.on('error', ({ message }) => errors.push(message))
+    }
+    const clients = [newClient(), newClient()]
+    const leased = clients.map((client) => client.getPermitExpirableSemaphore('leased'))
+    const bare = clients.map((client) => client.getSemaphore('plain'))
+    const [[mine, others], [plainHere, plainThere]] = [leased, bare] as [
+      [PermitExpirableSemaphore, PermitExpirableSemaphore],
+      [Semaphore, Semaphore],
+    ]
+    const somebodyWaits = (semaphore: PermitExpirableSemaphore | Semaphore) =>
+      eventually(async () => (await semaphore.inspect()).waiting.length > 0, {
+        message: 'the other client to wait',
+      })
+    try {
+      await mine.trySetPermits(2)
+      await mine.setPermits(1)
+      const permit = await mine.acquire()
+      const waiting = others.using(() => undefined)
+      await somebodyWaits(mine)
+      await eventually(() => renewals > 0, { message: 'a lease to be renewed' })
+      await permit.release()
+      await waiting
+      expect(await mine.tryAcquire({ permits: 1, leaseMs: 10 })).not.toBeNull()
+      await eventually(async () => (await mine.availablePermits()) === 1)
+      await mine.addPermits(1)
+      expect(await mine.drainPermits()).toBe(2)
+
+      await plainHere.trySetPermits(1, { ttlMs: 60_000 })
+      await plainHere.acquire()
+      const waitingToo = plainThere.using(() => undefined)
+      await somebodyWaits(plainHere)
+      await plainHere.release()
+      await waitingToo
+      expect(await plainHere.addPermits(1)).toBe(2)
+      expect(await plainHere.drainPermits()).toBe(2)
+      expect(await plainHere.releaseIfExists()).toBe(true)
+    } finally {
+      await Promise.all(clients.map((client) => client.close()))
+      await server.admin.call('ACL', 'DELUSER', 'app')
+      await server.flush()
     }
     expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
       errors: [],

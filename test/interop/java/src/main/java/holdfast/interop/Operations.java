@@ -12,6 +12,7 @@ import org.redisson.client.codec.StringCodec;
 /** What can be asked for. Times are milliseconds; a lease of -1 is the watchdog's. */
 final class Operations {
   private final Clients clients = new Clients();
+  private final Semaphores semaphores = new Semaphores(clients);
 
   Object run(Request request) throws Exception {
     long waitMs = request.number("waitMs", -1);
@@ -40,6 +41,7 @@ final class Operations {
       case "getCount" -> latchOf(request).getCount();
       case "await" -> await(latchOf(request), waitMs);
       case "deleteLatch" -> latchOf(request).delete();
+      case "semaphore" -> semaphores.run(request);
 
       case "count" -> count(request);
       case "pairs" -> pairs(request);
@@ -127,11 +129,11 @@ final class Operations {
     return Measuring.take(lockOf(request), threads, holdMs, startMs, request.decimal("ms"));
   }
 
-  private interface Work {
+  interface Work {
     void run() throws Exception;
   }
 
-  private static Object nothing(Work work) throws Exception {
+  static Object nothing(Work work) throws Exception {
     work.run();
     return null;
   }

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import type { Hold } from '../../lease/hold.ts'
+import { RacingWaiter } from '../../local/acquire.ts'
+import { LocalLease } from '../../local/local-lease.ts'
+import { permitsOf } from '../../servers/permit-pool.ts'
+
+/**
+ * Permits of a semaphore that were acquired together, with one lease: the right to act until a moment, which is
+ * judged by the holder's own clocks. It has all that a lease of a lock has; `release()` gives back these permits,
+ * once.
+ */
+export class Permit extends LocalLease {
+  #ids: readonly string[] | undefined
+
+  /** How many permits it is. */
+  get permits(): number {
+    return permitsOf(this.owner)
+  }
+
+  /**
+   * The ids of the permits as Redisson knows them, 32 hex digits each: its `release(id)` and
+   * `updateLeaseTime(id, …)` take them.
+   */
+  get ids(): readonly string[] {
+    this.#ids ??= idsOf(this.owner)
+    return this.#ids
+  }
+}
+
+/** As the scripts make them: the beginning of the hash of the name, and a number. */
+function idsOf(owner: string): string[] {
+  const head = createHash('sha1').update(owner).digest('hex').slice(0, 24)
+  const id = (_: unknown, i: number) => head + (i + 1).toString(16).padStart(8, '0')
+  return Array.from({ length: permitsOf(owner) }, id)
+}
+
+/** Waits for permits. No `unlock()` looks for them, and so they are kept nowhere. */
+export class PermitWaiter extends RacingWaiter {
+  override newLease(hold: Hold): Permit {
+    return new Permit(this.lock, hold, this.request)
+  }
+}
