@@ -5,21 +5,21 @@
   was asked for before this round began counts for nothing, for its own round is over. Where there is nothing to
   be counted nothing is kept.
 
-  KEYS[1]  latch       string: what is left to be counted
-  KEYS[2]  round       string: when the count was set
-  KEYS[3]  request     string: what this request came to
-  ARGV[1]  askedUs     server time at which it was asked for, at the latest, in µs; 0 is any
-  ARGV[2]  notAfterUs  server time after which it is not counted, in µs; 0 is never
-  ARGV[3]  channel     where those who await the latch listen
-  ARGV[4]  publish     PUBLISH or SPUBLISH
+  KEYS[1]  latch    string: what is left to be counted
+  KEYS[2]  round    string: when the count was set
+  KEYS[3]  request  string: what this request came to
+  ARGV[1]  askedUs  server time at which it was asked for, at the latest, in µs; 0 is any
+  ARGV[2]  untilUs  server time after which no copy of it is counted, in µs; 0 is never
+  ARGV[3]  channel  where those who await the latch listen
+  ARGV[4]  publish  PUBLISH or SPUBLISH
 
   Returns
     { 'counted', left }       what was left after it; 0 where there was nothing to be counted
     { 'over', setUs >= 1, serverTimeUs >= 1 }  not counted: the count was set at setUs, after it was asked for
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'forgotten', serverTimeUs >= 1 }  refused: it is later than untilUs, and nothing of it is remembered
 ]]
 local latch, round, request = KEYS[1], KEYS[2], KEYS[3]
-local askedUs, notAfterUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]
 
 -- include: parts/server-time.lua
 
@@ -40,8 +40,8 @@ end
 if not count then
   return { 'counted', 0 }
 end
-if isLate(notAfterUs) then
-  return { 'late', serverTimeText() }
+if isLate(untilUs) then
+  return { 'forgotten', serverTimeText() }
 end
 local setUs = setAfter(round, askedUs)
 if setUs then
@@ -60,7 +60,7 @@ end
 if left < 0 then
   return { 'counted', 0 }
 end
-keepAnswer(request, left, notAfterUs)
+keepAnswer(request, left, untilUs)
 if left == 0 then
   redis.call(publish, channel, '0')
 end

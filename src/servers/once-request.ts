@@ -12,7 +12,7 @@ export class OnceRequest {
   /** Whether a copy of it may have run, or may run yet. Its place then goes by what it told that one. */
   mayHaveRun = false
   /** The moment after which it does not run any more, as its place told the copy that was sent last. */
-  notAfterUs: number | undefined
+  untilUs: number | undefined
 
   constructor(id: string, keptMs: number) {
     this.id = id

@@ -366,7 +366,7 @@ describe('an outage', () => {
     rig.proxy.refuse()
     expect(String((await counting).error)).toContain('not known whether it was counted down')
     await pause(300)
-    expect(await rig.proxy.replay(lost)).toContain('late')
+    expect(await rig.proxy.replay(lost)).toContain('forgotten')
     expect(await theirs.count()).toBe(2)
     await theirs.delete()
   })

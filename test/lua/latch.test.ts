@@ -28,7 +28,7 @@ let requests = 0
 const once = (script: Script, { id = `new-${++requests}`, ...args }: Arguments = {}) =>
   run(
     script,
-    { notAfterUs: NEVER, askedUs: 0, channel: CHANNEL, publish: 'PUBLISH', ...args },
+    { untilUs: NEVER, askedUs: 0, channel: CHANNEL, publish: 'PUBLISH', ...args },
     { request: requestOf(String(id)) },
   ) as Promise<[string, Value, Value?]>
 
@@ -145,30 +145,30 @@ test.each([
 ])('a %s that comes too late is refused, and changes nothing', async (_, prepare, ask) => {
   await prepare()
   const before = await state()
-  const late = ['late', expect.stringMatching(/^\d{16}$/)]
-  expect(await ask({ notAfterUs: await notAfter(-5, 0) })).toEqual(late)
+  const late = ['forgotten', expect.stringMatching(/^\d{16}$/)]
+  expect(await ask({ untilUs: await notAfter(-5, 0) })).toEqual(late)
   // The clock was set back since.
-  expect(await ask({ notAfterUs: await notAfter(3_000, 10) })).toEqual(late)
+  expect(await ask({ untilUs: await notAfter(3_000, 10) })).toEqual(late)
   expect(await state()).toEqual(before)
-  const answer = await ask({ notAfterUs: await notAfter(60_000, 0), id: 'in time' })
-  expect(answer[0]).not.toBe('late')
+  const answer = await ask({ untilUs: await notAfter(60_000, 0), id: 'in time' })
+  expect(answer[0]).not.toBe('forgotten')
 })
 
 test('what a request came to is answered also when it is too late to run', async () => {
   await setCount(2)
-  await countDown({ id: 'a', notAfterUs: await notAfter(60_000, 0) })
-  expect(await countDown({ id: 'a', notAfterUs: await notAfter(-5, 0) })).toEqual(['counted', '1'])
+  await countDown({ id: 'a', untilUs: await notAfter(60_000, 0) })
+  expect(await countDown({ id: 'a', untilUs: await notAfter(-5, 0) })).toEqual(['counted', '1'])
 })
 
 test('what a request came to is kept a little longer than it may run, and no longer', async () => {
   await setCount(5)
-  await countDown({ id: 'a', notAfterUs: await notAfter(20_000, 0) })
+  await countDown({ id: 'a', untilUs: await notAfter(20_000, 0) })
   const leftMs = await admin.pttl(requestOf('a'))
   expect(leftMs).toBeGreaterThan(19_000)
   expect(leftMs).toBeLessThanOrEqual(21_002)
   await countDown({ id: 'b' })
   expect(await admin.pttl(requestOf('b'))).toBeLessThanOrEqual(91_001)
-  await countDown({ id: 'c', notAfterUs: await notAfter(50, 0) })
+  await countDown({ id: 'c', untilUs: await notAfter(50, 0) })
   await eventually(async () => (await admin.exists(requestOf('c'))) === 0)
 })
 

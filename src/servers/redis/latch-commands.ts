@@ -1,4 +1,5 @@
 import type { LatchFacts } from '../answers.ts'
+import { CallFailure } from '../call-failure.ts'
 import type { LatchState, RemoteLatch } from '../latch-server.ts'
 import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
@@ -13,13 +14,22 @@ interface Server extends ScriptServer {
 }
 
 /** What scripts take that are told when the call was made. */
-type Terms = { readonly askedUs: number; readonly notAfterUs: number; readonly publish: Publish }
-type Publish = 'PUBLISH' | 'SPUBLISH'
+interface Terms {
+  readonly askedUs: number
+  readonly untilUs: number
+  readonly publish: 'PUBLISH' | 'SPUBLISH'
+}
 
 /** A count was set after the call was made, by the server's time. */
 interface Over {
   readonly kind: 'over'
   readonly setUs: number
+  readonly serverTimeUs: number
+}
+
+/** It is later than the request was told, and nothing of it is remembered. */
+interface Forgotten {
+  readonly kind: 'forgotten'
   readonly serverTimeUs: number
 }
 
@@ -37,7 +47,7 @@ export class RedisLatch implements RemoteLatch {
   }
 
   async trySetCount(count: number, request: OnceRequest, callMs: number): Promise<boolean> {
-    const args = (terms: Terms) => scripts.setCountArgs({ count }, terms, this.#keys)
+    const args = (terms: Terms) => scripts.setCountArgs({ count, ...terms }, terms, this.#keys)
     const { setCount: script, readSetCount: read } = scripts
     const answer = await this.#once({ script, args, read }, request, callMs)
     return answer.kind === 'done' && answer.isSet
@@ -82,13 +92,14 @@ export class RedisLatch implements RemoteLatch {
     return this.#server.listen(this.#keys, () => onWake())
   }
 
-  /** Asks under the name of the request, and once more where it turns out to be of the round that it found. */
+  /** Asks under the name of the request, and once more where the clocks had come apart. */
   async #once<A extends { readonly kind: string }>(
-    asked: { script: Script; args(terms: Terms): Args; read(reply: unknown): A | Over },
+    asked: { script: Script; args(terms: Terms): Args; read(reply: unknown): A | Over | Forgotten },
     request: OnceRequest,
     callMs: number,
   ): Promise<A | Over> {
     const { runner } = this.#server
+    const { clock } = runner
     const { script, read } = asked
     const endsAt = performance.now() + callMs
     let [askedUs, sentAt] = [0, 0]
@@ -98,23 +109,35 @@ export class RedisLatch implements RemoteLatch {
         keys: [...this.#keys.both, this.#keys.request(request.id)],
         args: ({ publish }) => {
           sentAt = performance.now()
-          askedUs = Math.max(askedUs, runner.clock.latestUs(request.askedAt))
-          const isNew = !request.mayHaveRun || request.notAfterUs === undefined
-          const notAfterUs = isNew ? runner.clock.inUs(request.keptMs) : request.notAfterUs
-          request.notAfterUs = notAfterUs
-          return asked.args({ askedUs, notAfterUs: notAfterUs as number, publish })
+          askedUs = Math.max(askedUs, clock.latestUs(request.askedAt))
+          // No copy may run longer than one that may have run is remembered.
+          if (!request.mayHaveRun) request.untilUs = undefined
+          request.untilUs ??= clock.inUs(request.keptMs)
+          return asked.args({ askedUs, untilUs: request.untilUs, publish })
         },
         read,
         callMs: Math.max(1, endsAt - performance.now()),
-        // It may have run, and a copy with more time would run longer than it is remembered.
-        asksAgain: false,
       })
-      if (!isOver(answer) || wasAskedBefore(answer, request, sentAt)) return answer
-      // The server's clock was set forward since it was last read: the call was made in this round.
-      runner.clock.heard(answer.serverTimeUs, sentAt)
-      askedUs = answer.setUs
+      if (!isForgotten(answer) && !isOver(answer)) return answer
+      clock.heard(answer.serverTimeUs, sentAt)
+      if (isForgotten(answer)) {
+        if (request.mayHaveRun) throw new CallFailure('unknown', TOO_LATE, undefined, true)
+        if (performance.now() >= endsAt) throw new CallFailure('unsent', 'it came too late')
+      } else {
+        if (wasAskedBefore(answer, request, sentAt)) return answer
+        // The server's clock was set forward since it was last read: the call was made in this round.
+        askedUs = answer.setUs
+      }
     }
   }
+}
+
+/** What became of it nobody can tell any more. */
+const TOO_LATE =
+  'it answers again, and remembers nothing of the request, which is too late to be done'
+
+function isForgotten(answer: { readonly kind: string }): answer is Forgotten {
+  return answer.kind === 'forgotten'
 }
 
 function isOver(answer: { readonly kind: string }): answer is Over {
