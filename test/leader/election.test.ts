@@ -394,8 +394,10 @@ describeWorlds('a leader election', (world) => {
   })
 
   test('`changed` tells each term once and vacancy as null, with the state before the event', async () => {
-    const [a, b] = [newElection('a'), newElection('b')]
-    const observer = newElection('nobody')
+    // A look that no message brings would come after 200 s.
+    const slow = { leaseMs: 600_000 }
+    const [a, b] = [newElection('a', slow), newElection('b', slow)]
+    const observer = newElection('nobody', slow)
     const seen: [LeaderInfo | null, boolean][] = []
     const own: [string | null, boolean][] = []
     observer.on('changed', (leader) => seen.push([leader, observer.isLeading]))

@@ -2,6 +2,7 @@ import { connection } from './connection.mjs'
 import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
+import { leader } from './leader.mjs'
 import { leases } from './leases.mjs'
 import { quorum } from './quorum.mjs'
 import { readWrite } from './read-write.mjs'
@@ -17,6 +18,7 @@ const areas = {
   leases,
   waiting,
   fair,
+  leader,
   'hand-over': handOver,
   'unknown-outcomes': unknown,
   quorum,

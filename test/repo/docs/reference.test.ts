@@ -1,5 +1,10 @@
 import { readdirSync } from 'node:fs'
-import { Holdfast, type HoldfastLock, type ReadWriteLock } from '../../../src/index.ts'
+import {
+  Holdfast,
+  type HoldfastLock,
+  type LeaderElection,
+  type ReadWriteLock,
+} from '../../../src/index.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
 import { WAITING_MS } from '../../../src/servers/read-write-server.ts'
 import {
@@ -368,6 +373,45 @@ describe('the page about keys', () => {
       })
     },
   )
+
+  test('lists rights that are enough to stand, lead, resign, inspect and observe with getLeaderElection', async () => {
+    const forElections = page.blocks.filter(({ body }) => body.startsWith('&holdfast_election'))
+    const allowed = commands.map((command) => `+${command}`)
+    const patterns = [...forAll, ...forFair, ...forElections.map(({ body }) => body)]
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+    const redis = { host: server.host, port: server.port, username: 'app', password: 'secret' }
+    const errors: string[] = []
+    const clients = [1, 2].map(() =>
+      new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 600_000 }).on('error', ({ message }) =>
+        errors.push(message),
+      ),
+    )
+    const [a, b] = clients.map((client) => client.getLeaderElection('order')) as [
+      LeaderElection,
+      LeaderElection,
+    ]
+    const told: boolean[] = []
+    try {
+      b.on('changed', (leader) => told.push(leader !== null))
+      await eventually(() => told.length === 1)
+      const led = a.lead(
+        ({ signal }) => new Promise((end) => signal.addEventListener('abort', end)),
+      )
+      await eventually(() => told.length === 2)
+      const next = b.lead(() => undefined)
+      await eventually(async () => (await a.inspect()).candidateCount === 1)
+      await a.resign()
+      await Promise.all([led, next])
+      await eventually(() => told.length >= 3 && told.at(-1) === false)
+    } finally {
+      await Promise.all(clients.map((client) => client.close()))
+      await server.admin.call('ACL', 'DELUSER', 'app')
+    }
+    expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
+      errors: [],
+      denied: [],
+    })
+  })
 
   test('lists rights that are enough to read, write, wait, force and inspect with getReadWriteLock', async () => {
     const [, , , forBothSides = []] = page.blocks
