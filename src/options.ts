@@ -45,7 +45,8 @@ export interface HoldfastOptions {
    */
   keyPrefix?: string
   /**
-   * What `inspect()` shows for this process where it waits for a fair lock.
+   * What `inspect()` shows for this process where it waits for a fair lock, and the label of its candidates in
+   * elections that have none of their own.
    *
    * @default the host's name and the process id, `host:4711`
    */

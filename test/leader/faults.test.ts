@@ -101,7 +101,7 @@ test.each(['cutAfter', 'mute'] as const)(
 )
 
 test('a connection that is frozen ends the term by arithmetic, once, before another one leads', async () => {
-  const client = rig.client({ leaseMs: 900, commandTimeoutMs: 1_500 })
+  const client = rig.client({ leaseMs: 1_500, commandTimeoutMs: 1_500 })
   const diary = new Diary(client)
   const a = electionOf(client, 'a')
   const leader = leading(a, { again: true })

@@ -5,7 +5,7 @@ import { faultRig } from '../support/fault-rig.ts'
 /** Leaders that are killed, or stopped and go on, as processes are. */
 const rig = faultRig()
 
-const LEASE_MS = 900
+const LEASE_MS = 1_300
 /** What a busy machine adds. */
 const NOISE_MS = 2_500
 

@@ -3,6 +3,7 @@ import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
 import { latch } from './latch.mjs'
+import { leader } from './leader.mjs'
 import { leases } from './leases.mjs'
 import { permits } from './permits.mjs'
 import { quorum } from './quorum.mjs'
@@ -20,6 +21,7 @@ const areas = {
   leases,
   waiting,
   fair,
+  leader,
   'hand-over': handOver,
   'unknown-outcomes': unknown,
   quorum,

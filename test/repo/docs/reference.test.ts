@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import {
   Holdfast,
   type HoldfastLock,
+  type LeaderElection,
   type PermitExpirableSemaphore,
   type ReadWriteLock,
   type Semaphore,
@@ -366,9 +367,11 @@ describe('the page about keys', () => {
 
   const rights = page.headings.find(({ text }) => text === 'Rights')?.body ?? ''
   const commands = [...rights.matchAll(/`([A-Z]+)`/g)].map(([, command]) => command ?? '')
-  const [forAll = [], forFair = []] = page.blocks
-    .filter(({ body }) => body.startsWith('~'))
-    .map(({ body }) => body.split('\n'))
+  /** The block that has these keys. */
+  const rightsTo = (keys: string) =>
+    page.blocks.find(({ body }) => body.includes(`~${keys}`))?.body.split('\n') ?? []
+  const forAll = rightsTo('redisson_lock_token:')
+  const forFair = rightsTo('redisson_lock_queue:')
 
   test('lists the rights that the scripts need', () => {
     const scripts = readdirSync('lua', { recursive: true, encoding: 'utf8' })
@@ -422,9 +425,7 @@ describe('the page about keys', () => {
   )
 
   test('lists rights that are enough for a latch', async () => {
-    const [, , , , forLatch = []] = page.blocks
-      .filter(({ body }) => /^[~&]/.test(body))
-      .map(({ body }) => body.split('\n'))
+    const forLatch = rightsTo('holdfast_round:')
     const patterns = [forAll[0] as string, ...forLatch]
     const allowed = commands.map((command) => `+${command}`)
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
@@ -446,10 +447,47 @@ describe('the page about keys', () => {
     expect(await server.admin.call('ACL', 'LOG')).toEqual([])
   })
 
+  test('lists rights that are enough to stand, lead, resign, inspect and observe with getLeaderElection', async () => {
+    const forElections = page.blocks.filter(({ body }) => body.startsWith('&holdfast_election'))
+    const allowed = commands.map((command) => `+${command}`)
+    const patterns = [...forAll, ...forFair, ...forElections.map(({ body }) => body)]
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+    const redis = { host: server.host, port: server.port, username: 'app', password: 'secret' }
+    const errors: string[] = []
+    const clients = [1, 2].map(() =>
+      new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 600_000 }).on('error', ({ message }) =>
+        errors.push(message),
+      ),
+    )
+    const [a, b] = clients.map((client) => client.getLeaderElection('order')) as [
+      LeaderElection,
+      LeaderElection,
+    ]
+    const told: boolean[] = []
+    try {
+      b.on('changed', (leader) => told.push(leader !== null))
+      await eventually(() => told.length === 1)
+      const led = a.lead(
+        ({ signal }) => new Promise((end) => signal.addEventListener('abort', end)),
+      )
+      await eventually(() => told.length === 2)
+      const next = b.lead(() => undefined)
+      await eventually(async () => (await a.inspect()).candidateCount === 1)
+      await a.resign()
+      await Promise.all([led, next])
+      await eventually(() => told.length >= 3 && told.at(-1) === false)
+    } finally {
+      await Promise.all(clients.map((client) => client.close()))
+      await server.admin.call('ACL', 'DELUSER', 'app')
+    }
+    expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
+      errors: [],
+      denied: [],
+    })
+  })
+
   test('lists rights that are enough to read, write, wait, force and inspect with getReadWriteLock', async () => {
-    const [, , , forBothSides = []] = page.blocks
-      .filter(({ body }) => body.startsWith('~'))
-      .map(({ body }) => body.split('\n'))
+    const forBothSides = rightsTo('holdfast_readers:')
     const allowed = commands.map((command) => `+${command}`)
     const patterns = [...forAll, ...forBothSides]
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
@@ -495,9 +533,7 @@ describe('the page about keys', () => {
   })
 
   test('lists rights that are enough for semaphores', async () => {
-    const [, , , , forSemaphores = []] = page.blocks
-      .filter(({ body }) => body.startsWith('~'))
-      .map(({ body }) => body.split('\n'))
+    const forSemaphores = rightsTo('holdfast_permit_queue:')
     const allowed = commands.map((command) => `+${command}`)
     const patterns = [...forAll, ...forSemaphores]
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
@@ -586,9 +622,7 @@ describe('the page about keys', () => {
   })
 
   test('lists rights that are enough for masters, with those for one server', async () => {
-    const [, , forMasters = []] = page.blocks
-      .filter(({ body }) => body.startsWith('~'))
-      .map(({ body }) => body.split('\n'))
+    const forMasters = rightsTo('holdfast_birth')
     const config = /`(CONFIG\|GET)`/.exec(rights)?.[1] ?? ''
     const allowed = [...commands, config].map((command) => `+${command}`)
     const patterns = [...forAll, ...forMasters]
