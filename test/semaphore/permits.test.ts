@@ -70,6 +70,12 @@ describe('permits', () => {
     const few = of(other).acquire()
     await waiting(server, 2)
     await listening(server, 2)
+    const { waiting: clients } = await semaphore.inspect()
+    expect(clients.map((one) => [one.client, one.permits])).toEqual([
+      [client.id, 3],
+      [other.id, 1],
+    ])
+    expect(clients[0]?.waitedMs).toBeGreaterThanOrEqual(clients[1]?.waitedMs as number)
     const error = many.catch((reason: Error) => reason)
     await semaphore.addPermits(-1)
     expect(await within(900, error)).toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
