@@ -87,6 +87,7 @@ async function quickest(round: () => Promise<number>): Promise<number> {
     tookMs.push(await round())
     await listeners(0)
   }
+  report('here, woken after', ...tookMs)
   return Math.min(...tookMs)
 }
 
@@ -216,7 +217,6 @@ describe('getSemaphore: one who waits here', () => {
       await waiting
       return since(start)
     })
-    report(`here, after ${_}`, tookMs)
     expect(tookMs).toBeLessThan(ASK_AGAIN_MS / 3)
     expect(await java.availablePermits()).toBe(0)
   })
@@ -470,7 +470,6 @@ describe('getPermitExpirableSemaphore: one who waits here', () => {
       await permit.release()
       return took
     })
-    report('here, after a release', tookMs)
     expect(tookMs).toBeLessThan(ASK_AGAIN_MS / 3)
   })
 
@@ -684,6 +683,6 @@ describe('RSemaphore and RPermitExpirableSemaphore', () => {
   })
 })
 
-function report(what: string, value: number): void {
-  if (process.env.HOLDFAST_REPORT) process.stdout.write(`${what}: ${value.toFixed(0)}\n`)
+function report(what: string, ...values: number[]): void {
+  if (process.env.HOLDFAST_REPORT) process.stdout.write(`${what}: ${values.map(Math.round)}\n`)
 }
