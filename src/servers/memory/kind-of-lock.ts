@@ -6,18 +6,39 @@ const READ_WRITE = 'WRONGTYPE a read-write lock has this name'
 
 const OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'
 
+/** The same of semaphores, which share no name with a lock. */
+const SEMAPHORE = 'WRONGTYPE a semaphore has this name'
+
+const NO_SEMAPHORE = 'WRONGTYPE a lock has this name, which is no semaphore'
+
 /** Why the name is not to be had for a lock of one owner, in the words of the server; null when it is. */
-export function whyNoPlainLock({ isReadWrite }: LockRecord): string | null {
+export function whyNoPlainLock({ isReadWrite, isSemaphore }: LockRecord): string | null {
+  if (isSemaphore) return SEMAPHORE
   return isReadWrite ? READ_WRITE : null
 }
 
-/** Refuses a name that somebody has as a read-write lock. */
+/** Refuses a name that somebody has as a read-write lock, or a semaphore has. */
 export function refuseReadWrite(record: LockRecord): void {
   const why = whyNoPlainLock(record)
-  if (why !== null) throw new CallFailure('refused', why, undefined, true)
+  if (why !== null) throw refusal(why)
 }
 
 /** Refuses a name that somebody has as a lock of another kind. */
-export function refuseOthers({ holder }: LockRecord): void {
-  if (holder !== null) throw new CallFailure('refused', OTHER_LOCK, undefined, true)
+export function refuseOthers(record: LockRecord): void {
+  if (noSemaphore(record).holder !== null) throw refusal(OTHER_LOCK)
+}
+
+/** Refuses a name that a semaphore has, in which nothing is to be released either. */
+export function noSemaphore(record: LockRecord): LockRecord {
+  if (record.isSemaphore) throw refusal(SEMAPHORE)
+  return record
+}
+
+/** Refuses a name that somebody has as a lock of any kind. */
+export function refuseLocks({ holder, isReadWrite }: LockRecord): void {
+  if (holder !== null || isReadWrite) throw refusal(NO_SEMAPHORE)
+}
+
+function refusal(why: string): CallFailure {
+  return new CallFailure('refused', why, undefined, true)
 }

@@ -12,7 +12,7 @@ import type { HeldSince, RemoteReadWriteLock, WaitingAttempt } from '../read-wri
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
-import { refuseOthers } from './kind-of-lock.ts'
+import { noSemaphore, refuseOthers } from './kind-of-lock.ts'
 import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
 import { timeUs } from './moments.ts'
@@ -119,7 +119,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
 
   release({ owner, holds, token }: Ending, isLast: boolean, reply: Reply<Released>): void {
     this.#reply(reply, (record, now): Released => {
-      const { readWrite } = record
+      const { readWrite } = noSemaphore(record)
       const { mode } = readWrite
       const { readWriteReleases } = this.#connection.server
       const tell = (message: string) => readWriteReleases.publish(this.#rawName, message)

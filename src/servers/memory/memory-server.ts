@@ -40,6 +40,8 @@ export class MemoryServer {
   readonly releases = new Channels<string>()
   /** The same of read-write locks. */
   readonly readWriteReleases = new Channels<string>()
+  /** The clients that are next for permits, by the raw names of the semaphores. */
+  readonly tickets = new Channels<string>()
   /** Grants in turn, by the ids of the clients. */
   readonly grants = new Channels<FairGrant>()
 
@@ -123,6 +125,7 @@ export class MemoryServer {
     for (const connection of [...this.#connections]) connection.lookAgain()
     this.releases.callAll()
     this.readWriteReleases.callAll()
+    this.tickets.callAll()
     this.grants.callAll()
   }
 
@@ -134,6 +137,7 @@ export class MemoryServer {
     this.#connections.delete(connection)
     this.releases.leave(connection)
     this.readWriteReleases.leave(connection)
+    this.tickets.leave(connection)
     this.grants.leave(connection)
   }
 
