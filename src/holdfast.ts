@@ -19,7 +19,8 @@ import {
   ExpirablePermits,
   PermitExpirableSemaphore,
 } from './locks/semaphore/permit-expirable-semaphore.ts'
-import { Semaphore, Semaphores } from './locks/semaphore/semaphore.ts'
+import { Semaphore } from './locks/semaphore/semaphore.ts'
+import { Semaphores } from './locks/semaphore/semaphores.ts'
 import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
@@ -42,9 +43,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #owners = new Owners(this.id)
   readonly #frames = new Frames()
   readonly #backend: Backend
-  /** Undefined where the place has no fair locks. */
-  readonly #fairKind: FairLocks | undefined
   /** Undefined where the place has none, as those that follow. */
+  readonly #fairKind: FairLocks | undefined
   readonly #readWriteKinds: ReadWriteKinds | undefined
   readonly #permits: ExpirablePermits | undefined
   readonly #semaphores: Semaphores | undefined
