@@ -446,7 +446,7 @@ describe('RPermitExpirableSemaphore: one who waits in Java', () => {
     await java.trySetPermits(1)
     const args = [stage.server.port, stage.name, 1_200, 'permit'].map(String)
     const child = startChild('test/interop/support/taker.mjs', { args })
-    await child.next()
+    await child.next(undefined, { timeoutMs: 30_000 })
     child.kill('SIGKILL')
     await child.exited
     const start = performance.now()
@@ -455,7 +455,8 @@ describe('RPermitExpirableSemaphore: one who waits in Java', () => {
     expect(await nodeLeased().tryAcquire()).toBeNull()
     expect(await java.getPermits()).toBe(1)
     await java.releaseAll(ids)
-  })
+    // As any process, it takes its time to start where much else is going on.
+  }, 60_000)
 })
 
 describe('getPermitExpirableSemaphore: one who waits here', () => {
