@@ -386,7 +386,7 @@ describe('the page about keys', () => {
     let renewals = 0
     const errors: string[] = []
     const newClient = () => {
-      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 600 })
+      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 3_000 })
       client.on('renewed', () => {
         renewals++
       })
@@ -434,7 +434,7 @@ describe('the page about keys', () => {
     let renewals = 0
     const errors: string[] = []
     const newClient = () => {
-      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 600 })
+      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 3_000 })
       client.on('renewed', () => {
         renewals++
       })
