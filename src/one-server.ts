@@ -15,7 +15,8 @@ import {
   ExpirablePermits,
   PermitExpirableSemaphore,
 } from './locks/semaphore/permit-expirable-semaphore.ts'
-import { Semaphore, Semaphores } from './locks/semaphore/semaphore.ts'
+import { Semaphore } from './locks/semaphore/semaphore.ts'
+import { Semaphores } from './locks/semaphore/semaphores.ts'
 import type { GetLockOptions } from './options.ts'
 import { ownerOf } from './owner/owner.ts'
 import type { Owners } from './owner/owners.ts'

@@ -69,9 +69,9 @@ local function tell(but)
   tellNext(keys, publish, tickets, available, but)
 end
 
-local isRepeat = redis.call('EXISTS', keys.timeouts) == 1 and takenBy(keys, owner) > 0
+local taken = redis.call('ZCARD', keys.timeouts)
+local isRepeat = taken > 0 and takenBy(keys, owner) > 0
 if not isRepeat then
-  local taken = redis.call('ZCARD', keys.timeouts)
   if isSet and available + taken > 0 and permits > available + taken then
     if client ~= '' then
       wentOn(keys, client, isLast, aliveMs)

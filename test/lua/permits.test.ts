@@ -83,7 +83,7 @@ const available = async () => Number(await admin.get(POOL))
 const counts = async () => [await available(), await taken()]
 const isOver = (owner: string) =>
   Promise.all(idsOf(owner).map((id) => admin.zadd(TIMEOUTS, 'XX', 1, id)))
-const queue = () => admin.zrange(QUEUE, 0, -1)
+const queue = () => admin.zrange(QUEUE, '0', '-1')
 
 describe('to acquire', () => {
   test('takes all of them or none, as Redisson has them: ids of 16 bytes, and when they end', async () => {
@@ -93,7 +93,7 @@ describe('to acquire', () => {
     expect(kind).toBe('granted')
     expect(await admin.get(COUNTER)).toBe(token)
     expect(await available()).toBe(1)
-    const found = await admin.zrangeBuffer(TIMEOUTS, 0, -1, 'WITHSCORES')
+    const found = await admin.zrangeBuffer(TIMEOUTS, '0', '-1', 'WITHSCORES')
     expect(found.filter((_, i) => i % 2 === 0)).toEqual(idsOf('c:1:2'))
     const untilMs = Number(found[1])
     expect(untilMs).toBeGreaterThanOrEqual(Math.floor(fromMs) + 10_000)

@@ -66,7 +66,7 @@ const inspect = (most = 10) =>
   run(scripts.inspect, null, { most }) as Promise<[number, string, string[], string[]]>
 
 const available = async () => Number(await admin.get(SEMAPHORE))
-const waiting = () => admin.zrange(QUEUE, 0, -1)
+const waiting = () => admin.zrange(QUEUE, '0', '-1')
 const told = (work: () => Promise<unknown>) => messagesOf(work, TICKETS)
 
 describe('to acquire', () => {

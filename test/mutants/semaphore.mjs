@@ -12,9 +12,8 @@ export const semaphore = [
     search:
       "elseif taken then\n  redis.call('PEXPIRE', keys.request, keptMs)\n  return { 'granted' }\n",
     replace: '',
-    test: FAULTS,
-    name: 'when the reply is lost with the connection',
-    within: 'an acquisition counts once',
+    test: SCRIPTS,
+    name: 'takes them once, however often it is run',
   },
   {
     id: 'taken-after-it-was-given-back',
@@ -63,14 +62,13 @@ export const semaphore = [
     name: 'gives back what was taken in that name once',
   },
   {
-    id: 'released-twice',
+    id: 'release-counted-twice',
     mistake: 'A release that is sent again counts again.',
     file: 'lua/semaphore/release.lua',
     search: "local isDone = redis.call('EXISTS', keys.request) == 1",
     replace: 'local isDone = false',
-    test: FAULTS,
-    name: 'when the reply is lost with the connection',
-    within: 'a release counts once',
+    test: SCRIPTS,
+    name: 'adds permits once for each request, whoever had taken them',
   },
   {
     id: 'changed-twice',
@@ -78,8 +76,8 @@ export const semaphore = [
     file: 'lua/semaphore/set.lua',
     search: "local result = tonumber(redis.call('GET', keys.request) or nil)",
     replace: 'local result',
-    test: FAULTS,
-    name: 'a change is made once, and tells what it did, when the reply is lost with the connection',
+    test: SCRIPTS,
+    name: 'adds more and fewer, once, and keeps the expiry',
   },
   {
     id: 'drained-below-zero',
@@ -134,6 +132,6 @@ export const semaphore = [
     search: 'return message === clientId ||',
     replace: 'return message !== clientId || message === clientId ||',
     test: WAKE_UPS,
-    name: 'of 10 who wait a permit wakes one',
+    name: 'a release of several wakes as many as there is enough for',
   },
 ]

@@ -21,7 +21,7 @@ export const queued = (rig: Rig, clients: number) =>
   })
 
 export const placesIn = (rig: Rig): Promise<string[]> =>
-  rig.server.admin.zrange('holdfast_permit_queue:{it}', 0, -1)
+  rig.server.admin.zrange('holdfast_permit_queue:{it}', '0', '-1')
 
 /** Waits until so many clients listen, and nothing can be missed. */
 export const listening = (rig: Rig, clients: number, channel = 'holdfast_tickets:{it}') =>

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { Hold } from '../../lease/hold.ts'
 import { RacingWaiter } from '../../local/acquire.ts'
 import { LocalLease } from '../../local/local-lease.ts'
+import { permitIds } from '../../servers/permit-ids.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
 
 /**
@@ -22,16 +22,9 @@ export class Permit extends LocalLease {
    * `updateLeaseTime(id, …)` take them.
    */
   get ids(): readonly string[] {
-    this.#ids ??= idsOf(this.owner)
+    this.#ids ??= permitIds(this.owner)
     return this.#ids
   }
-}
-
-/** As the scripts make them: the beginning of the hash of the name, and a number. */
-function idsOf(owner: string): string[] {
-  const head = createHash('sha1').update(owner).digest('hex').slice(0, 24)
-  const id = (_: unknown, i: number) => head + (i + 1).toString(16).padStart(8, '0')
-  return Array.from({ length: permitsOf(owner) }, id)
 }
 
 /** Waits for permits. No `unlock()` looks for them, and so they are kept nowhere. */

@@ -1,12 +1,10 @@
 import { RedisRefusedError, RedisUnavailableError } from '../../errors.ts'
 import { assertFunction, assertNoMore } from '../../input.ts'
 import { acquire } from '../../local/acquire.ts'
-import type { LocalLocks } from '../../local/local-locks.ts'
 import type { SemaphoreFacts } from '../../servers/answers.ts'
 import { MOST_LISTED } from '../../servers/answers.ts'
-import type { RemoteSemaphore, SemaphoreServer } from '../../servers/semaphore-server.ts'
-import { PermitKinds } from './permit-kinds.ts'
-import { NO_LEASE_MS, PlainPermitWaiter } from './plain-waiter.ts'
+import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
+import { NO_LEASE_MS } from './plain-waiter.ts'
 import {
   type AcquirePermitsOptions,
   acquireArguments,
@@ -20,22 +18,7 @@ import {
   type UsingPermitsOptions,
   usingArguments,
 } from './semaphore-options.ts'
-
-/** The semaphores of one client. */
-export class Semaphores {
-  readonly locks: LocalLocks
-  readonly server: SemaphoreServer
-  readonly kinds: PermitKinds
-
-  constructor(locks: LocalLocks, server: SemaphoreServer) {
-    this.locks = locks
-    this.server = server
-    this.kinds = new PermitKinds({
-      pool: (rawName) => server.semaphore(rawName),
-      newWaiter: (lock, request) => new PlainPermitWaiter(lock, request),
-    })
-  }
-}
+import type { Semaphores } from './semaphores.ts'
 
 /**
  * A number of permits that all clients of one Redis share, as Redisson's `RSemaphore` of that name.

@@ -5,7 +5,9 @@ import type { FairServer } from '../fair-server.ts'
 import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
+import type { PermitServer } from '../permit-server.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
+import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import type { Channels } from './channels.ts'
@@ -13,7 +15,9 @@ import { later } from './later.ts'
 import { MemoryFairServer } from './memory-fair-server.ts'
 import { MemoryLatch } from './memory-latch.ts'
 import { MemoryLock } from './memory-lock.ts'
+import { MemoryPermitServer } from './memory-permit-server.ts'
 import { MemoryReadWriteServer } from './memory-read-write-server.ts'
+import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
 import type { MemoryServer } from './memory-server.ts'
 
 /**
@@ -31,6 +35,7 @@ export class MemoryConnection implements LockServer {
   /** No answer of it takes any time. */
   readonly pendingReleases = new PendingReleases(0)
   readonly #onUp = new Set<() => void>()
+  #semaphores: MemorySemaphoreServer | undefined
   #connected = false
   #closed: CallFailure | undefined
 
@@ -82,6 +87,16 @@ export class MemoryConnection implements LockServer {
       announce: (token) => this.request(() => elections.publish(rawName, String(token))),
       listen: (onWake) => this.listen(elections, rawName, onWake),
     }
+  }
+
+  permitsFor(clientId: string): PermitServer {
+    return new MemoryPermitServer(this, clientId)
+  }
+
+  /** The only ones of this connection. */
+  semaphoresFor(clientId: string, outageMs: number): SemaphoreServer {
+    this.#semaphores ??= new MemorySemaphoreServer(this, clientId, outageMs)
+    return this.#semaphores
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {
@@ -137,8 +152,9 @@ export class MemoryConnection implements LockServer {
     this.server.join(this)
   }
 
-  quiet(): Promise<void> {
-    return this.pendingReleases.quiet()
+  async quiet(): Promise<void> {
+    await this.pendingReleases.quiet()
+    this.#semaphores?.quiet()
   }
 
   close(): void {

@@ -3,7 +3,7 @@ import type { LatchState, RemoteLatch } from '../latch-server.ts'
 import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
-import { refuseNoLatch } from './kind-of-lock.ts'
+import { refuseLocks } from './kind-of-lock.ts'
 import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
 
@@ -77,7 +77,7 @@ export class MemoryLatch implements RemoteLatch {
   #do<T>(work: (record: LockRecord) => T): Promise<T> {
     return this.#connection.request((now) => {
       const record = this.#connection.server.record(this.#rawName, now)
-      refuseNoLatch(record)
+      refuseLocks(record)
       return work(record)
     })
   }

@@ -43,6 +43,8 @@ export class MemoryServer {
   /** What is told to those who await latches, by their raw names. */
   readonly latchMessages = new Channels<string>()
   #rounds = 0
+  /** The clients that are next for permits, by the raw names of the semaphores. */
+  readonly tickets = new Channels<string>()
   /** Grants in turn, by the ids of the clients. */
   readonly grants = new Channels<FairGrant>()
   /** Who begins to lead, by the raw names of the locks of elections. */
@@ -135,6 +137,7 @@ export class MemoryServer {
     this.releases.callAll()
     this.readWriteReleases.callAll()
     this.latchMessages.callAll()
+    this.tickets.callAll()
     this.grants.callAll()
     this.elections.callAll()
   }
@@ -148,6 +151,7 @@ export class MemoryServer {
     this.releases.leave(connection)
     this.readWriteReleases.leave(connection)
     this.latchMessages.leave(connection)
+    this.tickets.leave(connection)
     this.grants.leave(connection)
     this.elections.leave(connection)
   }

@@ -496,7 +496,7 @@ describe('the page about keys', () => {
     let renewals = 0
     const errors: string[] = []
     const newClient = () => {
-      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 600 })
+      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 3_000 })
       client.on('renewed', () => {
         renewals++
       })
@@ -542,7 +542,7 @@ describe('the page about keys', () => {
     let renewals = 0
     const errors: string[] = []
     const newClient = () => {
-      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 600 })
+      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 3_000 })
       client.on('renewed', () => {
         renewals++
       })
