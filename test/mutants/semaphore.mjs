@@ -100,7 +100,7 @@ export const semaphore = [
   {
     id: 'permits-of-who-has-given-up',
     mistake: 'Permits that are granted to who has given up meanwhile are nobody`s.',
-    file: 'src/locks/semaphore/plain-waiter.ts',
+    file: 'src/locks/semaphore/semaphores.ts',
     search: 'if (this.settled) this.lock.abandonHold(hold)\n    else this.resolve(hold)',
     replace: 'this.resolve(hold)',
     test: FAULTS,

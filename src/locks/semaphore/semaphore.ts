@@ -4,7 +4,6 @@ import { acquire } from '../../local/acquire.ts'
 import type { SemaphoreFacts } from '../../servers/answers.ts'
 import { MOST_LISTED } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
-import { NO_LEASE_MS } from './plain-waiter.ts'
 import {
   type AcquirePermitsOptions,
   acquireArguments,
@@ -18,7 +17,7 @@ import {
   type UsingPermitsOptions,
   usingArguments,
 } from './semaphore-options.ts'
-import type { Semaphores } from './semaphores.ts'
+import { NO_LEASE_MS, type Semaphores } from './semaphores.ts'
 
 /**
  * A number of permits that all clients of one Redis share, as Redisson's `RSemaphore` of that name.

@@ -1,7 +1,9 @@
+import type { Hold } from '../../lease/hold.ts'
+import type { Lease } from '../../lease/lease.ts'
+import { RacingWaiter } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { SemaphoreServer } from '../../servers/semaphore-server.ts'
 import { PermitKinds } from './permit-kinds.ts'
-import { PlainPermitWaiter } from './plain-waiter.ts'
 
 /** The semaphores of one client. */
 export class Semaphores {
@@ -16,5 +18,27 @@ export class Semaphores {
       pool: (rawName) => server.semaphore(rawName),
       newWaiter: (lock, request) => new PlainPermitWaiter(lock, request),
     })
+  }
+}
+
+/** What its caller gets: permits without a lease are nobody's. */
+const TAKEN = Object.freeze({}) as Lease
+
+/**
+ * The lease that its request is for, in milliseconds: a grant counts, however late it is heard of. Far from where
+ * times are not whole any more.
+ */
+export const NO_LEASE_MS = Number.MAX_SAFE_INTEGER / 1_000
+
+/** Waits for permits that have no lease: once they are taken nothing is kept of them here. */
+class PlainPermitWaiter extends RacingWaiter {
+  override granted(hold: Hold): void {
+    hold.end()
+    if (this.settled) this.lock.abandonHold(hold)
+    else this.resolve(hold)
+  }
+
+  override newLease(): Lease {
+    return TAKEN
   }
 }
