@@ -31,7 +31,16 @@ const newClient = (options?: MemoryClientOptions) => {
 /** Far below the second after which a waiter asks again by itself. */
 const AT_ONCE_MS = 700
 
-const kinds = {
+/** Gives back what was taken. */
+type GiveBack = () => Promise<unknown>
+
+/** One semaphore in one client, in words that mean the same for both kinds. */
+interface Verbs extends ReturnType<typeof verbsOf> {
+  acquire(permits: number, signal?: AbortSignal): Promise<GiveBack>
+  tryAcquire(permits: number, waitMs?: number): Promise<GiveBack | null>
+}
+
+const kinds: Record<string, (client: Holdfast) => Verbs> = {
   getSemaphore: (client: Holdfast) => {
     const semaphore = client.getSemaphore('it')
     return {

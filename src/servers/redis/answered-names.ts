@@ -1,6 +1,9 @@
 /** Nobody has used a name for so long, in milliseconds: then it is forgotten by a request of its own. */
 const UNUSED_MS = 1_000
 
+/** So many go with one request: Lua passes no more than about 8,000 values. */
+const AT_ONCE = 1_000
+
 /**
  * The keys of requests whose answers a client has: the server need not remember them any longer. They go with
  * the next request for the same semaphore, or by themselves where there is none soon.
@@ -33,9 +36,10 @@ export class AnsweredNames {
   }
 
   /** Those that go with a request that is about to be sent. */
-  take(rawName: string): readonly string[] {
+  take(rawName: string, most = AT_ONCE): readonly string[] {
     const those = this.#all.get(rawName)
     if (those === undefined) return []
+    if (those.keys.length > most) return those.keys.splice(0, most)
     this.#all.delete(rawName)
     return those.keys
   }
@@ -62,7 +66,7 @@ export class AnsweredNames {
   }
 
   async #forgetThose(rawName: string): Promise<void> {
-    const keys = this.take(rawName)
+    const keys = this.take(rawName, Infinity)
     if (keys.length > 0) await this.#forget(keys).catch(() => {})
   }
 }
