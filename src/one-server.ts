@@ -10,11 +10,9 @@ import { LeaderElections } from './locks/leader/leader-elections.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
 import { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
+import { ExpirablePermits } from './locks/semaphore/expirable-permits.ts'
 import { needsOneServer } from './locks/semaphore/needs-one-server.ts'
-import {
-  ExpirablePermits,
-  PermitExpirableSemaphore,
-} from './locks/semaphore/permit-expirable-semaphore.ts'
+import { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
 import { Semaphore } from './locks/semaphore/semaphore.ts'
 import { Semaphores } from './locks/semaphore/semaphores.ts'
 import type { GetLockOptions } from './options.ts'

@@ -60,7 +60,7 @@ elseif how == 'drain' then
   by = 0 - result
 end
 -- Also by 0, where nobody has set it; but what is not there has nothing to be taken away.
-if isSet or how ~= 'drain' then
+if isSet or expired > 0 or how ~= 'drain' then
   available = redis.call('INCRBY', keys.pool, string.format('%.0f', by))
 end
 if how ~= 'set' then

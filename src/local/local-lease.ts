@@ -33,7 +33,11 @@ export class LocalLease extends Lease {
   }
 }
 
-/** The lease of a request that has the lock; `unlock()` finds it under its holder. */
+/**
+ * The lease of a request that has the lock; `unlock()` finds it under its holder.
+ *
+ * @internal
+ */
 export function newLease(lock: LocalLock, hold: Hold, request: AcquireRequest): Lease {
   const lease = new LocalLease(lock, hold, request)
   const kept = leasesOf(lock.services, request.kind).add(request.holder, lock.rawName, lease)

@@ -381,6 +381,15 @@ describe('to set', () => {
     expect(await counts()).toEqual([-2, 2])
   })
 
+  test('to drain takes what has expired as well, where the number is gone', async () => {
+    await set('set', 2)
+    await acquire('c:1:2')
+    await isOver('c:1:2')
+    await admin.del(POOL)
+    expect(await set('drain', 0)).toEqual(['done', 2])
+    expect(await counts()).toEqual([0, 0])
+  })
+
   test.each(['try-set', 'add', 'drain'])('%s run twice is done once', async (how) => {
     if (how !== 'try-set') await set('set', 4)
     const first = await change(how, 2)

@@ -2,14 +2,10 @@ import { assertFunction } from '../../input.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { MOST_LISTED } from '../../servers/answers.ts'
-import type {
-  PermitChange,
-  PermitFacts,
-  PermitServer,
-  RemotePermits,
-} from '../../servers/permit-server.ts'
-import { type Permit, PermitWaiter } from './permit.ts'
-import { PermitKinds } from './permit-kinds.ts'
+import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/permit-server.ts'
+import type { ExpirablePermits } from './expirable-permits.ts'
+import type { Permit } from './permit.ts'
+import type { PermitKinds } from './permit-kinds.ts'
 import {
   acquireOptions,
   type PermitAcquisition,
@@ -19,21 +15,6 @@ import {
   type TryPermitOptions,
   tryAcquireOptions,
 } from './permit-options.ts'
-
-/** The permits with leases at one place. */
-export class ExpirablePermits {
-  readonly server: PermitServer
-  readonly kinds: PermitKinds
-
-  constructor(server: PermitServer) {
-    this.server = server
-    this.kinds = new PermitKinds({
-      pool: (rawName) => server.pool(rawName),
-      renewal: server,
-      newWaiter: (lock, request) => new PermitWaiter(lock, request),
-    })
-  }
-}
 
 /**
  * A number of permits that clients share, as Redisson's `RPermitExpirableSemaphore` of that name: each that is

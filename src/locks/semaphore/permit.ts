@@ -1,5 +1,3 @@
-import type { Hold } from '../../lease/hold.ts'
-import { RacingWaiter } from '../../local/acquire.ts'
 import { LocalLease } from '../../local/local-lease.ts'
 import { permitIds } from '../../servers/permit-ids.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
@@ -24,12 +22,5 @@ export class Permit extends LocalLease {
   get ids(): readonly string[] {
     this.#ids ??= permitIds(this.owner)
     return this.#ids
-  }
-}
-
-/** Waits for permits. No `unlock()` looks for them, and so they are kept nowhere. */
-export class PermitWaiter extends RacingWaiter {
-  override newLease(hold: Hold): Permit {
-    return new Permit(this.lock, hold, this.request)
   }
 }
