@@ -4,6 +4,7 @@ export type HoldfastErrorCode =
   | 'HOLDFAST_NOT_HELD'
   | 'HOLDFAST_LEASE_LOST'
   | 'HOLDFAST_UPGRADE'
+  | 'HOLDFAST_RESIGNED'
   | 'HOLDFAST_NOT_RELEASED'
   | 'HOLDFAST_UNAVAILABLE'
   | 'HOLDFAST_REFUSED'
@@ -79,6 +80,22 @@ export class UpgradeError extends HoldfastError {
   }
 }
 
+/** The term ended by `resign()`: the reason of its signal, and so of whatever that signal ended. */
+export class ResignedError extends HoldfastError {
+  /** The fencing token of the term. */
+  readonly token: number
+
+  constructor(lockName: string, token: number) {
+    super(
+      'HOLDFAST_RESIGNED',
+      `The leader of "${lockName}" (token ${token}) has resigned. Stop the work of the term: the next ` +
+        'candidate leads when it has ended.',
+      { lockName },
+    )
+    this.token = token
+  }
+}
+
 /** How a lease was lost. */
 export type LossReason =
   /** Its time ran out: a fixed lease was outlived, or no renewal was confirmed in time. */
@@ -133,16 +150,29 @@ export class RedisUnavailableError extends HoldfastError {
   }
 }
 
+/** How errors speak of what a name is that of. */
+export interface Words {
+  readonly noun: string
+  /** What an outage leaves open. */
+  readonly unavailable: string
+}
+
+export const OF_LOCK: Words = {
+  noun: 'Lock',
+  unavailable: 'This says nothing about who holds the lock.',
+}
+
 /** An outage, in words for people: what did not come about, and what was heard of Redis. */
 export function unavailableError(
   lockName: string,
   what: string,
   heard: string,
   cause?: unknown,
+  { noun, unavailable } = OF_LOCK,
 ): RedisUnavailableError {
   return new RedisUnavailableError(
-    `Lock "${lockName}": ${what}: ${heard}. ` +
-      'This says nothing about who holds the lock. Check that Redis is up and can be reached.',
+    `${noun} "${lockName}": ${what}: ${heard}. ` +
+      `${unavailable} Check that Redis is up and can be reached.`,
     lockName,
     cause,
   )

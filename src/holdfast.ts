@@ -1,19 +1,20 @@
 import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
-import { InvalidArgumentError, show } from './errors.ts'
 import type { Emit, HoldfastEvents } from './events.ts'
 import { assertFunction } from './input.ts'
 import { outsideFrames } from './kit/frame-storage.ts'
-import { systemClock } from './lease/clock.ts'
 import { plainKind } from './local/acquire.ts'
 import { Backend } from './local/backend.ts'
-import type { LockKind } from './local/lock-kind.ts'
-import { FairLocks } from './locks/fair/fair-locks.ts'
+import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
+import type { LeaderElection } from './locks/leader/leader-election.ts'
+import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { MultiLock } from './locks/multi/multi-lock.ts'
-import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
-import { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
+import type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
+import type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
+import type { Semaphore } from './locks/semaphore/semaphore.ts'
+import { OneServer } from './one-server.ts'
 import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
@@ -36,10 +37,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   readonly #owners = new Owners(this.id)
   readonly #frames = new Frames()
   readonly #backend: Backend
-  /** Undefined where the place has no fair locks. */
-  readonly #fairKind: FairLocks | undefined
-  /** Undefined where the place has none. */
-  readonly #readWriteKinds: ReadWriteKinds | undefined
+  readonly #oneServer: OneServer
   readonly #redLocks: RedLocks
   #closing: Promise<void> | undefined
 
@@ -70,12 +68,13 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     this.#place = newPlaceHere(settings, (error) => emit('error', error))
     this.#keyPrefix = settings.keyPrefix ?? this.#place.keyPrefix
     const client = { owners: this.#owners, frames: this.#frames, settings, emit }
-    const { server } = this.#place
-    const fairServer = server.fairFor?.(this.id, settings.label)
     this.#backend = new Backend(client, this.#place)
-    this.#fairKind = fairServer && new FairLocks(server, fairServer, systemClock)
-    const readWriteServer = server.readWriteFor?.(this.id)
-    this.#readWriteKinds = readWriteServer && new ReadWriteKinds(readWriteServer)
+    const rawName = (name: string, what?: string) => this.#rawName(name, what)
+    this.#oneServer = new OneServer(
+      { owners: this.#owners, settings, rawNameOf: rawName },
+      this.#place.server,
+      this.#backend,
+    )
     this.#redLocks = new RedLocks(client, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
@@ -89,7 +88,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    return this.#lock(name, options, plainKind)
+    const owner = ownerOf(options, this.id)
+    return new HoldfastLock(name, this.#rawName(name), owner, this.#backend.registry, plainKind)
   }
 
   /**
@@ -105,13 +105,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
-    if (this.#fairKind === undefined) {
-      throw new InvalidArgumentError(
-        `Fair lock ${show(name)}: its queue needs one server, and this client has independent masters. ` +
-          'Use getLock() here, or a client with `redis`.',
-      )
-    }
-    return this.#lock(name, options, this.#fairKind)
+    return this.#oneServer.fairLock(name, options)
   }
 
   /**
@@ -122,15 +116,40 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * masters: who waits for whom is known to one server only
    */
   getReadWriteLock(name: string, options: GetLockOptions = {}): ReadWriteLock {
-    if (this.#readWriteKinds === undefined) {
-      throw new InvalidArgumentError(
-        `Read-write lock ${show(name)}: it needs one server, and this client has independent masters. ` +
-          'Use getLock() here, or a client with `redis`.',
-      )
-    }
-    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
-    const owner = ownerOf(options, this.id)
-    return new ReadWriteLock(name, rawName, owner, this.#backend.registry, this.#readWriteKinds)
+    return this.#oneServer.readWriteLock(name, options)
+  }
+
+  /**
+   * A latch that many await, and that opens when it has been counted down to zero.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
+   * masters: a count that only some of them have heard of is none
+   */
+  getCountDownLatch(name: string): CountDownLatch {
+    return this.#oneServer.countDownLatch(name)
+  }
+
+  /**
+   * A number of permits that clients share, each taken with a lease: those of a process that crashed are
+   * available again when it ends.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
+   * masters, whose majorities do not count
+   */
+  getPermitExpirableSemaphore(name: string): PermitExpirableSemaphore {
+    return this.#oneServer.permitExpirableSemaphore(name)
+  }
+
+  /**
+   * A number of permits that clients share, without owners and without leases.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` as {@link getPermitExpirableSemaphore} does
+   */
+  getSemaphore(name: string): Semaphore {
+    return this.#oneServer.semaphore(name)
   }
 
   /**
@@ -166,6 +185,18 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     return new MultiLock(locks)
   }
 
+  /**
+   * A candidate of an election: those of one name take turns to lead, first come, first served, across all
+   * clients. Its lock is the fair lock of that name: who holds that leads.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for a name or a label that is of no use, and where locks are held by a
+   * majority of masters: there is no queue of candidates
+   */
+  getLeaderElection(name: string, options: LeaderElectionOptions = {}): LeaderElection {
+    return this.#oneServer.leaderElection(name, options)
+  }
+
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
   owner(): Owner {
     return this.#owners.next()
@@ -199,14 +230,14 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     return this.close()
   }
 
-  #lock(name: string, options: GetLockOptions, kind: LockKind): HoldfastLock {
-    const rawName = rawNameOf(name, this.#keyPrefix, this.#place.clustered)
-    return new HoldfastLock(name, rawName, ownerOf(options, this.id), this.#backend.registry, kind)
+  #rawName(name: string, what?: string): string {
+    return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)
   }
 
   async #close(): Promise<void> {
-    await Promise.all([this.#backend.close(), this.#redLocks.close()])
-    this.#fairKind?.close()
+    const waits = this.#oneServer.closeWaits()
+    await Promise.all([this.#backend.close(), this.#redLocks.close(), waits])
+    this.#oneServer.close()
     await this.#place.close()
   }
 }

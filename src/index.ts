@@ -9,17 +9,38 @@ export {
   NotReleasedError,
   RedisRefusedError,
   RedisUnavailableError,
+  ResignedError,
   UnsupportedServerError,
   UpgradeError,
 } from './errors.ts'
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
+export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
+export type {
+  CandidateInfo,
+  ElectionInfo,
+  LeaderInfo,
+} from './locks/leader/election-info.ts'
+export type { LeaderElection, LeaderElectionEvents } from './locks/leader/leader-election.ts'
+export type { LeaderElectionOptions, LeadOptions } from './locks/leader/leader-options.ts'
+export type { Term } from './locks/leader/term.ts'
 export type { HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
 export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
+export type { Permit } from './locks/semaphore/permit.ts'
+export type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
+export type { PermitOptions, TryPermitOptions } from './locks/semaphore/permit-options.ts'
+export type { Semaphore } from './locks/semaphore/semaphore.ts'
 export type {
+  AcquirePermitsOptions,
+  NewSemaphoreOptions,
+  TryAcquirePermitsOptions,
+  UsingPermitsOptions,
+} from './locks/semaphore/semaphore-options.ts'
+export type {
+  AwaitOptions,
   GetLockOptions,
   HoldfastOptions,
   LockOptions,
@@ -28,8 +49,12 @@ export type {
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
 export type {
+  LatchFacts,
   QueueEntry,
   ReadWriteFacts,
   ReadWriteHolder,
+  SemaphoreFacts,
   WaitingClient,
+  WaitingForPermits,
 } from './servers/answers.ts'
+export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'

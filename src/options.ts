@@ -45,7 +45,8 @@ export interface HoldfastOptions {
    */
   keyPrefix?: string
   /**
-   * What `inspect()` shows for this process where it waits for a fair lock.
+   * What `inspect()` shows for this process where it waits for a fair lock, and the label of its candidates in
+   * elections that have none of their own.
    *
    * @default the host's name and the process id, `host:4711`
    */
@@ -132,6 +133,14 @@ export interface TryLockOptions extends LockOptions {
   waitMs?: number
 }
 
+/** What `await` of a latch takes. */
+export interface AwaitOptions {
+  /** The longest wait in milliseconds. Without it there is none. 0 is refused. */
+  waitMs?: number
+  /** Ends the wait: the call rejects with `signal.reason`. */
+  signal?: AbortSignal
+}
+
 /** What `lock` and `using` take, and what `tryLock` and `tryUsing` do. */
 const LOCK_OPTIONS = ['leaseMs', 'signal'] as const
 const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'signal'] as const
@@ -164,9 +173,7 @@ function resolveAcquisition(
   }
   assertKnown(Object.keys(options), known)
   const given = options as TryLockOptions
-  if (given.signal !== undefined && !(given.signal instanceof AbortSignal)) {
-    throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(given.signal)}.`)
-  }
+  assertSignal(given.signal)
   return {
     leaseMs: given.leaseMs === undefined ? undefined : leaseMs(given.leaseMs, '`leaseMs`'),
     waitMs: given.waitMs === undefined ? otherwise.waitMs : wholeWaitMs(given.waitMs),
@@ -200,6 +207,24 @@ export function usingOptions(options: unknown): Acquisition {
 /** How the options of `tryUsing` are meant. */
 export function tryUsingOptions(options: unknown): Acquisition {
   return resolveAcquisition(options, TRY_LOCK_OPTIONS, ONCE)
+}
+
+/** How the options of `await` are meant. */
+export function awaitArguments(options: unknown): AwaitOptions {
+  if (options === undefined) return {}
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError(`Options of await must be an object; got ${show(options)}.`)
+  }
+  assertKnown(Object.keys(options), ['waitMs', 'signal'])
+  const { waitMs, signal } = options as AwaitOptions
+  assertSignal(signal)
+  if (waitMs !== undefined) wholeMs(waitMs, '`waitMs`')
+  return options
+}
+
+function assertSignal(signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal) return
+  throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
 }
 
 function wholeWaitMs(value: unknown): number {

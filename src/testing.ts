@@ -18,8 +18,8 @@ export interface MemoryServer {
 }
 
 /**
- * A server for tests: locks with leases, tokens, queues and messages, in the memory of this process
- * and for nobody outside of it. Make one for each test, or one for each file.
+ * A server for tests: locks and semaphores with leases, tokens, queues and messages, in the memory of this
+ * process and for nobody outside of it. Make one for each test, or one for each file.
  *
  * ```ts
  * const server = createMemoryServer()

@@ -2,6 +2,8 @@
 export interface HoldKind {
   /** Whether several owners may have the lock at once, each with a hold of that kind. */
   readonly isShared: boolean
+  /** Set where each acquisition is for itself, and none re-enters another: permits. */
+  readonly isCounted?: true
   /** What the names of its owners end with at their place. */
   readonly nameSuffix?: string
   /** Set where its leases are renewed by requests of their own, which no stand-in sends. */

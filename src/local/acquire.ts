@@ -53,7 +53,7 @@ export abstract class LocalWaiter extends Waiter {
     // A listener may have released it.
     if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
-    if (request.kind.isShared) {
+    if (request.kind.isShared && !request.kind.isCounted) {
       for (const other of waiters.sharedAtFront()) {
         if (other.contending) other.wakeEvent.set()
         else other.contend()
@@ -176,6 +176,7 @@ export class RacingWaiter extends LocalWaiter {
       return
     }
     const splitMs = grant?.split?.pauseMs
+    if (grant?.kind === 'held' && grant.never !== undefined) this.reject(grant.never)
     if (this.settled) {
       this.#end()
     } else if (grant === null) {

@@ -28,7 +28,8 @@ export class HoldSet {
   }
 
   /** The hold that an acquisition of that kind re-enters for this owner. */
-  of(owner: Owner, { isShared }: HoldKind): Hold | undefined {
+  of(owner: Owner, { isShared, isCounted }: HoldKind): Hold | undefined {
+    if (isCounted) return undefined
     if (!isShared) return this.#exclusive?.owner === owner ? this.#exclusive : undefined
     for (const hold of this.#shared ?? NONE) if (hold.owner === owner) return hold
     return undefined
@@ -36,7 +37,7 @@ export class HoldSet {
 
   /** The hold that the owner has as another kind than the one it asks for. */
   beside({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): Hold | undefined {
-    if (this.isEmpty) return undefined
+    if (this.isEmpty || kind.isCounted) return undefined
     return this.all.find((hold) => hold.owner === owner && hold.kind.isShared !== kind.isShared)
   }
 

@@ -119,7 +119,8 @@ export class Holds extends HoldSet {
   begin(hold: Hold): void {
     // Its time may have run out just now.
     if (!hold.live) return
-    if (!this.isEmpty) {
+    // Permits may be many, and end none of each other.
+    if (!this.isEmpty && !hold.kind.isCounted) {
       for (const other of this.notBeside(hold)) {
         other.lose('gone', 'the server gave the lock to another owner')
       }

@@ -16,11 +16,16 @@ export type Renewal = Pick<LockServer, 'renew' | 'groups'>
 
 /** The lock that they are about, and the verbs that the place has for every lock. */
 interface LockThere {
+  /** As it was given to `getLock`. */
+  readonly name: string
   readonly rawName: string
   readonly remote: RemoteLock
   /** Those of this client who want it, and who of them is next to ask. */
   readonly waiters: {
-    readonly first: { readonly request: { readonly kind: HoldKind } } | undefined
+    readonly isEmpty: boolean
+    readonly first:
+      | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
+      | undefined
   }
 }
 

@@ -9,28 +9,35 @@ import { release } from './release.ts'
 import { leasesOf } from './services.ts'
 
 /** A lease of one lock of this client. */
-class LocalLease extends Lease {
+export class LocalLease extends Lease {
   readonly #lock: LocalLock
   readonly #watched: boolean
 
+  /** @internal */
   constructor(lock: LocalLock, hold: Hold, { scoped, askedAt, watched }: AcquireRequest) {
     super(hold, scoped, askedAt)
     this.#lock = lock
     this.#watched = watched
   }
 
-  undo(): Promise<boolean> {
+  /** @internal */
+  protected undo(): Promise<boolean> {
     return release(this.#lock, this.hold, this.#watched)
   }
 
-  lengthen(leaseMs: number): Promise<void> {
+  /** @internal */
+  protected lengthen(leaseMs: number): Promise<void> {
     const lock = this.#lock
     assertNotLonger(lock.services, this.name, checkedLeaseMs(leaseMs, '`leaseMs`'))
     return extend(lock, this.hold, leaseMs)
   }
 }
 
-/** The lease of a request that has the lock; `unlock()` finds it under its holder. */
+/**
+ * The lease of a request that has the lock; `unlock()` finds it under its holder.
+ *
+ * @internal
+ */
 export function newLease(lock: LocalLock, hold: Hold, request: AcquireRequest): Lease {
   const lease = new LocalLease(lock, hold, request)
   const kept = leasesOf(lock.services, request.kind).add(request.holder, lock.rawName, lease)

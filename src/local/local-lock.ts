@@ -59,7 +59,7 @@ export class LocalLock extends Linked<LocalLock> {
   // What follows is made when it is needed: many locks are held, and few of them waited for.
   #releases: ReleaseListener | undefined
   /** Those of kinds that have verbs of their own. */
-  #verbs: Map<RemoteKind, KindVerbs> | undefined
+  #verbs: WeakMap<RemoteKind, KindVerbs> | undefined
   #health: ServerHealth | undefined
 
   constructor(name: string, rawName: string, services: Services, host: Host) {
@@ -90,7 +90,7 @@ export class LocalLock extends Linked<LocalLock> {
   remoteOf(one: Pick<Hold, 'kind'>): KindVerbs {
     const kind = kindOf(one)
     if (kind.newVerbs === undefined) return this.remote
-    this.#verbs ??= new Map()
+    this.#verbs ??= new WeakMap()
     let verbs = this.#verbs.get(kind)
     if (verbs === undefined) {
       verbs = kind.newVerbs(this)

@@ -127,7 +127,7 @@ export class LocalLocks {
   }
 }
 
-function closedError(lockName?: string): ClosedError {
+export function closedError(lockName?: string): ClosedError {
   return new ClosedError(
     'This Holdfast client was closed: nothing waits or is held by it any more. Make a new one.',
     lockName,

@@ -100,7 +100,8 @@ export class FreeRequest extends ReleaseRequest {
     const { holds, handOverBudget, listeners } = lock
     ended(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
-    handOverBudget.released((freed?.listeners ?? 0) - listeners)
+    // Whose turn it is with permits is known at their place, and nobody has to step back.
+    handOverBudget.released(hold.kind.isCounted ? 0 : (freed?.listeners ?? 0) - listeners)
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
     const wasHeld = holds.left(hold, freed !== null || this.mayBeDone)

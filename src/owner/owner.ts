@@ -45,6 +45,16 @@ export class Owner extends Holder {
   }
 
   /**
+   * Whether that is the name of one of its attempts.
+   *
+   * @internal
+   */
+  isNamed(wireOwner: string): boolean {
+    const first = `${this.clientId}:${this.id}`
+    return wireOwner === first || wireOwner.startsWith(`${first}/`)
+  }
+
+  /**
    * Whether it is about to have that lock together with others.
    *
    * @internal

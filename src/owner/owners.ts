@@ -9,8 +9,9 @@ export class Owners {
     this.clientId = clientId
   }
 
-  next(): Owner {
+  /** @param suffix what its name is to tell beside the number: no `/`, `:` or space is in it */
+  next(suffix = ''): Owner {
     this.#made += 1
-    return new Owner(this.clientId, String(this.#made))
+    return new Owner(this.clientId, `${this.#made}${suffix}`)
   }
 }

@@ -41,6 +41,10 @@ export interface Held {
   readonly ttlMs: number
   /** Set where the server was not asked. */
   readonly unasked?: true
+  /** Why it will never be granted, where that is known. */
+  readonly never?: Error
+  /** Where this client has a place among those who wait: since when, as the server tells time. */
+  readonly since?: string
   /** Where some of several masters granted it, or may have, but no majority: its name is abandoned. */
   readonly split?: {
     /** How long to pause before asking again, in milliseconds; undefined when others have it. */
@@ -151,6 +155,31 @@ export interface WaitingClient {
    * write, before all others.
    */
   readonly waitedMs: number | null
+}
+
+/** A count-down latch as the server sees it. */
+export interface LatchFacts {
+  /** What is left to be counted down; 0 where the latch is open: counted down, deleted, or never set. */
+  readonly count: number
+  /** How many clients have somebody who awaits it, at least. */
+  readonly waiters: number
+}
+
+/** A semaphore as the server sees it. */
+export interface SemaphoreFacts {
+  /** How many permits are available; below 0 where fewer were set than are taken. */
+  readonly available: number
+  /** The clients in which somebody waits for permits, the next one first, and no more than 1,000. */
+  readonly waiting: readonly WaitingForPermits[]
+}
+
+/** A client in which somebody waits for permits. */
+export interface WaitingForPermits {
+  readonly client: string
+  /** Since when the first of them waits, by the clock of the server, in milliseconds. */
+  readonly waitedMs: number
+  /** How many permits that one wants. */
+  readonly permits: number
 }
 
 /** Of that, who has the lock. */

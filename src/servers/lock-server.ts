@@ -10,10 +10,14 @@ import type {
   SeenHold,
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
+import type { ElectionChannel } from './election-channel.ts'
 import type { FairServer } from './fair-server.ts'
+import type { RemoteLatch } from './latch-server.ts'
+import type { PermitServer } from './permit-server.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
+import type { SemaphoreServer } from './semaphore-server.ts'
 import type { Subscription } from './subscription.ts'
 
 export type { Attempt, Ending, Reentry } from './requests.ts'
@@ -52,6 +56,18 @@ export interface LockServer {
   fairFor?(clientId: string, label: string): FairServer
   /** The read-write locks there, as one client waits for them. Left out where there are none. */
   readWriteFor?(clientId: string): ReadWriteServer
+  /** One count-down latch there. Left out where there are none. */
+  latch?(rawName: string): RemoteLatch
+  /** Where it is told who leads, of the lock of an election. Left out where there are no fair locks. */
+  electionChannel?(rawName: string): ElectionChannel
+  /**
+   * The semaphores there, as one client waits for them. Left out where there are none.
+   *
+   * @param outageMs for how long a request is sent again, in milliseconds
+   */
+  semaphoresFor?(clientId: string, outageMs: number): SemaphoreServer
+  /** The semaphores there whose permits have leases, as one client waits for them. Left out where there are none. */
+  permitsFor?(clientId: string): PermitServer
   /** Why it cannot be a vote among several, in words that follow the name of a lock; null when it can. */
   readonly whyNoVote: string | null
   /** How long after its deadline a request may still run, in milliseconds. */

@@ -4,25 +4,31 @@ import { InvalidArgumentError, show } from '../errors.ts'
  * The raw name of a lock: what a place knows it by, and makes the names of all that belongs to it from.
  *
  * @param clustered whether they have to share a slot
+ * @param thing what it is the name of
  */
-export function rawNameOf(name: unknown, keyPrefix: string, clustered: boolean): string {
+export function rawNameOf(
+  name: unknown,
+  keyPrefix: string,
+  clustered: boolean,
+  thing = 'lock',
+): string {
   if (typeof name !== 'string' || name === '') {
     throw new InvalidArgumentError(
-      `The name of a lock must be a non-empty string; got ${show(name)}.`,
+      `The name of a ${thing} must be a non-empty string; got ${show(name)}.`,
     )
   }
   const rawName = keyPrefix + name
   const open = rawName.indexOf('{')
   if (open !== -1 && rawName.indexOf('}', open) <= open + 1) {
     throw new InvalidArgumentError(
-      `The lock name ${show(rawName)} has a broken {tag}: after "{" there must be a tag and "}", ` +
-        'or the keys of the lock would not share a cluster slot.',
+      `The ${thing} name ${show(rawName)} has a broken {tag}: after "{" there must be a tag and "}", ` +
+        `or the keys of the ${thing} would not share a cluster slot.`,
       name,
     )
   }
   if (clustered && open === -1 && rawName.includes('}')) {
     throw new InvalidArgumentError(
-      `The lock name ${show(rawName)} has "}" without "{": in a cluster its keys would be in two slots, ` +
+      `The ${thing} name ${show(rawName)} has "}" without "{": in a cluster its keys would be in two slots, ` +
         'for the others are named "…:{name}", whose tag would end there. Put a {tag} before it, or ' +
         'take another name.',
       name,
@@ -30,7 +36,7 @@ export function rawNameOf(name: unknown, keyPrefix: string, clustered: boolean):
   }
   if (Buffer.from(rawName).toString() !== rawName) {
     throw new InvalidArgumentError(
-      `The lock name ${show(rawName)} has half of a surrogate pair; in UTF-8 it would be another name.`,
+      `The ${thing} name ${show(rawName)} has half of a surrogate pair; in UTF-8 it would be another name.`,
       name,
     )
   }

@@ -2,9 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import {
   ClosedError,
   InvalidArgumentError,
+  OF_LOCK,
   RedisRefusedError,
   UnsupportedServerError,
   unavailableError,
+  type Words,
 } from '../errors.ts'
 import { CallFailure, OddAnswer } from '../servers/call-failure.ts'
 import type { ResponseTime } from './response-time.ts'
@@ -31,14 +33,19 @@ const LEAST_CALL_MS = 20
 export class RetryBudget {
   readonly #lockName: string
   readonly #limits: Limits
+  readonly #words: Words
   #health: ServerHealth | undefined
   readonly #startedAt = performance.now()
 
-  /** @param health what it shares with others; left out when it is alone */
-  constructor(lockName: string, limits: Limits, health?: ServerHealth) {
+  /**
+   * @param health what it shares with others; left out when it is alone
+   * @param words of what the name is
+   */
+  constructor(lockName: string, limits: Limits, health?: ServerHealth, words = OF_LOCK) {
     this.#lockName = lockName
     this.#limits = limits
     this.#health = health
+    this.#words = words
   }
 
   get health(): ServerHealth {
@@ -124,7 +131,7 @@ export class RetryBudget {
     const own = this.#failure
     const failure = own ?? this.#limits.whyDown()
     const forMs = Math.round(own === undefined ? this.health.silentMs : this.#failingMs)
-    const lock = `Lock "${this.#lockName}": ${what}`
+    const lock = `${this.#words.noun} "${this.#lockName}": ${what}`
     if (failure?.kind === 'misused') {
       return new InvalidArgumentError(`${lock}: ${failure.message}.`, this.#lockName)
     }
@@ -137,7 +144,7 @@ export class RetryBudget {
       const said = why.startsWith('no majority')
         ? `for ${forMs} ms ${why}`
         : `Redis gave no answer${failure instanceof OddAnswer ? ' of use' : ''} for ${forMs} ms (${why})`
-      return unavailableError(this.#lockName, what, said, causeOf(failure))
+      return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words)
     }
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)

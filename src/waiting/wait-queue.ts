@@ -29,7 +29,8 @@ export class WaitQueue {
     if (this.#queue.size < 2) return true
     const { kind } = waiter.request
     for (const one of this.#queue) {
-      if (one !== waiter && !one.contending && one.request.kind === kind) return false
+      const isOfKind = kind.isCounted || one.request.kind === kind
+      if (isOfKind && one !== waiter && !one.contending) return false
     }
     return true
   }

@@ -5,6 +5,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import type { ClientOptions } from '../support/worlds.ts'
 import { type Java, type JavaClient, JavaLock, startJava } from './support/java.ts'
+import { JavaPermitExpirableSemaphore, JavaSemaphore } from './support/java-semaphores.ts'
 import { isQuiet, staysPending } from './support/pending.ts'
 import { ours } from './support/stage.ts'
 
@@ -42,8 +43,12 @@ function nodeClient(options: ClientOptions = {}): Holdfast {
 }
 
 /** Resolves when somebody listens for a release, on a channel of that kind, on any node. */
-async function somebodyListens(kind: 'NUMSUB' | 'SHARDNUMSUB', name = lockName()): Promise<void> {
-  const channel = `redisson_lock__channel:${name.includes('{') ? name : `{${name}}`}`
+async function somebodyListens(
+  kind: 'NUMSUB' | 'SHARDNUMSUB',
+  name = lockName(),
+  prefix = 'redisson_lock__channel',
+): Promise<void> {
+  const channel = `${prefix}:${name.includes('{') ? name : `{${name}}`}`
   await eventually(async () => {
     const counts = cluster.masters.map(async ({ admin }) => {
       const reply = (await admin.call('PUBSUB', kind, channel)) as unknown[]
@@ -178,6 +183,66 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
     await Promise.all(tasks)
   })
 })
+
+describe.each(ways)(
+  'semaphores of Redisson in a cluster, with $way',
+  ({ sharded, options, counts }) => {
+    let javaClient: JavaClient
+    beforeAll(async () => {
+      javaClient = await java.client({ port: cluster.masters[0]?.port ?? 0, sharded })
+    })
+
+    // A semaphore stays where it is made.
+    beforeEach(() => {
+      atEnd(() => cluster.flush(), { beforeCheck: true })
+    })
+
+    const listens = (name: string) => somebodyListens(counts, name, 'redisson_sc')
+    const names = () => Array.from({ length: 2 }, (_, i) => `${lockName()}-${i}`)
+
+    test('RSemaphore and getSemaphore wake each other', async () => {
+      const client = nodeClient(options)
+      for (const name of names()) {
+        const [there, here] = [new JavaSemaphore(javaClient, name, name), client.getSemaphore(name)]
+        await here.trySetPermits(0)
+        const inJava = there.acquire()
+        await listens(name)
+        await isQuiet(() => calls('evalsha'))
+        // It would sleep for ever.
+        await here.release()
+        await inJava
+        const waiting = here.acquire()
+        await listens(name)
+        await there.release()
+        await waiting
+        expect(await there.availablePermits()).toBe(0)
+      }
+    })
+
+    test('RPermitExpirableSemaphore and getPermitExpirableSemaphore do', async () => {
+      const client = nodeClient(options)
+      for (const name of names()) {
+        const there = new JavaPermitExpirableSemaphore(javaClient, name, name)
+        const here = client.getPermitExpirableSemaphore(name)
+        await here.trySetPermits(1)
+        const permit = await here.acquire()
+        const inJava = there.acquire(1, 30_000)
+        await listens(name)
+        await isQuiet(() => calls('evalsha'))
+        const start = performance.now()
+        await permit.release()
+        const ids = await inJava
+        // It would sleep for as long as the lease that it saw.
+        expect(since(start)).toBeLessThan(2 * SOON_MS)
+        const waiting = here.acquire()
+        await listens(name)
+        await there.releaseAll(ids)
+        await (await waiting).release()
+        expect(await there.availablePermits()).toBe(1)
+      }
+    })
+  },
+)
 
 describe('RLock in a cluster, with sharded channels on one side only', () => {
   const odd = async (sharded: 'AUTO' | 'OFF', options: ClientOptions) => {

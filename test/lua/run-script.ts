@@ -39,11 +39,24 @@ const KEYS: Record<string, string> = {
   writers: 'holdfast_writers:{it}',
   alive: 'holdfast_alive:{it}',
   phase: 'holdfast_phase:{it}',
+  latch: LOCK,
+  round: 'holdfast_round:{it}',
+  pool: LOCK,
+  timeouts: '{it}:timeout',
+  request: 'holdfast_request:{it}:r',
 }
 
-/** Runs a script with its arguments by name, as its header declares them; the last may be left out. */
-export function run(script: Script, args: Arguments): Promise<unknown> {
-  const keys = script.keys.map((name) => KEYS[name] as string)
+/**
+ * Runs a script with its arguments by name, as its header declares them; the last may be left out.
+ *
+ * @param others keys that are not the same in all tests
+ */
+export function run(
+  script: Script,
+  args: Arguments,
+  others: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
+  const keys = script.keys.map((name) => others[name] ?? (KEYS[name] as string))
   const given = script.args.findLastIndex((name) => args[name] !== undefined) + 1
   const values = script.args.slice(0, given).map((name) => {
     const value = args[name]

@@ -2,10 +2,14 @@ import { connection } from './connection.mjs'
 import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
+import { latch } from './latch.mjs'
+import { leader } from './leader.mjs'
 import { leases } from './leases.mjs'
+import { permits } from './permits.mjs'
 import { quorum } from './quorum.mjs'
 import { readWrite } from './read-write.mjs'
 import { scripts } from './scripts.mjs'
+import { semaphore } from './semaphore.mjs'
 import { several } from './several.mjs'
 import { tokens } from './tokens.mjs'
 import { unknown } from './unknown.mjs'
@@ -17,6 +21,7 @@ const areas = {
   leases,
   waiting,
   fair,
+  leader,
   'hand-over': handOver,
   'unknown-outcomes': unknown,
   quorum,
@@ -24,6 +29,9 @@ const areas = {
   frames,
   'several-locks': several,
   'read-write': readWrite,
+  latch,
+  semaphore,
+  permits,
 }
 
 /**

@@ -1,6 +1,6 @@
 // What a user writes; type-checked against the packed package, never run.
 
-import { Holdfast } from 'holdfast'
+import { Holdfast, type LeaderElection, type LeaderInfo, ResignedError, type Term } from 'holdfast'
 import { createMemoryServer, type MemoryServer } from 'holdfast/testing'
 import { Redis } from 'ioredis'
 
@@ -35,6 +35,19 @@ export async function work(): Promise<number> {
   await using lease = await lock.lock({ signal: AbortSignal.timeout(1_000) })
   await holdfast.close()
   return answer + lease.remaining()
+}
+
+export async function elect(signal: AbortSignal): Promise<string> {
+  const election: LeaderElection = holdfast.getLeaderElection('billing', { label: 'here' })
+  election.on('changed', (leader: LeaderInfo | null) => console.log(leader?.label, leader?.token))
+  // @ts-expect-error: there is no such event
+  election.on('elected', () => undefined)
+  const led: string = await election.lead(
+    async (term: Term) => (term.signal.reason instanceof ResignedError ? 'resigned' : 'done'),
+    { signal, again: true },
+  )
+  const handedOver: boolean = await election.resign()
+  return `${led} ${handedOver} ${(await election.inspect()).candidates[0]?.waitedMs}`
 }
 
 export async function inMemory(server: MemoryServer = createMemoryServer()): Promise<boolean> {

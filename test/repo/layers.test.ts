@@ -16,20 +16,34 @@ const places = [
   'servers/redis/thread',
   'servers/quorum',
 ]
-const kinds = ['locks/lock', 'locks/fair', 'locks/read-write', 'locks/multi', 'locks/red']
+const kinds = [
+  'locks/lock',
+  'locks/fair',
+  'locks/latch',
+  'locks/read-write',
+  'locks/multi',
+  'locks/red',
+  'locks/leader',
+  'locks/semaphore',
+]
 
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
   testing: ['holdfast', 'memory-client', 'servers/memory'],
   'memory-client': ['holdfast', 'servers/memory'],
-  holdfast: [...kinds, ...engine, 'places', 'eventemitter3', 'nanoid'],
+  holdfast: ['one-server', ...kinds, ...engine, 'places', 'eventemitter3', 'nanoid'],
+  'one-server': [...kinds, ...engine],
   places: ['local', 'servers', ...places],
   'locks/lock': engine,
   'locks/fair': ['locks/lock', ...engine],
+  'locks/latch': engine,
   'locks/read-write': ['locks/lock', ...engine],
   'locks/multi': ['locks/lock', ...engine],
   'locks/red': ['locks/lock', ...engine],
+  // On what users have: locks and their leases. It acquires and renews nothing by itself.
+  'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
+  'locks/semaphore': engine,
   local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
   lease: ['owner', 'kit'],

@@ -27,9 +27,9 @@ export interface Baseline {
 
 /**
  * A counter of fencing tokens, whom a master of several noted as forced, and what Redisson remembers of
- * an unlock, if it has a TTL.
+ * an unlock, or we of a request that counts once, if it has a TTL.
  */
-const OUTLIVES_ITS_LOCK = /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_forced)\b/
+const OUTLIVES_ITS_LOCK = /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_(forced|request))\b/
 /** One master of several remembers for good since when it votes. */
 const STAYS = 'holdfast_birth'
 /** The channel on which Sentinels greet each other. */

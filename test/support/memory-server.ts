@@ -2,7 +2,13 @@ import type { Redis } from 'ioredis'
 import type { LockRecord } from '../../src/servers/memory/lock-record.ts'
 import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
 import { isWriter } from '../../src/servers/memory/read-write-record.ts'
-import { INBOX, lockKeys, queueKeys, readWriteKeys } from '../../src/servers/redis/keys.ts'
+import {
+  INBOX,
+  latchKeys,
+  lockKeys,
+  queueKeys,
+  readWriteKeys,
+} from '../../src/servers/redis/keys.ts'
 import { atEnd } from './lifetime.ts'
 import type { WorldServer } from './masters.ts'
 import { runningServers, type WatchedServer } from './redis-server.ts'
@@ -124,6 +130,7 @@ class MemoryAdmin {
     return [
       ...this.#server.releases.names.map((rawName) => lockKeys(rawName).channel),
       ...this.#server.readWriteReleases.names.map((rawName) => readWriteKeys(rawName).channel),
+      ...this.#server.latchMessages.names.map((rawName) => latchKeys(rawName, false).channel),
       ...this.#server.grants.names.map((client) => INBOX + client),
     ]
   }
@@ -172,6 +179,12 @@ class MemoryAdmin {
           record.counter = null
         }
         all.set(counter, this.#key(record, record.counter, forget))
+      }
+      if (record.latch !== null) {
+        const open = () => {
+          record.latch = null
+        }
+        all.set(lock, this.#key(record, { endsAt: Infinity }, open))
       }
       const hidden = { endsAt: this.#server.now + 1 }
       this.#addReadWrite(record, all, hidden)

@@ -5,6 +5,13 @@ export {
   release as releaseFair,
 } from '../../src/servers/redis/scripts/fair.generated.ts'
 export {
+  countDown,
+  deleteCount,
+  inspect as inspectLatch,
+  look as lookAtLatch,
+  setCount,
+} from '../../src/servers/redis/scripts/latch.generated.ts'
+export {
   acquire,
   acquireAll,
   batch,
@@ -15,6 +22,13 @@ export {
   release,
   renew,
 } from '../../src/servers/redis/scripts/lock.generated.ts'
+export {
+  acquire as acquirePermits,
+  inspect as inspectPermits,
+  release as releasePermits,
+  renew as renewPermits,
+  set as setPermits,
+} from '../../src/servers/redis/scripts/permits.generated.ts'
 export { agree, enrol, restore, vote } from '../../src/servers/redis/scripts/quorum.generated.ts'
 export {
   acquireRead,
@@ -22,3 +36,11 @@ export {
   release as releaseReadWrite,
   renew as renewReadWrite,
 } from '../../src/servers/redis/scripts/read-write.generated.ts'
+export {
+  acquire as acquireSemaphore,
+  giveBack as giveBackSemaphore,
+  inspect as inspectSemaphore,
+  leave as leaveSemaphore,
+  release as releaseSemaphore,
+  set as setSemaphore,
+} from '../../src/servers/redis/scripts/semaphore.generated.ts'

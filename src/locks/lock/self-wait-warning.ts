@@ -1,10 +1,26 @@
+import type { HoldKind } from '../../lease/hold-kind.ts'
 import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { OneLock } from './one-lock.ts'
 
 const AFTER_MS = 500
 
 const warned = new WeakSet<object>()
+
+/** What of a lock object tells whether it waits for itself. */
+interface LockObject {
+  readonly name: string
+  readonly rawName: string
+  readonly kind: HoldKind
+  readonly registry: {
+    newOwner(): Owner
+    find(rawName: string):
+      | {
+          holder(kind: HoldKind, isMeant: (owner: Owner) => boolean): Owner | undefined
+          isHeldBy(owner: Owner): boolean
+        }
+      | undefined
+  }
+}
 
 /** Who seems to wait for itself. */
 export interface SelfWait {
@@ -17,7 +33,7 @@ export interface SelfWait {
 }
 
 /** An owner for one acquisition by that lock object, which is nobody else's. */
-export function alone(lock: OneLock): Owner {
+export function alone(lock: LockObject): Owner {
   const owner = lock.registry.newOwner()
   owner.madeBy = lock
   owner.madeIn = innermostFrame()
@@ -29,7 +45,7 @@ export function alone(lock: OneLock): Owner {
  *
  * @param about the lock object that was called: this one, or that of several
  */
-export function ownSelfWait(lock: OneLock, about: object): SelfWait | undefined {
+export function ownSelfWait(lock: LockObject, about: object): SelfWait | undefined {
   const { name, rawName, registry, kind } = lock
   // One that is taken together with others may yet be let go for want of them.
   const isMeant = (owner: Owner) => owner.madeBy === lock && !owner.isGathering(rawName)
@@ -44,7 +60,12 @@ export function ownSelfWait(lock: OneLock, about: object): SelfWait | undefined 
 }
 
 /** Whether such an owner, made in a frame that is around here too, has this lock. */
-export function selfWaitInFrame({ name, rawName, registry, kind }: OneLock): SelfWait | undefined {
+export function selfWaitInFrame({
+  name,
+  rawName,
+  registry,
+  kind,
+}: LockObject): SelfWait | undefined {
   if (innermostFrame() === undefined) return undefined
   const isMeant = ({ madeIn }: Owner) => madeIn !== undefined && isInside(madeIn)
   const holder = registry.find(rawName)?.holder(kind, isMeant)

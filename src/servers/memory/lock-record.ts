@@ -2,6 +2,7 @@ import { clientOf, type QueueEntry } from '../answers.ts'
 import { leftMs, timeUs } from './moments.ts'
 import { QueueRecord } from './queue-record.ts'
 import { ReadWriteRecord } from './read-write-record.ts'
+import { SemaphoreRecord } from './semaphore-record.ts'
 
 /** Who holds a lock. */
 interface Holder {
@@ -17,8 +18,11 @@ export class LockRecord {
   holder: Holder | null = null
   /** The last token that was issued, and until when it is remembered. */
   counter: { readonly token: number; endsAt: number } | null = null
+  /** Where it is a count-down latch that is not open: what is left, and which round it is. */
+  latch: { count: number; readonly round: string } | null = null
   #queue: QueueRecord | undefined
   #readWrite: ReadWriteRecord | undefined
+  #semaphore: SemaphoreRecord | undefined
 
   constructor(rawName: string) {
     this.rawName = rawName
@@ -40,17 +44,29 @@ export class LockRecord {
     return this.#readWrite !== undefined && this.#readWrite.mode !== null
   }
 
+  /** How many permits it has as a semaphore, while nobody has it as a lock. */
+  get semaphore(): SemaphoreRecord {
+    this.#semaphore ??= new SemaphoreRecord()
+    return this.#semaphore
+  }
+
+  get isSemaphore(): boolean {
+    return this.#semaphore?.isSet ?? false
+  }
+
   /** Forgets what has run out. */
   expire(now: number): void {
     if (this.holder !== null && now > this.holder.endsAt) this.holder = null
     if (this.counter !== null && now > this.counter.endsAt) this.counter = null
     this.#queue?.expire(now)
     this.#readWrite?.expire(now)
+    this.#semaphore?.expire(now)
   }
 
   get isForgotten(): boolean {
-    if (this.holder !== null || this.counter !== null) return false
-    return (this.#queue?.isForgotten ?? true) && (this.#readWrite?.isForgotten ?? true)
+    if (this.holder !== null || this.counter !== null || this.latch !== null) return false
+    const parts = [this.#queue, this.#readWrite, this.#semaphore]
+    return parts.every((part) => part?.isForgotten ?? true)
   }
 
   heldBy(owner: string): Holder | null {

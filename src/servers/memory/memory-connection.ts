@@ -1,16 +1,23 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
+import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
+import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
+import type { PermitServer } from '../permit-server.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
+import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import type { Channels } from './channels.ts'
 import { later } from './later.ts'
 import { MemoryFairServer } from './memory-fair-server.ts'
+import { MemoryLatch } from './memory-latch.ts'
 import { MemoryLock } from './memory-lock.ts'
+import { MemoryPermitServer } from './memory-permit-server.ts'
 import { MemoryReadWriteServer } from './memory-read-write-server.ts'
+import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
 import type { MemoryServer } from './memory-server.ts'
 
 /**
@@ -28,6 +35,7 @@ export class MemoryConnection implements LockServer {
   /** No answer of it takes any time. */
   readonly pendingReleases = new PendingReleases(0)
   readonly #onUp = new Set<() => void>()
+  #semaphores: MemorySemaphoreServer | undefined
   #connected = false
   #closed: CallFailure | undefined
 
@@ -67,6 +75,28 @@ export class MemoryConnection implements LockServer {
 
   readWriteFor(clientId: string): ReadWriteServer {
     return new MemoryReadWriteServer(this, clientId)
+  }
+
+  latch(rawName: string): RemoteLatch {
+    return new MemoryLatch(this, rawName)
+  }
+
+  electionChannel(rawName: string): ElectionChannel {
+    const { elections } = this.server
+    return {
+      announce: (token) => this.request(() => elections.publish(rawName, String(token))),
+      listen: (onWake) => this.listen(elections, rawName, onWake),
+    }
+  }
+
+  permitsFor(clientId: string): PermitServer {
+    return new MemoryPermitServer(this, clientId)
+  }
+
+  /** The only ones of this connection. */
+  semaphoresFor(clientId: string, outageMs: number): SemaphoreServer {
+    this.#semaphores ??= new MemorySemaphoreServer(this, clientId, outageMs)
+    return this.#semaphores
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {
@@ -122,8 +152,9 @@ export class MemoryConnection implements LockServer {
     this.server.join(this)
   }
 
-  quiet(): Promise<void> {
-    return this.pendingReleases.quiet()
+  async quiet(): Promise<void> {
+    await this.pendingReleases.quiet()
+    this.#semaphores?.quiet()
   }
 
   close(): void {

@@ -13,7 +13,7 @@ import { replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { FairGrants } from './fair-grants.ts'
-import { refuseReadWrite, whyNoPlainLock } from './kind-of-lock.ts'
+import { onlyLocks, refuseReadWrite, whyNoPlainLock } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 import { timeUs } from './moments.ts'
 
@@ -110,7 +110,7 @@ export class MemoryFairServer implements FairServer {
   #release(rawName: string, owner: string, token: number | ''): Promise<Released> {
     return this.#connection.request((now) => {
       const { record, grants } = this.#at(rawName, now)
-      const { queue } = record
+      const { queue } = onlyLocks(record)
       if (token === '') {
         queue.remove(owner)
         if (queue.size === 0) queue.dropMarks()

@@ -14,7 +14,7 @@ import type { PendingReleases } from '../pending-releases.ts'
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
-import { refuseReadWrite } from './kind-of-lock.ts'
+import { onlyLocks, refuseReadWrite } from './kind-of-lock.ts'
 import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
 
@@ -85,7 +85,7 @@ export class MemoryLock implements RemoteLock {
   release({ owner, holds, token }: Ending, reply: Reply<Released>): void {
     const { server } = this.#connection
     const released = this.#connection.request((now): Released => {
-      const record = server.record(this.#rawName, now)
+      const record = onlyLocks(server.record(this.#rawName, now))
       const hold = record.heldBy(owner)
       if (hold === null || (token !== '' && record.lastToken > token)) return GONE
       if (holds === 0) return { kind: 'freed', listeners: server.free(record) }

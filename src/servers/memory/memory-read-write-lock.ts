@@ -10,7 +10,7 @@ import {
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
-import { refuseOthers } from './kind-of-lock.ts'
+import { onlyLocks, refuseOthers } from './kind-of-lock.ts'
 import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
 import { timeUs } from './moments.ts'
@@ -123,7 +123,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
 
   release({ owner, holds, token }: Ending, isLast: boolean, reply: Reply<Released>): void {
     this.#reply(reply, (record, now): Released => {
-      const { readWrite } = record
+      const { readWrite } = onlyLocks(record)
       const { mode } = readWrite
       const { readWriteReleases } = this.#connection.server
       const tell = (message: string) => readWriteReleases.publish(this.#rawName, message)

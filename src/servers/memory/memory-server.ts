@@ -40,8 +40,15 @@ export class MemoryServer {
   readonly releases = new Channels<string>()
   /** The same of read-write locks. */
   readonly readWriteReleases = new Channels<string>()
+  /** What is told to those who await latches, by their raw names. */
+  readonly latchMessages = new Channels<string>()
+  #rounds = 0
+  /** The clients that are next for permits, by the raw names of the semaphores. */
+  readonly tickets = new Channels<string>()
   /** Grants in turn, by the ids of the clients. */
   readonly grants = new Channels<FairGrant>()
+  /** Who begins to lead, by the raw names of the locks of elections. */
+  readonly elections = new Channels<string>()
 
   /** @param now its clock: the time in milliseconds since the epoch */
   constructor(now = () => Date.now()) {
@@ -86,6 +93,12 @@ export class MemoryServer {
     return floor
   }
 
+  /** What no round of a latch had before. */
+  nextRound(): string {
+    this.#rounds += 1
+    return String(this.#rounds)
+  }
+
   /** Frees the lock, and tells those who listen. */
   free(record: LockRecord): number {
     record.holder = null
@@ -123,7 +136,10 @@ export class MemoryServer {
     for (const connection of [...this.#connections]) connection.lookAgain()
     this.releases.callAll()
     this.readWriteReleases.callAll()
+    this.latchMessages.callAll()
+    this.tickets.callAll()
     this.grants.callAll()
+    this.elections.callAll()
   }
 
   join(connection: Connected): void {
@@ -134,7 +150,10 @@ export class MemoryServer {
     this.#connections.delete(connection)
     this.releases.leave(connection)
     this.readWriteReleases.leave(connection)
+    this.latchMessages.leave(connection)
+    this.tickets.leave(connection)
     this.grants.leave(connection)
+    this.elections.leave(connection)
   }
 
   /** How many connections are open. */

@@ -60,9 +60,59 @@ export function readWriteKeys(rawName: string) {
   }
 }
 
+/**
+ * The names of a count-down latch. Redisson puts braces around the whole name of its channel also where that has a
+ * `{tag}`: in a cluster the channel is in another slot then, and its own scripts fail; ours is not.
+ */
+export function latchKeys(rawName: string, clustered: boolean) {
+  const round = derived('holdfast_round', rawName)
+  const channel = 'redisson_countdownlatch__channel__'
+  return {
+    both: [rawName, round],
+    channel:
+      clustered && rawName.includes('{') ? `${channel}:${rawName}` : `${channel}{${rawName}}`,
+    /** Where it is kept what a request came to. */
+    request: (id: string) => `${derived('holdfast_request', rawName)}:${id}`,
+  }
+}
+
+/** Who waits for permits, and what they are told: each client on `tickets`, those of Redisson on `channel`. */
+export function waitingKeys(rawName: string) {
+  return {
+    queue: derived('holdfast_permit_queue', rawName),
+    alive: derived('holdfast_permit_waiters', rawName),
+    channel: derived('redisson_sc', rawName),
+    tickets: derived('holdfast_tickets', rawName),
+  }
+}
+
+/** What a semaphore remembers of a request, by the name of it. */
+export function requestKey(rawName: string, id: string): string {
+  return `${derived('holdfast_request', rawName)}:${id}`
+}
+
+/** A semaphore whose permits have leases. */
+export function permitKeys(rawName: string) {
+  const { counter } = lockKeys(rawName)
+  const waiting = waitingKeys(rawName)
+  const { queue, alive } = waiting
+  const timeouts = `${rawName.includes('{') ? rawName : `{${rawName}}`}:timeout`
+  return {
+    ...waiting,
+    both: [timeouts, counter],
+    four: [rawName, timeouts, queue, alive],
+    five: [rawName, timeouts, counter, queue, alive],
+  }
+}
+
 /** Where one master of several notes from whom the lock was taken by force. */
 export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)
+}
+
+/** Where the leader of an election tells that it leads. */
+export function electionChannelOf(rawName: string): string {
+  return derived('holdfast_election', rawName)
 }
 
 /** The key that tells since when a master of several may vote, and as which process of the server. */

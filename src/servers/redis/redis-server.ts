@@ -1,9 +1,13 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
+import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
+import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
+import type { PermitServer } from '../permit-server.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
+import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import { groupBySlot, orderBySlot, slotOf } from './cluster-slot.ts'
@@ -11,11 +15,14 @@ import { Connection } from './connection/connection.ts'
 import { isClient, isCluster, type RedisSource } from './connection/open-client.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
 import { RedisFairServer } from './fair-commands.ts'
-import type { LockKeys } from './keys.ts'
+import { electionChannelOf, type LockKeys } from './keys.ts'
+import { RedisLatch } from './latch-commands.ts'
+import { RedisPermitServer } from './permit-commands.ts'
 import { RedisReadWriteServer } from './read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
 import { renew } from './renew.ts'
 import { ScriptRunner } from './script-runner.ts'
+import { RedisSemaphoreServer } from './semaphore-commands.ts'
 import { ServerClock } from './server-clock.ts'
 import { ServerId } from './server-id.ts'
 
@@ -29,6 +36,7 @@ export class RedisServer implements LockServer {
   readonly #timeoutMs: number
   /** By slot: what one node of a cluster does not answer holds up nothing at the others. */
   readonly #pendingReleases = new Map<number, PendingReleases>()
+  #semaphores: RedisSemaphoreServer | undefined
   readonly source: RedisSource
   readonly runner: ScriptRunner
 
@@ -97,6 +105,36 @@ export class RedisServer implements LockServer {
     return new RedisReadWriteServer(this, clientId)
   }
 
+  latch(rawName: string): RemoteLatch {
+    return new RedisLatch(this, rawName)
+  }
+
+  /** Where it is told who leads: as a release is told, in a cluster in the shard of the lock. */
+  electionChannel(rawName: string): ElectionChannel {
+    const channel = electionChannelOf(rawName)
+    return {
+      announce: (token, callMs) =>
+        this.#connection.call(callMs, (client) => {
+          const message = String(token)
+          return this.#connection.sharded
+            ? client.spublish(channel, message)
+            : client.publish(channel, message)
+        }),
+      listen: (onWake) => this.#subscriptions.listen(channel, true, onWake),
+    }
+  }
+
+  /** The semaphores there whose permits have leases, as one client waits for them. */
+  permitsFor(clientId: string): PermitServer {
+    return new RedisPermitServer(this, clientId)
+  }
+
+  /** The semaphores there, as one client waits for them: the only one of this server. */
+  semaphoresFor(clientId: string, outageMs: number): SemaphoreServer {
+    this.#semaphores ??= new RedisSemaphoreServer(this, clientId, this.#timeoutMs, outageMs)
+    return this.#semaphores
+  }
+
   /** What is released in the background beside that lock. */
   pendingReleases(rawName: string): PendingReleases {
     const slot = this.#connection.clustered ? slotOf(rawName) : 0
@@ -163,10 +201,12 @@ export class RedisServer implements LockServer {
 
   async quiet(): Promise<void> {
     await Promise.all([...this.#pendingReleases.values()].map((pending) => pending.quiet()))
+    await this.#semaphores?.quiet()
   }
 
   close(): void {
     for (const pending of this.#pendingReleases.values()) pending.close()
+    this.#semaphores?.close()
     this.#subscriptions.close()
     this.#connection.close()
   }

@@ -33,6 +33,11 @@ export class ScriptRunner {
     return this.#connection.clustered
   }
 
+  /** What is known of the server's time. */
+  get clock(): ServerClock {
+    return this.#clock
+  }
+
   /** A command that is not of the locks. */
   raw<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
     return this.#connection.call(timeoutMs, send)

@@ -49,4 +49,9 @@ export class ServerClock {
     const tenths = Math.ceil((wayMs + this.#doubtMs + SLACK_MS) / 100)
     return atMs * 1_000 + Math.min(tenths, 999)
   }
+
+  /** The server's time in µs at that moment on `performance.now()`, at the latest; 0 if unknown. */
+  latestUs(at: number): number {
+    return Number.isNaN(this.#offsetMs) ? 0 : Math.ceil(this.#offsetMs + at + SLACK_MS) * 1_000
+  }
 }

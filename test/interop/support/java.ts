@@ -210,6 +210,41 @@ export class JavaLock {
   }
 }
 
+/** A count-down latch of Redisson's, in the hands of one thread. */
+export class JavaLatch {
+  readonly #java: Java
+  readonly #target: object
+
+  constructor(client: JavaClient, name: string, thread: string) {
+    this.#java = client.java
+    this.#target = { client: client.name, names: [name], thread }
+  }
+
+  trySetCount(count: number): Promise<boolean> {
+    return this.#ask('trySetCount', { count })
+  }
+
+  countDown(): Promise<void> {
+    return this.#ask('countDown')
+  }
+
+  getCount(): Promise<number> {
+    return this.#ask('getCount')
+  }
+
+  await(waitMs?: number): Promise<boolean> {
+    return this.#ask('await', { waitMs })
+  }
+
+  delete(): Promise<boolean> {
+    return this.#ask('deleteLatch')
+  }
+
+  #ask<T>(op: string, request: object = {}): Promise<T> {
+    return this.#java.ask(op, { ...this.#target, ...request })
+  }
+}
+
 /** Starts the JVM; it ends with the test or, when started outside of one, with the file. */
 export function startJava(): Java {
   const classPath = process.env.HOLDFAST_REDISSON_CLASSPATH

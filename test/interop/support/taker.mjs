@@ -1,4 +1,4 @@
-/** A Node process that takes a lock, or one side of a read-write lock, however long that lasts, and holds it. */
+/** A Node process that takes a lock, one side of a read-write lock, or a permit, however long that lasts, and holds it. */
 import { Holdfast } from 'holdfast'
 import { onMessage, tell } from '../../support/child.mjs'
 
@@ -6,6 +6,7 @@ const [port, name, leaseMs, side] = process.argv.slice(2)
 const redis = { host: '127.0.0.1', port: Number(port) }
 const holdfast = new Holdfast({ redis, leaseMs: Number(leaseMs) })
 onMessage(() => {})
-const lock = side === undefined ? holdfast.getLock(name) : holdfast.getReadWriteLock(name)[side]()
-await lock.lock()
+if (side === 'permit') await holdfast.getPermitExpirableSemaphore(name).acquire()
+else if (side !== undefined) await holdfast.getReadWriteLock(name)[side]().lock()
+else await holdfast.getLock(name).lock()
 tell('acquired')

@@ -1,8 +1,26 @@
 import { readdirSync } from 'node:fs'
-import { Holdfast, type HoldfastLock, type ReadWriteLock } from '../../../src/index.ts'
+import {
+  Holdfast,
+  type HoldfastLock,
+  type LeaderElection,
+  type PermitExpirableSemaphore,
+  type ReadWriteLock,
+  type Semaphore,
+} from '../../../src/index.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
 import { WAITING_MS } from '../../../src/servers/read-write-server.ts'
-import { INBOX, lockKeys, queueKeys, readWriteKeys } from '../../../src/servers/redis/keys.ts'
+import {
+  electionChannelOf,
+  INBOX,
+  latchKeys,
+  lockKeys,
+  permitKeys,
+  queueKeys,
+  readWriteKeys,
+  requestKey,
+  waitingKeys,
+} from '../../../src/servers/redis/keys.ts'
+import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
 import { resolveOptions } from '../../../src/settings.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startMasters } from '../../support/masters.ts'
@@ -54,6 +72,7 @@ describe('the page about options', () => {
 
   test('knows all kinds of options there are', () => {
     expect(forUsers.sort()).toEqual([
+      'AwaitOptions',
       'GetLockOptions',
       'HoldfastOptions',
       'LockOptions',
@@ -176,21 +195,29 @@ describe('the page about scripts', () => {
   })
 })
 
-describe('the page about lock and lease', () => {
-  const page = readPage('docs/reference/lock.md')
+describe('the pages about lock and lease, and about semaphores', () => {
+  const pages = ['docs/reference/lock.md', 'docs/reference/semaphores.md'].map(readPage)
+  const headings = pages.flatMap((page) => page.headings)
 
   test.each([
     ['Holdfast', 'src/holdfast.ts'],
     ['HoldfastLock', 'src/locks/lock/holdfast-lock.ts', 'src/locks/lock/base-lock.ts'],
     ['Lease', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
     ['ReadWriteLock', 'src/locks/read-write/read-write-lock.ts'],
+    ['CountDownLatch', 'src/locks/latch/count-down-latch.ts'],
+    ['LeaderElection', 'src/locks/leader/leader-election.ts'],
+    ['Term', 'src/locks/leader/term.ts'],
     ['MultiLock', 'src/locks/multi/multi-lock.ts', 'src/locks/lock/base-lock.ts'],
     ['MultiLease', 'src/locks/multi/multi-lease.ts', 'src/lease/base-lease.ts'],
+    ['PermitExpirableSemaphore', 'src/locks/semaphore/permit-expirable-semaphore.ts'],
+    ['Permit', 'src/locks/semaphore/permit.ts', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
+    ['Semaphore', 'src/locks/semaphore/semaphore.ts'],
   ])('has exactly the public members of %s', (name, ...files) => {
     const members = files.flatMap((file) => {
-      const [body = ''] = read(file)
+      const classes = read(file)
         .split(/^export (?:abstract )?class /m)
         .slice(1)
+      const body = classes.find((one) => one.startsWith(`${name} `)) ?? classes[0] ?? ''
       const isInternal = (at: number) =>
         /\/\*\*(?:(?!\*\/)[\s\S])*@internal\s+\*\/\s*$/.test(body.slice(0, at))
       return [
@@ -199,9 +226,7 @@ describe('the page about lock and lease', () => {
         member === 'constructor' || isInternal(index) ? [] : [member],
       )
     })
-    const section = page.headings.find(
-      ({ level, text }) => level === 2 && text.endsWith(`: ${name}`),
-    )
+    const section = headings.find(({ level, text }) => level === 2 && text.endsWith(`: ${name}`))
     const documented = [...(section?.body ?? '').matchAll(/^### `(\w+)`$/gm)].map(([, one]) => one)
     expect(members.length).toBeGreaterThan(3)
     expect(documented.sort()).toEqual([...new Set(members)].sort())
@@ -212,15 +237,52 @@ describe('the page about lock and lease', () => {
     ['one who queues', 'QueueEntry', 'A `QueueEntry`', 'HoldfastLock'],
     ['a read-write lock', 'ReadWriteFacts', '`ReadWriteFacts`', 'ReadWriteLock'],
     ['one who has it', 'ReadWriteHolder', 'A `ReadWriteHolder`', 'ReadWriteLock'],
+    ['a count-down latch', 'LatchFacts', '`LatchFacts`', 'CountDownLatch'],
     ['a client in which somebody waits', 'WaitingClient', 'A `WaitingClient`', 'ReadWriteLock'],
+    ['a semaphore', 'PermitFacts', '`PermitFacts`', 'PermitExpirableSemaphore'],
+    ['one permit', 'AcquiredPermit', 'An `AcquiredPermit`', 'PermitExpirableSemaphore'],
+    ['one who waits', 'WaitingForPermits', 'A `WaitingForPermits`', 'PermitExpirableSemaphore'],
+    ['one without leases', 'SemaphoreFacts', '`SemaphoreFacts`', 'Semaphore'],
   ])('has exactly the fields of %s', (_, declaration, introduction, name) => {
-    const ofName = page.headings.findIndex(({ text }) => text.endsWith(`: ${name}`))
-    const section = page.headings.slice(ofName).find(({ text }) => text === '`inspect`')?.body ?? ''
-    const facts = membersOf(read('src/servers/answers.ts'), declaration)
+    const ofName = headings.findIndex(({ text }) => text.endsWith(`: ${name}`))
+    const section = headings.slice(ofName).find(({ text }) => text === '`inspect`')?.body ?? ''
+    const source = ['src/servers/answers.ts', 'src/servers/permit-server.ts']
+      .map(read)
+      .find((text) => text.includes(`export interface ${declaration} `))
+    const facts = membersOf(source ?? '', declaration)
     expect(section).toContain(introduction)
     const rows = tableRows(section.slice(section.indexOf(introduction)))
     expect(rows.map((row) => ({ name: plain(row.field), type: plain(row.type) }))).toEqual(
       facts.map(({ name, type }) => ({ name, type })),
+    )
+  })
+})
+
+describe('what the page says of an election', () => {
+  const page = readPage('docs/reference/lock.md')
+  const ofElection = page.headings.findIndex(({ text }) => text.endsWith(': LeaderElection'))
+  const bodyOf = (heading: string) =>
+    page.headings.slice(ofElection).find(({ text }) => text === heading)?.body ?? ''
+
+  test.each([
+    ['LeaderInfo', 'a `LeaderInfo`', '`leader`'],
+    ['ElectionInfo', 'an `ElectionInfo`', '`inspect`'],
+    ['CandidateInfo', 'A `CandidateInfo`', '`inspect`'],
+  ])('has exactly the fields of %s', (declaration, introduction, heading) => {
+    const body = bodyOf(heading)
+    expect(body).toContain(introduction)
+    const rows = tableRows(body.slice(body.indexOf(introduction)))
+    const members = membersOf(read('src/locks/leader/election-info.ts'), declaration)
+    expect(rows.map((row) => ({ name: plain(row.field), type: plain(row.type) }))).toEqual(
+      members.map(({ name, type }) => ({ name, type })),
+    )
+  })
+
+  test('has exactly the options of lead()', () => {
+    const members = membersOf(read('src/locks/leader/leader-options.ts'), 'LeadOptions')
+    const rows = tableRows(bodyOf('`lead`'))
+    expect(rows.map((row) => ({ name: plain(row.option), type: plain(row.type) }))).toEqual(
+      members.map(({ name, type }) => ({ name, type })),
     )
   })
 })
@@ -250,6 +312,13 @@ test('the page about the read-write lock states the times that the code has', ()
   expect(page).toContain(`which counts for ${WAITING_MS / 1000} s`)
 })
 
+test('the page about semaphores states the times that the code has', () => {
+  const page = readPage('docs/explanation/semaphores.md').lines.join('\n')
+  expect(page).toContain(`which is ${WAITING_MS / 1000} s after its last request`)
+  expect(GIVING_BACK_MS).toBe(600_000)
+  expect(page).toContain('for ten minutes')
+})
+
 describe('the page about keys', () => {
   const server = sharedServer()
   const page = readPage('docs/reference/keys.md')
@@ -262,27 +331,53 @@ describe('the page about keys', () => {
     const { queue, waiting, javaQueue, javaTimeouts } = queueKeys('app:order:1001')
     expect(namesBelow('What a lock')).toEqual([lock, counter, channel])
     expect(namesBelow('Where somebody waits')).toEqual([queue, waiting, `${INBOX}<clientId>`])
+    expect(namesBelow('is the name of an [election]')).toEqual([
+      electionChannelOf('app:order:1001'),
+    ])
     expect(namesBelow('And two of')).toEqual([javaQueue, javaTimeouts])
     const { four, six, channel: ofBothSides, prefix } = readWriteKeys('app:order:1001')
     const timeout = `${prefix}:<clientId>:<owner>:rwlock_timeout:1`
     expect(six.slice(0, 2)).toEqual([lock, counter])
     expect(six.slice(0, 4)).toEqual(four)
     expect(namesBelow('A [read-write lock]')).toEqual([timeout, ...six.slice(2), ofBothSides])
+    const { both, channel: ofLatch, request } = latchKeys('app:order:1001', false)
+    expect(namesBelow('A [count-down latch]')).toEqual([
+      ...both,
+      request('<clientId>:<n>'),
+      ofLatch,
+    ])
+    expect(text).toContain(latchKeys('{ada}:order', false).channel)
+    expect(text).toContain(latchKeys('{ada}:order', true).channel)
     expect(text).toContain(`${readWriteKeys('{ada}:order').prefix}:<clientId>:<owner>:rwlock`)
     expect(text).toContain(lockKeys('{ada}:order').channel)
   })
 
+  test('has the names that the code makes for semaphores', () => {
+    const text = page.lines.join('\n')
+    const namesBelow = (heading: string) =>
+      tableRows(text.slice(text.indexOf(heading))).map((row) => plain(row.name))
+    const { queue: clients, alive, channel, tickets } = waitingKeys('app:api')
+    const request = requestKey('app:api', '<clientId>:<owner>')
+    const names = ['app:api', clients, alive, request, channel, tickets]
+    expect(namesBelow('A [semaphore]')).toEqual(names)
+    const [timeouts, counter = ''] = permitKeys('app:api').both
+    expect(namesBelow('With leases there')).toEqual([timeouts])
+    expect(text).toContain(`\`${counter}\`, and:`)
+  })
+
   const rights = page.headings.find(({ text }) => text === 'Rights')?.body ?? ''
   const commands = [...rights.matchAll(/`([A-Z]+)`/g)].map(([, command]) => command ?? '')
-  const [forAll = [], forFair = []] = page.blocks
-    .filter(({ body }) => body.startsWith('~'))
-    .map(({ body }) => body.split('\n'))
+  /** The block that has these keys. */
+  const rightsTo = (keys: string) =>
+    page.blocks.find(({ body }) => body.includes(`~${keys}`))?.body.split('\n') ?? []
+  const forAll = rightsTo('redisson_lock_token:')
+  const forFair = rightsTo('redisson_lock_queue:')
 
   test('lists the rights that the scripts need', () => {
     const scripts = readdirSync('lua', { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.lua'))
       .map((file) => read(`lua/${file}`))
-    const called = scripts.flatMap((lua) => [...lua.matchAll(/redis\.p?call\('([A-Z]+)'/g)])
+    const called = scripts.flatMap((lua) => [...lua.matchAll(/redis\.p?call\(\s*'([A-Z]+)'/g)])
     const needed = new Set(called.map(([, command]) => command))
     expect(needed.size).toBeGreaterThan(10)
     expect([...needed].filter((command) => !commands.includes(command ?? ''))).toEqual([])
@@ -329,10 +424,70 @@ describe('the page about keys', () => {
     },
   )
 
+  test('lists rights that are enough for a latch', async () => {
+    const forLatch = rightsTo('holdfast_round:')
+    const patterns = [forAll[0] as string, ...forLatch]
+    const allowed = commands.map((command) => `+${command}`)
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+    const login = { username: 'app', password: 'secret' }
+    const redis = { host: server.host, port: server.port, ...login }
+    const client = new Holdfast({ redis, keyPrefix: 'app:' })
+    try {
+      const latch = client.getCountDownLatch('ready')
+      expect(await latch.trySetCount(3)).toBe(true)
+      const waiting = latch.await()
+      await eventually(async () => (await latch.inspect()).waiters > 0)
+      expect(await latch.countDown()).toBe(2)
+      expect(await latch.delete()).toBe(true)
+      expect(await waiting).toBe(true)
+    } finally {
+      await client.close()
+      await server.admin.call('ACL', 'DELUSER', 'app')
+    }
+    expect(await server.admin.call('ACL', 'LOG')).toEqual([])
+  })
+
+  test('lists rights that are enough to stand, lead, resign, inspect and observe with getLeaderElection', async () => {
+    const forElections = page.blocks.filter(({ body }) => body.startsWith('&holdfast_election'))
+    const allowed = commands.map((command) => `+${command}`)
+    const patterns = [...forAll, ...forFair, ...forElections.map(({ body }) => body)]
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+    const redis = { host: server.host, port: server.port, username: 'app', password: 'secret' }
+    const errors: string[] = []
+    const clients = [1, 2].map(() =>
+      new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 600_000 }).on('error', ({ message }) =>
+        errors.push(message),
+      ),
+    )
+    const [a, b] = clients.map((client) => client.getLeaderElection('order')) as [
+      LeaderElection,
+      LeaderElection,
+    ]
+    const told: boolean[] = []
+    try {
+      b.on('changed', (leader) => told.push(leader !== null))
+      await eventually(() => told.length === 1)
+      const led = a.lead(
+        ({ signal }) => new Promise((end) => signal.addEventListener('abort', end)),
+      )
+      await eventually(() => told.length === 2)
+      const next = b.lead(() => undefined)
+      await eventually(async () => (await a.inspect()).candidateCount === 1)
+      await a.resign()
+      await Promise.all([led, next])
+      await eventually(() => told.length >= 3 && told.at(-1) === false)
+    } finally {
+      await Promise.all(clients.map((client) => client.close()))
+      await server.admin.call('ACL', 'DELUSER', 'app')
+    }
+    expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
+      errors: [],
+      denied: [],
+    })
+  })
+
   test('lists rights that are enough to read, write, wait, force and inspect with getReadWriteLock', async () => {
-    const [, , , forBothSides = []] = page.blocks
-      .filter(({ body }) => body.startsWith('~'))
-      .map(({ body }) => body.split('\n'))
+    const forBothSides = rightsTo('holdfast_readers:')
     const allowed = commands.map((command) => `+${command}`)
     const patterns = [...forAll, ...forBothSides]
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
@@ -341,7 +496,7 @@ describe('the page about keys', () => {
     let renewals = 0
     const errors: string[] = []
     const newClient = () => {
-      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 600 })
+      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 3_000 })
       client.on('renewed', () => {
         renewals++
       })
@@ -370,6 +525,67 @@ describe('the page about keys', () => {
     } finally {
       await Promise.all(clients.map((client) => client.close()))
       await server.admin.call('ACL', 'DELUSER', 'app')
+    }
+    expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
+      errors: [],
+      denied: [],
+    })
+  })
+
+  test('lists rights that are enough for semaphores', async () => {
+    const forSemaphores = rightsTo('holdfast_permit_queue:')
+    const allowed = commands.map((command) => `+${command}`)
+    const patterns = [...forAll, ...forSemaphores]
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns, ...allowed)
+    const login = { username: 'app', password: 'secret' }
+    const redis = { host: server.host, port: server.port, ...login }
+    let renewals = 0
+    const errors: string[] = []
+    const newClient = () => {
+      const client = new Holdfast({ redis, keyPrefix: 'app:', leaseMs: 3_000 })
+      client.on('renewed', () => {
+        renewals++
+      })
+      return client.on('error', ({ message }) => errors.push(message))
+    }
+    const clients = [newClient(), newClient()]
+    const leased = clients.map((client) => client.getPermitExpirableSemaphore('leased'))
+    const bare = clients.map((client) => client.getSemaphore('plain'))
+    const [[mine, others], [plainHere, plainThere]] = [leased, bare] as [
+      [PermitExpirableSemaphore, PermitExpirableSemaphore],
+      [Semaphore, Semaphore],
+    ]
+    const somebodyWaits = (semaphore: PermitExpirableSemaphore | Semaphore) =>
+      eventually(async () => (await semaphore.inspect()).waiting.length > 0, {
+        message: 'the other client to wait',
+      })
+    try {
+      await mine.trySetPermits(2)
+      await mine.setPermits(1)
+      const permit = await mine.acquire()
+      const waiting = others.using(() => undefined)
+      await somebodyWaits(mine)
+      await eventually(() => renewals > 0, { message: 'a lease to be renewed' })
+      await permit.release()
+      await waiting
+      expect(await mine.tryAcquire({ permits: 1, leaseMs: 10 })).not.toBeNull()
+      await eventually(async () => (await mine.availablePermits()) === 1)
+      await mine.addPermits(1)
+      expect(await mine.drainPermits()).toBe(2)
+
+      await plainHere.trySetPermits(1, { ttlMs: 60_000 })
+      await plainHere.acquire()
+      const waitingToo = plainThere.using(() => undefined)
+      await somebodyWaits(plainHere)
+      await plainHere.release()
+      await waitingToo
+      expect(await plainHere.addPermits(1)).toBe(2)
+      expect(await plainHere.drainPermits()).toBe(2)
+      expect(await plainHere.releaseIfExists()).toBe(true)
+    } finally {
+      await Promise.all(clients.map((client) => client.close()))
+      await server.admin.call('ACL', 'DELUSER', 'app')
+      await server.flush()
     }
     expect({ errors, denied: await server.admin.call('ACL', 'LOG') }).toEqual({
       errors: [],
@@ -406,9 +622,7 @@ describe('the page about keys', () => {
   })
 
   test('lists rights that are enough for masters, with those for one server', async () => {
-    const [, , forMasters = []] = page.blocks
-      .filter(({ body }) => body.startsWith('~'))
-      .map(({ body }) => body.split('\n'))
+    const forMasters = rightsTo('holdfast_birth')
     const config = /`(CONFIG\|GET)`/.exec(rights)?.[1] ?? ''
     const allowed = [...commands, config].map((command) => `+${command}`)
     const patterns = [...forAll, ...forMasters]

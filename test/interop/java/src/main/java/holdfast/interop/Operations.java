@@ -4,6 +4,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import java.nio.file.Path;
 import java.util.Map;
+import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.client.codec.StringCodec;
@@ -11,6 +12,7 @@ import org.redisson.client.codec.StringCodec;
 /** What can be asked for. Times are milliseconds; a lease of -1 is the watchdog's. */
 final class Operations {
   private final Clients clients = new Clients();
+  private final Semaphores semaphores = new Semaphores(clients);
 
   Object run(Request request) throws Exception {
     long waitMs = request.number("waitMs", -1);
@@ -34,6 +36,13 @@ final class Operations {
       case "tryLockAndGetToken" -> tryForToken(fencedLockOf(request), waitMs, leaseMs);
       case "getToken" -> fencedLockOf(request).getToken();
 
+      case "trySetCount" -> latchOf(request).trySetCount(request.number("count", 0));
+      case "countDown" -> nothing(() -> latchOf(request).countDown());
+      case "getCount" -> latchOf(request).getCount();
+      case "await" -> await(latchOf(request), waitMs);
+      case "deleteLatch" -> latchOf(request).delete();
+      case "semaphore" -> semaphores.run(request);
+
       case "count" -> count(request);
       case "pairs" -> pairs(request);
       case "rate" -> rate(request);
@@ -49,6 +58,16 @@ final class Operations {
 
   private RFencedLock fencedLockOf(Request request) {
     return (RFencedLock) clients.lock(request);
+  }
+
+  private RCountDownLatch latchOf(Request request) {
+    return clients.get(request.text("client")).getCountDownLatch(request.texts("names").get(0));
+  }
+
+  private static boolean await(RCountDownLatch latch, long waitMs) throws Exception {
+    if (waitMs >= 0) return latch.await(waitMs, MILLISECONDS);
+    latch.await();
+    return true;
   }
 
   private static void lock(RLock lock, long leaseMs) {
@@ -110,11 +129,11 @@ final class Operations {
     return Measuring.take(lockOf(request), threads, holdMs, startMs, request.decimal("ms"));
   }
 
-  private interface Work {
+  interface Work {
     void run() throws Exception;
   }
 
-  private static Object nothing(Work work) throws Exception {
+  static Object nothing(Work work) throws Exception {
     work.run();
     return null;
   }

@@ -1,0 +1,121 @@
+// One permit among many who want it, in several clients of one process: hand-overs a second, beside a list
+// that those who wait block on (BLPOP and LPUSH, which knows no owners, no crashes and no order among
+// clients) and beside redis-semaphore; one after the other in each round, so that what else the machine does
+// is shared. `npm run build`, then `node bench/probes/semaphore/hand-over.mjs [rounds] [milliseconds] [clients]`.
+// redis-semaphore is left out where bench/peers is not installed.
+import { existsSync } from 'node:fs'
+import { Holdfast } from '../../../dist/esm/index.js'
+import { connect } from '../../compare/libraries/connection.mjs'
+import { load } from '../../compare/libraries/peer.mjs'
+import { callsOf, quantile, startServer, table } from '../../support/support.mjs'
+
+const WAITERS = [2, 10, 40]
+
+const [rounds = 5, ms = 1_000, clients = 4] = process.argv.slice(2).map(Number)
+
+/** Each has a way to take the permit, which gives a way to let it go, for each who wants it. */
+const CONTESTANTS = {
+  async holdfast(url, waiters) {
+    const all = Array.from(
+      { length: Math.min(clients, waiters) },
+      () => new Holdfast({ redis: url }),
+    )
+    const semaphores = all.map((client) => client.getSemaphore('permit'))
+    await semaphores[0].trySetPermits(1)
+    return {
+      take: async (i) => {
+        const semaphore = semaphores[i % semaphores.length]
+        await semaphore.acquire()
+        return () => semaphore.release()
+      },
+      end: () => Promise.all(all.map((client) => client.close())),
+    }
+  },
+  async list(url, waiters) {
+    const all = await Promise.all(Array.from({ length: waiters }, () => connect(url)))
+    await all[0].lpush('list', 1)
+    return {
+      take: async (i) => {
+        await all[i].blpop('list', 0)
+        return () => all[i].lpush('list', 1)
+      },
+      end: async () => {
+        for (const client of all) client.disconnect()
+      },
+    }
+  },
+  async 'redis-semaphore'(url, waiters) {
+    const { Semaphore } = await load('redis-semaphore')
+    const all = await Promise.all(
+      Array.from({ length: Math.min(clients, waiters) }, () => connect(url)),
+    )
+    const options = { lockTimeout: 30_000, acquireTimeout: 3_600_000, retryInterval: 10 }
+    return {
+      take: async (i) => {
+        const semaphore = new Semaphore(all[i % all.length], 'theirs', 1, options)
+        await semaphore.acquire()
+        return () => semaphore.release()
+      },
+      end: async () => {
+        for (const client of all) client.disconnect()
+      },
+    }
+  },
+}
+
+const names = Object.keys(CONTESTANTS)
+const hasPeers = existsSync(new URL('../../peers/node_modules/redis-semaphore', import.meta.url))
+if (!hasPeers) names.splice(names.indexOf('redis-semaphore'), 1)
+
+const server = await startServer()
+const rows = []
+for (const waiters of WAITERS) {
+  const results = Object.fromEntries(names.map((name) => [name, []]))
+  for (let round = -1; round < rounds; round++) {
+    for (const name of names) {
+      const result = await run(CONTESTANTS[name], waiters)
+      // The first round warms up.
+      if (round >= 0) results[name].push(result)
+    }
+  }
+  const median = (name, of) => quantile(results[name].map(of), 0.5)
+  for (const name of names) {
+    const perSecond = median(name, ({ perSecond }) => perSecond)
+    const ratios = results[name].map((one, i) => one.perSecond / results.list[i].perSecond)
+    rows.push([
+      `${waiters} wait: ${name}`,
+      perSecond.toFixed(0),
+      quantile(ratios, 0.5).toFixed(2),
+      median(name, ({ scripts }) => scripts).toFixed(2),
+      median(name, ({ fewest, most }) => most / Math.max(1, fewest)).toFixed(1),
+    ])
+  }
+}
+table(['', 'hand-overs/s', 'of the list', 'scripts each', 'most:fewest'], rows)
+await server.stop()
+
+async function run(contestant, waiters) {
+  await server.admin.flushall()
+  const { take, end } = await contestant(server.url, waiters)
+  await server.admin.config('RESETSTAT')
+  const counts = new Array(waiters).fill(0)
+  const from = performance.now()
+  const one = async (i) => {
+    while (performance.now() - from < ms) {
+      const letGo = await take(i)
+      counts[i] += 1
+      await letGo()
+    }
+  }
+  await Promise.all(counts.map((_, i) => one(i)))
+  const tookMs = performance.now() - from
+  const { evalsha = 0, eval: sources = 0 } = await callsOf(server.admin)
+  await end()
+  const all = counts.reduce((sum, count) => sum + count, 0)
+  return {
+    perSecond: (all * 1_000) / tookMs,
+    scripts: (evalsha + sources) / all,
+    fewest: Math.min(...counts),
+    most: Math.max(...counts),
+  }
+}

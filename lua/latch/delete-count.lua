@@ -1,0 +1,52 @@
+--[[
+  Deletes the count of a latch, which is open then, and wakes those who await it.
+
+  Safe to run twice: what a request came to is kept under its name for as long as it may still run. A count that
+  was set after the call was made is not deleted.
+
+  KEYS[1]  latch    string: what is left to be counted
+  KEYS[2]  round    string: when the count was set
+  KEYS[3]  request  string: what this request came to
+  ARGV[1]  askedUs  server time at which it was asked for, at the latest, in µs; 0 is any
+  ARGV[2]  untilUs  server time after which no copy of it is done, in µs; 0 is never
+  ARGV[3]  channel  where those who await the latch listen
+  ARGV[4]  publish  PUBLISH or SPUBLISH
+
+  Returns
+    { 'done', isDeleted: 1 or 0 }  whether there was a count
+    { 'over', setUs >= 1, serverTimeUs >= 1 }  not deleted: the count was set at setUs, after it was asked for
+    { 'forgotten', serverTimeUs >= 1 }  refused: it is later than untilUs, and nothing of it is remembered
+]]
+local latch, round, request = KEYS[1], KEYS[2], KEYS[3]
+local askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]
+
+-- include: parts/server-time.lua
+
+-- include: parts/late.lua
+
+-- include: parts/once.lua
+
+-- include: parts/latch.lua
+
+local count = countOf(latch)
+if type(count) == 'table' then
+  return count
+end
+local answer = answerTo(request)
+if answer then
+  return { 'done', answer }
+end
+if isLate(untilUs) then
+  return { 'forgotten', serverTimeText() }
+end
+local setUs = count and setAfter(round, askedUs)
+if setUs then
+  return { 'over', setUs, serverTimeText() }
+end
+redis.call('DEL', latch, round)
+-- Also where there was none: a copy that comes when the count is set anew must not delete it.
+keepAnswer(request, count and '1' or '0', untilUs)
+if count then
+  redis.call(publish, channel, '1')
+end
+return { 'done', count and '1' or '0' }

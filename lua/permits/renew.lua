@@ -1,0 +1,42 @@
+--[[
+  Renews the leases of many permits at once. Never shortens one, never revives one.
+
+  KEYS[*]  both       of each hold, one after the other: the timeouts, a zset: id of a permit -> until when it is
+                      taken; the counter, a string: the last fencing token issued for this semaphore
+  ARGV[1]  leaseMs    every hold lives at least this long from now, in milliseconds; 0 only looks
+  ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
+  ARGV[*]  owners     the owner of each hold, in the order of the keys: `<clientId>:<owner>:<permits>`
+
+  Returns
+    leftMs[] >= -2  of each hold, what is left of its lease in milliseconds, -2 when its owner has not all of its
+                    permits any more
+]]
+local leaseMs, counterMs = ARGV[1], ARGV[2]
+
+-- include: parts/server-time.lua
+
+-- include: parts/counter.lua
+
+-- include: parts/permits.lua
+
+local function renew(keys, owner)
+  local taken, untilMs = takenBy(keys, owner)
+  local nowMs = nowInMs()
+  if taken < permitsOf(owner) or untilMs <= nowMs then
+    return -2
+  end
+  if leaseMs == '0' then
+    return untilMs - nowMs
+  end
+  take(keys, owner, nowMs + leaseMs, true)
+  keepCounter(keys.counter, counterMs, leaseMs)
+  return math.max(untilMs - nowMs, tonumber(leaseMs))
+end
+
+local left = {}
+for i = 1, #KEYS / 2 do
+  -- One key of another type must not cost the others their lease: it counts as lost.
+  local ok, leftMs = pcall(renew, { timeouts = KEYS[2 * i - 1], counter = KEYS[2 * i] }, ARGV[i + 2])
+  left[i] = ok and leftMs or -2
+end
+return left

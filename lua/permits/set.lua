@@ -1,0 +1,78 @@
+--[[
+  Sets how many permits a semaphore has, changes that, or takes away those that are available.
+
+  Safe to run twice: what it did is remembered under the name of the request for as long as that could be sent
+  again.
+
+  KEYS[1]  pool        string: how many permits are available
+  KEYS[2]  timeouts    zset: id of a permit -> until when it is taken, server time in ms
+  KEYS[3]  queue       zset: client -> since when somebody of it waits
+  KEYS[4]  alive       hash: client -> until when that counts, and how many permits are wanted
+  KEYS[5]  request     string with an expiry: what this request has done
+  ARGV[1]  how         'try-set' or 'set' or 'add' or 'drain': sets how many there are in all, where nobody has;
+                       sets it anyway; adds so many, or takes away; takes away what is available
+  ARGV[2]  permits     number: how many
+  ARGV[3]  notAfterUs  server time after which nothing is changed, in µs; 0 is never
+  ARGV[4]  channel     where Redisson's clients are told how many are available
+  ARGV[5]  publish     PUBLISH or SPUBLISH
+  ARGV[6]  tickets     where the client that is next is told so
+  ARGV[7]  keptMs      how long the request is remembered, in milliseconds
+
+  Returns
+    { 'done', permits }  drain: how many it has taken away; else 1, or 0 where try-set has changed nothing
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+]]
+local keys = { pool = KEYS[1], timeouts = KEYS[2], queue = KEYS[3], alive = KEYS[4], request = KEYS[5] }
+local how, permits, notAfterUs = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local channel, publish, tickets, keptMs = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+
+-- include: parts/server-time.lua
+
+-- include: parts/late.lua
+
+-- include: parts/waiting-clients.lua
+
+-- include: parts/permits.lua
+
+local done = redis.call('GET', keys.request)
+if done then
+  return { 'done', done }
+end
+if isLate(notAfterUs) then
+  return { 'late', serverTimeText() }
+end
+local available, isSet = availableIn(keys)
+if not available then
+  return redis.error_reply(OTHER)
+end
+if how == 'try-set' and isSet then
+  return { 'done', 0 }
+end
+local expired = giveBackExpired(keys)
+available = available + expired
+local taken = redis.call('ZCARD', keys.timeouts)
+
+local by, result = permits - available - taken, 1
+if how == 'add' then
+  by = permits
+elseif how == 'drain' then
+  result = math.max(available, 0)
+  by = 0 - result
+end
+-- Also by 0, where nobody has set it; but what is not there has nothing to be taken away.
+if isSet or expired > 0 or how ~= 'drain' then
+  available = redis.call('INCRBY', keys.pool, string.format('%.0f', by))
+end
+if how ~= 'set' then
+  redis.call('SET', keys.request, result, 'PX', keptMs)
+end
+
+if by > 0 or expired > 0 then
+  tellOthers(publish, channel, available)
+end
+local first, _, wanted = firstOf(keys)
+-- Also who wants more than there are now: it is told so when it asks.
+if first and (wanted <= available or wanted > available + taken) then
+  redis.call(publish, tickets, first)
+end
+return { 'done', result }

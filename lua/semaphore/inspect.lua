@@ -1,0 +1,38 @@
+--[[
+  Tells how many permits a semaphore has and who waits for them, and changes nothing.
+
+  KEYS[1]  semaphore  string: how many permits are available
+  KEYS[2]  queue      zset: client -> since when it waits, server time in µs
+  KEYS[3]  alive      hash: client -> until when that counts, and how many permits are wanted
+  ARGV[1]  most       number: how many of those who wait are wanted
+
+  Returns
+    { available: number >= -9007199254740991, nowUs, waiting: pairs, wanted: pairs }
+                             waiting is clients and since when they wait, the next one first; wanted is the
+                             same clients and how many permits the first of each wants
+]]
+local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3] }
+local most = tonumber(ARGV[1])
+
+-- include: parts/server-time.lua
+
+-- include: parts/semaphore.lua
+
+local available = availableIn(keys.semaphore)
+if not available then
+  return redis.error_reply(NO_SEMAPHORE)
+end
+local nowMs = serverTimeUs() / 1000
+local found = most > 0 and redis.call('ZRANGE', keys.queue, 0, most - 1, 'WITHSCORES') or {}
+local waiting, wanted = {}, {}
+for i = 1, #found, 2 do
+  local client = found[i]
+  local untilMs, permits = string.match(redis.call('HGET', keys.alive, client) or '', '^(%d+) (%d+)$')
+  if untilMs and untilMs - nowMs >= 0 then
+    waiting[#waiting + 1] = client
+    waiting[#waiting + 1] = found[i + 1]
+    wanted[#wanted + 1] = client
+    wanted[#wanted + 1] = permits
+  end
+end
+return { available, serverTimeText(), waiting, wanted }

@@ -1,0 +1,53 @@
+--[[
+  Adds permits to a semaphore, whoever had taken them, and tells who is next.
+
+  Safe to run twice: what was added is remembered under the name of the request, and added once.
+
+  KEYS[1]  semaphore   string: how many permits are available
+  KEYS[2]  queue       zset: client -> since when it waits, server time in µs
+  KEYS[3]  alive       hash: client -> until when that counts, and how many permits are wanted
+  KEYS[4]  request     string: there when this request was carried out
+  KEYS[*]  answered    the requests of this client whose answers it has
+  ARGV[1]  permits     number: how many are added
+  ARGV[2]  ifExists    1 or '': whether nothing is done where there is no semaphore
+  ARGV[3]  keptMs      how long the request is remembered, in milliseconds
+  ARGV[4]  notAfterUs  server time after which nothing is added, in µs; 0 is never
+  ARGV[5]  channel     where Redisson's clients are told how many are available
+  ARGV[6]  tickets     the channel on which clients are told that it is their turn
+  ARGV[7]  publish     PUBLISH or SPUBLISH
+
+  Returns
+    { 'added' }                    they are available, or were
+    { 'none' }                     there is no such semaphore
+    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+]]
+local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], request = KEYS[4] }
+local permits, ifExists, keptMs, notAfterUs = ARGV[1], ARGV[2] == '1', ARGV[3], tonumber(ARGV[4])
+local channel, tickets, publish = ARGV[5], ARGV[6], ARGV[7]
+
+-- include: parts/server-time.lua
+
+-- include: parts/late.lua
+
+-- include: parts/waiting-clients.lua
+
+-- include: parts/semaphore.lua
+
+if not availableIn(keys.semaphore) then
+  return redis.error_reply(NO_SEMAPHORE)
+end
+local isDone = redis.call('EXISTS', keys.request) == 1
+forget(unpack(KEYS, 5))
+if isDone then
+  redis.call('PEXPIRE', keys.request, keptMs)
+  return { 'added' }
+elseif isLate(notAfterUs) then
+  return { 'late', serverTimeText() }
+elseif ifExists and redis.call('EXISTS', keys.semaphore) == 0 then
+  return { 'none' }
+end
+local available = redis.call('INCRBY', keys.semaphore, permits)
+redis.call('SET', keys.request, '1', 'PX', keptMs)
+tellOthers(publish, channel, available)
+tellNext(keys, publish, tickets, available)
+return { 'added' }

@@ -1,0 +1,85 @@
+import { Linked } from '../../kit/linked-list.ts'
+import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
+import type { AwaitOptions } from '../../options.ts'
+import type { LatchState } from '../../servers/latch-server.ts'
+import { AbortWatch } from '../../waiting/abort-watch.ts'
+import type { RetryBudget } from '../../waiting/retry-budget.ts'
+
+/** One call that awaits a latch until it is settled: by its opening, by the end of its time, an abort or a failure. */
+export class Awaiter extends Linked<Awaiter> {
+  readonly promise: Promise<boolean>
+  readonly retryBudget: RetryBudget
+  readonly #waitMs: number
+  readonly #startedAt = performance.now()
+  readonly #host: { settled(awaiter: Awaiter): void }
+  readonly #abort: AbortWatch | undefined
+  /** The round that it awaits the end of: null where nobody knows it, undefined before the first look. */
+  #round: string | null | undefined
+  #settled = false
+  #deadline: NodeJS.Timeout | undefined
+  #resolve!: (isOpen: boolean) => void
+  #reject!: (reason: unknown) => void
+
+  /** @param host told when it is settled */
+  constructor(
+    { waitMs = Infinity, signal }: AwaitOptions,
+    retryBudget: RetryBudget,
+    host: { settled(awaiter: Awaiter): void },
+  ) {
+    super()
+    this.retryBudget = retryBudget
+    this.#waitMs = waitMs
+    this.#host = host
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    this.#abort = signal && new AbortWatch(signal, this)
+    if (waitMs !== Infinity) this.#armDeadline()
+  }
+
+  /** What a look that was sent after its call began has found. */
+  saw({ count, round }: LatchState): void {
+    const isOther = this.#round !== undefined && round !== null && round !== this.#round
+    if (count === 0 || isOther) this.#settle(() => this.#resolve(true))
+    // A round that is forgotten goes on.
+    else this.#round = round ?? this.#round ?? null
+  }
+
+  reject(reason: unknown): void {
+    this.#settle(() => this.#reject(reason))
+  }
+
+  #settle(tell: () => void): void {
+    if (this.#settled) return
+    this.#settled = true
+    clearTimeout(this.#deadline)
+    this.#abort?.stop()
+    this.#host.settled(this)
+    tell()
+  }
+
+  get #leftMs(): number {
+    return this.#waitMs - (performance.now() - this.#startedAt)
+  }
+
+  #armDeadline(): void {
+    this.#deadline = setTimeout(
+      () => {
+        if (this.#leftMs > 1) this.#armDeadline()
+        // After a blocked event loop the answer may have arrived and not been read yet.
+        else setImmediate(() => this.#timeIsUp())
+      },
+      Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS),
+    )
+  }
+
+  // False says that it was not open in the time given. Where Redis is silent for longer than usual nobody can know.
+  #timeIsUp(): void {
+    if (this.retryBudget.isOutage(this.#round !== undefined)) {
+      this.reject(this.retryBudget.error(`not seen to open within ${this.#waitMs} ms`))
+    } else {
+      this.#settle(() => this.#resolve(false))
+    }
+  }
+}

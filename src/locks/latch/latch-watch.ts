@@ -1,0 +1,108 @@
+import { LinkedList } from '../../kit/linked-list.ts'
+import { WakeEvent } from '../../kit/wake-event.ts'
+import { systemClock } from '../../lease/clock.ts'
+import { CallFailure } from '../../servers/call-failure.ts'
+import type { RemoteLatch } from '../../servers/latch-server.ts'
+import { ReleaseListener } from '../../waiting/release-listener.ts'
+import { OpenRequest, ServerHealth } from '../../waiting/server-health.ts'
+import type { Awaiter } from './awaiter.ts'
+
+/**
+ * Where no message comes the latch is looked at all the same: after so long first, and after twice that each
+ * time, until it is the longest, in milliseconds.
+ */
+const FIRST_FALLBACK_MS = 500
+const LONGEST_FALLBACK_MS = 5_000
+
+/** After a failure that ended the wait of one, the others ask again, in milliseconds. */
+const AFTER_FAILURE_MS = 250
+
+/**
+ * All of one client who await one latch: they have one subscription, and each look is for all of them. A message
+ * is a hint to look: what the server answers decides.
+ */
+export class LatchWatch {
+  readonly health = new ServerHealth()
+  readonly #remote: RemoteLatch
+  readonly #ended: () => void
+  readonly #all = new LinkedList<Awaiter>()
+  readonly #wakeEvent = new WakeEvent()
+  readonly #listener = new ReleaseListener({ mayBeFree: () => this.#wakeEvent.set() })
+  #fallbackMs = FIRST_FALLBACK_MS
+  #isRunning = false
+
+  /** @param ended called when nobody awaits it any more */
+  constructor(remote: RemoteLatch, ended: () => void) {
+    this.#remote = remote
+    this.#ended = ended
+  }
+
+  add(awaiter: Awaiter): void {
+    this.#all.add(awaiter)
+    this.#wakeEvent.set()
+    if (this.#isRunning) return
+    this.#isRunning = true
+    void this.#run()
+  }
+
+  settled(awaiter: Awaiter): void {
+    this.#all.remove(awaiter)
+    if (this.#all.size > 0) return
+    this.#listener.close()
+    this.#ended()
+    this.#wakeEvent.set()
+  }
+
+  rejectAll(reason: Error): void {
+    for (const awaiter of [...this.#all]) awaiter.reject(reason)
+  }
+
+  async #run(): Promise<void> {
+    // Those who come in one turn of the event loop share the first look.
+    await Promise.resolve()
+    while (this.#all.size > 0) {
+      this.#wakeEvent.reset()
+      const waitMs = await this.#look()
+      if (this.#all.size > 0) await this.#wakeEvent.wait(waitMs)
+    }
+  }
+
+  /** @returns how long to wait for a message before the next look, in milliseconds */
+  async #look(): Promise<number> {
+    // Who comes after this was sent is told by the next one.
+    const asking = [...this.#all]
+    const { retryBudget } = asking[0] as Awaiter
+    const sent = this.health.sent(new OpenRequest(systemClock.now()))
+    try {
+      const state = await this.#remote.look(retryBudget.callMs)
+      retryBudget.answered(sent.sentAt.monotonic)
+      for (const awaiter of asking) awaiter.saw(state)
+    } catch (error) {
+      if (error instanceof CallFailure)
+        return this.#failed(error, sent.sentAt.monotonic, retryBudget)
+      this.rejectAll(error as Error)
+    } finally {
+      sent.close()
+    }
+    return this.#all.size === 0 ? 0 : this.#listen()
+  }
+
+  #failed(failure: CallFailure, sentAt: number, first: Awaiter['retryBudget']): number {
+    const pauseMs = first.failed(failure, sentAt)
+    for (const awaiter of [...this.#all]) {
+      const { retryBudget } = awaiter
+      if (retryBudget.isUsedUp || (pauseMs === null && retryBudget === first)) {
+        awaiter.reject(retryBudget.error('not awaited any longer'))
+      }
+    }
+    return pauseMs ?? AFTER_FAILURE_MS
+  }
+
+  #listen(): number {
+    const mostMs = this.#listener.listen(this.#remote, -1)
+    if (!this.#listener.isConfirmed) return mostMs
+    const waitMs = this.#fallbackMs * (0.75 + Math.random() / 4)
+    this.#fallbackMs = Math.min(2 * this.#fallbackMs, LONGEST_FALLBACK_MS)
+    return Math.min(mostMs, waitMs)
+  }
+}

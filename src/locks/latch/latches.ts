@@ -1,0 +1,116 @@
+import type { Words } from '../../errors.ts'
+import { BackgroundTasks } from '../../kit/background-tasks.ts'
+import { outsideFrames } from '../../kit/frame-storage.ts'
+import { within } from '../../kit/within.ts'
+import { closedError } from '../../local/local-locks.ts'
+import type { AwaitOptions } from '../../options.ts'
+import { CallFailure } from '../../servers/call-failure.ts'
+import type { RemoteLatch } from '../../servers/latch-server.ts'
+import { OnceRequest } from '../../servers/once-request.ts'
+import { type Limits, RetryBudget } from '../../waiting/retry-budget.ts'
+import { Awaiter } from './awaiter.ts'
+import { LatchWatch } from './latch-watch.ts'
+
+/** What a request came to is remembered for no longer than this, in milliseconds. */
+const LONGEST_KEPT_MS = 45_000
+
+const WORDS: Words = { noun: 'Latch', unavailable: 'This says nothing about whether it is open.' }
+
+/** What to say where a change did not come about, and where nobody knows whether it did. */
+export interface ChangeWords {
+  readonly failed: string
+  readonly unknown: string
+}
+
+/** The latches of one client: who awaits them, and the requests that change them. */
+export class Latches {
+  readonly #clientId: string
+  readonly #limits: Limits
+  readonly #watches = new Map<string, LatchWatch>()
+  readonly #changes = new BackgroundTasks()
+  #requests = 0
+  #closed = false
+
+  constructor(clientId: string, limits: Limits) {
+    this.#clientId = clientId
+    this.#limits = limits
+  }
+
+  /** Asks for a change that is to count once, under one name until it is answered. */
+  change<T>(
+    name: string,
+    { failed, unknown }: ChangeWords,
+    ask: (request: OnceRequest, callMs: number) => Promise<T>,
+  ): Promise<T> {
+    this.#requests += 1
+    const keptMs = Math.min(this.#limits.outageMs, LONGEST_KEPT_MS)
+    const request = new OnceRequest(`${this.#clientId}:${this.#requests}`, keptMs)
+    const changed = this.#ask(
+      name,
+      (callMs) => ask(request, callMs),
+      (failure) => {
+        if (failure.kind === 'unknown') request.mayHaveRun = true
+        return request.mayHaveRun ? unknown : failed
+      },
+    )
+    this.#changes.count(changed)
+    return changed
+  }
+
+  /** Puts a question that changes nothing. */
+  ask<T>(name: string, failed: string, ask: (callMs: number) => Promise<T>): Promise<T> {
+    return this.#ask(name, ask, () => failed)
+  }
+
+  async await(
+    name: string,
+    rawName: string,
+    remote: RemoteLatch,
+    options: AwaitOptions,
+  ): Promise<boolean> {
+    this.#assertOpen(name)
+    options.signal?.throwIfAborted()
+    let watch = this.#watches.get(rawName)
+    if (watch === undefined) {
+      watch = new LatchWatch(remote, () => this.#watches.delete(rawName))
+      this.#watches.set(rawName, watch)
+    }
+    const awaiter = new Awaiter(options, this.#budget(name, watch), watch)
+    const here = watch
+    outsideFrames(() => here.add(awaiter))
+    return awaiter.promise
+  }
+
+  /** Lets nobody wait any more, and ends when every change is settled, or cannot be within the time of a call. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const watch of [...this.#watches.values()]) watch.rejectAll(closedError())
+    await within(this.#limits.commandTimeoutMs + 50, this.#changes.quiet())
+  }
+
+  async #ask<T>(
+    name: string,
+    ask: (callMs: number) => Promise<T>,
+    whatFailed: (failure: CallFailure) => string,
+  ): Promise<T> {
+    this.#assertOpen(name)
+    const budget = this.#budget(name)
+    for (;;) {
+      const sentAt = performance.now()
+      try {
+        return await ask(budget.callMs)
+      } catch (error) {
+        if (!(error instanceof CallFailure)) throw error
+        await budget.pauseAfter(error, sentAt, whatFailed(error))
+      }
+    }
+  }
+
+  #budget(name: string, watch?: LatchWatch): RetryBudget {
+    return new RetryBudget(name, this.#limits, watch?.health, WORDS)
+  }
+
+  #assertOpen(name: string): void {
+    if (this.#closed) throw closedError(name)
+  }
+}

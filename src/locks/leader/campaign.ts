@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { LeaseLostError, RedisUnavailableError, ResignedError } from '../../errors.ts'
+import type { Lease } from '../../lease/lease.ts'
+import type { Owner } from '../../owner/owner.ts'
+import { AbortWatch } from '../../waiting/abort-watch.ts'
+import type { ElectionLock } from './election-lock.ts'
+import { Term } from './term.ts'
+
+/** Before it stands again after an outage, in milliseconds. */
+const PAUSE_MS = { least: 100, spread: 150 }
+
+/** One candidate: from its place in the queue to the end of its term. */
+export class Campaign {
+  readonly owner: Owner
+  readonly #lock: ElectionLock
+  readonly #signal: AbortSignal | undefined
+  #term: Term | undefined
+  #lease: Lease | undefined
+  #over: Promise<void> | undefined
+  #hasResigned = false
+  #resigned: Promise<boolean> | undefined
+
+  /** @param lock the lock of the election, for that owner */
+  constructor(owner: Owner, lock: ElectionLock, signal: AbortSignal | undefined) {
+    this.owner = owner
+    this.#lock = lock
+    this.#signal = signal
+  }
+
+  get leads(): boolean {
+    return this.#term?.valid === true
+  }
+
+  get term(): Term | undefined {
+    return this.#term
+  }
+
+  /** @param began told that it leads from now on */
+  run<T>(fn: (term: Term) => Promise<T> | T, began: (term: Term) => void): Promise<T> {
+    const signal = this.#signal
+    const led = this.#lock.using(
+      (lease) => this.#lead(lease, fn, began),
+      signal === undefined ? {} : { signal },
+    )
+    const over = () => {}
+    this.#over = led.then(over, over)
+    return led
+  }
+
+  /** Ends the term, and hands over when its function has ended. */
+  resign(): Promise<boolean> {
+    const lease = this.#lease
+    if (lease === undefined) return Promise.resolve(false)
+    this.#hasResigned = true
+    this.#term?.end(new ResignedError(this.#lock.name, lease.token))
+    this.#resigned ??= this.#over?.then(() => lease.release())
+    return this.#resigned ?? Promise.resolve(false)
+  }
+
+  /** Whether to stand again after that error; waits a little where that is better. */
+  async standsAgain(error: unknown): Promise<boolean> {
+    if (this.#signal?.aborted === true || this.#hasResigned) return false
+    if (this.#term !== undefined) return isOf(error, this.#term.loss)
+    if (error instanceof LeaseLostError) return true
+    if (!(error instanceof RedisUnavailableError)) return false
+    this.#lock.registry.emit('error', error)
+    const ms = PAUSE_MS.least + Math.random() * PAUSE_MS.spread
+    const options = this.#signal === undefined ? {} : { signal: this.#signal }
+    await pause(ms, undefined, options).catch(() => {})
+    return true
+  }
+
+  async #lead<T>(
+    lease: Lease,
+    fn: (term: Term) => Promise<T> | T,
+    began: (term: Term) => void,
+  ): Promise<T> {
+    const signal = this.#signal
+    // In the very moment of the grant.
+    signal?.throwIfAborted()
+    lease.assertValid()
+    const term = new Term(lease)
+    this.#term = term
+    this.#lease = lease
+    const watch = signal && new AbortWatch(signal, { reject: (reason) => term.end(reason) })
+    try {
+      began(term)
+      term.assertValid()
+      return await fn(term)
+    } finally {
+      watch?.stop()
+      term.end()
+    }
+  }
+}
+
+/** Whether an error says no more than that the term was lost. */
+function isOf(error: unknown, loss: LeaseLostError | undefined): boolean {
+  if (loss === undefined) return false
+  return error === loss || (error instanceof Error && error.name === 'AbortError')
+}

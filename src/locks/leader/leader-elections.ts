@@ -1,0 +1,51 @@
+import { InvalidArgumentError, show } from '../../errors.ts'
+import type { Owner } from '../../owner/owner.ts'
+import type { ElectionChannel } from '../../servers/election-channel.ts'
+import { labelSuffix } from './candidate-label.ts'
+import type { ElectionLock } from './election-lock.ts'
+import { LeaderElection } from './leader-election.ts'
+import { electionLabel } from './leader-options.ts'
+import type { LeaderWatch } from './leader-watch.ts'
+
+/** What elections need of their client. */
+interface Client {
+  readonly label: string
+  /** The fair lock of that name. */
+  lock(name: string, owner: Owner | undefined): ElectionLock
+  newOwner(suffix: string): Owner
+  /** Undefined where the place has no fair locks. */
+  channel: ((rawName: string) => ElectionChannel) | undefined
+}
+
+/** The elections of one client. */
+export class LeaderElections {
+  readonly #client: Client
+  readonly #watches = new Set<LeaderWatch>()
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  of(name: string, options: unknown): LeaderElection {
+    const { label, lock, newOwner, channel } = this.#client
+    if (channel === undefined) {
+      throw new InvalidArgumentError(
+        `Leader election ${show(name)}: its candidates queue at one server, and this client has independent ` +
+          'masters. Use getLock() here, and lead inside its using(): one at a time, in no order. Or take a ' +
+          'client with `redis`.',
+      )
+    }
+    const own = electionLabel(options, label)
+    return new LeaderElection(own, {
+      newOwner: () => newOwner(labelSuffix(own)),
+      lock: (owner) => lock(name, owner),
+      channel: ({ rawName }) => channel(rawName),
+      watches: this.#watches,
+    })
+  }
+
+  close(): void {
+    for (const watch of this.#watches) watch.stop()
+    this.#watches.clear()
+  }
+}

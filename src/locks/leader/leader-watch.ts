@@ -1,0 +1,117 @@
+import { ClosedError } from '../../errors.ts'
+import { outsideFrames } from '../../kit/frame-storage.ts'
+import type { HolderFacts } from '../../servers/answers.ts'
+import type { Subscription } from '../../servers/subscription.ts'
+import { type LeaderInfo, leaderIn } from './election-info.ts'
+
+/** A lease that is said to have nothing left is not asked for without an end, in milliseconds. */
+const SHORTEST_MS = 10
+
+interface Host {
+  /** How long a change may stay unseen whose message was lost, in milliseconds. */
+  readonly everyMs: number
+  look(): Promise<HolderFacts>
+  /** Calls `onWake` when there may have been a change. */
+  listen(onWake: () => void): Subscription[]
+  /** Whether what was seen is news that this process can tell. */
+  accepts(holder: string | null): Promise<boolean>
+  changed(leader: LeaderInfo | null): void
+  failed(error: Error): void
+}
+
+/** Finds out who leads while anybody listens: by messages, and by a look now and then. */
+export class LeaderWatch {
+  readonly #host: Host
+  #subscriptions: Subscription[] = []
+  #timer: NodeJS.Timeout | undefined
+  #isWatching = false
+  #isLooking = false
+  #looksAgain = false
+  /** What was asked for in another one is of no use. */
+  #epoch = 0
+  /** Undefined until the first one was told. */
+  #told: LeaderInfo | null | undefined
+  #lastToken = 0
+
+  constructor(host: Host) {
+    this.#host = host
+  }
+
+  get isWatching(): boolean {
+    return this.#isWatching
+  }
+
+  start(): void {
+    if (this.#isWatching) return
+    this.#isWatching = true
+    this.#epoch += 1
+    this.#told = undefined
+    outsideFrames(() => {
+      this.#subscriptions = this.#host.listen(() => this.look())
+      this.look()
+    })
+  }
+
+  stop(): void {
+    if (!this.#isWatching) return
+    this.#isWatching = false
+    this.#epoch += 1
+    clearTimeout(this.#timer)
+    for (const subscription of this.#subscriptions.splice(0)) subscription.stop()
+  }
+
+  /** It is known without a look; what is on its way may be older. */
+  began(leader: LeaderInfo): void {
+    if (!this.#isWatching) return
+    this.#epoch += 1
+    this.#tell(leader)
+  }
+
+  look(): void {
+    if (!this.#isWatching) return
+    if (this.#isLooking) this.#looksAgain = true
+    else void outsideFrames(() => this.#look())
+  }
+
+  async #look(): Promise<void> {
+    this.#isLooking = true
+    clearTimeout(this.#timer)
+    let waitMs = 0
+    do {
+      this.#looksAgain = false
+      waitMs = await this.#lookOnce()
+    } while (this.#looksAgain && this.#isWatching)
+    this.#isLooking = false
+    if (this.#isWatching) this.#timer = setTimeout(() => this.look(), waitMs).unref()
+  }
+
+  /** @returns when to look again at the latest, in milliseconds */
+  async #lookOnce(): Promise<number> {
+    const { everyMs } = this.#host
+    const epoch = this.#epoch
+    try {
+      const facts = await this.#host.look()
+      const isNews = epoch === this.#epoch && (await this.#host.accepts(facts.holder))
+      if (epoch !== this.#epoch) this.#looksAgain = true
+      else if (isNews) this.#tell(leaderIn(facts))
+      const { holder, ttlMs } = facts
+      if (holder === null || ttlMs === null) return everyMs
+      return Math.min(everyMs, Math.max(ttlMs + 1, SHORTEST_MS))
+    } catch (error) {
+      if (error instanceof ClosedError) this.stop()
+      else if (this.#isWatching) this.#host.failed(error as Error)
+      return everyMs
+    }
+  }
+
+  /** Each term once, and none that is older than what was told. */
+  #tell(leader: LeaderInfo | null): void {
+    if (leader?.owner === this.#told?.owner && this.#told !== undefined) return
+    if (leader !== null && leader.token !== null) {
+      if (leader.token < this.#lastToken) return
+      this.#lastToken = leader.token
+    }
+    this.#told = leader
+    this.#host.changed(leader)
+  }
+}

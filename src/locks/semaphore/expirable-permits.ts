@@ -1,0 +1,27 @@
+import type { Hold } from '../../lease/hold.ts'
+import { RacingWaiter } from '../../local/acquire.ts'
+import type { PermitServer } from '../../servers/permit-server.ts'
+import { Permit } from './permit.ts'
+import { PermitKinds } from './permit-kinds.ts'
+
+/** The permits with leases at one place. */
+export class ExpirablePermits {
+  readonly server: PermitServer
+  readonly kinds: PermitKinds
+
+  constructor(server: PermitServer) {
+    this.server = server
+    this.kinds = new PermitKinds({
+      pool: (rawName) => server.pool(rawName),
+      renewal: server,
+      newWaiter: (lock, request) => new PermitWaiter(lock, request),
+    })
+  }
+}
+
+/** Waits for permits. No `unlock()` looks for them, and so they are kept nowhere. */
+class PermitWaiter extends RacingWaiter {
+  override newLease(hold: Hold): Permit {
+    return new Permit(this.lock, hold, this.request)
+  }
+}

@@ -1,0 +1,197 @@
+import { assertFunction } from '../../input.ts'
+import { acquire } from '../../local/acquire.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
+import { MOST_LISTED } from '../../servers/answers.ts'
+import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/permit-server.ts'
+import type { ExpirablePermits } from './expirable-permits.ts'
+import type { Permit } from './permit.ts'
+import type { PermitKinds } from './permit-kinds.ts'
+import {
+  acquireOptions,
+  type PermitAcquisition,
+  type PermitOptions,
+  permitsInAll,
+  permitsMore,
+  type TryPermitOptions,
+  tryAcquireOptions,
+} from './permit-options.ts'
+
+/**
+ * A number of permits that clients share, as Redisson's `RPermitExpirableSemaphore` of that name: each that is
+ * taken has a lease, so that those of a process that crashed are available again when it ends.
+ *
+ * Whoever waits is served by how long it has waited, across all clients of Holdfast: nobody overtakes, also not
+ * who wants fewer permits. Clients of Redisson know nothing of that order.
+ *
+ * Each acquisition is for itself: nothing re-enters, and no frame carries permits. Code that holds some and asks
+ * for more waits for others to give back theirs, who may wait for it: better ask for all of them at once.
+ */
+export class PermitExpirableSemaphore {
+  /** The name of the semaphore, as it was given to `getPermitExpirableSemaphore`. */
+  readonly name: string
+  readonly #rawName: string
+  readonly #locks: LocalLocks
+  readonly #kinds: PermitKinds
+  readonly #remote: RemotePermits
+
+  /** @internal */
+  constructor(
+    name: string,
+    rawName: string,
+    locks: LocalLocks,
+    { server, kinds }: ExpirablePermits,
+  ) {
+    this.name = name
+    this.#rawName = rawName
+    this.#locks = locks
+    this.#kinds = kinds
+    this.#remote = server.pool(rawName)
+  }
+
+  /**
+   * Sets how many permits there are in all, unless somebody has.
+   *
+   * @param permits a whole number from 0 to 2,147,483,647
+   * @returns whether this call has set it. Rejects with `InvalidArgumentError` for another number, and with
+   * `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm it within `outageMs`
+   */
+  async trySetPermits(permits: number): Promise<boolean> {
+    return (await this.#change('try-set', permitsInAll(permits))) === 1
+  }
+
+  /**
+   * Sets how many permits there are in all, available or taken. Where more are taken, `availablePermits()` is
+   * below 0 until enough are given back, and nobody gets any before; where there are more than before, as many
+   * of those who wait get theirs as there are permits for.
+   *
+   * @param permits a whole number from 0 to 2,147,483,647
+   * @returns rejects as {@link trySetPermits} does
+   */
+  async setPermits(permits: number): Promise<void> {
+    await this.#change('set', permitsInAll(permits))
+  }
+
+  /**
+   * Raises how many permits there are in all; a number below 0 lowers it. However often the request has to be
+   * sent it counts once.
+   *
+   * @returns rejects as {@link trySetPermits} does; then it may have been done
+   */
+  async addPermits(permits: number): Promise<void> {
+    await this.#change('add', permitsMore(permits))
+  }
+
+  /**
+   * Takes away all permits that are available, for good: there are so many fewer in all. Those that are taken
+   * can be given back as before.
+   *
+   * @returns how many it has taken away; 0 where none is available. Rejects as {@link addPermits} does
+   */
+  drainPermits(): Promise<number> {
+    return this.#change('drain', 0)
+  }
+
+  /** How many permits are to be had; below 0 where fewer were set than are taken. 0 where nobody has set any. */
+  async availablePermits(): Promise<number> {
+    return (await this.#look(0)).available
+  }
+
+  /** How many permits there are, who has them until when, and which clients have somebody who waits. */
+  inspect(): Promise<PermitFacts> {
+    return this.#look(MOST_LISTED)
+  }
+
+  /**
+   * Acquires permits, all of them or none, and waits for that without an end, after all who have waited for
+   * longer. Woken by a message, and by the end of a lease of somebody who died.
+   *
+   * Without `leaseMs` the watchdog renews their lease until they are released.
+   *
+   * @returns the permits. Rejects with `signal.reason` when aborted; with `InvalidArgumentError` for bad input,
+   * and for more permits than there are in all, also when these become too few; with `RedisUnavailableError` or
+   * `RedisRefusedError` when Redis was out for `outageMs`; with `ClosedError` after `close()`. Nothing is taken,
+   * or left behind, then.
+   */
+  acquire(options?: PermitOptions): Promise<Permit>
+  async acquire(options?: PermitOptions, ...others: never[]): Promise<Permit> {
+    return (await this.#acquire(acquireOptions(options, others))) as Permit
+  }
+
+  /**
+   * Acquires permits if that is possible in the time given: without `waitMs` it asks once, and gets none where
+   * anybody waits.
+   *
+   * @returns the permits; null when they were not to be had. Never null for an outage: rejects as
+   * {@link acquire} does
+   */
+  tryAcquire(options?: TryPermitOptions): Promise<Permit | null>
+  async tryAcquire(options?: TryPermitOptions, ...others: never[]): Promise<Permit | null> {
+    return this.#acquire(tryAcquireOptions(options, others))
+  }
+
+  /**
+   * Runs `fn` while holding permits, and gives them back whatever comes of it.
+   *
+   * @param options as for {@link acquire}
+   * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link acquire} does when the permits
+   * are not acquired; with `LeaseLostError` when their lease was lost before `fn` ended, although it ended well.
+   * A release that Redis does not confirm is told by the client's `error` event, since the work is done.
+   */
+  async using<T>(fn: (permit: Permit) => Promise<T> | T, options?: PermitOptions): Promise<T> {
+    assertFunction(fn)
+    const permit = await this.acquire(options)
+    let result: T
+    let wasHeld = true
+    try {
+      result = await fn(permit)
+    } finally {
+      wasHeld = await permit.release().catch((error: Error) => {
+        this.#locks.emit('error', error)
+        return true
+      })
+    }
+    if (!wasHeld) throw permit.over()
+    return result
+  }
+
+  async #acquire({ permits, meant }: PermitAcquisition): Promise<Permit | null> {
+    const { leaseMs, waitMs, signal } = meant
+    const locks = this.#locks
+    locks.assertOpen(this.name)
+    locks.assertNotLonger(this.name, leaseMs)
+    signal?.throwIfAborted()
+    const kind = this.#kinds.of(permits)
+    const owner = locks.newOwner()
+    const acquiring = acquire(locks.lock(this.name, this.#rawName), kind, {
+      owner,
+      leaseMs: leaseMs ?? locks.leaseMs,
+      watched: leaseMs === undefined,
+      kind,
+      waitMs,
+      signal,
+      known: false,
+      asksOnce: false,
+      together: undefined,
+      holder: owner,
+      scoped: false,
+      askedAt: Infinity,
+    })
+    return acquiring as Promise<Permit | null>
+  }
+
+  #change(how: PermitChange['how'], permits: number): Promise<number> {
+    const locks = this.#locks
+    const { outageMs, commandTimeoutMs } = locks.limits
+    // Longer than it can be sent again.
+    const keptMs = 2 * (outageMs + commandTimeoutMs)
+    const change = { how, permits, request: locks.newOwner().newName(), keptMs }
+    const failed = 'the number of its permits was not confirmed to be changed'
+    return locks.ask(this.name, failed, (callMs) => this.#remote.change(change, callMs))
+  }
+
+  #look(most: number): Promise<PermitFacts> {
+    return this.#locks.ask(this.name, 'its permits were not looked at', (callMs) =>
+      this.#remote.inspect(most, callMs),
+    )
+  }
+}

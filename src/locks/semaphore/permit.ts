@@ -1,0 +1,26 @@
+import { LocalLease } from '../../local/local-lease.ts'
+import { permitIds } from '../../servers/permit-ids.ts'
+import { permitsOf } from '../../servers/permit-pool.ts'
+
+/**
+ * Permits of a semaphore that were acquired together, with one lease: the right to act until a moment, which is
+ * judged by the holder's own clocks. It has all that a lease of a lock has; `release()` gives back these permits,
+ * once.
+ */
+export class Permit extends LocalLease {
+  #ids: readonly string[] | undefined
+
+  /** How many permits it is. */
+  get permits(): number {
+    return permitsOf(this.owner)
+  }
+
+  /**
+   * The ids of the permits as Redisson knows them, 32 hex digits each: its `release(id)` and
+   * `updateLeaseTime(id, …)` take them.
+   */
+  get ids(): readonly string[] {
+    this.#ids ??= permitIds(this.owner)
+    return this.#ids
+  }
+}

@@ -1,0 +1,248 @@
+import { RedisRefusedError, RedisUnavailableError } from '../../errors.ts'
+import { assertFunction, assertNoMore } from '../../input.ts'
+import { acquire } from '../../local/acquire.ts'
+import type { SemaphoreFacts } from '../../servers/answers.ts'
+import { MOST_LISTED } from '../../servers/answers.ts'
+import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
+import {
+  type AcquirePermitsOptions,
+  acquireArguments,
+  anyPermitsGiven,
+  type NewSemaphoreOptions,
+  type PermitsWanted,
+  permitsGiven,
+  type TryAcquirePermitsOptions,
+  tryArguments,
+  ttlGiven,
+  type UsingPermitsOptions,
+  usingArguments,
+} from './semaphore-options.ts'
+import { NO_LEASE_MS, type Semaphores } from './semaphores.ts'
+
+/**
+ * A number of permits that all clients of one Redis share, as Redisson's `RSemaphore` of that name.
+ *
+ * A permit is nobody's: whoever takes one may give it back, and so may anybody else. It has no lease, so that the
+ * permits of a process that crashed are lost, and `close()` gives none back; use
+ * `getPermitExpirableSemaphore` where that may not be. There is no re-entry: each acquisition is for itself.
+ *
+ * A semaphore has no permits until it is given some, by `trySetPermits`, `addPermits` or `release`. Those who wait
+ * are served in the order in which they came, across all clients; who wants many is not overtaken by who wants few.
+ * Clients of Redisson know nothing of that order.
+ *
+ * Where Redis does not answer, requests are sent again for as long as `outageMs` says. Each counts once, however
+ * often it was sent. Then the call rejects with `RedisUnavailableError`.
+ */
+export class Semaphore {
+  /** The name of the semaphore, as it was given to `getSemaphore`. */
+  readonly name: string
+  readonly #rawName: string
+  readonly #all: Semaphores
+  readonly #remote: RemoteSemaphore
+
+  /** @internal */
+  constructor(name: string, rawName: string, all: Semaphores) {
+    this.name = name
+    this.#rawName = rawName
+    this.#all = all
+    this.#remote = all.server.semaphore(rawName)
+  }
+
+  /**
+   * Gives a new semaphore that many permits. Where there is one already nothing is changed.
+   *
+   * @param permits a whole number from 0 up
+   * @returns whether it is new
+   */
+  async trySetPermits(permits: number, options?: NewSemaphoreOptions): Promise<boolean> {
+    const ttlMs = ttlGiven(options)
+    const count = permitsGiven(permits, 'trySetPermits(permits)')
+    const failed = `${count} permits not confirmed to be set, and they may have been`
+    return (await this.#change('set', count, failed, ttlMs)) === 1
+  }
+
+  /**
+   * Waits until that many permits are available and takes them.
+   *
+   * @param permits a whole number from 0 up; 0 does nothing
+   * @returns when they are taken. Rejects with `signal.reason` when aborted, with `RedisUnavailableError` or
+   * `RedisRefusedError` when Redis does not do what it should, and with `ClosedError` when the client is closed;
+   * nothing is taken then
+   */
+  async acquire(
+    permits = 1,
+    options?: AcquirePermitsOptions,
+    ...others: readonly never[]
+  ): Promise<void> {
+    await this.#take(acquireArguments(permits, options, others))
+  }
+
+  /**
+   * Takes permits if they are available, or become so in the time that is given. Who does not wait is refused
+   * while anybody does.
+   *
+   * @returns whether they were taken. Rejects as {@link acquire} does: an outage is not `false`
+   */
+  async tryAcquire(
+    options?: TryAcquirePermitsOptions,
+    ...others: readonly never[]
+  ): Promise<boolean> {
+    assertNoMore(others)
+    return this.#take(tryArguments('tryAcquire(options)', options))
+  }
+
+  /**
+   * Does the work with permits, and gives them back when it has ended, whatever comes of it. Where Redis does not
+   * confirm that, the client's event `error` tells, and it is tried on in the background.
+   *
+   * @returns what the work returns
+   */
+  async using<T>(work: () => Promise<T> | T, options?: UsingPermitsOptions): Promise<T> {
+    assertFunction(work)
+    const wanted = usingArguments(options)
+    await this.#take(wanted)
+    return this.#do(work, wanted)
+  }
+
+  /**
+   * The same where the permits are available, or become so in the time that is given.
+   *
+   * @returns what the work returns, or null when they were not to be had
+   */
+  async tryUsing<T>(
+    work: () => Promise<T> | T,
+    options?: TryAcquirePermitsOptions,
+  ): Promise<T | null> {
+    assertFunction(work)
+    const wanted = tryArguments('tryUsing(fn, options)', options)
+    return (await this.#take(wanted)) ? this.#do(work, wanted) : null
+  }
+
+  /**
+   * Gives back permits, whoever has taken them, or adds new ones: nobody keeps count. Those who wait are told.
+   *
+   * Rejects with `RedisUnavailableError` when Redis did not confirm that: it may have counted them or not. It is
+   * tried on in the background for ten minutes, where they count once; do not release them again.
+   *
+   * @param permits a whole number from 0 up; 0 does nothing
+   */
+  async release(permits = 1, ...others: readonly never[]): Promise<void> {
+    assertNoMore(others)
+    await this.#add(permitsGiven(permits, 'release(permits)'), false)
+  }
+
+  /**
+   * Gives back permits where there is such a semaphore: one that had an expiry is not made again.
+   *
+   * @returns whether there is. Rejects as {@link release} does
+   */
+  async releaseIfExists(permits = 1, ...others: readonly never[]): Promise<boolean> {
+    assertNoMore(others)
+    return this.#add(permitsGiven(permits, 'releaseIfExists(permits)'), true)
+  }
+
+  /**
+   * Makes more permits available, or fewer: also fewer than none, so that nobody takes any until enough have come
+   * back.
+   *
+   * @param permits a whole number, also below 0
+   * @returns how many are available then
+   */
+  async addPermits(permits: number, ...others: readonly never[]): Promise<number> {
+    assertNoMore(others)
+    const count = anyPermitsGiven(permits, 'addPermits(permits)')
+    return this.#change(
+      'add',
+      count,
+      `${count} permits not confirmed to be added, and they may have been`,
+    )
+  }
+
+  /**
+   * Takes all permits that are available, before all who wait.
+   *
+   * @returns how many that were; 0 where fewer than none are
+   */
+  drainPermits(): Promise<number> {
+    return this.#change('drain', 0, 'not confirmed to be drained, and it may have been')
+  }
+
+  /** How many permits are available; below 0 where more were taken away than there were. */
+  async availablePermits(): Promise<number> {
+    return (await this.#inspect(0)).available
+  }
+
+  /** How many permits are available, and which clients have somebody who waits. */
+  inspect(): Promise<SemaphoreFacts> {
+    return this.#inspect(MOST_LISTED)
+  }
+
+  async #take({ permits, waitMs, signal }: PermitsWanted): Promise<boolean> {
+    const { locks, kinds } = this.#all
+    locks.assertOpen(this.name)
+    signal?.throwIfAborted()
+    if (permits === 0) return true
+    const kind = kinds.of(permits)
+    const owner = locks.newOwner()
+    const taken = await acquire(locks.lock(this.name, this.#rawName), kind, {
+      owner,
+      leaseMs: NO_LEASE_MS,
+      watched: false,
+      kind,
+      waitMs,
+      signal,
+      known: false,
+      asksOnce: false,
+      together: undefined,
+      holder: owner,
+      scoped: true,
+      askedAt: Infinity,
+    })
+    return taken !== null
+  }
+
+  async #do<T>(work: () => Promise<T> | T, { permits }: PermitsWanted): Promise<T> {
+    try {
+      return await work()
+    } finally {
+      await this.#add(permits, false).catch((error: Error) => this.#all.locks.emit('error', error))
+    }
+  }
+
+  async #add(permits: number, ifExists: boolean): Promise<boolean> {
+    const { locks } = this.#all
+    locks.assertOpen(this.name)
+    if (permits === 0 && !ifExists) return true
+    const change = { id: locks.newOwner().newName(), permits, ifExists }
+    const failed =
+      `${permits} ${permits === 1 ? 'permit' : 'permits'} not confirmed to be released, and may have been; ` +
+      'it is tried on in the background, where that counts once, so do not release again'
+    try {
+      return await locks.ask(this.name, failed, (callMs) => this.#remote.add(change, callMs))
+    } catch (error) {
+      if (maySucceed(error)) this.#remote.addLater(change)
+      throw error
+    }
+  }
+
+  #change(
+    what: 'set' | 'add' | 'drain',
+    permits: number,
+    failed: string,
+    ttlMs = 0,
+  ): Promise<number> {
+    const { locks } = this.#all
+    const change = { id: locks.newOwner().newName(), what, permits, ttlMs }
+    return locks.ask(this.name, failed, (callMs) => this.#remote.change(change, callMs))
+  }
+
+  #inspect(most: number): Promise<SemaphoreFacts> {
+    const inspect = (callMs: number) => this.#remote.inspect(most, callMs)
+    return this.#all.locks.ask(this.name, 'not inspected', inspect)
+  }
+}
+
+/** Whether it may come about yet, or has; a refusal that stays is found out at the next try. */
+function maySucceed(error: unknown): boolean {
+  return error instanceof RedisUnavailableError || error instanceof RedisRefusedError
+}

@@ -1,0 +1,134 @@
+import { InvalidArgumentError, show } from './errors.ts'
+import { systemClock } from './lease/clock.ts'
+import type { Backend } from './local/backend.ts'
+import type { LockKind } from './local/lock-kind.ts'
+import { FairLocks } from './locks/fair/fair-locks.ts'
+import { CountDownLatch } from './locks/latch/count-down-latch.ts'
+import { Latches } from './locks/latch/latches.ts'
+import type { LeaderElection } from './locks/leader/leader-election.ts'
+import { LeaderElections } from './locks/leader/leader-elections.ts'
+import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
+import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
+import { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
+import { ExpirablePermits } from './locks/semaphore/expirable-permits.ts'
+import { needsOneServer } from './locks/semaphore/needs-one-server.ts'
+import { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
+import { Semaphore } from './locks/semaphore/semaphore.ts'
+import { Semaphores } from './locks/semaphore/semaphores.ts'
+import type { GetLockOptions } from './options.ts'
+import { ownerOf } from './owner/owner.ts'
+import type { Owners } from './owner/owners.ts'
+import type { LockServer } from './servers/lock-server.ts'
+
+/** The client that they are of. */
+interface Client {
+  readonly owners: Owners
+  readonly settings: { readonly label: string; readonly outageMs: number }
+  /** The key of a lock, or of what else is named so. */
+  rawNameOf(name: string, what?: string): string
+}
+
+/** What of one client needs one server. Where there are several, each is refused with what to use instead. */
+export class OneServer {
+  readonly #client: Client
+  readonly #server: LockServer
+  readonly #backend: Backend
+  readonly #fairKind: FairLocks | undefined
+  readonly #readWriteKinds: ReadWriteKinds | undefined
+  readonly #permits: ExpirablePermits | undefined
+  readonly #semaphores: Semaphores | undefined
+  readonly #latches: Latches
+  readonly #elections: LeaderElections
+
+  constructor(client: Client, server: LockServer, backend: Backend) {
+    this.#client = client
+    this.#server = server
+    this.#backend = backend
+    const { owners, settings } = client
+    const { clientId } = owners
+    const { registry } = backend
+    const fair = server.fairFor?.(clientId, settings.label)
+    this.#fairKind = fair && new FairLocks(server, fair, systemClock)
+    const readWrite = server.readWriteFor?.(clientId)
+    this.#readWriteKinds = readWrite && new ReadWriteKinds(readWrite)
+    const permits = server.permitsFor?.(clientId)
+    this.#permits = permits && new ExpirablePermits(permits)
+    const semaphores = server.semaphoresFor?.(clientId, settings.outageMs)
+    this.#semaphores = semaphores && new Semaphores(registry, semaphores)
+    this.#latches = new Latches(clientId, registry.limits)
+    this.#elections = new LeaderElections({
+      label: settings.label,
+      lock: (name, owner) => this.fairLock(name, owner && { owner }),
+      newOwner: (suffix) => owners.next(suffix),
+      channel: server.electionChannel?.bind(server),
+    })
+  }
+
+  fairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
+    if (this.#fairKind === undefined) {
+      throw refused(
+        `Fair lock ${show(name)}: its queue needs one server`,
+        'Use getLock() here, or a',
+      )
+    }
+    const rawName = this.#client.rawNameOf(name)
+    const { clientId } = this.#client.owners
+    const kind: LockKind = this.#fairKind
+    return new HoldfastLock(name, rawName, ownerOf(options, clientId), this.#backend.registry, kind)
+  }
+
+  readWriteLock(name: string, options: GetLockOptions): ReadWriteLock {
+    const kinds = this.#readWriteKinds
+    if (kinds === undefined) {
+      throw refused(
+        `Read-write lock ${show(name)}: it needs one server`,
+        'Use getLock() here, or a',
+      )
+    }
+    const rawName = this.#client.rawNameOf(name)
+    const owner = ownerOf(options, this.#client.owners.clientId)
+    return new ReadWriteLock(name, rawName, owner, this.#backend.registry, kinds)
+  }
+
+  permitExpirableSemaphore(name: string): PermitExpirableSemaphore {
+    if (this.#permits === undefined) throw needsOneServer(name)
+    const rawName = this.#client.rawNameOf(name)
+    return new PermitExpirableSemaphore(name, rawName, this.#backend.registry, this.#permits)
+  }
+
+  semaphore(name: string): Semaphore {
+    if (this.#semaphores === undefined) throw needsOneServer(name)
+    return new Semaphore(name, this.#client.rawNameOf(name), this.#semaphores)
+  }
+
+  countDownLatch(name: string): CountDownLatch {
+    const rawName = this.#client.rawNameOf(name, 'latch')
+    const remote = this.#server.latch?.(rawName)
+    if (remote === undefined) {
+      throw refused(`Latch ${show(name)}: its count needs one server`, 'Use a', name)
+    }
+    return new CountDownLatch(name, rawName, remote, this.#latches)
+  }
+
+  leaderElection(name: string, options: unknown): LeaderElection {
+    return this.#elections.of(name, options)
+  }
+
+  /** Ends who waits for something that no lock is. */
+  async closeWaits(): Promise<void> {
+    this.#elections.close()
+    await this.#latches.close()
+  }
+
+  /** After all locks were released. */
+  close(): void {
+    this.#fairKind?.close()
+  }
+}
+
+function refused(what: string, instead: string, name?: string): InvalidArgumentError {
+  return new InvalidArgumentError(
+    `${what}, and this client has independent masters. ${instead} client with \`redis\`.`,
+    name,
+  )
+}

@@ -1,0 +1,199 @@
+import type { LeaseToRenew, Released } from '../answers.ts'
+import type { CallFailure } from '../call-failure.ts'
+import { permitIds } from '../permit-ids.ts'
+import { type PermitAnswer, type PermitAttempt, permitsOf } from '../permit-pool.ts'
+import type {
+  AcquiredPermit,
+  PermitChange,
+  PermitFacts,
+  PermitServer,
+  RemotePermits,
+} from '../permit-server.ts'
+import { promised, type Reply, replyWith } from '../reply.ts'
+import type { Ending } from '../requests.ts'
+import type { Subscription } from '../subscription.ts'
+import { refuseLocks } from './kind-of-lock.ts'
+import { MemoryPool, type PoolConnection, waitingFacts } from './memory-pool.ts'
+import type { SemaphoreRecord } from './semaphore-record.ts'
+
+/** What semaphores whose permits have leases need of their connection. */
+interface Connection extends PoolConnection {
+  groups(locks: readonly { readonly key: string }[]): number[][]
+}
+
+/** The semaphores on a server in memory whose permits have leases, as one client waits for them. */
+export class MemoryPermitServer implements PermitServer {
+  readonly #connection: Connection
+  readonly #clientId: string
+
+  constructor(connection: Connection, clientId: string) {
+    this.#connection = connection
+    this.#clientId = clientId
+  }
+
+  pool(rawName: string): RemotePermits {
+    return new MemoryPermits(new MemoryPool(this.#connection, this.#clientId, rawName))
+  }
+
+  groups(locks: readonly { readonly key: string }[]): number[][] {
+    return this.#connection.groups(locks)
+  }
+
+  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {
+    const { server, counterMs } = this.#connection
+    return this.#connection
+      .request((now) =>
+        leases.map(({ key, wireOwner }) => {
+          const record = server.record(key, now)
+          const untilMs = record.semaphore.takenUntil(wireOwner) ?? 0
+          const [nowMs, leftMs] = [Math.floor(now), untilMs - Math.floor(now)]
+          if (leftMs <= 0) return -2
+          if (leaseMs === 0) return leftMs
+          record.semaphore.lengthen(wireOwner, nowMs + leaseMs)
+          record.keepCounter(leaseMs, counterMs, now)
+          return Math.max(leftMs, leaseMs)
+        }),
+      )
+      .catch((failure: CallFailure) => leases.map(() => failure))
+  }
+}
+
+/**
+ * One semaphore on a server in memory whose permits have leases. Each verb does what the script of its name does
+ * on a server of Redis, and can be repeated as that can.
+ */
+class MemoryPermits implements RemotePermits {
+  readonly #pool: MemoryPool
+
+  constructor(pool: MemoryPool) {
+    this.#pool = pool
+  }
+
+  acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
+    const { owner, leaseMs, waits, isLast } = attempt
+    const pool = this.#pool
+    const { server, counterMs } = pool.connection
+    const client = waits ? pool.clientId : ''
+    const acquired = pool.request((record, now): PermitAnswer => {
+      const { semaphore } = record
+      const { waiting, isSet } = semaphore
+      const [permits, sinceUs] = [permitsOf(owner), waits ? pool.sinceUs(attempt, now) : 0]
+      semaphore.giveBackExpired(now)
+      const { available, taken } = semaphore
+      const isRepeat = semaphore.takenUntil(owner) !== undefined
+      if (!isRepeat && isSet && available + taken > 0 && permits > available + taken) {
+        if (waits) waiting.goOn(client, isLast, now)
+        pool.tellNext(semaphore, now, isLast ? undefined : client)
+        return { kind: 'tooMany', available, taken }
+      }
+      if (!isRepeat && (!waiting.isNext(client, sinceUs, now) || permits > available)) {
+        if (waits) waiting.enter(client, sinceUs, permits, now)
+        const ttlMs = lookAgainMs(semaphore, client, now)
+        // It may not have heard of it.
+        pool.tellNext(semaphore, now, client)
+        return { kind: 'held', ttlMs, since: waits ? String(sinceUs) : '' }
+      }
+      const endsAt = Math.floor(now) + leaseMs
+      if (isRepeat) semaphore.lengthen(owner, endsAt)
+      else semaphore.take(owner, endsAt)
+      if (waits) waiting.goOn(client, isLast, now)
+      pool.tellNext(semaphore, now, isLast ? undefined : client)
+      return { kind: 'granted', token: server.mint(record, now, { leaseMs, counterMs }) }
+    })
+    replyWith(acquired, reply)
+  }
+
+  release({ owner }: Ending, isLast: boolean, reply: Reply<Released>): void {
+    const pool = this.#pool
+    const released = pool.request(({ semaphore }, now): Released => {
+      semaphore.giveBackExpired(now)
+      const wasTaken = semaphore.giveBack(owner)
+      if (isLast) semaphore.waiting.leave(pool.clientId)
+      pool.tellNext(semaphore, now)
+      return wasTaken ? { kind: 'freed', listeners: 0 } : { kind: 'gone' }
+    })
+    replyWith(released, reply)
+  }
+
+  leave(): void {
+    const nobody: Ending = { owner: '', holds: 0, token: '', callMs: 0 }
+    this.release(nobody, true, { answered: () => {}, failed: () => {} })
+  }
+
+  abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
+    const release = (callMs: number) =>
+      promised<Released>((reply) =>
+        this.release({ owner, holds: 0, token: '', callMs }, isLast(), reply),
+      )
+    this.#pool.connection.pendingReleases.add({ release, untilMs, leaseMs })
+  }
+
+  change({ how, permits, request, keptMs }: PermitChange): Promise<number> {
+    const pool = this.#pool
+    const { server } = pool.connection
+    return pool.connection.request((now) => {
+      const record = server.record(pool.rawName, now)
+      const { semaphore } = record
+      const { requests, waiting, isSet } = semaphore
+      const done = requests.get(request)
+      if (done !== undefined) return Number(done)
+      refuseLocks(record)
+      if (how === 'try-set' && isSet) return 0
+      semaphore.giveBackExpired(now)
+      const { available, taken } = semaphore
+      const result = how === 'drain' ? Math.max(available, 0) : 1
+      if (how === 'add') semaphore.add(permits)
+      else if (how !== 'drain') semaphore.add(permits - available - taken)
+      // What is not there has nothing to be taken away.
+      else if (isSet) semaphore.add(-result)
+      if (how !== 'set') requests.set(request, result, now + keptMs)
+      const first = waiting.first(now)
+      const isEnough = first !== undefined && first.permits <= semaphore.available
+      // Also who wants more than there are now: it is told so when it asks.
+      if (isEnough || (first && first.permits > semaphore.available + taken))
+        pool.tell(first.client)
+      return result
+    })
+  }
+
+  inspect(most: number): Promise<PermitFacts> {
+    return this.#pool.request(({ semaphore }, now) => {
+      const takers = semaphore.takers.filter(([, endsAt]) => endsAt > now)
+      const taken = takers.reduce((sum, [owner]) => sum + permitsOf(owner), 0)
+      const available = semaphore.available + semaphore.taken - taken
+      return {
+        permits: semaphore.isSet || taken > 0 ? available + taken : null,
+        available,
+        taken,
+        acquired: acquiredPermits(takers, most, now),
+        waiting: waitingFacts(semaphore, most, now),
+      }
+    })
+  }
+
+  listen(onWake: (message?: string) => void): Subscription {
+    return this.#pool.listen(onWake)
+  }
+}
+
+/** When it is worth looking again: when the one who is next may be dead, or permits come back; -1 is not known. */
+function lookAgainMs(semaphore: SemaphoreRecord, client: string, now: number): number {
+  const first = semaphore.waiting.first(now)
+  const isOther = first !== undefined && first.client !== client
+  const endsAt = isOther ? first.untilMs + 1 : semaphore.firstEndsAt
+  return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - Math.floor(now)))
+}
+
+function acquiredPermits(
+  takers: SemaphoreRecord['takers'],
+  most: number,
+  now: number,
+): AcquiredPermit[] {
+  const acquired: AcquiredPermit[] = []
+  for (const [owner, endsAt] of takers) {
+    const ids = permitIds(owner).slice(0, most - acquired.length)
+    for (const id of ids) acquired.push({ id, ttlMs: endsAt - Math.floor(now) })
+    if (acquired.length === most) break
+  }
+  return acquired
+}

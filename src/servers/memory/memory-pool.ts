@@ -1,0 +1,85 @@
+import type { WaitingForPermits } from '../answers.ts'
+import type { PendingReleases } from '../pending-releases.ts'
+import { isMeant, type PermitAttempt } from '../permit-pool.ts'
+import type { Subscription } from '../subscription.ts'
+import type { Channels } from './channels.ts'
+import { refuseLocks } from './kind-of-lock.ts'
+import type { LockRecord } from './lock-record.ts'
+import type { MemoryServer } from './memory-server.ts'
+import { timeUs } from './moments.ts'
+import type { SemaphoreRecord } from './semaphore-record.ts'
+
+/** What one semaphore needs of its connection. */
+export interface PoolConnection {
+  readonly server: MemoryServer
+  readonly counterMs: number
+  readonly pendingReleases: PendingReleases
+  request<T>(work: (now: number) => T): Promise<T>
+  listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
+}
+
+/** One semaphore on a server in memory, as one client waits for it: what both kinds of them have. */
+export class MemoryPool {
+  readonly connection: PoolConnection
+  readonly clientId: string
+  readonly rawName: string
+
+  constructor(connection: PoolConnection, clientId: string, rawName: string) {
+    this.connection = connection
+    this.clientId = clientId
+    this.rawName = rawName
+  }
+
+  /** Refused where somebody has a lock of that name. */
+  request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
+    return this.connection.request((now) => {
+      const record = this.connection.server.record(this.rawName, now)
+      refuseLocks(record)
+      return verb(record, now)
+    })
+  }
+
+  /** Since when who asks has waited, in µs: as it was told before, or so long before now. */
+  sinceUs({ since, waitedMs }: PermitAttempt, now: number): number {
+    if (since !== '') return Number(since)
+    return this.connection.server.tokenFloor(now) - waitedMs * 1_000
+  }
+
+  /**
+   * Tells the client that is next, where there is enough for it.
+   *
+   * @param but the client that need not be told
+   */
+  tellNext({ waiting, available }: SemaphoreRecord, now: number, but?: string): void {
+    if (available <= 0) return
+    const first = waiting.first(now)
+    if (first === undefined || first.client === but || first.permits > available) return
+    this.tell(first.client)
+  }
+
+  tell(client: string): void {
+    this.connection.server.tickets.publish(this.rawName, client)
+  }
+
+  listen(onWake: (message?: string) => void): Subscription {
+    const { server } = this.connection
+    return this.connection.listen(server.tickets, this.rawName, (message) => {
+      if (message === undefined || isMeant(message, this.clientId)) onWake(message)
+    })
+  }
+}
+
+/** The clients in which somebody waits. */
+export function waitingFacts(
+  { waiting }: SemaphoreRecord,
+  most: number,
+  now: number,
+): WaitingForPermits[] {
+  return waiting
+    .list(most)
+    .filter(({ untilMs }) => untilMs >= now)
+    .map(({ client, sinceUs, permits }) => {
+      const waitedMs = Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000))
+      return { client, waitedMs, permits }
+    })
+}

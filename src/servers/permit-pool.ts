@@ -1,0 +1,57 @@
+import type { AcquireAnswer, Released } from './answers.ts'
+import type { Reply } from './reply.ts'
+import type { Attempt, Ending } from './requests.ts'
+import type { Subscription } from './subscription.ts'
+
+/** Permits that are taken and given back, at their place: those of one semaphore, as one client sees it. */
+export interface RemotePool {
+  /** Takes as many as the owner's name ends with, or waits for that, after all who have waited for longer. */
+  acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void
+  /**
+   * Gives back all that the owner took.
+   *
+   * @param isLast whether nobody of this client waits any more
+   */
+  release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
+  /** Nobody of this client waits any more. Where that is not heard its place ends by itself. */
+  leave(): void
+  /** As with `RemoteLock`. */
+  abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
+  /** As with `RemoteLock`: calls `onWake` with the messages of {@link isMeant}. */
+  listen(onWake: (message?: string) => void): Subscription
+}
+
+export interface PermitAttempt extends Attempt {
+  /** Whether its client waits where it is refused. */
+  readonly waits: boolean
+  /** Whether nobody else of its client waits. */
+  readonly isLast: boolean
+  /** For how long it has waited, in milliseconds. */
+  readonly waitedMs: number
+  /** Since when it waits, as the place has told it; '' where it has not. */
+  readonly since: string
+}
+
+/** Where it is held: since when the client has its place among those who wait, if it does. */
+export type PermitAnswer = AcquireAnswer | TooMany
+
+/** More are wanted than there are in all, and so for ever. */
+export interface TooMany {
+  readonly kind: 'tooMany'
+  /** Below 0 where fewer were set than are taken. */
+  readonly available: number
+  readonly taken: number
+}
+
+/** How many permits a hold has, as its name says. */
+export function permitsOf(owner: string): number {
+  return Number(owner.slice(owner.lastIndexOf(':') + 1))
+}
+
+/**
+ * Whether a message is for a client that waits: its own id, by which it is told that it is next; or by a client
+ * of Redisson, which tells all of them how many permits there are. What ours tell Redisson's begins with 0.
+ */
+export function isMeant(message: string, clientId: string): boolean {
+  return message === clientId || /^-?[1-9]\d*$/.test(message)
+}

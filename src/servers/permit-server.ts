@@ -1,0 +1,62 @@
+import type { LeaseToRenew, WaitingForPermits } from './answers.ts'
+import type { CallFailure } from './call-failure.ts'
+import type { RemotePool } from './permit-pool.ts'
+
+/** What a place must be able to do where permits are taken for a time, as one client sees it. */
+export interface PermitServer {
+  /** The permits of one semaphore there. */
+  pool(rawName: string): RemotePermits
+  /** As with `LockServer`: for all permits of a hold. */
+  renew(
+    leases: readonly LeaseToRenew[],
+    leaseMs: number,
+    callMs: number,
+  ): Promise<(number | CallFailure)[]>
+  /** As with `LockServer`. */
+  groups(locks: readonly { readonly key: string }[]): number[][]
+}
+
+/** The permits of one semaphore at its place. Those whose lease is over count as available. */
+export interface RemotePermits extends RemotePool {
+  /**
+   * @returns of a `drain` how many it has taken away; else 1, or 0 where `try-set` has changed nothing. A
+   * repeat returns the same, and changes nothing
+   */
+  change(change: PermitChange, callMs: number): Promise<number>
+  /** @param most how many of those that are taken, and of the clients that wait, are listed */
+  inspect(most: number, callMs: number): Promise<PermitFacts>
+}
+
+export interface PermitChange {
+  /**
+   * Sets how many there are in all, where nobody has; sets it anyway; adds so many, or takes away; or takes
+   * away what is available.
+   */
+  readonly how: 'try-set' | 'set' | 'add' | 'drain'
+  readonly permits: number
+  /** The name of the request: no other change has it. */
+  readonly request: string
+  /** How long the request is remembered, in milliseconds. */
+  readonly keptMs: number
+}
+
+/** A semaphore whose permits have leases, as the server sees it. */
+export interface PermitFacts {
+  /** How many there are in all, available or taken; null where nobody has set that. */
+  readonly permits: number | null
+  /** How many are to be had; below 0 where fewer were set than are taken. */
+  readonly available: number
+  /** How many are taken. */
+  readonly taken: number
+  /** Those that are taken, the first 1,000 whose leases end. */
+  readonly acquired: readonly AcquiredPermit[]
+  /** The clients in which somebody waits, the next one first; the first 1,000. */
+  readonly waiting: readonly WaitingForPermits[]
+}
+
+export interface AcquiredPermit {
+  /** 32 hex digits, as Redisson's permits have them. */
+  readonly id: string
+  /** What is left of its lease in milliseconds; null for one without, which Holdfast never takes. */
+  readonly ttlMs: number | null
+}

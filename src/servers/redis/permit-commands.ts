@@ -1,0 +1,163 @@
+import type { LeaseToRenew, Released } from '../answers.ts'
+import { CallFailure } from '../call-failure.ts'
+import type { Ending } from '../lock-server.ts'
+import type { PendingReleases } from '../pending-releases.ts'
+import type { PermitAnswer, PermitAttempt } from '../permit-pool.ts'
+import type { PermitChange, PermitFacts, PermitServer, RemotePermits } from '../permit-server.ts'
+import { promised, type Reply } from '../reply.ts'
+import type { Subscription } from '../subscription.ts'
+import { type LockKeys, permitKeys, requestKey } from './keys.ts'
+import { listenToBoth } from './listen-to-both.ts'
+import { permitAnswer, permitFacts, permitsLeftMs } from './permit-replies.ts'
+import type { ScriptServer } from './script-runner.ts'
+import * as scripts from './scripts/permits.generated.ts'
+import type { Terms } from './scripts/terms.ts'
+
+/** What permits need of their server. */
+interface Server extends ScriptServer {
+  pendingReleases(rawName: string): PendingReleases
+  groups(locks: readonly { readonly key: string }[]): number[][]
+  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
+}
+
+/** To leave the queue is worth no longer a call, in milliseconds: a place ends by itself. */
+const LEAVE_MS = 1_000
+
+/** The semaphores on one server, or in a cluster, whose permits have leases, as one client waits for them. */
+export class RedisPermitServer implements PermitServer {
+  readonly #server: Server
+  readonly #clientId: string
+
+  constructor(server: Server, clientId: string) {
+    this.#server = server
+    this.#clientId = clientId
+  }
+
+  pool(rawName: string): RemotePermits {
+    return new RedisPermits(this.#server, this.#clientId, rawName)
+  }
+
+  groups(locks: readonly { readonly key: string }[]): number[][] {
+    return this.#server.groups(locks)
+  }
+
+  async renew(
+    leases: readonly LeaseToRenew[],
+    leaseMs: number,
+    callMs: number,
+  ): Promise<(number | CallFailure)[]> {
+    const left: (number | CallFailure)[] = new Array(leases.length)
+    const renewGroup = async (indices: number[]) => {
+      const group = indices.map((i) => leases[i] as LeaseToRenew)
+      const owners = group.map(({ wireOwner }) => wireOwner)
+      const asked = {
+        script: scripts.renew,
+        keys: group.flatMap(({ key }) => permitKeys(key).both),
+        args: (terms: Terms) => scripts.renewArgs({ leaseMs, owners }, terms),
+        read: (reply: unknown) => permitsLeftMs(reply, group.length),
+        callMs,
+      }
+      const answers = await this.#server.runner.ask(asked).catch((failure: CallFailure) => failure)
+      for (const [n, i] of indices.entries()) {
+        left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
+      }
+    }
+    await Promise.all(this.groups(leases).map(renewGroup))
+    return left
+  }
+}
+
+class RedisPermits implements RemotePermits {
+  readonly #server: Server
+  readonly #clientId: string
+  readonly #rawName: string
+  readonly #keys: ReturnType<typeof permitKeys>
+
+  constructor(server: Server, clientId: string, rawName: string) {
+    this.#server = server
+    this.#clientId = clientId
+    this.#rawName = rawName
+    this.#keys = permitKeys(rawName)
+  }
+
+  acquire(
+    { owner, leaseMs, waits, isLast, waitedMs, since, callMs }: PermitAttempt,
+    reply: Reply<PermitAnswer>,
+  ): void {
+    const keys = this.#keys
+    const { tickets } = keys
+    const client = waits ? this.#clientId : ''
+    const asked = { owner, leaseMs, tickets, client, last: isLast, waitedMs, since }
+    this.#server.runner.run(
+      {
+        script: scripts.acquire,
+        keys: keys.five,
+        args: (terms) => scripts.acquireArgs(asked, terms, keys),
+        read: permitAnswer,
+        callMs,
+      },
+      reply,
+    )
+  }
+
+  release({ owner, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
+    const keys = this.#keys
+    const asked = { owner, tickets: keys.tickets, client: isLast ? this.#clientId : '' }
+    this.#server.runner.run(
+      {
+        script: scripts.release,
+        keys: keys.four,
+        args: (terms) => scripts.releaseArgs(asked, terms, keys),
+        read: releasedOf,
+        callMs,
+      },
+      reply,
+    )
+  }
+
+  leave(): void {
+    const nobody: Ending = { owner: '', holds: 0, token: '', callMs: LEAVE_MS }
+    this.release(nobody, true, { answered: () => {}, failed: () => {} })
+  }
+
+  abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
+    const release = (callMs: number) =>
+      promised<Released>((reply) =>
+        this.release({ owner, holds: 0, token: '', callMs }, isLast(), reply),
+      )
+    this.#server.pendingReleases(this.#rawName).add({ release, untilMs, leaseMs })
+  }
+
+  async change({ how, permits, request, keptMs }: PermitChange, callMs: number): Promise<number> {
+    const keys = this.#keys
+    const asked = { how, permits, tickets: keys.tickets, keptMs }
+    const done = await this.#server.runner.ask({
+      script: scripts.set,
+      keys: [...keys.four, requestKey(this.#rawName, request)],
+      args: (terms) => scripts.setArgs(asked, terms, keys),
+      read: scripts.readSet,
+      callMs,
+    })
+    return done.permits
+  }
+
+  inspect(most: number, callMs: number): Promise<PermitFacts> {
+    return this.#server.runner.ask({
+      script: scripts.inspect,
+      keys: this.#keys.four,
+      args: () => scripts.inspectArgs({ most }),
+      read: permitFacts,
+      callMs,
+    })
+  }
+
+  listen(onWake: (message?: string) => void): Subscription {
+    return listenToBoth(this.#server, this.#keys, this.#clientId, onWake)
+  }
+}
+
+/** What `release` answered. How many heard of it makes no difference. */
+function releasedOf(reply: unknown): Released {
+  const { kind } = scripts.readRelease(reply)
+  return kind === 'freed' ? { kind, listeners: 0 } : { kind }
+}

@@ -1,0 +1,231 @@
+import type { AcquireAnswer, Released, SemaphoreFacts } from '../answers.ts'
+import type { CallFailure } from '../call-failure.ts'
+import type { PendingReleases } from '../pending-releases.ts'
+import type { PermitAttempt } from '../permit-pool.ts'
+import { WAITING_MS } from '../read-write-server.ts'
+import { promised, type Reply } from '../reply.ts'
+import type { Ending } from '../requests.ts'
+import {
+  type Addition,
+  GIVING_BACK_MS,
+  type RemoteSemaphore,
+  type SemaphoreChange,
+  type SemaphoreServer,
+} from '../semaphore-server.ts'
+import type { Subscription } from '../subscription.ts'
+import { AnsweredNames } from './answered-names.ts'
+import { type LockKeys, requestKey, waitingKeys } from './keys.ts'
+import { listenToBoth } from './listen-to-both.ts'
+import type { ScriptServer } from './script-runner.ts'
+import type { Request } from './scripts/script.ts'
+import * as scripts from './scripts/semaphore.generated.ts'
+import { additionOf, semaphoreFacts, takingOf } from './semaphore-replies.ts'
+
+/** A request is remembered for longer than anybody goes on with it by so long, in milliseconds. */
+const MARGIN_MS = 60_000
+
+/** What semaphores need of their server. */
+interface Server extends ScriptServer {
+  pendingReleases(rawName: string): PendingReleases
+  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
+}
+
+/** A request that is remembered under its name, which its keys end with. */
+type Named<A> = Omit<Request<A>, 'keys'>
+
+/** The semaphores on one server, or in a cluster, as one client waits for them. */
+export class RedisSemaphoreServer implements SemaphoreServer {
+  readonly server: Server
+  readonly clientId: string
+  /** How long a request is remembered there, in milliseconds. */
+  readonly keptMs: number
+  readonly answered: AnsweredNames
+
+  /**
+   * @param timeoutMs how long a call may take that nobody waits for
+   * @param outageMs how long a request is sent again
+   */
+  constructor(server: Server, clientId: string, timeoutMs: number, outageMs: number) {
+    this.server = server
+    this.clientId = clientId
+    this.keptMs = GIVING_BACK_MS + outageMs + MARGIN_MS
+    this.answered = new AnsweredNames((keys) =>
+      server.runner.raw(timeoutMs, (client) => client.unlink(...keys)),
+    )
+  }
+
+  semaphore(rawName: string): RemoteSemaphore {
+    return new RedisSemaphore(this, rawName)
+  }
+
+  /** Ends when nothing is left to be forgotten. */
+  quiet(): Promise<void> {
+    return this.answered.quiet()
+  }
+
+  close(): void {
+    this.answered.close()
+  }
+}
+
+class RedisSemaphore implements RemoteSemaphore {
+  readonly #host: RedisSemaphoreServer
+  readonly #rawName: string
+  readonly #keys: ReturnType<typeof waitingKeys>
+  readonly #three: readonly string[]
+  /** The owners, and changes, in whose name a request may run yet: they are not to be forgotten. */
+  readonly #doubtfulOwners = new Set<string>()
+  readonly #doubtful = new WeakSet<object>()
+
+  constructor(host: RedisSemaphoreServer, rawName: string) {
+    this.#host = host
+    this.#rawName = rawName
+    this.#keys = waitingKeys(rawName)
+    this.#three = [rawName, this.#keys.queue, this.#keys.alive]
+  }
+
+  acquire(
+    { owner, waits, isLast, since, waitedMs, callMs }: PermitAttempt,
+    reply: Reply<AcquireAnswer>,
+  ): void {
+    const { clientId, keptMs } = this.#host
+    const { tickets } = this.#keys
+    const client = waits ? clientId : ''
+    const given = { owner, client, last: isLast, waitingMs: WAITING_MS, since, waitedMs, tickets }
+    const asked: Named<AcquireAnswer> = {
+      script: scripts.acquire,
+      args: (terms) => scripts.acquireArgs({ ...given, keptMs }, terms),
+      read: takingOf,
+      callMs,
+    }
+    this.#run(owner, asked, {
+      answered: (answer) => {
+        if (answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)) this.#heard(owner)
+        reply.answered(answer)
+      },
+      failed: (failure) => {
+        if (failure.kind === 'unknown') this.#doubtfulOwners.add(owner)
+        reply.failed(failure)
+      },
+    })
+  }
+
+  release({ owner, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
+    this.#giveBack(owner, isLast, 0, callMs, reply)
+  }
+
+  abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
+    this.#host.answered.remove(this.#rawName, requestKey(this.#rawName, owner))
+    this.#doubtfulOwners.delete(owner)
+    // A request that is late finds this, and takes nothing.
+    const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0
+    const release = (callMs: number) =>
+      promised<Released>((reply) => this.#giveBack(owner, isLast(), keptMs, callMs, reply))
+    const pending = { release, untilMs, leaseMs: GIVING_BACK_MS }
+    this.#host.server.pendingReleases(this.#rawName).add(pending)
+  }
+
+  leave(): void {
+    const { tickets } = this.#keys
+    const { server, clientId } = this.#host
+    const release = (callMs: number) =>
+      server.runner.ask({
+        script: scripts.leave,
+        keys: this.#three,
+        args: (terms) => scripts.leaveArgs({ client: clientId, tickets }, terms),
+        read: scripts.readLeave,
+        callMs,
+      })
+    server.pendingReleases(this.#rawName).add({ release, untilMs: 0, leaseMs: WAITING_MS })
+  }
+
+  add(change: Addition, callMs: number): Promise<boolean> {
+    const { keptMs } = this.#host
+    const { permits, ifExists } = change
+    const given = { permits, ifExists, keptMs, tickets: this.#keys.tickets }
+    return this.#ask(change, {
+      script: scripts.release,
+      args: (terms) => scripts.releaseArgs(given, terms, this.#keys),
+      read: additionOf,
+      callMs,
+    })
+  }
+
+  addLater(change: Addition): void {
+    const release = (callMs: number) => this.add(change, callMs)
+    const pending = { release, untilMs: 0, leaseMs: GIVING_BACK_MS }
+    this.#host.server.pendingReleases(this.#rawName).add(pending)
+  }
+
+  change(change: SemaphoreChange, callMs: number): Promise<number> {
+    const { keptMs } = this.#host
+    const { what, permits, ttlMs } = change
+    const given = { what, permits, ttlMs, keptMs, tickets: this.#keys.tickets }
+    return this.#ask(change, {
+      script: scripts.set,
+      args: (terms) => scripts.setArgs(given, terms, this.#keys),
+      read: (reply) => scripts.readSet(reply).result,
+      callMs,
+    })
+  }
+
+  inspect(most: number, callMs: number): Promise<SemaphoreFacts> {
+    return this.#host.server.runner.ask({
+      script: scripts.inspect,
+      keys: this.#three,
+      args: () => scripts.inspectArgs({ most }),
+      read: semaphoreFacts,
+      callMs,
+    })
+  }
+
+  listen(onWake: (message?: string) => void): Subscription {
+    const { server, clientId } = this.#host
+    return listenToBoth(server, this.#keys, clientId, onWake)
+  }
+
+  #giveBack(
+    owner: string,
+    isLast: boolean,
+    keptMs: number,
+    callMs: number,
+    reply: Reply<Released>,
+  ): void {
+    const client = isLast ? this.#host.clientId : ''
+    const given = { client, keptMs, tickets: this.#keys.tickets }
+    const asked: Named<Released> = {
+      script: scripts.giveBack,
+      args: (terms) => scripts.giveBackArgs(given, terms, this.#keys),
+      read: (answer) =>
+        scripts.readGiveBack(answer) ? { kind: 'freed', listeners: 0 } : { kind: 'gone' },
+      callMs,
+    }
+    this.#run(owner, asked, reply)
+  }
+
+  async #ask<A>(change: Addition | SemaphoreChange, asked: Named<A>): Promise<A> {
+    try {
+      const answer = await promised<A>((reply) => this.#run(change.id, asked, reply))
+      // An earlier run of it may come yet, and is to find that it is done.
+      if (!this.#doubtful.has(change)) this.#heard(change.id)
+      return answer
+    } catch (failure) {
+      if ((failure as CallFailure).kind === 'unknown') this.#doubtful.add(change)
+      throw failure
+    }
+  }
+
+  /** The answer to that request was heard: it need not be remembered any longer. */
+  #heard(id: string): void {
+    this.#host.answered.add(this.#rawName, requestKey(this.#rawName, id))
+  }
+
+  #run<A>(id: string, asked: Named<A>, reply: Reply<A>): void {
+    const { server, answered } = this.#host
+    const key = requestKey(this.#rawName, id)
+    server.runner.run(
+      { ...asked, keys: [...this.#three, key, ...answered.take(this.#rawName)] },
+      reply,
+    )
+  }
+}

@@ -1,0 +1,221 @@
+import {
+  ClosedError,
+  type CountDownLatch,
+  Holdfast,
+  InvalidArgumentError,
+  RedisRefusedError,
+} from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { outcome, within } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { describeWorlds } from '../support/worlds.ts'
+
+/** Resolves when so many clients await it. */
+const awaited = (latch: CountDownLatch, clients = 1) =>
+  eventually(async () => (await latch.inspect()).waiters === clients)
+
+const isSettled = (promise: Promise<unknown>) => {
+  const seen = { settled: false }
+  const settle = () => {
+    seen.settled = true
+  }
+  promise.then(settle, settle)
+  return seen
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: As callers without TypeScript write it.
+type Any = any
+
+describeWorlds('a count-down latch', (world) => {
+  const latchOf = (client = world.newClient()) => client.getCountDownLatch('ready')
+
+  test('opens for all who await it, here and elsewhere, when it is counted down to zero', async () => {
+    const [latch, other, third] = [latchOf(), latchOf(), latchOf()]
+    expect(await latch.trySetCount(3)).toBe(true)
+    const waiting = [latch.await(), latch.await(), other.await(), third.await({ waitMs: 60_000 })]
+    const seen = waiting.map(isSettled)
+    await awaited(latch, 3)
+    expect(await other.countDown()).toBe(2)
+    expect(await other.countDown()).toBe(1)
+    expect(await third.count()).toBe(1)
+    expect(await third.inspect()).toEqual({ count: 1, waiters: 3 })
+    await never(() => seen.some(({ settled }) => settled), 100)
+    expect(await third.countDown()).toBe(0)
+    expect(await within(2_000, Promise.all(waiting))).toEqual([true, true, true, true])
+    await awaited(latch, 0)
+    expect(await latch.inspect()).toEqual({ count: 0, waiters: 0 })
+    expect(await world.server.admin.exists(world.rawName('ready'))).toBe(0)
+  })
+
+  test('is open where its count was never set, and stays so when it is counted down', async () => {
+    const latch = latchOf()
+    expect(await latch.await()).toBe(true)
+    expect(await latch.await({ waitMs: 60_000 })).toBe(true)
+    expect(await latch.countDown()).toBe(0)
+    expect(await latch.count()).toBe(0)
+    expect(await latch.delete()).toBe(false)
+    expect(await world.server.admin.exists(world.rawName('ready'))).toBe(0)
+  })
+
+  test('has its count set once in a round, and again when it is open', async () => {
+    const [latch, other] = [latchOf(), latchOf()]
+    const all = await Promise.all([latch, other, latch].map((one) => one.trySetCount(2)))
+    expect(all.filter((isSet) => isSet)).toEqual([true])
+    await Promise.all([latch.countDown(), other.countDown()])
+    expect(await other.trySetCount(1)).toBe(true)
+    expect(await other.trySetCount(1)).toBe(false)
+    expect(await other.countDown()).toBe(0)
+  })
+
+  test('a wait ends with false when its time is up, and the others wait on', async () => {
+    const latch = latchOf()
+    await latch.trySetCount(1)
+    const waiting = latch.await()
+    const { value, ms } = await outcome(latch.await({ waitMs: 80 }))
+    expect(value).toBe(false)
+    expect(ms).toBeGreaterThanOrEqual(79)
+    await latch.countDown()
+    expect(await within(2_000, waiting)).toBe(true)
+  })
+
+  test('an abort ends the wait at once, before it begins as well, and leaves nothing behind', async () => {
+    const latch = latchOf()
+    await latch.trySetCount(1)
+    const abort = new AbortController()
+    const waiting = outcome(latch.await({ signal: abort.signal, waitMs: 60_000 }))
+    await awaited(latch)
+    abort.abort('enough')
+    expect((await waiting).error).toBe('enough')
+    expect((await outcome(latch.await({ signal: abort.signal }))).error).toBe('enough')
+    await awaited(latch, 0)
+    await latch.delete()
+  })
+
+  test('deleted while it is awaited, it is open', async () => {
+    const [latch, other] = [latchOf(), latchOf()]
+    await latch.trySetCount(2)
+    const waiting = [latch.await(), other.await()]
+    await awaited(latch, 2)
+    expect(await latch.delete()).toBe(true)
+    expect(await within(2_000, Promise.all(waiting))).toEqual([true, true])
+    expect(await latch.delete()).toBe(false)
+  })
+
+  test('set anew as soon as it opens, those of the round before go on all the same', async () => {
+    const [latch, other] = [latchOf(), latchOf()]
+    await latch.trySetCount(1)
+    const waiting = latch.await()
+    await awaited(latch)
+    await Promise.all([other.countDown(), other.trySetCount(5)])
+    expect(await within(2_000, waiting)).toBe(true)
+    const next = latch.await()
+    const { settled } = isSettled(next)
+    await awaited(latch)
+    expect(settled).toBe(false)
+    await latch.delete()
+    expect(await within(2_000, next)).toBe(true)
+  })
+
+  test('close() ends the waits of its client with a ClosedError, and lets nothing begin', async () => {
+    const [client, other] = [world.newClient(), world.newClient()]
+    const [latch, theirs] = [latchOf(client), latchOf(other)]
+    await latch.trySetCount(1)
+    const waiting = [outcome(latch.await()), outcome(latch.await({ waitMs: 60_000 }))]
+    await awaited(theirs)
+    await client.close()
+    for (const { error } of await Promise.all(waiting)) expect(error).toBeInstanceOf(ClosedError)
+    const calls = [
+      () => latch.await(),
+      () => latch.countDown(),
+      () => latch.trySetCount(1),
+      () => latch.delete(),
+      () => latch.count(),
+      () => latch.inspect(),
+    ]
+    for (const call of calls) await expect(call()).rejects.toThrow(ClosedError)
+    await awaited(theirs, 0)
+    expect(await theirs.countDown()).toBe(0)
+  })
+
+  test('a name that a lock has is refused, as a lock is under the name of a latch', async () => {
+    const client = world.newClient()
+    const lease = await client.getLock('ready').lock()
+    const latch = latchOf(client)
+    const calls = [latch.trySetCount(1), latch.countDown(), latch.await(), latch.delete()]
+    for (const { error } of await Promise.all(calls.map((call) => outcome<unknown>(call)))) {
+      expect(error).toBeInstanceOf(RedisRefusedError)
+      expect(String(error)).toMatch(/Latch "ready": .*WRONGTYPE/)
+    }
+    await lease.release()
+    await latch.trySetCount(1)
+    for (const lock of [client.getLock('ready'), client.getReadWriteLock('ready').writeLock()]) {
+      await expect(lock.tryLock()).rejects.toThrow(RedisRefusedError)
+    }
+    await latch.delete()
+  })
+})
+
+describe('bad input is refused at the door', () => {
+  const client = () => {
+    const one = new Holdfast({ redis: 'redis://127.0.0.1:1' })
+    atEnd(() => one.close(), { beforeCheck: true })
+    return one
+  }
+
+  test.each<[unknown, string]>([
+    [undefined, 'got undefined'],
+    ['', 'got ""'],
+    [17, 'got 17'],
+    ['a{b', 'The latch name "a{b" has a broken {tag}'],
+    ['half \ud83d', 'surrogate'],
+  ])('the name %p', (name, words) => {
+    const get = () => client().getCountDownLatch(name as string)
+    expect(get).toThrow(InvalidArgumentError)
+    expect(get).toThrow(words)
+  })
+
+  test.each<[unknown, string]>([
+    [undefined, 'got undefined'],
+    [0, 'got 0'],
+    [-1, 'got -1'],
+    [1.5, 'got 1.5'],
+    [Number.NaN, 'got NaN'],
+    [Infinity, 'got Infinity'],
+    [2 ** 53, 'got 9007199254740992'],
+    ['3', 'got "3"'],
+    [3n, 'got 3'],
+  ])('the count %p', async (count, words) => {
+    const { error } = await outcome(
+      client()
+        .getCountDownLatch('it')
+        .trySetCount(count as number),
+    )
+    expect(error).toBeInstanceOf(InvalidArgumentError)
+    expect(String(error)).toContain('Latch "it"')
+    expect(String(error)).toContain(words)
+  })
+
+  test.each<[string, (latch: Any) => Promise<unknown>, string]>([
+    ['a wait that is no option', (latch) => latch.await(500), 'got 500'],
+    ['a wait of 0', (latch) => latch.await({ waitMs: 0 }), 'got 0'],
+    ['a wait of Infinity', (latch) => latch.await({ waitMs: Infinity }), 'got Infinity'],
+    ['an option of locks', (latch) => latch.await({ leaseMs: 5 }), '`leaseMs`'],
+    ['a signal that is none', (latch) => latch.await({ signal: 'now' }), 'got "now"'],
+    ['a step', (latch) => latch.countDown(2), 'got 2'],
+    ['a unit of time', (latch) => latch.trySetCount(1, 'SECONDS'), 'got "SECONDS"'],
+  ])('%s', async (_, call, words) => {
+    const { error } = await outcome(call(client().getCountDownLatch('it')))
+    expect(error).toBeInstanceOf(InvalidArgumentError)
+    expect(String(error)).toContain(words)
+  })
+
+  test('a client of independent masters', () => {
+    const one = new Holdfast({ masters: ['redis://127.0.0.1:1', 'redis://127.0.0.1:2'] })
+    atEnd(() => one.close(), { beforeCheck: true })
+    const get = () => one.getCountDownLatch('it')
+    expect(get).toThrow(InvalidArgumentError)
+    expect(get).toThrow(
+      'Latch "it": its count needs one server, and this client has independent masters',
+    )
+  })
+})

@@ -1,0 +1,419 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { CountDownLatch, HoldfastOptions } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { faultRig, outcome, within } from '../support/fault-rig.ts'
+import type { Action } from '../support/proxy.ts'
+import { type Fault, faults } from '../support/request-faults.ts'
+import { countDown, deleteCount, lookAtLatch, setCount } from '../support/scripts.ts'
+
+const rig = faultRig()
+
+/** Before the connection for messages is found dead by itself, and long after the first fallback, in milliseconds. */
+const SOON_MS = 3_000
+
+/** Beyond any doubt about the time of a server on this machine, in milliseconds. */
+const BEYOND_DOUBT_MS = 150
+
+/** How a copy of a request arrives. */
+const COPIES: Action[] = ['duplicate', 'hold']
+
+/** So that a request that is held back is given up soon. */
+const HASTY = { commandTimeoutMs: 100 }
+
+/** A latch behind the proxy, and the same one with a way of its own. */
+function pair(options?: Omit<HoldfastOptions, 'redis'>, name = 'it') {
+  const client = rig.client(options)
+  const mine = client.getCountDownLatch(name)
+  return { client, mine, theirs: rig.witness().getCountDownLatch(name) }
+}
+
+const listening = (clients = 1, name = 'it') =>
+  eventually(async () => {
+    const channel = `redisson_countdownlatch__channel__{${name}}`
+    const [, count] = (await rig.server.admin.pubsub('NUMSUB', channel)) as [string, number]
+    return Number(count) === clients
+  })
+
+/** Waits until nobody else but a message, or its time, makes the one client look that awaits it. */
+const hears = async () => {
+  await listening()
+  await eventually(() => rig.proxy.count(lookAtLatch.sha1) >= 2)
+}
+
+/** All that is there of latches, but for what requests came to. */
+const keys = async () =>
+  (await rig.server.admin.keys('*')).filter((key) => !key.startsWith('holdfast_request:'))
+
+interface Operation {
+  operation: string
+  script: { readonly sha1: string }
+  /** What is set before it; 0 is nothing. */
+  before: number
+  act: (latch: CountDownLatch) => Promise<unknown>
+  answer: unknown
+  /** What is left after it. */
+  after: number
+}
+
+const operations: Operation[] = [
+  {
+    operation: 'a count-down',
+    script: countDown,
+    before: 3,
+    act: (latch) => latch.countDown(),
+    answer: 2,
+    after: 2,
+  },
+  {
+    operation: 'the last count-down',
+    script: countDown,
+    before: 1,
+    act: (latch) => latch.countDown(),
+    answer: 0,
+    after: 0,
+  },
+  {
+    operation: 'a count-down of an open latch',
+    script: countDown,
+    before: 0,
+    act: (latch) => latch.countDown(),
+    answer: 0,
+    after: 0,
+  },
+  {
+    operation: 'to set the count',
+    script: setCount,
+    before: 0,
+    act: (latch) => latch.trySetCount(4),
+    answer: true,
+    after: 4,
+  },
+  {
+    operation: 'to set a count that is set',
+    script: setCount,
+    before: 2,
+    act: (latch) => latch.trySetCount(4),
+    answer: false,
+    after: 2,
+  },
+  {
+    operation: 'to delete the count',
+    script: deleteCount,
+    before: 2,
+    act: (latch) => latch.delete(),
+    answer: true,
+    after: 0,
+  },
+  {
+    operation: 'to delete what is not there',
+    script: deleteCount,
+    before: 0,
+    act: (latch) => latch.delete(),
+    answer: false,
+    after: 0,
+  },
+]
+
+describe.each(operations)('$operation', ({ operation, script, before, act, answer, after }) => {
+  // What changes nothing can be done twice by a copy of it alone.
+  const isIdle = after === before || answer === false
+  const cells: readonly Fault[] = faults.filter(({ action }) => !isIdle || COPIES.includes(action))
+  test.each(cells)('counts once, and spares the next round, when $fault', async (cell) => {
+    const { mine, theirs } = pair(HASTY, `${operation}: ${cell.fault}`)
+    // Connected before.
+    await mine.count()
+    if (before > 0) await theirs.trySetCount(before)
+    const trap = rig.proxy.onNextRequest(script.sha1, cell.action)
+    expect(await within(3_500, act(mine))).toBe(answer)
+    await trap.seen
+    expect(await theirs.count()).toBe(after)
+    if (cell.releases === 'while held') {
+      trap.release()
+      await trap.done
+      // It goes through the server before this look does.
+      expect(await theirs.count()).toBe(after)
+    }
+    await theirs.delete()
+    // What ran for nothing is not remembered.
+    if (before === 0 && script === countDown) await pause(BEYOND_DOUBT_MS)
+    if (script !== setCount) expect(await theirs.trySetCount(7)).toBe(true)
+    if (cell.releases === 'when all is released') {
+      trap.release()
+      await trap.done
+    }
+    expect(await theirs.count()).toBe(script === setCount ? 0 : 7)
+    await theirs.delete()
+    expect(await keys()).toEqual([])
+  })
+})
+
+test.each(['cutBefore', 'cutAfter', 'mute'] as const)(
+  'a look whose answer is lost (%s) is made once more',
+  async (action) => {
+    const { mine, theirs } = pair(HASTY)
+    await theirs.trySetCount(1)
+    for (const [ask, answer] of [
+      [() => mine.count(), 1],
+      [() => mine.await({ waitMs: 500 }), false],
+    ] as const) {
+      const trap = rig.proxy.onNextRequest(lookAtLatch.sha1, action)
+      expect(await within<unknown>(3_500, ask())).toBe(answer)
+      await trap.seen
+    }
+    await theirs.delete()
+  },
+)
+
+test('a count-down that never arrived before its round was over spares the next one', async () => {
+  const { mine, theirs } = pair()
+  await theirs.trySetCount(1)
+  await mine.count()
+  const trap = rig.proxy.onNextRequest(countDown.sha1, 'cutBefore')
+  const counting = mine.countDown()
+  await trap.seen
+  rig.proxy.refuse()
+  await theirs.countDown()
+  await pause(BEYOND_DOUBT_MS)
+  await theirs.trySetCount(5)
+  await rig.proxy.heal()
+  expect(await within(3_500, counting)).toBe(0)
+  expect(await theirs.count()).toBe(5)
+  await theirs.delete()
+})
+
+test('a count-down that follows the count at once is counted, every time', async () => {
+  const { mine, theirs } = pair()
+  for (let i = 0; i < 50; i++) {
+    expect(await theirs.trySetCount(2)).toBe(true)
+    const cut = i % 10 === 0 ? rig.proxy.onNextRequest(countDown.sha1, 'cutAfter') : undefined
+    expect(await mine.countDown()).toBe(1)
+    await cut?.seen
+    expect(await theirs.countDown()).toBe(0)
+  }
+})
+
+test('a hundred count-downs whose answers are lost count a hundred, and each is told what it left', async () => {
+  const { mine, theirs } = pair()
+  await theirs.trySetCount(101)
+  await mine.count()
+  const lost = rig.proxy.dropReplies()
+  const counting = Array.from({ length: 100 }, () => mine.countDown())
+  await eventually(async () => (await theirs.count()) === 1)
+  await pause(250)
+  lost.heal()
+  const left = await within(3_900, Promise.all(counting))
+  expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1))
+  expect(await theirs.countDown()).toBe(0)
+  expect(await keys()).toEqual([])
+})
+
+test('the last message is lost: whoever awaits it looks again all the same', async () => {
+  const { mine, theirs } = pair()
+  await theirs.trySetCount(1)
+  const waiting = mine.await()
+  await hears()
+  rig.proxy.blackHole({ only: 'subscriber' })
+  await theirs.countDown()
+  expect(await within(SOON_MS, waiting)).toBe(true)
+})
+
+test('while no message comes it is looked at ever more seldom', async () => {
+  const { mine, theirs } = pair()
+  await theirs.trySetCount(1)
+  const waiting = mine.await()
+  await listening()
+  const since = performance.now()
+  // At once, when the subscription was confirmed, and after some 0.5 and 1.5 s: not every 100 ms.
+  await eventually(() => rig.proxy.count(lookAtLatch.sha1) >= 4)
+  expect(performance.now() - since).toBeGreaterThan(1_000)
+  // The next time would be in no less than 1.5 s: it is the message that wakes it.
+  await theirs.countDown()
+  expect(await within(1_000, waiting)).toBe(true)
+})
+
+test.each([
+  ['a count of ours', (theirs: CountDownLatch) => theirs.trySetCount(1)],
+  ['a count of Redisson', () => rig.server.admin.set('it', '1')],
+])('of %s: all messages are lost and the count is set anew: its round is over', async (_, set) => {
+  const { mine, theirs } = pair()
+  await set(theirs)
+  const waiting = mine.await()
+  await hears()
+  rig.proxy.blackHole({ only: 'subscriber' })
+  await theirs.countDown()
+  await theirs.trySetCount(3)
+  expect(await within(SOON_MS, waiting)).toBe(true)
+  const next = mine.await({ waitMs: 700 })
+  expect(await next).toBe(false)
+  await theirs.delete()
+})
+
+test('a round that the server has forgotten goes on', async () => {
+  const { mine, theirs } = pair()
+  await theirs.trySetCount(1)
+  const waiting = outcome(mine.await({ waitMs: 900 }))
+  await listening()
+  await rig.server.admin.del('holdfast_round:{it}')
+  expect((await waiting).value).toBe(false)
+  const asked = mine.await()
+  await theirs.countDown()
+  expect(await within(2_000, asked)).toBe(true)
+})
+
+test('ten thousand who await it have one subscription, and go on by one message', async () => {
+  const { mine, theirs } = pair()
+  await theirs.trySetCount(1)
+  await mine.count()
+  const looks = rig.proxy.count(lookAtLatch.sha1)
+  const waiting = Array.from({ length: 10_000 }, (_, i) =>
+    mine.await(i % 2 === 0 ? {} : { waitMs: 60_000 }),
+  )
+  await listening()
+  await theirs.countDown()
+  const all = await within(10_000, Promise.all(waiting))
+  expect(all.every((isOpen) => isOpen)).toBe(true)
+  expect(rig.proxy.count('SUBSCRIBE')).toBe(1)
+  expect(rig.proxy.count(lookAtLatch.sha1) - looks).toBeLessThanOrEqual(6)
+})
+
+test('the connection for messages breaks as it opens: it is looked at on the reconnect', async () => {
+  const { mine, theirs } = pair()
+  await theirs.trySetCount(1)
+  const waiting = mine.await()
+  await listening()
+  rig.proxy.cut('subscriber')
+  await theirs.countDown()
+  expect(await within(1_000, waiting)).toBe(true)
+})
+
+test('what Redisson does is heard: its last count-down, and its delete', async () => {
+  const { mine } = pair()
+  const { admin } = rig.server
+  for (const message of ['0', '1']) {
+    await admin.set('it', '1')
+    const waiting = mine.await()
+    await listening()
+    await admin.del('it')
+    await admin.publish('redisson_countdownlatch__channel__{it}', message)
+    expect(await within(1_000, waiting)).toBe(true)
+    await listening(0)
+  }
+})
+
+test('a server that comes back empty has no count: the latch is open', async () => {
+  const { mine, theirs } = pair()
+  await theirs.trySetCount(1)
+  const waiting = mine.await()
+  await listening()
+  await rig.server.restart()
+  expect(await within(4_000, waiting)).toBe(true)
+})
+
+describe('an outage', () => {
+  test('is told as that to all who ask or wait, also where their time is up, and never as an open latch', async () => {
+    const { mine, theirs } = pair({ outageMs: 500 })
+    await theirs.trySetCount(2)
+    await mine.count()
+    const before = mine.await()
+    await listening()
+    const stopped = rig.proxy.blackHole({ onHeal: 'deliver' })
+    const asks: Promise<unknown>[] = [
+      before,
+      mine.await(),
+      mine.await({ waitMs: 60_000 }),
+      mine.await({ waitMs: 300 }),
+      mine.count(),
+      mine.inspect(),
+      mine.countDown(),
+    ]
+    const asked = await within(4_000, Promise.all(asks.map((ask) => outcome(ask))))
+    for (const { error } of asked) {
+      expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' })
+      expect(String(error)).toMatch(/Latch "it": .* gave no answer for \d+ ms .*whether it is open/)
+    }
+    expect(String(asked.at(-1)?.error)).toContain('not known whether it was counted down')
+    stopped.heal()
+    await pause(300)
+    // Once at most, whatever arrives late.
+    expect(await theirs.count()).toBeGreaterThanOrEqual(1)
+    await theirs.delete()
+  })
+
+  test('in which nothing was sent is told so: it was not counted', async () => {
+    const { mine, theirs } = pair({ outageMs: 300 })
+    await theirs.trySetCount(2)
+    rig.proxy.refuse()
+    for (const [ask, words] of [
+      [mine.countDown(), 'Latch "it": not counted down: '],
+      [mine.trySetCount(1), 'Latch "it": its count was not set: '],
+      [mine.delete(), 'Latch "it": not deleted: '],
+    ] as const) {
+      const { error } = await outcome<unknown>(ask)
+      expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+      expect(String(error)).toContain(words)
+    }
+    expect(await theirs.countDown()).toBe(1)
+    await theirs.countDown()
+  })
+
+  test('a request that arrives when its caller has given up is refused', async () => {
+    const { mine, theirs } = pair({ outageMs: 300 })
+    await theirs.trySetCount(2)
+    await mine.count()
+    const trap = rig.proxy.onNextRequest(countDown.sha1, 'cutBefore')
+    const counting = outcome(mine.countDown())
+    const lost = await trap.seen
+    rig.proxy.refuse()
+    expect(String((await counting).error)).toContain('not known whether it was counted down')
+    await pause(300)
+    expect(await rig.proxy.replay(lost)).toContain('forgotten')
+    expect(await theirs.count()).toBe(2)
+    await theirs.delete()
+  })
+})
+
+test('close() waits for count-downs under way', async () => {
+  const { client, mine, theirs } = pair()
+  await theirs.trySetCount(2)
+  await mine.count()
+  rig.proxy.delay(40)
+  const counting = mine.countDown()
+  await client.close()
+  expect(await counting).toBe(1)
+  await theirs.delete()
+})
+
+test('close() in an outage ends them, and says that nobody knows', async () => {
+  const { client, mine, theirs } = pair()
+  await theirs.trySetCount(2)
+  await mine.count()
+  rig.proxy.blackHole({ onHeal: 'drop' })
+  const counting = outcome(mine.countDown())
+  await within(3_000, client.close())
+  const { error } = await within(2_000, counting)
+  expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+  expect(String(error)).toContain('not known whether it was counted down')
+  await theirs.delete()
+})
+
+test('what requests came to is not kept for long', async () => {
+  const { mine } = pair({ outageMs: 3_600_000 })
+  await mine.trySetCount(3)
+  await mine.countDown()
+  const kept = await rig.server.admin.keys('holdfast_request:*')
+  expect(kept.length).toBe(2)
+  for (const key of kept) expect(await rig.server.admin.pttl(key)).toBeLessThan(60_000)
+  await mine.delete()
+  await rig.server.flush()
+})
+
+test('nobody is left behind in a count that is never reached', async () => {
+  const { mine, theirs } = pair()
+  await theirs.trySetCount(1)
+  const waiting = mine.await({ waitMs: 60 })
+  expect(await waiting).toBe(false)
+  await listening(0)
+  const looks = rig.proxy.count(lookAtLatch.sha1)
+  await never(() => rig.proxy.count(lookAtLatch.sha1) > looks, 700)
+  await theirs.delete()
+})

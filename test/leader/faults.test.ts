@@ -1,0 +1,320 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, type LeaderElection, type Term } from '../../src/index.ts'
+import { deferred } from '../support/deferred.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
+import { peek } from '../support/scripts.ts'
+
+/** Connections that break, fall silent or lose what they carry, while somebody leads, waits or looks on. */
+const rig = faultRig()
+
+/** What a busy machine adds. */
+const NOISE_MS = 1_500
+
+const electionOf = (client: Holdfast, label: string) => client.getLeaderElection('it', { label })
+
+/** Leads until it is told to go, whatever becomes of the term. */
+function leading(election: LeaderElection, options = {}) {
+  const terms: Term[] = []
+  const aborts: Term[] = []
+  const go = deferred<void>()
+  const led = election.lead(async (term) => {
+    terms.push(term)
+    const ended = new Promise<void>((resolve) => {
+      term.signal.addEventListener('abort', () => {
+        expect([election.isLeading, term.valid]).toEqual([false, false])
+        aborts.push(term)
+        resolve()
+      })
+    })
+    await Promise.race([go.promise, ended])
+  }, options)
+  led.catch(() => undefined)
+  return {
+    terms,
+    aborts,
+    led,
+    go: () => go.resolve(),
+    get begun() {
+      return eventually(() => terms[0])
+    },
+  }
+}
+
+function told(election: LeaderElection): (string | null)[] {
+  const labels: (string | null)[] = []
+  election.on('changed', (leader) => labels.push(leader?.label ?? null))
+  return labels
+}
+
+/** Waits until the observer listens, and has looked for the last time after it began to. */
+async function watches() {
+  await eventually(async () => {
+    const channels = ['redisson_lock__channel:{it}', 'holdfast_election:{it}']
+    const reply = (await rig.server.admin.pubsub('NUMSUB', ...channels)) as unknown[]
+    return Number(reply[1]) > 0 && Number(reply[3]) > 0
+  })
+  await eventually(async () => {
+    const looks = rig.proxy.count(peek.sha1)
+    await pause(100)
+    return rig.proxy.count(peek.sha1) === looks
+  })
+}
+
+test('resign() hands over by one message: the next one asks for nothing', async () => {
+  const a = electionOf(rig.witness(), 'a')
+  const client = rig.client()
+  const b = electionOf(client, 'b')
+  const first = leading(a)
+  await first.begun
+  const next = leading(b)
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  const asked = rig.proxy.count(SHA.acquireFair)
+  const from = performance.now()
+  const resigned = a.resign()
+  await next.begun
+  expect(performance.now() - from).toBeLessThan(NOISE_MS)
+  expect(rig.proxy.count(SHA.acquireFair)).toBe(asked)
+  expect(await resigned).toBe(true)
+  next.go()
+  await next.led
+})
+
+test.each(['cutAfter', 'mute'] as const)(
+  'a renewal that meets %s costs no term',
+  async (action) => {
+    const client = rig.client({ leaseMs: 1_500 })
+    const diary = new Diary(client)
+    const a = electionOf(client, 'a')
+    const leader = leading(a)
+    const term = await leader.begun
+    const trap = rig.proxy.onNextRequest(SHA.renew, action)
+    await trap.seen
+    await eventually(() => diary.renewed > 0)
+    await never(() => !a.isLeading || term.signal.aborted, 500)
+    leader.go()
+    await leader.led
+    expect(diary.lost).toEqual([])
+    expect(leader.aborts).toEqual([])
+  },
+)
+
+test('a connection that is frozen ends the term by arithmetic, once, before another one leads', async () => {
+  const client = rig.client({ leaseMs: 1_500, commandTimeoutMs: 1_500 })
+  const diary = new Diary(client)
+  const a = electionOf(client, 'a')
+  const leader = leading(a, { again: true })
+  const term = await leader.begun
+  const b = electionOf(rig.witness(), 'b')
+  let wasOver: boolean | undefined
+  const go = deferred<void>()
+  const next = b.lead(async () => {
+    wasOver = leader.aborts.length === 1
+    await go.promise
+  })
+  await rig.queued('it', 1)
+  await eventually(() => diary.renewed > 0)
+  const hole = rig.proxy.blackHole({ onHeal: 'drop' })
+  await eventually(() => leader.aborts.length > 0)
+  expect([a.isLeading, term.valid, term.remaining()]).toEqual([false, false, 0])
+  expect(term.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'expired' })
+  await eventually(() => wasOver !== undefined)
+  expect(wasOver).toBe(true)
+  hole.heal()
+  // It is a candidate again, behind the one that leads, whom it does no harm.
+  await rig.queued('it', 1)
+  expect((await b.inspect()).candidates[0]?.label).toBe('a')
+  expect(b.isLeading).toBe(true)
+  expect([diary.lost, leader.aborts.length]).toEqual([[term.token], 1])
+  go.resolve()
+  await next
+  await eventually(() => leader.terms.length === 2)
+  leader.go()
+  await leader.led
+  expect(leader.aborts.length).toBe(1)
+})
+
+test('who resigns while Redis is away leads no more at once, and is released when it is back', async () => {
+  const client = rig.client({ leaseMs: 30_000, outageMs: 300 })
+  const errors: Error[] = []
+  client.on('error', (error) => errors.push(error))
+  const a = electionOf(client, 'a')
+  const leader = leading(a)
+  const term = await leader.begun
+  const next = leading(electionOf(rig.witness(), 'b'))
+  await rig.queued('it', 1)
+  rig.proxy.refuse()
+  rig.proxy.cut()
+  const resigned = outcome(a.resign())
+  expect([a.isLeading, term.valid]).toEqual([false, false])
+  const again = outcome(a.resign())
+  // The function has ended well.
+  await leader.led
+  for (const { error } of [await resigned, await again]) {
+    expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+  }
+  expect(next.terms).toEqual([])
+  const healedAt = performance.now()
+  await rig.proxy.heal()
+  await next.begun
+  // The lease would last half a minute.
+  expect(performance.now() - healedAt).toBeLessThan(5_000)
+  expect(a.isLeading).toBe(false)
+  next.go()
+  await next.led
+})
+
+test('a wait that an outage ends rejects, or with `again` goes on', async () => {
+  const [tired, steady] = [rig.client({ outageMs: 200 }), rig.client({ outageMs: 200 })]
+  const first = leading(electionOf(rig.witness(), 'first'))
+  await first.begun
+  const once = leading(electionOf(tired, 'once'))
+  const again = leading(electionOf(steady, 'again'), { again: true })
+  await rig.queued('it', 2)
+  rig.proxy.refuse()
+  rig.proxy.cut()
+  const { error } = await outcome(once.led)
+  expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+  await pause(300)
+  await rig.proxy.heal()
+  first.go()
+  await within(10_000, again.begun)
+  again.go()
+  await again.led
+  expect(once.terms).toEqual([])
+})
+
+describe('an observer', () => {
+  /** a, then b, then a once more; then whoever is wanted. */
+  async function changes(end: 'leads' | 'vacant') {
+    const [one, two] = [rig.witness(), rig.witness()]
+    for (const [client, label] of [
+      [one, 'a'],
+      [two, 'b'],
+    ] as const) {
+      await electionOf(client, label).lead(() => undefined)
+    }
+    const last = leading(electionOf(one, 'a again'))
+    await last.begun
+    if (end === 'vacant') {
+      last.go()
+      await last.led
+    }
+    return last
+  }
+
+  test.each(['leads', 'vacant'] as const)(
+    'whose subscription was dropped is told of the last state (%s) once, when it is back',
+    async (end) => {
+      const first = leading(electionOf(rig.witness(), 'first'))
+      await first.begun
+      const client = rig.client({ leaseMs: 600_000, commandTimeoutMs: 5_000 })
+      const labels = told(electionOf(client, 'observer'))
+      await eventually(() => labels.length === 1)
+      await watches()
+      const hole = rig.proxy.blackHole({ only: 'subscriber', onHeal: 'drop' })
+      first.go()
+      await first.led
+      const last = await changes(end)
+      await never(() => labels.length > 1, 50)
+      hole.heal()
+      await eventually(() => labels.length > 1)
+      await never(() => labels.length > 2, 100)
+      expect(labels).toEqual(['first', end === 'leads' ? 'a again' : null])
+      last.go()
+      await last.led
+    },
+  )
+
+  test('that hears no message finds out by a look, a third of its lease later at most', async () => {
+    const client = rig.client({ leaseMs: 900, commandTimeoutMs: 10_000 })
+    const labels = told(electionOf(client, 'observer'))
+    await eventually(() => labels.length === 1)
+    await watches()
+    rig.proxy.blackHole({ only: 'subscriber', onHeal: 'drop' })
+    const first = leading(electionOf(rig.witness(), 'first'))
+    await first.begun
+    const from = performance.now()
+    await eventually(() => labels.length === 2)
+    expect(performance.now() - from).toBeLessThan(300 + NOISE_MS)
+    first.go()
+    await first.led
+    const ended = performance.now()
+    await eventually(() => labels.length === 3)
+    expect(performance.now() - ended).toBeLessThan(300 + NOISE_MS)
+    expect(labels).toEqual([null, 'first', null])
+  })
+
+  test('looks a third of its lease apart while it hears no message', async () => {
+    const first = leading(electionOf(rig.witness(), 'first'))
+    await first.begun
+    const client = rig.client({ leaseMs: 900 })
+    const labels = told(electionOf(client, 'observer'))
+    await eventually(() => labels.length === 1)
+    await watches()
+    const before = rig.proxy.count(peek.sha1)
+    await pause(900)
+    expect(rig.proxy.count(peek.sha1) - before).toBeLessThanOrEqual(3)
+    expect(labels).toEqual(['first'])
+    first.go()
+    await first.led
+  })
+
+  test('that leads itself is not told of an older state that comes in late', async () => {
+    const first = leading(electionOf(rig.witness(), 'first'))
+    await first.begun
+    const client = rig.client({ commandTimeoutMs: 2_000 })
+    const own = electionOf(client, 'own')
+    const next = leading(own)
+    await rig.queued('it', 1)
+    await rig.hears(client)
+    const look = rig.proxy.onNextRequest(peek.sha1, 'holdReply')
+    const labels = told(own)
+    await look.seen
+    first.go()
+    // Granted by a message, while the answer that tells of the one before is on its way.
+    await next.begun
+    expect(labels).toEqual(['own'])
+    look.release()
+    await eventually(() => rig.proxy.count(peek.sha1) > 1)
+    await never(() => labels.length > 1, 100)
+    next.go()
+    await next.led
+    await eventually(() => labels.length === 2)
+    expect(labels).toEqual(['own', null])
+  })
+
+  test('that leads itself learns first that it does not, when the lock was taken away', async () => {
+    const client = rig.client({ leaseMs: 30_000 })
+    const a = electionOf(client, 'a')
+    const seen: [string | null, boolean][] = []
+    const leader = leading(a)
+    const term = await leader.begun
+    a.on('changed', (info) => seen.push([info?.label ?? null, a.isLeading]))
+    await eventually(() => seen.length === 1)
+    await rig.listening('it')
+    const from = performance.now()
+    expect(await rig.witness().getLock('it').forceUnlock()).toBe(true)
+    await eventually(() => seen.length === 2)
+    expect(seen).toEqual([
+      ['a', true],
+      [null, false],
+    ])
+    expect(term.signal.aborted).toBe(true)
+    // And not at its next renewal only, which is 10 s away.
+    expect(performance.now() - from).toBeLessThan(5_000)
+    await expect(leader.led).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
+  })
+})
+
+test('a client of independent masters has no elections, and says what to take', () => {
+  const client = new Holdfast({ masters: ['redis://127.0.0.1:1'] })
+  expect(() => client.getLeaderElection('it')).toThrow(
+    expect.objectContaining({
+      code: 'HOLDFAST_INVALID_ARGUMENT',
+      message: expect.stringMatching(/"it".*independent masters.*getLock\(\)/),
+    }),
+  )
+  return client.close()
+})

@@ -1,0 +1,126 @@
+import { ClosedError, RedisUnavailableError } from '../../src/errors.ts'
+import { labelIn, labelSuffix } from '../../src/locks/leader/candidate-label.ts'
+import { LeaderWatch } from '../../src/locks/leader/leader-watch.ts'
+import type { HolderFacts } from '../../src/servers/answers.ts'
+import { eventually } from '../support/eventually.ts'
+
+/** What the server is seen to say, one look after the other; the last one for ever. */
+function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 } = {}) {
+  const told: (number | null)[] = []
+  const failures: Error[] = []
+  let listeners = 0
+  let asked = 0
+  const watch = new LeaderWatch({
+    everyMs,
+    look: async () => {
+      const seen = looks[Math.min(asked, looks.length - 1)] as HolderFacts | Error
+      asked += 1
+      if (seen instanceof Error) throw seen
+      return seen
+    },
+    listen: () => {
+      listeners += 1
+      return [{ confirmed: true, stop: () => (listeners -= 1) }]
+    },
+    accepts: async () => accepts,
+    changed: (leader) => told.push(leader?.token ?? null),
+    failed: (error) => failures.push(error),
+  })
+  return { watch, told, failures, asked: () => asked, listeners: () => listeners }
+}
+
+const held = (token: number, owner = `c:${token}`): HolderFacts => ({
+  holder: owner,
+  holdCount: 1,
+  ttlMs: 30_000,
+  token,
+})
+const free: HolderFacts = { holder: null, holdCount: 0, ttlMs: null, token: 9 }
+
+async function all(looks: HolderFacts[]): Promise<(number | null)[]> {
+  const { watch, told, asked } = watching(looks)
+  watch.start()
+  await eventually(() => asked() > looks.length)
+  watch.stop()
+  return told
+}
+
+test('each term is told once, and vacancy between them', async () => {
+  expect(await all([held(1), held(1), free, free, held(2), held(3), free])).toEqual([
+    1,
+    null,
+    2,
+    3,
+    null,
+  ])
+})
+
+test('no term is told after a later one, as a replica that has taken over would have it', async () => {
+  expect(await all([held(5), held(7), held(5), held(7), held(8)])).toEqual([5, 7, 8])
+  expect(await all([held(5), held(7), free, held(5), free, held(8)])).toEqual([5, 7, null, 8])
+})
+
+test('a look that failed is told to the client, and the next one goes on', async () => {
+  const failure = new RedisUnavailableError('away')
+  const { watch, told, failures } = watching([failure, held(1)])
+  watch.start()
+  await eventually(() => told.length === 1)
+  watch.stop()
+  expect(failures).toEqual([failure])
+})
+
+test('it ends with its client', async () => {
+  const { watch, failures, asked, listeners } = watching([new ClosedError('closed')])
+  watch.start()
+  await eventually(() => !watch.isWatching)
+  expect([failures, asked(), listeners()]).toEqual([[], 1, 0])
+})
+
+test('what is known without a look comes before what is on its way', async () => {
+  const { watch, told, asked } = watching([free, held(2)], { everyMs: 5 })
+  watch.start()
+  watch.began({ label: null, owner: 'c:2', token: 2, ttlMs: 1 })
+  await eventually(() => asked() > 2)
+  watch.stop()
+  expect(told).toEqual([2])
+})
+
+test('what this process does not accept is not told', async () => {
+  const { watch, told, asked } = watching([held(1), free], { accepts: false })
+  watch.start()
+  await eventually(() => asked() > 3)
+  watch.stop()
+  expect(told).toEqual([])
+})
+
+test('nothing is told, and nobody listens, after it was stopped; begun anew it tells the present state', async () => {
+  const { watch, told, listeners, asked } = watching([held(1)], { everyMs: 10_000 })
+  watch.start()
+  watch.stop()
+  expect(listeners()).toBe(0)
+  watch.start()
+  expect(listeners()).toBe(1)
+  await eventually(() => told.length === 1)
+  watch.stop()
+  const before = asked()
+  watch.look()
+  expect([asked(), listeners(), told]).toEqual([before, 0, [1]])
+})
+
+test.each(['a', 'b/2 ~:{ü} %2F\n', '~', '€', 'a~b'])(
+  'the label %j is found in the name of an owner',
+  (label) => {
+    const suffix = labelSuffix(label)
+    expect(suffix).not.toMatch(/[\s/:{}]/)
+    expect(labelIn(`client:17${suffix}`)).toBe(label)
+    // Of a second attempt.
+    expect(labelIn(`client:17${suffix}/2`)).toBe(label)
+  },
+)
+
+test.each(['client:17', 'client:17/2', '8743c9c0:33', 'client:17~%', ''])(
+  'there is none in %j',
+  (owner) => {
+    expect(labelIn(owner)).toBeNull()
+  },
+)

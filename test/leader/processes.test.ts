@@ -1,0 +1,112 @@
+import { type Child, startChild } from '../support/children.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { faultRig } from '../support/fault-rig.ts'
+
+/** Leaders that are killed, or stopped and go on, as processes are. */
+const rig = faultRig()
+
+const LEASE_MS = 1_300
+/** What a busy machine adds. */
+const NOISE_MS = 2_500
+
+async function candidate(label: string, throwing = ''): Promise<Child> {
+  const child = startChild('test/leader/fixtures/candidate.mjs', {
+    args: [rig.server.url, String(LEASE_MS), label, throwing],
+  })
+  await child.next((message) => message === 'ready')
+  return child
+}
+
+const leads = (child: Child) =>
+  child.next<{ token: number; at: number }>((said) => typeof said === 'object' && 'token' in said)
+
+const said = <T>(child: Child, key: string) =>
+  child.next<T>((message) => typeof message === 'object' && message !== null && key in message)
+
+function observer() {
+  const election = rig.witness({ leaseMs: LEASE_MS }).getLeaderElection('it')
+  const labels: (string | null)[] = []
+  election.on('changed', (leader) => labels.push(leader?.label ?? null))
+  return { election, labels }
+}
+
+test('when the leader is killed the next one leads after its lease, and one of the same label is another candidate', async () => {
+  const { election, labels } = observer()
+  await eventually(() => labels.length === 1)
+  const [a, b] = await Promise.all([candidate('a'), candidate('b')])
+  a.send('lead')
+  const first = await leads(a)
+  b.send('lead')
+  await rig.queued('it', 1)
+  const killedAt = Date.now()
+  a.kill('SIGKILL')
+  // Restarted at once, within the lease of the one before: it waits behind b.
+  const restarted = await candidate('a')
+  restarted.send('lead')
+  const second = await leads(b)
+  expect(second.at - killedAt).toBeLessThan(LEASE_MS + NOISE_MS)
+  expect(second.token).toBeGreaterThan(first.token)
+  await rig.queued('it', 1)
+  expect(await election.inspect()).toMatchObject({
+    leader: { label: 'b', token: second.token },
+    candidates: [{ label: 'a' }],
+  })
+  b.send('go')
+  const third = await leads(restarted)
+  expect(third.token).toBeGreaterThan(second.token)
+  restarted.send('go')
+  await eventually(() => labels.at(-1) === null && labels.length > 3)
+  expect(labels.filter((label) => label !== null)).toEqual(['a', 'b', 'a'])
+})
+
+test('when a leader is killed and nobody waits, observers are told at the end of its lease', async () => {
+  const { labels } = observer()
+  const a = await candidate('a')
+  a.send('lead')
+  await leads(a)
+  await eventually(() => labels.at(-1) === 'a')
+  const killedAt = Date.now()
+  a.kill('SIGKILL')
+  await eventually(() => labels.at(-1) === null)
+  expect(Date.now() - killedAt).toBeLessThan(LEASE_MS + NOISE_MS)
+})
+
+test('a leader that is stopped for three leases finds itself out of its term, and does its successor no harm', async () => {
+  const { election, labels } = observer()
+  const [a, b] = await Promise.all([candidate('a'), candidate('b')])
+  a.send('lead')
+  const first = await leads(a)
+  b.send('lead')
+  await rig.queued('it', 1)
+  a.kill('SIGSTOP')
+  const stoppedAt = Date.now()
+  const second = await leads(b)
+  expect(second.token).toBeGreaterThan(first.token)
+  await eventually(() => Date.now() - stoppedAt > 3 * LEASE_MS)
+  a.kill('SIGCONT')
+  expect(await said(a, 'aborted')).toEqual({ aborted: true, valid: false, leads: false })
+  const [{ resigned }, ended] = await Promise.all([
+    said<{ resigned: boolean }>(a, 'resigned'),
+    eventually(() => a.all.find((message) => (message as { led?: boolean }).led !== undefined)),
+  ])
+  // Inside of its function, which it is not to wait for.
+  expect(resigned).toBe(false)
+  expect(ended).toEqual({ led: false, code: 'HOLDFAST_LEASE_LOST' })
+  await never(async () => (await election.leader())?.token !== second.token, 300)
+  expect(b.all.some((message) => (message as { led?: boolean }).led !== undefined)).toBe(false)
+  b.send('go')
+  expect(await said(b, 'led')).toEqual({ led: true })
+  await eventually(() => labels.at(-1) === null)
+  expect(labels.filter((label) => label !== null)).toEqual(['a', 'b'])
+})
+
+test('a listener that throws fails by itself, and the program hears of it', async () => {
+  const a = await candidate('a', 'throwing')
+  a.send('lead')
+  await leads(a)
+  a.send('go')
+  expect(await said(a, 'led')).toEqual({ led: true })
+  expect(a.all).toContainEqual({ uncaught: 'of a listener' })
+  a.send('close')
+  await a.next((message) => message === 'closed')
+})

@@ -1,0 +1,199 @@
+import { eventually } from '../support/eventually.ts'
+import { leaves } from '../support/leaks.ts'
+import * as scripts from '../support/scripts.ts'
+import {
+  type Arguments,
+  admin,
+  LOCK,
+  messagesOf,
+  NEVER,
+  notAfter,
+  nowUs,
+  run,
+  type Script,
+  server,
+  state,
+  type Value,
+} from './run-script.ts'
+
+const CHANNEL = 'redisson_countdownlatch__channel__{it}'
+const ROUND = 'holdfast_round:{it}'
+const requestOf = (id: string) => `holdfast_request:{it}:${id}`
+
+beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' }))
+
+let requests = 0
+
+/** Each call is a request of its own, unless it is given the id of one. */
+const once = (script: Script, { id = `new-${++requests}`, ...args }: Arguments = {}) =>
+  run(
+    script,
+    { untilUs: NEVER, askedUs: 0, channel: CHANNEL, publish: 'PUBLISH', ...args },
+    { request: requestOf(String(id)) },
+  ) as Promise<[string, Value, Value?]>
+
+const setCount = (count: number, args?: Arguments) => once(scripts.setCount, { count, ...args })
+const countDown = (args?: Arguments) => once(scripts.countDown, args)
+const deleteCount = (args?: Arguments) => once(scripts.deleteCount, args)
+const look = () => run(scripts.lookAtLatch, {}) as Promise<[count: number, round: string]>
+
+test('it counts down to zero, where nothing is left of it and those who await it are told', async () => {
+  const messages = await messagesOf(async () => {
+    expect(await setCount(3)).toEqual(['done', '1'])
+    expect(await admin.get(LOCK)).toBe('3')
+    expect(await countDown()).toEqual(['counted', 2])
+    expect(await countDown()).toEqual(['counted', 1])
+    expect(await look()).toEqual([1, await admin.get(ROUND)])
+    expect(await countDown()).toEqual(['counted', 0])
+  }, CHANNEL)
+  expect(messages).toEqual(['1', '0'])
+  expect(await admin.exists(LOCK, ROUND)).toBe(0)
+})
+
+test('a count that is set stays, and each one is another round', async () => {
+  await setCount(3)
+  const round = await admin.get(ROUND)
+  expect(await setCount(5)).toEqual(['done', '0'])
+  expect(await look()).toEqual([3, round])
+  expect(await deleteCount()).toEqual(['done', '1'])
+  expect(await setCount(5)).toEqual(['done', '1'])
+  expect(await admin.get(ROUND)).not.toBe(round)
+})
+
+test('at zero, and without a key, a count-down writes and publishes nothing', async () => {
+  const messages = await messagesOf(async () => {
+    expect(await countDown()).toEqual(['counted', 0])
+    expect(await state()).toEqual([])
+    for (const odd of ['0', '-1']) {
+      await admin.set(LOCK, odd)
+      expect(await look()).toEqual([0, ''])
+      expect(await countDown()).toEqual(['counted', 0])
+      expect(await state()).toEqual([])
+    }
+  }, CHANNEL)
+  expect(messages).toEqual([])
+})
+
+test('a request that is repeated counts once, and is answered as it was', async () => {
+  await setCount(3)
+  expect(await countDown({ id: 'a' })).toEqual(['counted', 2])
+  expect(await countDown()).toEqual(['counted', 1])
+  expect(await countDown({ id: 'a' })).toEqual(['counted', '2'])
+  expect((await look())[0]).toBe(1)
+})
+
+test('the last count-down, when it is repeated, tells nobody once more and leaves the next round alone', async () => {
+  const messages = await messagesOf(async () => {
+    await setCount(1)
+    expect(await countDown({ id: 'a' })).toEqual(['counted', 0])
+    expect(await countDown({ id: 'a' })).toEqual(['counted', '0'])
+    await setCount(2)
+    expect(await countDown({ id: 'a' })).toEqual(['counted', '0'])
+  }, CHANNEL)
+  expect(messages).toEqual(['1', '0', '1'])
+  expect((await look())[0]).toBe(2)
+})
+
+test('who set the count is told so again, and who did not is not, whatever has become of it', async () => {
+  expect(await setCount(1, { id: 'a' })).toEqual(['done', '1'])
+  expect(await setCount(7, { id: 'b' })).toEqual(['done', '0'])
+  expect(await setCount(1, { id: 'a' })).toEqual(['done', '1'])
+  await countDown()
+  expect(await setCount(1, { id: 'a' })).toEqual(['done', '1'])
+  expect(await setCount(7, { id: 'b' })).toEqual(['done', '0'])
+  expect((await look())[0]).toBe(0)
+})
+
+test('a repeated delete is answered as it was, and leaves the next round alone', async () => {
+  const messages = await messagesOf(async () => {
+    expect(await deleteCount({ id: 'a' })).toEqual(['done', '0'])
+    await setCount(2)
+    expect(await deleteCount({ id: 'a' })).toEqual(['done', '0'])
+    expect(await deleteCount({ id: 'b' })).toEqual(['done', '1'])
+    expect(await admin.exists(LOCK, ROUND)).toBe(0)
+    await setCount(4)
+    expect(await deleteCount({ id: 'b' })).toEqual(['done', '1'])
+  }, CHANNEL)
+  expect(messages).toEqual(['1', '1', '1'])
+  expect((await look())[0]).toBe(4)
+})
+
+test.each([
+  ['count-down', countDown],
+  ['delete', deleteCount],
+])('a %s that was asked for before the round began does nothing', async (_, ask) => {
+  const askedUs = await nowUs()
+  await setCount(2)
+  const setUs = await admin.get(ROUND)
+  expect(await ask({ askedUs })).toEqual(['over', setUs, expect.stringMatching(/^\d{16}$/)])
+  expect((await look())[0]).toBe(2)
+  expect((await ask({ askedUs: Number(setUs) }))[0]).not.toBe('over')
+  expect((await look())[0]).toBeLessThan(2)
+})
+
+test('a round that began later than now, by a clock that was set back, says nothing of who asked before', async () => {
+  const askedUs = await nowUs()
+  await setCount(2)
+  await admin.set(ROUND, String(askedUs + 60_000_000))
+  expect(await countDown({ askedUs })).toEqual(['counted', 1])
+})
+
+test.each([
+  ['count-down', () => setCount(2), countDown],
+  ['delete', () => setCount(2), deleteCount],
+  ['count', async () => undefined, (args?: Arguments) => setCount(9, args)],
+])('a %s that comes too late is refused, and changes nothing', async (_, prepare, ask) => {
+  await prepare()
+  const before = await state()
+  const late = ['forgotten', expect.stringMatching(/^\d{16}$/)]
+  expect(await ask({ untilUs: await notAfter(-5, 0) })).toEqual(late)
+  // The clock was set back since.
+  expect(await ask({ untilUs: await notAfter(3_000, 10) })).toEqual(late)
+  expect(await state()).toEqual(before)
+  const answer = await ask({ untilUs: await notAfter(60_000, 0), id: 'in time' })
+  expect(answer[0]).not.toBe('forgotten')
+})
+
+test('what a request came to is answered also when it is too late to run', async () => {
+  await setCount(2)
+  await countDown({ id: 'a', untilUs: await notAfter(60_000, 0) })
+  expect(await countDown({ id: 'a', untilUs: await notAfter(-5, 0) })).toEqual(['counted', '1'])
+})
+
+test('what a request came to is kept a little longer than it may run, and no longer', async () => {
+  await setCount(5)
+  await countDown({ id: 'a', untilUs: await notAfter(20_000, 0) })
+  const leftMs = await admin.pttl(requestOf('a'))
+  expect(leftMs).toBeGreaterThan(19_000)
+  expect(leftMs).toBeLessThanOrEqual(21_002)
+  await countDown({ id: 'b' })
+  expect(await admin.pttl(requestOf('b'))).toBeLessThanOrEqual(91_001)
+  await countDown({ id: 'c', untilUs: await notAfter(50, 0) })
+  await eventually(async () => (await admin.exists(requestOf('c'))) === 0)
+})
+
+test('a key of another type is refused, and left as it is', async () => {
+  const all = [() => setCount(1), countDown, deleteCount, look]
+  for (const ask of all) {
+    await admin.del(LOCK)
+    await admin.hset(LOCK, 'c:1', 1)
+    await expect(ask()).rejects.toThrow('WRONGTYPE')
+    await admin.set(LOCK, 'a text')
+    await expect(ask()).rejects.toThrow('WRONGTYPE')
+  }
+  expect(await admin.keys('*')).toEqual([LOCK])
+})
+
+test('a server that is full takes count-downs, and no new counts', async () => {
+  await setCount(3)
+  await server.admin.config('SET', 'maxmemory', '1')
+  try {
+    expect(await countDown()).toEqual(['counted', 2])
+    expect(await countDown()).toEqual(['counted', 1])
+    expect(await countDown()).toEqual(['counted', 0])
+    await expect(setCount(1)).rejects.toThrow('OOM')
+  } finally {
+    await server.admin.config('SET', 'maxmemory', '0')
+  }
+  expect(await admin.exists(LOCK, ROUND)).toBe(0)
+})

@@ -1,0 +1,523 @@
+import { createHash } from 'node:crypto'
+import { leaves } from '../support/leaks.ts'
+import { randomOf } from '../support/random.ts'
+import * as scripts from '../support/scripts.ts'
+import {
+  type Arguments,
+  admin,
+  COUNTER,
+  COUNTER_MS,
+  messagesOf,
+  NEVER,
+  notAfter,
+  nowUs,
+  LOCK as POOL,
+  run,
+  state,
+  type Value,
+  withoutTtl,
+} from './run-script.ts'
+
+const TIMEOUTS = '{it}:timeout'
+const TICKETS = 'holdfast_tickets:{it}'
+const CHANNEL = 'redisson_sc:{it}'
+const QUEUE = 'holdfast_queue:{it}'
+const ALIVE = 'holdfast_alive:{it}'
+const FOREVER = '922337203685477'
+
+type Answer = [string, Value?, Value?]
+
+beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' }))
+
+const told = { channel: CHANNEL, publish: 'PUBLISH', tickets: TICKETS }
+
+/** A try, unless there is a `client`: that waits. */
+const acquire = (owner: string, args: Arguments = {}) =>
+  run(scripts.acquirePermits, {
+    ...told,
+    owner,
+    leaseMs: 10_000,
+    notAfterUs: NEVER,
+    counterMs: COUNTER_MS,
+    client: '',
+    last: 1,
+    waitedMs: 0,
+    since: '',
+    aliveMs: 3_000,
+    ...args,
+  }) as Promise<Answer>
+
+const release = (owner: string, client = '') =>
+  run(scripts.releasePermits, { ...told, owner, client }) as Promise<Answer>
+
+async function change(how: string, permits: number, args: Arguments = {}): Promise<Answer> {
+  const known = { ...told, how, permits, notAfterUs: NEVER, keptMs: 5_000 }
+  const [kind, done] = (await run(scripts.setPermits, { ...known, ...args })) as Answer
+  return [kind, Number(done)]
+}
+
+const renew = (leaseMs: number, ...owners: string[]) => {
+  const keys = owners.flatMap(() => [TIMEOUTS, COUNTER])
+  const { source } = scripts.renewPermits
+  return admin.eval(source, keys.length, ...keys, leaseMs, COUNTER_MS, ...owners)
+}
+
+/** Each with a request of its own. */
+async function set(how: string, permits: number): Promise<Answer> {
+  const answer = await change(how, permits)
+  await admin.del('holdfast_request:{it}:r')
+  return answer
+}
+
+function idsOf(owner: string): Buffer[] {
+  const head = createHash('sha1').update(owner).digest().subarray(0, 12)
+  return Array.from({ length: Number(/\d+$/.exec(owner)?.[0]) }, (_, i) => {
+    const id = Buffer.concat([head, Buffer.alloc(4)])
+    id.writeUInt32BE(i + 1, 12)
+    return id
+  })
+}
+
+const taken = async () => Number(await admin.zcard(TIMEOUTS))
+const available = async () => Number(await admin.get(POOL))
+const counts = async () => [await available(), await taken()]
+const isOver = (owner: string) =>
+  Promise.all(idsOf(owner).map((id) => admin.zadd(TIMEOUTS, 'XX', 1, id)))
+const queue = () => admin.zrange(QUEUE, '0', '-1')
+
+describe('to acquire', () => {
+  test('takes all of them or none, as Redisson has them: ids of 16 bytes, and when they end', async () => {
+    await set('set', 3)
+    const fromMs = (await nowUs()) / 1_000
+    const [kind, token] = await acquire('c:1:2')
+    expect(kind).toBe('granted')
+    expect(await admin.get(COUNTER)).toBe(token)
+    expect(await available()).toBe(1)
+    const found = await admin.zrangeBuffer(TIMEOUTS, '0', '-1', 'WITHSCORES')
+    expect(found.filter((_, i) => i % 2 === 0)).toEqual(idsOf('c:1:2'))
+    const untilMs = Number(found[1])
+    expect(untilMs).toBeGreaterThanOrEqual(Math.floor(fromMs) + 10_000)
+    expect(untilMs).toBeLessThan(fromMs + 12_000)
+    expect(await acquire('d:1:2')).toEqual(['held', expect.any(Number), ''])
+    expect(await counts()).toEqual([1, 2])
+    expect((await withoutTtl()).sort()).toEqual([POOL, TIMEOUTS].sort())
+  })
+
+  test('run twice takes them once, for no less time than the first, under a token of its own', async () => {
+    await set('set', 5)
+    const [, first] = await acquire('c:1:3')
+    const [kind, second] = await acquire('c:1:3', { leaseMs: 20_000 })
+    expect(kind).toBe('granted')
+    expect(Number(second)).toBeGreaterThan(Number(first))
+    expect(await counts()).toEqual([2, 3])
+    expect(await renew(0, 'c:1:3')).toEqual([expect.any(Number)])
+    expect(((await renew(0, 'c:1:3')) as number[])[0]).toBeGreaterThan(19_000)
+    await acquire('c:1:3', { leaseMs: 1_000 })
+    expect(((await renew(0, 'c:1:3')) as number[])[0]).toBeGreaterThan(19_000)
+    await release('c:1:3')
+    expect(await counts()).toEqual([5, 0])
+  })
+
+  test('that comes too late is refused', async () => {
+    await set('set', 1)
+    const before = await state()
+    const late = { notAfterUs: await notAfter(-1_000, 100) }
+    expect((await acquire('c:1:1', late))[0]).toBe('late')
+    expect(await state()).toEqual(before)
+  })
+
+  test('what was taken by one who died is available when its lease ends', async () => {
+    await set('set', 2)
+    await acquire('c:1:2')
+    await isOver('c:1:2')
+    expect((await acquire('d:1:1'))[0]).toBe('granted')
+    expect(await counts()).toEqual([1, 1])
+    expect(await release('c:1:2')).toEqual(['gone'])
+    expect(await counts()).toEqual([1, 1])
+  })
+
+  test('one without a lease, of Redisson, is kept', async () => {
+    await set('set', 1)
+    await admin.decr(POOL)
+    await admin.zadd(TIMEOUTS, FOREVER, Buffer.alloc(16, 7))
+    expect(await acquire('c:1:1')).toEqual(['held', -1, ''])
+    expect(await counts()).toEqual([0, 1])
+  })
+
+  test('says when to look again: when the first lease ends', async () => {
+    await set('set', 2)
+    await acquire('c:1:1', { leaseMs: 60_000 })
+    await acquire('c:2:1', { leaseMs: 5_000 })
+    const [, ttlMs] = await acquire('d:1:1', { client: 'd' })
+    expect(Number(ttlMs)).toBeGreaterThan(4_000)
+    expect(Number(ttlMs)).toBeLessThanOrEqual(5_000)
+  })
+
+  test('more than there are in all is refused with both numbers, and nothing is left behind', async () => {
+    await set('set', 5)
+    await acquire('c:1:2')
+    expect(await acquire('d:1:6', { client: 'd' })).toEqual(['too-many', 3, 2])
+    await set('set', 1)
+    expect(await acquire('d:1:2', { client: 'd' })).toEqual(['too-many', -1, 2])
+    expect(await queue()).toEqual([])
+  })
+
+  test('where nobody has set any it waits', async () => {
+    expect((await acquire('c:1:1', { client: 'c' }))[0]).toBe('held')
+    expect(await queue()).toEqual(['c'])
+    expect(await messagesOf(() => set('try-set', 1), TICKETS)).toEqual(['c'])
+  })
+
+  test('a semaphore that was set for a time ends with all that was taken of it', async () => {
+    await admin.set(POOL, 2, 'PX', 5_000)
+    await acquire('c:1:1')
+    expect(await admin.pttl(TIMEOUTS)).toBeGreaterThan(4_000)
+    expect(await admin.pttl(TIMEOUTS)).toBeLessThanOrEqual(5_000)
+    expect(await admin.pttl(POOL)).toBeGreaterThan(4_000)
+  })
+
+  test('of something else that has the name is refused, and changes nothing', async () => {
+    await admin.hset(POOL, 'a', 1)
+    const before = await state()
+    await expect(acquire('c:1:1')).rejects.toThrow(/^WRONGTYPE/)
+    await expect(release('c:1:1', 'c')).rejects.toThrow(/^WRONGTYPE/)
+    await expect(change('set', 1)).rejects.toThrow(/^WRONGTYPE/)
+    expect(await state()).toEqual(before)
+    await admin.set(POOL, 'text')
+    await expect(acquire('c:1:1')).rejects.toThrow(/^WRONGTYPE/)
+    await expect(change('add', 1)).rejects.toThrow(/^WRONGTYPE/)
+    await expect(run(scripts.inspectPermits, { most: 1 })).rejects.toThrow(/^WRONGTYPE/)
+  })
+
+  test('5,000 at once are taken, renewed and given back', async () => {
+    await set('set', 6_000)
+    expect((await acquire('c:1:5000'))[0]).toBe('granted')
+    expect((await acquire('c:1:5000'))[0]).toBe('granted')
+    expect(await counts()).toEqual([1_000, 5_000])
+    expect(((await renew(20_000, 'c:1:5000')) as number[])[0]).toBe(20_000)
+    expect(await release('c:1:5000')).toEqual(['freed'])
+    expect(await counts()).toEqual([6_000, 0])
+  })
+})
+
+describe('whoever waits', () => {
+  /** Since when each waits, as it was told. */
+  const told = new Map<string, string>()
+  const waits = async (client: string, permits: number, args: Arguments = {}) => {
+    const since = told.get(client) ?? ''
+    const answer = await acquire(`${client}:1:${permits}`, { client, since, ...args })
+    told.set(client, String(answer[2] ?? ''))
+    return answer
+  }
+
+  beforeEach(async () => {
+    told.clear()
+    await set('set', 2)
+    await acquire('x:1:2')
+  })
+
+  test('is served by how long it has waited, whoever asks first', async () => {
+    await waits('d', 1, { waitedMs: 100 })
+    await waits('c', 1, { waitedMs: 500 })
+    await waits('e', 1, { waitedMs: 300 })
+    expect(await queue()).toEqual(['c', 'e', 'd'])
+    expect(await messagesOf(() => release('x:1:2'), TICKETS)).toEqual(['c'])
+    expect((await waits('d', 1))[0]).toBe('held')
+    expect((await waits('e', 1))[0]).toBe('held')
+    expect(await messagesOf(() => waits('c', 1), TICKETS)).toEqual(['e'])
+    expect(await queue()).toEqual(['e', 'd'])
+  })
+
+  test('keeps the time since when it waits, however long its requests take', async () => {
+    const [, , since] = await waits('c', 1, { waitedMs: 50 })
+    await waits('d', 1)
+    expect((await waits('c', 1))[2]).toBe(since)
+    expect(await queue()).toEqual(['c', 'd'])
+  })
+
+  test('is not overtaken by who wants fewer, nor by who does not wait', async () => {
+    await waits('c', 2)
+    await release('x:1:2')
+    await acquire('c:0:1', { client: 'c', waitedMs: 1_000, last: '' })
+    expect((await waits('c', 2))[0]).toBe('held')
+    expect(await available()).toBe(1)
+    expect((await acquire('d:1:1'))[0]).toBe('held')
+    expect((await waits('d', 1))[0]).toBe('held')
+    await release('c:0:1')
+    expect((await waits('c', 2))[0]).toBe('granted')
+  })
+
+  test('hears that it is next when enough is there, and not before', async () => {
+    await release('x:1:2')
+    await acquire('x:1:1')
+    await acquire('x:2:1')
+    await waits('c', 2)
+    expect(await messagesOf(() => release('x:1:1'), TICKETS)).toEqual([])
+    expect(await messagesOf(() => release('x:2:1'), TICKETS)).toEqual(['c'])
+  })
+
+  test('and leaves is told to the one behind it', async () => {
+    await waits('c', 2)
+    await waits('d', 1)
+    await release('x:1:2')
+    await acquire('y:1:1', { client: 'y', waitedMs: 9_000 })
+    expect(await messagesOf(() => release('c:1:2', 'c'), TICKETS)).toEqual(['d'])
+    expect(await queue()).toEqual(['d'])
+    await release('', 'd')
+    expect(await queue()).toEqual([])
+    expect(await admin.exists(ALIVE)).toBe(0)
+  })
+
+  test('and died holds nobody up when it does not count any more', async () => {
+    await waits('c', 1, { aliveMs: 300 })
+    await waits('d', 1)
+    await release('x:1:2')
+    const [kind, ttlMs] = await waits('d', 1)
+    expect(kind).toBe('held')
+    expect(Number(ttlMs)).toBeLessThanOrEqual(302)
+    await admin.hset(ALIVE, 'c', '1 1')
+    expect((await waits('d', 1))[0]).toBe('granted')
+  })
+
+  test('has its place kept for the next one of its client, who has waited for less', async () => {
+    const [, , since] = await waits('c', 1, { waitedMs: 900, last: '' })
+    await waits('d', 1, { waitedMs: 500 })
+    await release('x:1:2')
+    await acquire('c:1:1', { client: 'c', since: String(since), last: '' })
+    // Nobody overtakes the one that is about to ask.
+    expect((await waits('d', 1))[0]).toBe('held')
+    const answer = () => acquire('c:2:1', { client: 'c', waitedMs: 100 })
+    const messages = await messagesOf(async () => expect((await answer())[0]).toBe('held'), TICKETS)
+    // But d has waited for longer than this one.
+    expect(messages).toEqual(['d'])
+    expect((await waits('d', 1))[0]).toBe('granted')
+  })
+
+  test('in Redisson is told how many there are, by a number', async () => {
+    expect(await messagesOf(() => release('x:1:2'), CHANNEL)).toEqual(['02'])
+    await acquire('x:1:2')
+    await isOver('x:1:2')
+    expect(await messagesOf(() => acquire('y:1:1'), CHANNEL)).toEqual(['01'])
+    expect(await messagesOf(() => set('add', 4), CHANNEL)).toEqual(['05'])
+    await set('set', 0)
+    expect(await messagesOf(() => release('y:1:1'), CHANNEL)).toEqual(['00'])
+  })
+})
+
+describe('to release', () => {
+  test('run twice gives them back once', async () => {
+    await set('set', 3)
+    await acquire('c:1:2')
+    expect(await release('c:1:2')).toEqual(['freed'])
+    const before = await state()
+    expect(await release('c:1:2')).toEqual(['gone'])
+    expect(await state()).toEqual(before)
+    expect((await admin.keys('*')).sort()).toEqual([POOL, COUNTER].sort())
+  })
+
+  test('what Redisson has released a part of gives back the rest, and is lost', async () => {
+    await set('set', 3)
+    await acquire('c:1:3')
+    await admin.zrem(TIMEOUTS, idsOf('c:1:3')[1] as Buffer)
+    await admin.incr(POOL)
+    expect(await renew(10_000, 'c:1:3')).toEqual([-2])
+    expect(await release('c:1:3')).toEqual(['gone'])
+    expect(await counts()).toEqual([3, 0])
+  })
+})
+
+describe('to renew', () => {
+  test('makes the leases last longer, never shorter, and revives none', async () => {
+    await set('set', 5)
+    await acquire('c:1:2', { leaseMs: 5_000 })
+    await acquire('c:2:1', { leaseMs: 30_000 })
+    await acquire('c:3:1')
+    await isOver('c:3:1')
+    const [first, second, ...others] = (await renew(
+      10_000,
+      ...['c:1:2', 'c:2:1', 'c:3:1', 'c:4:1'],
+    )) as number[]
+    expect(first).toBe(10_000)
+    expect(second).toBeGreaterThan(29_000)
+    expect(others).toEqual([-2, -2])
+    expect(await counts()).toEqual([1, 4])
+  })
+
+  test('one key of another type costs the others nothing', async () => {
+    await set('set', 1)
+    await acquire('c:1:1')
+    await admin.set('other', 'text')
+    const { source } = scripts.renewPermits
+    const keys = ['other', COUNTER, TIMEOUTS, COUNTER]
+    const args = [10_000, COUNTER_MS, 'd:1:1', 'c:1:1']
+    expect(await admin.eval(source, 4, ...keys, ...args)).toEqual([-2, 10_000])
+  })
+})
+
+describe('to set', () => {
+  test('the number counts those that are taken', async () => {
+    expect(await set('try-set', 5)).toEqual(['done', 1])
+    expect(await set('try-set', 7)).toEqual(['done', 0])
+    await acquire('c:1:3')
+    await set('set', 10)
+    expect(await counts()).toEqual([7, 3])
+    await set('set', 1)
+    expect(await counts()).toEqual([-2, 3])
+    await set('add', 1)
+    expect(await counts()).toEqual([-1, 3])
+    await set('add', -3)
+    expect(await counts()).toEqual([-4, 3])
+  })
+
+  test('to drain takes what is available, and nothing where less than that is', async () => {
+    expect(await set('drain', 0)).toEqual(['done', 0])
+    expect(await admin.exists(POOL)).toBe(0)
+    await set('set', 5)
+    await acquire('c:1:2')
+    expect(await set('drain', 0)).toEqual(['done', 3])
+    expect(await counts()).toEqual([0, 2])
+    await set('set', 0)
+    expect(await set('drain', 0)).toEqual(['done', 0])
+    expect(await counts()).toEqual([-2, 2])
+  })
+
+  test('to drain takes what has expired as well, where the number is gone', async () => {
+    await set('set', 2)
+    await acquire('c:1:2')
+    await isOver('c:1:2')
+    await admin.del(POOL)
+    expect(await set('drain', 0)).toEqual(['done', 2])
+    expect(await counts()).toEqual([0, 0])
+  })
+
+  test.each(['try-set', 'add', 'drain'])('%s run twice is done once', async (how) => {
+    if (how !== 'try-set') await set('set', 4)
+    const first = await change(how, 2)
+    const before = await counts()
+    expect(await change(how, 2)).toEqual(first)
+    expect(await counts()).toEqual(before)
+    expect(await admin.pttl('holdfast_request:{it}:r')).toBeGreaterThan(3_000)
+  })
+
+  test('that comes too late is refused', async () => {
+    const notAfterUs = await notAfter(-1_000, 100)
+    expect((await change('set', 3, { notAfterUs }))[0]).toBe('late')
+    expect(await admin.keys('*')).toEqual([])
+  })
+
+  test('tells who is next when there is enough for it, and when there never will be', async () => {
+    await set('set', 2)
+    await acquire('x:1:2')
+    await acquire('c:1:2', { client: 'c' })
+    expect(await messagesOf(() => set('set', 3), TICKETS)).toEqual([])
+    expect(await messagesOf(() => set('add', 1), TICKETS)).toEqual(['c'])
+    expect(await messagesOf(() => set('set', 1), TICKETS)).toEqual(['c'])
+  })
+})
+
+test('to inspect tells all of it, and changes nothing', async () => {
+  await set('set', 7)
+  await acquire('c:1:2')
+  await acquire('c:2:1')
+  await isOver('c:2:1')
+  await acquire('d:1:7', { client: 'd' })
+  await acquire('x:1:1', { client: 'x', waitedMs: 9_000 })
+  await admin.zadd(TIMEOUTS, FOREVER, Buffer.alloc(16, 10))
+  await admin.decr(POOL)
+  await isOver('x:1:1')
+  const before = await state()
+  const found = (await run(scripts.inspectPermits, { most: 10 })) as [...Value[]]
+  expect(await state()).toEqual(before)
+  const [isSet, free, count, , leftMs, waiting, wanted] = found as unknown[]
+  expect([isSet, free, count]).toEqual([1, 4, 3])
+  const [first, second] = idsOf('c:1:2').map((id) => id.toString('hex'))
+  const ms = expect.stringMatching(/^\d{4,5}$/)
+  expect(leftMs).toEqual([first, ms, second, ms, '0a'.repeat(16), '-1'])
+  expect(waiting).toEqual(['d', expect.any(String)])
+  expect(wanted).toEqual(['d', '7'])
+})
+
+test('in 1,000 random orders of all that can happen none is lost, and none made up', async () => {
+  const random = randomOf(2_026)
+  const OWNERS = ['c:1:1', 'c:2:2', 'd:1:3', 'd:2:1', 'e:1:4', 'e:2:2']
+  const keysOf = (script: { keys: readonly string[] }) =>
+    script.keys.map(
+      (name) =>
+        ({ pool: POOL, timeouts: TIMEOUTS, counter: COUNTER, queue: QUEUE, alive: ALIVE })[name] ??
+        'holdfast_request:{it}:r',
+    )
+  const used = [scripts.acquirePermits, scripts.releasePermits, scripts.setPermits]
+  for (const { source } of used) await admin.script('LOAD', source)
+  for (let round = 0; round < 1_000; round++) {
+    await admin.del(POOL, TIMEOUTS, QUEUE, ALIVE)
+    const pipeline = admin.pipeline().set(POOL, 5)
+    const totals: ((total: number, reply: Answer) => number)[] = []
+    const evaluate = (script: (typeof scripts)[keyof typeof scripts], args: Value[]) => {
+      const keys = keysOf(script)
+      pipeline.evalsha(script.sha1, keys.length, ...keys, ...args)
+    }
+    for (let step = 0; step < 8; step++) {
+      const owner = random.of(OWNERS)
+      const client = owner.slice(0, 1)
+      const how = random.of([
+        'acquire',
+        'acquire',
+        'wait',
+        'release',
+        'expire',
+        'set',
+        'add',
+        'drain',
+      ])
+      const permits = random.below(8)
+      if (how === 'acquire' || how === 'wait') {
+        const waiting = how === 'wait' ? client : ''
+        const asked = [
+          owner,
+          10_000,
+          0,
+          COUNTER_MS,
+          CHANNEL,
+          'PUBLISH',
+          TICKETS,
+          waiting,
+          1,
+          0,
+          '',
+          3_000,
+        ]
+        evaluate(scripts.acquirePermits, asked)
+        totals.push((total) => total)
+      } else if (how === 'release') {
+        evaluate(scripts.releasePermits, [owner, CHANNEL, 'PUBLISH', TICKETS, client])
+        totals.push((total) => total)
+      } else if (how === 'expire') {
+        pipeline.zadd(TIMEOUTS, 'XX', ...idsOf(owner).flatMap((id) => [1, id]))
+        totals.push((total) => total)
+      } else {
+        pipeline.del('holdfast_request:{it}:r')
+        pipeline.get(POOL)
+        pipeline.zcard(TIMEOUTS)
+        totals.push((total) => total)
+        const by = how === 'add' ? permits - 4 : permits
+        evaluate(scripts.setPermits, [how, by, 0, CHANNEL, 'PUBLISH', TICKETS, 5_000])
+        totals.push((total, [, done]) => {
+          if (how === 'set') return by
+          return how === 'add' ? total + by : total - Number(done)
+        })
+      }
+      pipeline.get(POOL)
+      pipeline.zcard(TIMEOUTS)
+    }
+    const replies = ((await pipeline.exec()) ?? []).slice(1).map(([error, reply]) => {
+      if (error) throw error
+      return reply
+    })
+    let total = 5
+    for (const [i, next] of totals.entries()) {
+      const [reply, free, live] = replies.slice(3 * i, 3 * i + 3)
+      total = next(total, reply as Answer)
+      expect(Number(free) + Number(live)).toBe(total)
+    }
+  }
+})

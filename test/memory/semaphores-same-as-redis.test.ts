@@ -1,0 +1,396 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { CallFailure } from '../../src/servers/call-failure.ts'
+import type { FairServer } from '../../src/servers/fair-server.ts'
+import type { LockServer } from '../../src/servers/lock-server.ts'
+import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
+import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import type { PermitAttempt, RemotePool } from '../../src/servers/permit-pool.ts'
+import type { PermitServer } from '../../src/servers/permit-server.ts'
+import type { ReadWriteServer } from '../../src/servers/read-write-server.ts'
+import { RedisServer } from '../../src/servers/redis/redis-server.ts'
+import { promised, type Reply } from '../../src/servers/reply.ts'
+import type { SemaphoreServer } from '../../src/servers/semaphore-server.ts'
+import type { Subscription } from '../../src/servers/subscription.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Random, randomOf } from '../support/random.ts'
+import { sharedServer } from '../support/redis-server.ts'
+import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
+
+const CALL_MS = 5_000
+const CLIENTS = ['a', 'b', 'c']
+
+/** So much time passes at once. No time that anything lasts ends a little after some such steps. */
+const STEP_MS = 1_750
+const [LEASE_MS, LONGER_MS, TTL_MS, KEPT_MS, COUNTER_MS] = [
+  5_000, 61_000, 10_000, 10_000, 3_600_000,
+]
+/** Of that so much may pass by itself: less than from such a step to what ends after it. */
+const [SOON_MS, ENOUGH_MS] = [300, 650]
+
+/** For so long one sequence goes on: requests that were answered are forgotten by themselves after twice that. */
+const MOST_MS = 700
+
+/** Times that are told by clocks which are read one after the other. */
+const DIFFERENCE_MS = 200
+
+const redis = sharedServer()
+
+/** Makes all that there is older by ARGV[1] ms: as if so much time had passed. */
+const OLDER = `
+  local ms = tonumber(ARGV[1])
+  local function less(text, by) return string.format('%.0f', text - by) end
+  for _, key in ipairs(redis.call('KEYS', '*')) do
+    local ttlMs = redis.call('PTTL', key)
+    if ttlMs >= 0 then
+      redis.call('PEXPIRE', key, ttlMs - ms)
+    end
+    local kind = redis.call('TYPE', key).ok
+    if kind == 'zset' then
+      local by = string.find(key, 'queue') and ms * 1000 or ms
+      local found = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+      for i = 1, #found, 2 do
+        redis.call('ZADD', key, less(found[i + 1], by), found[i])
+      end
+    elseif kind == 'hash' and string.find(key, 'waiters') then
+      local found = redis.call('HGETALL', key)
+      for i = 1, #found, 2 do
+        local untilMs, permits = string.match(found[i + 1], '^(%d+) (%d+)$')
+        redis.call('HSET', key, found[i], less(untilMs, ms) .. ' ' .. permits)
+      end
+    end
+  end
+`
+
+/** A place with three clients, told what to do in words that mean the same in every place. */
+class Stage {
+  readonly servers: readonly LockServer[]
+  readonly permits: readonly PermitServer[]
+  readonly plain: readonly SemaphoreServer[]
+  readonly readWrite: readonly ReadWriteServer[]
+  /** How often each was told that it is next, and how often all were told. */
+  readonly told = CLIENTS.map(() => ({ next: 0, all: 0 }))
+  readonly #tokens: string[] = []
+  #since: string[] = []
+  readonly #listening = new Map<number, Subscription>()
+
+  constructor(newServer: () => LockServer) {
+    this.servers = CLIENTS.map(newServer)
+    const id = (n: number) => CLIENTS[n] as string
+    this.permits = this.servers.map((one, n) => one.permitsFor?.(id(n)) as PermitServer)
+    this.plain = this.servers.map((one, n) => one.semaphoresFor?.(id(n), 5_000) as SemaphoreServer)
+    this.readWrite = this.servers.map((one, n) => one.readWriteFor?.(id(n)) as ReadWriteServer)
+  }
+
+  pool(client: number) {
+    return (this.permits[client] as PermitServer).pool('it')
+  }
+
+  semaphore(client: number) {
+    return (this.plain[client] as SemaphoreServer).semaphore('it')
+  }
+
+  lock(client: number) {
+    return (this.servers[client] as LockServer).lock('it')
+  }
+
+  /** What was told so many answers ago. */
+  sinceAt(index: number): string {
+    return this.#since.at(-1 - index) ?? ''
+  }
+
+  /** What is older by now in this place, where the clock is not set on. */
+  makeOlder(ms: number): void {
+    this.#since = this.#since.map((since) => String(Number(since) - ms * 1_000))
+  }
+
+  async does(step: Step): Promise<unknown> {
+    try {
+      return this.show(await step(this))
+    } catch (failure) {
+      // A failure of the test has no kind.
+      if (!(failure instanceof CallFailure)) throw failure
+      const { kind, permanent, message } = failure
+      return { kind, permanent, code: message.split(' ')[0] }
+    }
+  }
+
+  show(answer: unknown): unknown {
+    if (Array.isArray(answer)) return answer.map((one) => this.show(one))
+    if (typeof answer !== 'object' || answer === null) return answer
+    const shown: Record<string, unknown> = {}
+    for (const [key, value] of Object.entries(answer)) {
+      if (key === 'token') shown[key] = value && numberIn(this.#tokens, String(value))
+      else if (key === 'since') shown[key] = value && numberIn(this.#since, String(value))
+      else if (key === 'acquired') shown[key] = this.show(value.sort(byId))
+      else if (key !== 'reserved') shown[key] = this.show(value)
+    }
+    return shown
+  }
+
+  async listen(client: number, pool: RemotePool): Promise<void> {
+    const before = this.#listening.get(client)
+    if (before !== undefined) {
+      before.stop()
+      this.#listening.delete(client)
+      return
+    }
+    const told = this.told[client] as { next: number; all: number }
+    const subscription = pool.listen((message) => {
+      if (message === CLIENTS[client]) told.next += 1
+      else if (message !== undefined) told.all += 1
+    })
+    await eventually(() => subscription.confirmed)
+    this.#listening.set(client, subscription)
+  }
+
+  get listeners(): number {
+    return this.#listening.size
+  }
+
+  /** How often all of those who listen were told. */
+  get toldAll(): number {
+    return this.told.reduce((sum, { all }) => sum + all, 0)
+  }
+
+  close(): void {
+    for (const server of this.servers) server.close()
+  }
+}
+
+/** Tokens and times differ from place to place: by the order in which they came up. */
+function numberIn(known: string[], value: string): string {
+  if (!known.includes(value)) known.push(value)
+  return `no. ${known.indexOf(value)}`
+}
+
+function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : 1
+}
+
+/** The same answer, with the times of the other one where they hardly differ. */
+function withTimesOf(expected: unknown, answer: unknown, key = ''): unknown {
+  if (Array.isArray(answer) && Array.isArray(expected)) {
+    return answer.map((one, n) => withTimesOf(expected[n], one, key))
+  }
+  if (typeof answer === 'number' && typeof expected === 'number') {
+    const isTime = key.endsWith('Ms') || answer > 1_000
+    return isTime && answer >= 0 && expected >= 0 && Math.abs(answer - expected) < DIFFERENCE_MS
+      ? expected
+      : answer
+  }
+  if (typeof answer !== 'object' || answer === null || typeof expected !== 'object') return answer
+  const of = (expected ?? {}) as Record<string, unknown>
+  const all = Object.entries(answer).map(([name, one]) => [name, withTimesOf(of[name], one, name)])
+  return Object.fromEntries(all)
+}
+
+/** What can be seen of either kind. */
+interface Looked {
+  inspect(most: number, callMs: number): Promise<unknown>
+}
+
+type Step = (stage: Stage) => Promise<unknown>
+
+/** What sequences are about; the rest is rare. */
+const LEANINGS = ['permits', 'plain', 'both'] as const
+
+/** One request, or what belongs to it; the same for every place. */
+function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, Step] {
+  const client = random.below(CLIENTS.length)
+  const permits = 1 + random.below(3)
+  const owner = `${CLIENTS[client]}:${1 + random.below(2)}:${permits}`
+  const request = `r${random.below(3)}`
+  const leaseMs = random.of([LEASE_MS, LONGER_MS])
+  const attempt: Omit<PermitAttempt, 'since'> = {
+    owner,
+    leaseMs,
+    reserve: 0,
+    callMs: CALL_MS,
+    waits: random.below(3) > 0,
+    isLast: random.below(3) > 0,
+    waitedMs: random.of([0, 0, 10_000, 20_000]),
+  }
+  const sinceAt = random.of([undefined, undefined, 0, 1, 2])
+  const [isLast, flag] = [random.below(2) === 0, random.below(2) === 0]
+  const [count, ttlMs] = [random.below(6), random.of([0, TTL_MS])]
+  const what = random.of(['set', 'add', 'drain'] as const)
+  const how = random.of(['try-set', 'set', 'add', 'drain'] as const)
+  const isPermit = leaning === 'both' ? flag : leaning === 'permits'
+  const ask = <A>(send: (reply: Reply<A>) => void) => promised<A>(send)
+  const poolOf = (stage: Stage): RemotePool & Looked =>
+    isPermit ? stage.pool(client) : stage.semaphore(client)
+  const acquire = (stage: Stage) => {
+    const since = sinceAt === undefined ? '' : stage.sinceAt(sinceAt)
+    return ask((reply) => poolOf(stage).acquire({ ...attempt, since }, reply))
+  }
+  const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
+  const release = (stage: Stage) => ask((reply) => poolOf(stage).release(ending, isLast, reply))
+  const change = (stage: Stage) => {
+    const by = count - (what === 'add' && how === 'add' ? 2 : 0)
+    const given = { id: request, request, keptMs: KEPT_MS, permits: by, ttlMs, what, how }
+    return isPermit
+      ? stage.pool(client).change(given, CALL_MS)
+      : stage.semaphore(client).change(given, CALL_MS)
+  }
+  const add = (stage: Stage) =>
+    stage.semaphore(client).add({ id: request, permits, ifExists: flag }, CALL_MS)
+  const again = (step: Step) => async (stage: Stage) => [await step(stage), await step(stage)]
+  const renew: Step = (stage) => {
+    const leases = [1, 2, 3].map((n) => ({ key: 'it', wireOwner: owner.slice(0, -1) + n }))
+    const server = stage.permits[client] as PermitServer
+    return server.renew(leases, isLast ? LONGER_MS : 0, CALL_MS)
+  }
+  const usual: Record<string, Step> = {
+    acquire,
+    'acquire ': acquire,
+    'acquire  ': acquire,
+    'acquire again': again(acquire),
+    release,
+    'release again': again(release),
+    change,
+    'change again': again(change),
+    ...(isPermit ? { renew, 'renew ': renew } : { add, 'add ': add, 'add again': again(add) }),
+    abandon: async (stage) => {
+      const untilMs = flag ? performance.now() + 2 : 0
+      poolOf(stage).abandon(owner, untilMs, leaseMs, () => isLast)
+      await stage.servers[client]?.quiet()
+    },
+    leave: async (stage) => {
+      poolOf(stage).leave()
+      await stage.servers[client]?.quiet()
+      // What is sent later is answered later.
+      await stage.servers[client]?.identify(CALL_MS)
+    },
+    look: (stage) => poolOf(stage).inspect(2, CALL_MS),
+    listen: (stage) => stage.listen(client, poolOf(stage)),
+  }
+  const name = `${CLIENTS[client]}:lock`
+  const taking = { owner: name, leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS }
+  const freeing = { owner: name, holds: 0, token: '', callMs: CALL_MS } as const
+  const fair = (stage: Stage) => {
+    const server = stage.servers[client]?.fairFor?.(CLIENTS[client] as string, 'it') as FairServer
+    return fairVerbsOf(server.lock('it'))
+  }
+  const readWrite = (stage: Stage) => (stage.readWrite[client] as ReadWriteServer).lock('it')
+  const rare: Record<string, Step> = {
+    'acquire a lock': (stage) => verbsOf(stage.lock(client)).acquire(taking),
+    'release a lock': (stage) => verbsOf(stage.lock(client)).release(freeing),
+    'release a lock ': (stage) => verbsOf(stage.lock(client)).release(freeing),
+    'renew a lock': (stage) =>
+      (stage.servers[client] as LockServer).renew(
+        [{ key: 'it', wireOwner: name }],
+        LEASE_MS,
+        CALL_MS,
+      ),
+    'peek at a lock': (stage) => stage.lock(client).peek(CALL_MS),
+    'force a lock': (stage) =>
+      stage.lock(client).forceRelease({ owner: name, token: null }, CALL_MS),
+    'acquire several locks': (stage) =>
+      stage.servers[client]?.acquireAll?.(
+        [{ rawName: 'it', owner: name }],
+        LEASE_MS,
+        CALL_MS,
+      ) as Promise<unknown>,
+    'acquire a fair lock': (stage) =>
+      fair(stage).acquire({ ...taking, ticket: null, listens: () => false }),
+    'release a fair lock': (stage) => fair(stage).release(name, '', CALL_MS),
+    read: (stage) => {
+      const reading = { ...taking, beside: '', waits: false, isLast: true }
+      return ask((reply) => readWrite(stage).read(reading, reply))
+    },
+    'release a read-write lock': (stage) =>
+      ask((reply) => readWrite(stage).release(freeing, true, reply)),
+    'inspect a read-write lock': (stage) => readWrite(stage).inspect(CALL_MS),
+  }
+  const steps = random.below(12) === 0 ? rare : usual
+  const chosen = random.of(Object.keys(steps))
+  const { waits, waitedMs } = attempt
+  const more = { isPermit, owner, request, leaseMs, waits, last: attempt.isLast, waitedMs, sinceAt }
+  const rest = { isLast, flag, count, ttlMs, what, how }
+  return [`${chosen} ${JSON.stringify({ ...more, ...rest })}`, steps[chosen] as Step]
+}
+
+/** All that was told by now: a message that comes later would be behind one that is sent now. */
+async function settled([there, here]: readonly [Stage, Stage]) {
+  if (there.listeners > 0) {
+    const all = there.toldAll + there.listeners
+    await redis.admin.publish('redisson_sc:{it}', '7')
+    await eventually(() => there.toldAll === all)
+  }
+  await turn()
+  await turn()
+  return [there, here].map(({ told }) => told.map(({ next }) => next))
+}
+
+/** All that can be seen, of a lock as far as it is one. */
+const look: Step = (stage) =>
+  Promise.all([stage.pool(0).inspect(1_000, CALL_MS), stage.semaphore(0).inspect(1_000, CALL_MS)])
+
+/** As many as listen by now: it is told on another connection than the next request. */
+async function heard({ listeners }: Stage): Promise<void> {
+  await eventually(async () => {
+    const channels = ['redisson_sc:{it}', 'holdfast_tickets:{it}']
+    const counts = (await redis.admin.pubsub('NUMSUB', ...channels)) as (string | number)[]
+    return Number(counts[1]) === listeners && Number(counts[3]) === listeners
+  })
+}
+
+const seeds = Number(process.env.HOLDFAST_SEEDS ?? 8)
+
+test.each(Array.from({ length: seeds }, (_, seed) => [seed]))(
+  'semaphores answer whatever is asked as in Redis, whatever time it is: %i',
+  async (seed) => {
+    const random = randomOf(seed)
+    const leaning = LEANINGS[seed % LEANINGS.length] as (typeof LEANINGS)[number]
+    let aheadMs = 0
+    const memory = new MemoryServer(() => Date.now() + aheadMs)
+    const options = { counterMs: COUNTER_MS }
+    const { host, port } = redis
+    const stages = [
+      new Stage(() => new RedisServer({ host, port }, CALL_MS, () => {}, options)),
+      new Stage(() => new MemoryConnection(memory, COUNTER_MS)),
+    ] as const
+    const [there, here] = stages
+    const steps: string[] = []
+    /** @returns whether both have answered in time, and so alike */
+    const compare = async (what: string, step: Step, isOver: () => boolean) => {
+      const [expected, answer] = [await there.does(step), await here.does(step)]
+      if (isOver()) return false
+      steps.push(`${what} ${JSON.stringify(expected)}`)
+      expect({ steps, answer: withTimesOf(expected, answer) }).toEqual({ steps, answer: expected })
+      return true
+    }
+    try {
+      for (const { servers } of stages) {
+        await Promise.all(servers.map((server) => server.identify(CALL_MS)))
+      }
+      const startedAt = performance.now()
+      let passedAt = startedAt
+      const passedMs = () => Math.round(performance.now() - passedAt)
+      const isOver = () => passedMs() > ENOUGH_MS || performance.now() > startedAt + 2 * MOST_MS
+      for (let n = 0; n < 80 && performance.now() - startedAt < MOST_MS; n++) {
+        if (random.below(6) === 0 || passedMs() > SOON_MS) {
+          const ms = STEP_MS - passedMs()
+          passedAt = performance.now()
+          await redis.admin.eval(OLDER, 0, ms)
+          there.makeOlder(ms)
+          aheadMs += ms
+          steps.push('later')
+        }
+        const [what, step] = newStep(random, leaning)
+        if (!(await compare(what, step, isOver))) return
+        if (what.startsWith('listen')) await heard(there)
+        const [isAlike, [expected, told]] = await Promise.all([
+          compare('then', look, isOver),
+          settled(stages),
+        ])
+        if (!isAlike || isOver()) return
+        expect({ steps, told }).toEqual({ steps, told: expected })
+        steps.pop()
+      }
+    } finally {
+      for (const stage of stages) stage.close()
+      await redis.flush()
+    }
+  },
+)

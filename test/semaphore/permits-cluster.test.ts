@@ -1,0 +1,38 @@
+import { Cluster } from 'ioredis'
+import { Holdfast } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { within } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+
+let cluster: RedisCluster
+beforeAll(async () => {
+  cluster = await startCluster()
+})
+afterEach(() => cluster.flush())
+
+function newClient(): Holdfast {
+  const nodes = new Cluster(cluster.startNodes, { lazyConnect: true })
+  const client = new Holdfast({ redis: nodes, leaseMs: 1_500 })
+  atEnd(() => client.close().finally(() => nodes.disconnect()), { beforeCheck: true })
+  return client
+}
+
+test('in a cluster permits are taken, renewed and given back, and who waits hears by sharded messages', async () => {
+  const [client, other] = [newClient(), newClient()]
+  for (const name of ['ada', '{bob}:x', 'cid']) {
+    const semaphore = client.getPermitExpirableSemaphore(name)
+    expect(await semaphore.trySetPermits(3)).toBe(true)
+    const permit = await semaphore.acquire({ permits: 3 })
+    const acquiring = other.getPermitExpirableSemaphore(name).acquire({ permits: 2 })
+    const { admin } = await cluster.masterOf(name)
+    await eventually(async () => ((await admin.pubsub('SHARDCHANNELS')) as string[]).length >= 2)
+    await new Promise((resolve) => client.once('renewed', resolve))
+    expect(permit.valid).toBe(true)
+    // Less than the second after which it would ask again by itself.
+    await permit.release()
+    await (await within(900, acquiring)).release()
+    expect(await semaphore.availablePermits()).toBe(3)
+    await admin.del(name)
+  }
+})

@@ -1,0 +1,184 @@
+import type { Holdfast, Permit, PermitExpirableSemaphore } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { Diary, faultRig, outcome, within } from '../support/fault-rig.ts'
+import { faults } from '../support/request-faults.ts'
+import { acquirePermits, releasePermits, renewPermits, setPermits } from '../support/scripts.ts'
+import { allAreBack, listening, of, taken, withPermits } from './permits.ts'
+
+const rig = faultRig()
+const { server } = rig
+
+/** One client behind the proxy, and one that no fault touches. */
+interface Scene {
+  readonly client: Holdfast
+  readonly mine: PermitExpirableSemaphore
+  readonly theirs: PermitExpirableSemaphore
+  /** What the client has by its own account. */
+  readonly held: Permit[]
+  /** How many there are in all. */
+  total: number
+}
+
+interface Operation {
+  operation: string
+  script: { readonly sha1: string }
+  leaseMs?: number
+  /** All, unless it is asked again by itself, and takes its time for that. */
+  faults?: typeof faults
+  prepare?: (scene: Scene) => Promise<unknown>
+  /** Meets the fault, and has to end as if there were none. */
+  act: (scene: Scene) => Promise<void>
+}
+
+const take = async ({ mine, held }: Scene) => {
+  held.push(taken(await mine.tryAcquire({ permits: 2 })))
+}
+
+const operations: Operation[] = [
+  { operation: 'acquire', script: acquirePermits, act: take },
+  {
+    operation: 'release',
+    script: releasePermits,
+    prepare: take,
+    act: async ({ held }) => expect(await held.pop()?.release()).toBe(true),
+  },
+  {
+    operation: 'renewal',
+    script: renewPermits,
+    leaseMs: 1_500,
+    faults: faults.filter(({ action }) => ['cutAfter', 'duplicate'].includes(action)),
+    prepare: take,
+    act: async ({ client, held }) => {
+      await new Promise((resolve) => client.once('renewed', resolve))
+      expect(held[0]?.remaining()).toBeGreaterThan(500)
+    },
+  },
+  {
+    operation: 'addition',
+    script: setPermits,
+    act: async (scene) => {
+      await scene.mine.addPermits(3)
+      scene.total += 3
+    },
+  },
+  {
+    operation: 'drain',
+    script: setPermits,
+    prepare: take,
+    act: async (scene) => {
+      expect(await scene.mine.drainPermits()).toBe(scene.total - 2)
+      scene.total = 2
+    },
+  },
+]
+
+/** Redis against the client's own account. */
+async function check({ theirs, held, total }: Scene): Promise<void> {
+  const facts = await theirs.inspect()
+  expect(facts).toMatchObject({ permits: total, waiting: [] })
+  const ids = held.flatMap((permit) => permit.ids)
+  expect(facts.acquired.map(({ id }) => id).sort()).toEqual([...ids].sort())
+  for (const permit of held) expect(permit.valid).toBe(true)
+}
+
+describe.each(operations)('$operation', ({ script, prepare, act, leaseMs = 10_000, ...each }) => {
+  test.each(each.faults ?? faults)('is as if nothing had been when $fault', async (cell) => {
+    const client = rig.client({ leaseMs })
+    const theirs = await withPermits(rig.witness(), 5)
+    const scene: Scene = { client, mine: of(client), theirs, held: [], total: 5 }
+    const diary = new Diary(client)
+    await prepare?.(scene)
+    const trap = rig.proxy.onNextRequest(script.sha1, cell.action)
+    await within(3_500, act(scene))
+    await trap.seen
+    await check(scene)
+    if (cell.releases === 'while held') {
+      trap.release()
+      await trap.done
+      await check(scene)
+    }
+    for (const permit of scene.held.splice(0)) expect(await permit.release()).toBe(true)
+    if (cell.releases === 'when all is released') {
+      trap.release()
+      await trap.done
+    }
+    expect(diary.lost).toEqual([])
+    await allAreBack(server, scene.total)
+  })
+})
+
+test.each(faults)(
+  'who has waited gets permits, once, when $fault',
+  async ({ action, releases }) => {
+    const client = rig.client()
+    const theirs = await withPermits(rig.witness(), 2)
+    const busy = await theirs.acquire()
+    const asked = () => rig.proxy.count(acquirePermits.sha1)
+    const acquiring = of(client).acquire({ permits: 2 })
+    await listening(server, 1)
+    // Once to find them taken, and once more when it is known that it listens.
+    await eventually(() => asked() >= 2)
+    const trap = rig.proxy.onNextRequest(acquirePermits.sha1, action)
+    await busy.release()
+    const permit = await within(4_000, acquiring)
+    await trap.seen
+    expect(await theirs.inspect()).toMatchObject({ available: 0, taken: 2 })
+    expect(await permit.release()).toBe(true)
+    if (releases !== undefined) trap.release()
+    await allAreBack(server, 2)
+  },
+)
+
+test('a grant that comes when it was aborted is given back', async () => {
+  const client = rig.client()
+  const semaphore = await withPermits(client, 3)
+  const diary = new Diary(client)
+  for (const action of ['holdReply', 'hold'] as const) {
+    const abort = new AbortController()
+    const trap = rig.proxy.onNextRequest(acquirePermits.sha1, action)
+    const acquiring = semaphore.acquire({ permits: 2, signal: abort.signal })
+    await trap.seen
+    if (action === 'holdReply') await eventually(async () => (await server.admin.get('it')) === '1')
+    trap.release()
+    abort.abort('enough')
+    await expect(acquiring).rejects.toBe('enough')
+    await trap.done
+    await eventually(async () => (await server.admin.exists('{it}:timeout')) === 0)
+  }
+  expect(diary.acquired).toEqual([])
+  await allAreBack(server, 3)
+})
+
+test('an outage is told as that, never as permits that others have; and leaves nothing', async () => {
+  const client = rig.client({ outageMs: 500 })
+  const mine = of(client)
+  const theirs = await withPermits(rig.witness(), 2)
+  await (await mine.acquire()).release()
+  const permit = await theirs.acquire({ permits: 2 })
+  expect(await mine.tryAcquire()).toBeNull()
+  rig.proxy.blackHole({ onHeal: 'deliver' })
+  const asks = [
+    () => mine.tryAcquire(),
+    () => mine.tryAcquire({ waitMs: 5_000 }),
+    () => mine.acquire(),
+    () => mine.addPermits(1),
+    () => mine.availablePermits(),
+  ]
+  const asked = await Promise.all(asks.map((ask) => outcome<unknown>(ask())))
+  for (const { error } of asked) expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+  await permit.release()
+  await rig.proxy.heal()
+  await (await within(4_000, mine.acquire())).release()
+  await allAreBack(server, 2)
+})
+
+test('permits are lost, and that is told, when the server has come back empty', async () => {
+  const client = rig.client({ leaseMs: 2_400 })
+  const semaphore = await withPermits(client, 2)
+  const permit = await semaphore.acquire({ permits: 2 })
+  await server.restart()
+  await eventually(() => permit.signal.aborted)
+  expect(await permit.release()).toBe(false)
+  await never(async () => (await server.admin.exists('it')) === 1, 50)
+  expect(await semaphore.inspect()).toMatchObject({ permits: null })
+})

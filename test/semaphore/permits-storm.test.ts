@@ -1,0 +1,100 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  Holdfast,
+  HoldfastError,
+  type Permit,
+  type PermitExpirableSemaphore,
+} from '../../src/index.ts'
+import { faultRig, within } from '../support/fault-rig.ts'
+import { blow, type Random, randomFrom, SEED, weathers } from '../support/gale.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startProxy } from '../support/proxy.ts'
+import * as scripts from '../support/scripts.ts'
+import { allAreBack, of, withPermits } from './permits.ts'
+
+const rig = faultRig()
+const PERMITS = 4
+
+/** HOLDFAST_STORM_MS=… lets it go on for longer, in milliseconds. */
+const STORM_MS = Number(process.env.HOLDFAST_STORM_MS ?? 1_500)
+
+const SCRIPTS = [scripts.acquirePermits, scripts.releasePermits, scripts.renewPermits].map(
+  ({ sha1 }) => sha1,
+)
+
+const isOutage = (error: unknown) =>
+  error instanceof HoldfastError && error.code === 'HOLDFAST_UNAVAILABLE'
+
+/** Acquires in one of the ways that there are; null when it did not come to that. */
+async function tryAnyhow(
+  semaphore: PermitExpirableSemaphore,
+  random: Random,
+): Promise<Permit | null> {
+  const way = random()
+  const permits = 1 + Math.floor(random() * PERMITS)
+  const soon = Math.ceil(random() * 60)
+  try {
+    if (way < 0.2) return await semaphore.tryAcquire({ permits })
+    if (way < 0.5) return await semaphore.tryAcquire({ permits, waitMs: soon })
+    const signal = way < 0.7 ? { signal: AbortSignal.timeout(soon) } : {}
+    return await semaphore.acquire({ permits, ...signal })
+  } catch (error) {
+    if (isOutage(error)) return null
+    if (error instanceof DOMException && error.name === 'TimeoutError') return null
+    throw error
+  }
+}
+
+describe.each(weathers)('in a storm of $name', (weather) => {
+  test(`no more permits are had than there are, and all come back (seed ${SEED})`, async () => {
+    const { leaseMs, commandTimeoutMs, outageMs } = weather
+    await withPermits(rig.witness(), PERMITS)
+    const fleet = await Promise.all(
+      [1, 2, 3].map(async (n) => {
+        const proxy = await startProxy(rig.server.port)
+        const redis = { host: proxy.host, port: proxy.port }
+        const client = new Holdfast({ redis, leaseMs, commandTimeoutMs, outageMs })
+        atEnd(() => client.close(), { beforeCheck: true })
+        return { proxy, client, random: randomFrom(SEED + n) }
+      }),
+    )
+    let isOver = false
+    const winds = fleet.map(({ proxy, random }) =>
+      blow(proxy, random, weather, () => isOver, SCRIPTS),
+    )
+    const inside = new Set<Permit>()
+    const tokens = new Set<number>()
+    const violations: string[] = []
+    let grants = 0
+
+    const work = async (client: Holdfast, random: Random) => {
+      while (!isOver) {
+        const permit = await tryAnyhow(of(client), random)
+        if (permit === null) continue
+        grants += 1
+        if (tokens.has(permit.token)) violations.push(`${permit.token} was issued twice`)
+        tokens.add(permit.token)
+        inside.add(permit)
+        const had = [...inside].filter(({ valid }) => valid)
+        const sum = had.reduce((all, { permits }) => all + permits, 0)
+        if (sum > PERMITS) violations.push(`${sum} were had at once`)
+        await pause(random() * 4)
+        inside.delete(permit)
+        await permit.release().catch((error: unknown) => {
+          if (!isOutage(error)) throw error
+        })
+      }
+    }
+    const workers = fleet.flatMap(({ client, random }) =>
+      [1, 2, 3, 4].map(() => work(client, randomFrom(Math.floor(random() * 2 ** 32)))),
+    )
+    await pause(STORM_MS)
+    isOver = true
+    await Promise.all(winds)
+    await within(8_000, Promise.all(workers))
+    expect(violations).toEqual([])
+    expect(grants).toBeGreaterThan(0)
+    // What was in doubt is settled while the clients live: no lease has to run out for it.
+    await allAreBack(rig.server, PERMITS)
+  })
+})

@@ -1,0 +1,55 @@
+import type { Holdfast, Permit, PermitExpirableSemaphore } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+
+export const RAW = 'it'
+const COUNTER = 'redisson_lock_token:{it}'
+const QUEUE = 'holdfast_permit_queue:{it}'
+
+/** A semaphore with so many permits. */
+export async function withPermits(
+  client: Holdfast,
+  permits: number,
+): Promise<PermitExpirableSemaphore> {
+  const semaphore = client.getPermitExpirableSemaphore(RAW)
+  await semaphore.setPermits(permits)
+  return semaphore
+}
+
+export const of = (client: Holdfast) => client.getPermitExpirableSemaphore(RAW)
+
+/** The permits, or a failure of the test. */
+export function taken(permit: Permit | null): Permit {
+  if (permit === null) throw new Error('The permits were not to be had')
+  return permit
+}
+
+export interface Server {
+  readonly admin: RedisServer['admin']
+}
+
+/** Nobody has any or waits, and all are there: nothing is left in Redis but their number and the counter. */
+export async function allAreBack({ admin }: Server, permits: number): Promise<void> {
+  const keys = async () =>
+    (await admin.keys('*')).filter((key) => key !== COUNTER && !key.startsWith('holdfast_request'))
+  await eventually(async () => (await keys()).join() === RAW, {
+    timeoutMs: 8_000,
+    message: 'nothing to be left of the semaphore but its number',
+  })
+  expect(await admin.get(RAW)).toBe(String(permits))
+  await admin.del(RAW)
+}
+
+/** Waits until so many clients have a place among those who wait. */
+export const waiting = ({ admin }: Server, clients: number) =>
+  eventually(async () => Number(await admin.zcard(QUEUE)) === clients, {
+    message: `${clients} client(s) to wait`,
+  })
+
+/** Waits until so many clients hear of permits. */
+export const listening = ({ admin }: Server, clients: number) =>
+  eventually(async () => {
+    const channels = ['holdfast_tickets:{it}', 'redisson_sc:{it}']
+    const counts = (await admin.pubsub('NUMSUB', ...channels)) as (string | number)[]
+    return Number(counts[1]) === clients && Number(counts[3]) === clients
+  })

@@ -1,0 +1,70 @@
+import { eventually } from '../support/eventually.ts'
+import { within } from '../support/fault-rig.ts'
+import { listening, queued, scriptsRun, semaphoreOf, semaphoreRig } from './support.ts'
+
+const rig = semaphoreRig()
+
+/** Those who wait, each in a client of its own, in the order in which they began. */
+async function waitersOf(count: number) {
+  const theirs = semaphoreOf(rig.witness())
+  await theirs.trySetPermits(0)
+  const before = await scriptsRun(rig)
+  const served: number[] = []
+  const all = Array.from({ length: count }, async (_, i) => {
+    await semaphoreOf(rig.witness()).acquire()
+    served.push(i)
+  })
+  await queued(rig, count)
+  await listening(rig, count)
+  // Each looks once more when it listens, and then waits.
+  await eventually(async () => (await scriptsRun(rig)) >= before + 2 * count)
+  return { theirs, served, all: Promise.all(all) }
+}
+
+/** Who waits asks again each second, whatever comes: at most so often in that time. */
+const asksMeanwhile = (waiters: number, sinceMs: number) =>
+  waiters * Math.ceil((performance.now() - sinceMs) / 1_000)
+
+test.each([2, 10, 40])('of %d who wait a permit wakes one', async (waiters) => {
+  const { theirs, served, all } = await waitersOf(waiters)
+  const releases = Math.min(waiters, 10)
+  const [before, since] = [await scriptsRun(rig), performance.now()]
+  for (let n = 1; n <= releases; n++) {
+    await theirs.release()
+    await eventually(() => served.length === n)
+  }
+  const scripts = (await scriptsRun(rig)) - before
+  // The release, and the one that it is for.
+  expect(scripts).toBeGreaterThanOrEqual(2 * releases)
+  expect(scripts).toBeLessThanOrEqual(2 * releases + asksMeanwhile(waiters, since))
+  if (waiters > releases) await theirs.release(waiters - releases)
+  await within(5_000, all)
+})
+
+test('a release of several wakes as many as there is enough for, each by the one before', async () => {
+  const { theirs, served, all } = await waitersOf(12)
+  const [before, since] = [await scriptsRun(rig), performance.now()]
+  await theirs.release(5)
+  await eventually(() => served.length >= 5)
+  const scripts = (await scriptsRun(rig)) - before
+  expect(scripts).toBeLessThanOrEqual(1 + 5 + asksMeanwhile(12, since))
+  expect(await theirs.availablePermits()).toBe(0)
+  expect(served.length).toBe(5)
+  await theirs.release(7)
+  await within(5_000, all)
+})
+
+test('those of one client are served one after the other, by a release each', async () => {
+  const [semaphore, theirs] = [semaphoreOf(rig.client()), semaphoreOf(rig.witness())]
+  await theirs.trySetPermits(1)
+  await semaphore.acquire()
+  const all = Array.from({ length: 30 }, () => semaphore.using(() => undefined))
+  await queued(rig, 1)
+  await listening(rig, 1)
+  const [before, since] = [await scriptsRun(rig), performance.now()]
+  await semaphore.release()
+  await within(5_000, Promise.all(all))
+  // Each asks when its turn has come, once more when it is told, and gives back.
+  const scripts = (await scriptsRun(rig)) - before
+  expect(scripts).toBeLessThanOrEqual(30 * 3 + 2 + asksMeanwhile(1, since))
+})

@@ -1,0 +1,402 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { outcome, within } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import {
+  leastMs,
+  leftIn,
+  listening,
+  placesIn,
+  queued,
+  semaphoreOf,
+  semaphoreRig,
+} from './support.ts'
+
+const rig = semaphoreRig()
+
+describe('permits', () => {
+  test('are taken and given back by whomever, and nothing else is left in Redis', async () => {
+    const [a, b] = [rig.client(), rig.witness()]
+    const [mine, theirs] = [semaphoreOf(a), semaphoreOf(b)]
+    expect(mine.name).toBe('it')
+    expect(await mine.availablePermits()).toBe(0)
+    expect(await mine.trySetPermits(3)).toBe(true)
+    expect(await theirs.trySetPermits(5)).toBe(false)
+    await mine.acquire()
+    expect(await mine.tryAcquire({ permits: 2 })).toBe(true)
+    expect(await theirs.tryAcquire()).toBe(false)
+    expect(await theirs.tryAcquire({ waitMs: 250 })).toBe(false)
+    await theirs.release(2)
+    expect(await rig.server.admin.get('it')).toBe('2')
+    expect(await theirs.tryAcquire({ permits: 3 })).toBe(false)
+    await theirs.release()
+    expect(await mine.availablePermits()).toBe(3)
+    await Promise.all([a.close(), b.close()])
+    expect(await rig.server.admin.keys('*')).toEqual(['it'])
+  })
+
+  test('are nobody`s: a client that is closed gives none back', async () => {
+    const client = rig.client()
+    await semaphoreOf(client).trySetPermits(2)
+    await semaphoreOf(client).acquire()
+    await client.close()
+    expect(await rig.server.admin.get('it')).toBe('1')
+  })
+
+  test('of none are always there, and nothing is asked', async () => {
+    const semaphore = semaphoreOf(rig.client())
+    await semaphore.acquire(0)
+    expect(await semaphore.tryAcquire({ permits: 0 })).toBe(true)
+    await semaphore.release(0)
+    expect(rig.proxy.requests.length).toBe(0)
+  })
+
+  test('may be more or fewer, also fewer than none; and are drained', async () => {
+    const semaphore = semaphoreOf(rig.client())
+    expect(await semaphore.addPermits(3)).toBe(3)
+    await semaphore.acquire(2)
+    expect(await semaphore.addPermits(-3)).toBe(-2)
+    expect(await semaphore.drainPermits()).toBe(0)
+    expect(await semaphore.availablePermits()).toBe(-2)
+    await semaphore.release(2)
+    expect(await semaphore.tryAcquire()).toBe(false)
+    expect(await semaphore.addPermits(4)).toBe(4)
+    expect(await semaphore.drainPermits()).toBe(4)
+    expect(await semaphore.availablePermits()).toBe(0)
+  })
+
+  test('of a semaphore with an expiry are gone with it, and not made again if so asked', async () => {
+    const semaphore = semaphoreOf(rig.client())
+    expect(await semaphore.releaseIfExists(2)).toBe(false)
+    expect(await semaphore.trySetPermits(2, { ttlMs: 300 })).toBe(true)
+    await semaphore.acquire(2)
+    expect(await semaphore.releaseIfExists()).toBe(true)
+    expect(await rig.server.admin.pttl('it')).toBeGreaterThan(0)
+    await eventually(async () => !(await rig.exists('it')))
+    expect(await semaphore.releaseIfExists()).toBe(false)
+    expect(await rig.exists('it')).toBe(false)
+    expect(await semaphore.trySetPermits(1)).toBe(true)
+    expect(await rig.server.admin.pttl('it')).toBe(-1)
+  })
+
+  test('are held by using() while the work goes on, whatever comes of it', async () => {
+    const semaphore = semaphoreOf(rig.client())
+    await semaphore.trySetPermits(3)
+    const work = async () => {
+      expect(await semaphore.availablePermits()).toBe(1)
+      expect(await semaphore.tryUsing(() => 1, { permits: 2 })).toBeNull()
+      return 'done'
+    }
+    expect(await semaphore.using(work, { permits: 2 })).toBe('done')
+    await expect(semaphore.using(() => Promise.reject(new Error('mine')))).rejects.toThrow('mine')
+    expect(await semaphore.tryUsing(() => 7, { waitMs: 500 })).toBe(7)
+    expect(await semaphore.availablePermits()).toBe(3)
+  })
+})
+
+describe('who waits', () => {
+  test('is served in the order in which they came, across clients and inside one', async () => {
+    const [a, b, c] = [rig.client(), rig.client(), rig.client()].map(semaphoreOf)
+    await a?.trySetPermits(0)
+    const served: string[] = []
+    const waits: Promise<unknown>[] = []
+    for (const [who, semaphore] of [
+      ['a1', a],
+      ['b1', b],
+      ['a2', a],
+      ['c1', c],
+      ['b2', b],
+    ] as const) {
+      waits.push((semaphore as NonNullable<typeof a>).acquire().then(() => served.push(who)))
+      await pause(120)
+    }
+    for (let n = 1; n <= waits.length; n++) {
+      await c?.release()
+      await eventually(() => served.length === n)
+    }
+    expect(served).toEqual(['a1', 'b1', 'a2', 'c1', 'b2'])
+    // Also where there is enough for several at once.
+    served.length = 0
+    for (const [who, semaphore] of [
+      ['a1', a],
+      ['b1', b],
+      ['a2', a],
+    ] as const) {
+      waits.push((semaphore as NonNullable<typeof a>).acquire().then(() => served.push(who)))
+      await pause(120)
+    }
+    await c?.release(2)
+    await eventually(() => served.length === 2)
+    expect(served.sort()).toEqual(['a1', 'b1'])
+    await c?.release()
+    await Promise.all(waits)
+  })
+
+  test('for many is not overtaken by who wants few, who come all the time', async () => {
+    const [many, few] = [semaphoreOf(rig.client()), semaphoreOf(rig.client())]
+    await few.trySetPermits(4)
+    let over = false
+    const stream = [0, 1, 2].map(async (i) => {
+      await pause(i * 9)
+      while (!over) await few.using(() => pause(25))
+    })
+    await pause(50)
+    try {
+      expect(await many.tryAcquire({ permits: 4, waitMs: 3_000 })).toBe(true)
+      expect(await few.tryAcquire()).toBe(false)
+      await many.release(4)
+    } finally {
+      over = true
+      await Promise.all(stream)
+    }
+    expect(await few.availablePermits()).toBe(4)
+  })
+
+  test('does not wait for ever when a client of Redisson releases, whose messages are numbers', async () => {
+    const semaphore = semaphoreOf(rig.client())
+    await semaphore.trySetPermits(0)
+    const wakeMs = await leastMs(async () => {
+      const waiting = semaphore.acquire()
+      await queued(rig, 1)
+      await listening(rig, 1, 'redisson_sc:{it}')
+      await pause(100)
+      await rig.server.admin.incrby('it', 1)
+      const from = performance.now()
+      await rig.server.admin.publish('redisson_sc:{it}', '1')
+      await waiting
+      return performance.now() - from
+    })
+    expect(wakeMs).toBeLessThan(500)
+  })
+
+  test('first and gives up lets the next one in at once', async () => {
+    const [a, b] = [semaphoreOf(rig.client()), semaphoreOf(rig.client())]
+    await a.trySetPermits(2)
+    const wakeMs = await leastMs(async () => {
+      const controller = new AbortController()
+      const aborted = outcome(a.acquire(3, { signal: controller.signal }))
+      await queued(rig, 1)
+      const waiting = b.acquire(2)
+      await queued(rig, 2)
+      await listening(rig, 2)
+      await pause(100)
+      const from = performance.now()
+      controller.abort(new Error('enough'))
+      expect((await aborted).error).toEqual(new Error('enough'))
+      await waiting
+      const tookMs = performance.now() - from
+      await b.release(2)
+      return tookMs
+    })
+    expect(wakeMs).toBeLessThan(500)
+    await b.acquire(2)
+    await eventually(async () => (await placesIn(rig)).length === 0)
+    const timed = outcome(a.tryAcquire({ permits: 3, waitMs: 400 }))
+    await queued(rig, 1)
+    const next = b.acquire(1)
+    await b.release(1)
+    expect(await timed).toMatchObject({ value: false })
+    await within(5_000, next)
+  })
+
+  test('in a client that gives up makes way for another of it, who wants fewer', async () => {
+    const semaphore = semaphoreOf(rig.client())
+    await semaphore.trySetPermits(2)
+    const controller = new AbortController()
+    const aborted = outcome(semaphore.acquire(3, { signal: controller.signal }))
+    await queued(rig, 1)
+    const waiting = semaphore.acquire(2)
+    controller.abort()
+    expect((await aborted).error).toBeDefined()
+    await within(5_000, waiting)
+    await eventually(async () => (await placesIn(rig)).length === 0)
+  })
+
+  test('is ended with ClosedError by close(), and leaves no place', async () => {
+    const [closing, other] = [rig.client(), semaphoreOf(rig.client())]
+    await other.trySetPermits(1)
+    const first = outcome(semaphoreOf(closing).acquire(2))
+    const second = outcome(semaphoreOf(closing).acquire(2))
+    await queued(rig, 1)
+    const waiting = other.acquire()
+    await queued(rig, 2)
+    await closing.close()
+    for (const { error } of [await first, await second]) {
+      expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED', lockName: 'it' })
+    }
+    expect((await outcome(semaphoreOf(closing).release())).error).toMatchObject({
+      code: 'HOLDFAST_CLOSED',
+    })
+    await within(5_000, waiting)
+    expect(await placesIn(rig)).toEqual([])
+  })
+
+  test('is seen by inspect(), and told of by the event `wait`', async () => {
+    const [a, b] = [rig.client(), rig.client()]
+    const told: string[] = []
+    a.on('wait', ({ name }) => told.push(name))
+    await semaphoreOf(b).trySetPermits(1)
+    expect(await semaphoreOf(b).inspect()).toEqual({ available: 1, waiting: [] })
+    const waiting = semaphoreOf(a).acquire(2)
+    await queued(rig, 1)
+    const { available, waiting: those } = await semaphoreOf(b).inspect()
+    expect(available).toBe(1)
+    expect(those).toEqual([{ client: a.id, waitedMs: expect.any(Number), permits: 2 }])
+    await semaphoreOf(b).release()
+    await within(5_000, waiting)
+    expect(told).toEqual(['it'])
+  })
+})
+
+test('an abort in the tick of the grant leaves nothing taken, or comes too late', async () => {
+  const semaphore = semaphoreOf(rig.client())
+  await semaphore.trySetPermits(1_000)
+  let taken = 0
+  for (let i = 0; i < 60; i++) {
+    const controller = new AbortController()
+    const work = semaphore.acquire(1, { signal: controller.signal }).then(
+      () => {
+        taken += 1
+      },
+      () => undefined,
+    )
+    // From before it is sent to after it is granted, whatever that takes here.
+    for (let turns = i % 12; turns > 0; turns--) await new Promise((next) => setImmediate(next))
+    controller.abort()
+    await work
+  }
+  await eventually(async () => (await semaphore.availablePermits()) === 1_000 - taken)
+})
+
+test('an abort by whoever hears of the grant first changes nothing', async () => {
+  const client = rig.client()
+  const semaphore = semaphoreOf(client)
+  await semaphore.trySetPermits(0)
+  const controller = new AbortController()
+  client.on('wait', () => controller.abort(new Error('at once')))
+  const { error } = await outcome(semaphore.acquire(1, { signal: controller.signal }))
+  expect(error).toEqual(new Error('at once'))
+  await semaphore.release()
+  await eventually(async () => (await placesIn(rig)).length === 0)
+  expect(await semaphore.availablePermits()).toBe(1)
+})
+
+test('what Redis remembers of requests stays little, has an expiry, and is forgotten soon', async () => {
+  const semaphore = semaphoreOf(rig.client())
+  await semaphore.trySetPermits(50)
+  let most = 0
+  let over = false
+  const watch = (async () => {
+    while (!over) most = Math.max(most, (await leftIn(rig)).length)
+  })()
+  const cycles = Array.from({ length: 10 }, async () => {
+    for (let i = 0; i < 40; i++) await semaphore.using(() => undefined)
+  })
+  await Promise.all(cycles)
+  over = true
+  await watch
+  // Each of ten has a request under way, and one that was just answered.
+  expect(most).toBeLessThanOrEqual(40)
+  for (const key of await leftIn(rig)) expect(await rig.server.admin.pttl(key)).toBeGreaterThan(0)
+  await eventually(async () => (await leftIn(rig)).length === 0, { timeoutMs: 5_000 })
+  expect(await semaphore.availablePermits()).toBe(50)
+})
+
+describe('what is of no use is refused at the door', () => {
+  const bad = [-1, 1.5, Number.NaN, 2_147_483_648, '3', null] as unknown as number[]
+
+  test.each(bad)('permits: %p', async (permits) => {
+    const semaphore = semaphoreOf(rig.client())
+    const calls = [
+      () => semaphore.trySetPermits(permits),
+      () => semaphore.tryAcquire({ permits }),
+      () => semaphore.using(() => 1, { permits }),
+      ...(permits === null ? [] : [() => semaphore.acquire(permits)]),
+      () => semaphore.release(permits),
+      () => semaphore.releaseIfExists(permits),
+      ...(permits === -1 ? [] : [() => semaphore.addPermits(permits)]),
+    ]
+    for (const call of calls) {
+      const { error } = await outcome(call() as Promise<unknown>)
+      expect(error).toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
+      expect(String(error)).toContain(typeof permits === 'string' ? '"3"' : String(permits))
+    }
+    expect(rig.proxy.requests.length).toBe(0)
+  })
+
+  test('options, and other arguments', async () => {
+    const semaphore = semaphoreOf(rig.client()) as unknown as Record<
+      string,
+      (...args: unknown[]) => Promise<unknown>
+    >
+    for (const [method, args, said] of [
+      ['acquire', [1, { waitMs: 5 }], 'tryAcquire'],
+      ['acquire', [1, 5], 'got 5'],
+      ['acquire', [1, {}, 'SECONDS'], '"SECONDS"'],
+      ['acquire', [1, { signal: 1 }], 'got 1'],
+      ['tryAcquire', [2], 'got 2'],
+      ['tryAcquire', [{ waitMs: 0 }], 'got 0'],
+      ['tryAcquire', [{ waitMs: -1 }], 'got -1'],
+      ['tryAcquire', [{ permit: 1 }], 'permit'],
+      ['using', [5], 'got 5'],
+      ['using', [() => 1, { waitMs: 1 }], 'tryUsing'],
+      ['trySetPermits', [1, { ttlMs: 0 }], 'got 0'],
+      ['trySetPermits', [1, 500], 'got 500'],
+      ['release', [1, 'SECONDS'], '"SECONDS"'],
+    ] as const) {
+      const call = semaphore[method] as (...args: unknown[]) => Promise<unknown>
+      const { error } = await outcome(call.apply(semaphore, [...args]))
+      expect(error).toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
+      expect(String(error)).toContain(said)
+    }
+    expect(() => rig.client().getSemaphore('')).toThrow('""')
+    expect(rig.proxy.requests.length).toBe(0)
+  })
+
+  test('an abort that has come before, and a client that is closed', async () => {
+    const client = rig.client()
+    const semaphore = semaphoreOf(client)
+    const aborted = AbortSignal.abort(new Error('before'))
+    expect((await outcome(semaphore.acquire(1, { signal: aborted }))).error).toEqual(
+      new Error('before'),
+    )
+    await client.close()
+    for (const call of [
+      semaphore.acquire(),
+      semaphore.tryAcquire(),
+      semaphore.availablePermits(),
+    ]) {
+      expect((await outcome(call as Promise<unknown>)).error).toMatchObject({
+        code: 'HOLDFAST_CLOSED',
+      })
+    }
+  })
+})
+
+test('a key of another type is refused as with locks, with its words', async () => {
+  await rig.server.admin.hset('it', 'c:1', 1)
+  const semaphore = semaphoreOf(rig.client())
+  const lock = rig.client()
+  for (const call of [
+    () => semaphore.acquire(),
+    () => semaphore.tryAcquire({ waitMs: 50 }),
+    () => semaphore.release(),
+    () => semaphore.trySetPermits(1),
+    () => semaphore.availablePermits(),
+  ]) {
+    const { error } = await outcome<unknown>(call())
+    expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED', lockName: 'it' })
+    expect(String(error)).toContain('WRONGTYPE')
+  }
+  await rig.server.admin.set('it', '3')
+  const { error } = await outcome(lock.getLock('it').tryLock())
+  expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED', lockName: 'it' })
+  expect(await rig.server.admin.get('it')).toBe('3')
+})
+
+test('several masters have none, for majorities do not count', async () => {
+  const client = new Holdfast({ masters: ['redis://127.0.0.1:1', 'redis://127.0.0.1:2'] })
+  atEnd(() => client.close(), { beforeCheck: true })
+  expect(() => client.getSemaphore('it')).toThrow(/"it".*majorities do not count/)
+})

@@ -1,0 +1,54 @@
+import type { Holdfast, Semaphore } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { faultRig, type Rig } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+
+/** A semaphore stays where it is made: the test ends it when its clients are closed. */
+export function semaphoreRig(): Rig {
+  const rig = faultRig()
+  beforeEach(() => {
+    atEnd(() => rig.server.admin.del('it').then(() => undefined), { beforeCheck: true })
+  })
+  return rig
+}
+
+export const semaphoreOf = (client: Holdfast): Semaphore => client.getSemaphore('it')
+
+/** Waits until so many clients have a place among those who wait. */
+export const queued = (rig: Rig, clients: number) =>
+  eventually(async () => (await placesIn(rig)).length === clients, {
+    message: `${clients} clients that wait`,
+  })
+
+export const placesIn = (rig: Rig): Promise<string[]> =>
+  rig.server.admin.zrange('holdfast_permit_queue:{it}', '0', '-1')
+
+/** Waits until so many clients listen, and nothing can be missed. */
+export const listening = (rig: Rig, clients: number, channel = 'holdfast_tickets:{it}') =>
+  eventually(
+    async () => {
+      const [, count] = (await rig.server.admin.pubsub('NUMSUB', channel)) as [string, number]
+      return Number(count) === clients
+    },
+    { message: `${clients} clients that listen` },
+  )
+
+/** All that Redis remembers of requests, and of those who wait. */
+export const leftIn = async (rig: Rig): Promise<string[]> =>
+  (await rig.server.admin.keys('holdfast_*')).sort()
+
+/** How often scripts have run since the server started. */
+export async function scriptsRun(rig: Rig): Promise<number> {
+  const info = await rig.server.admin.info('commandstats')
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(info)?.[1] ?? 0)
+}
+
+/**
+ * How long it takes to be woken, in milliseconds: the least of a few tries, for other work of the machine makes
+ * each of them longer. Who is not woken looks again after a second.
+ */
+export async function leastMs(once: () => Promise<number>): Promise<number> {
+  let least = Infinity
+  for (let i = 0; i < 5 && least > 500; i++) least = Math.min(least, await once())
+  return least
+}
