@@ -235,8 +235,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   async #close(): Promise<void> {
-    const waits = this.#oneServer.closeWaits()
-    await Promise.all([this.#backend.close(), this.#redLocks.close(), waits])
+    const others = this.#oneServer.closeOthers()
+    await Promise.all([this.#backend.close(), this.#redLocks.close(), others])
     this.#oneServer.close()
     await this.#place.close()
   }

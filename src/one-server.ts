@@ -114,10 +114,10 @@ export class OneServer {
     return this.#elections.of(name, options)
   }
 
-  /** Ends who waits for something that no lock is. */
-  async closeWaits(): Promise<void> {
+  /** Ends what no lock is; before the locks are closed. */
+  async closeOthers(): Promise<void> {
     this.#elections.close()
-    await this.#latches.close()
+    await Promise.all([this.#latches.close(), this.#semaphores?.close()])
   }
 
   /** After all locks were released. */

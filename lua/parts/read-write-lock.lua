@@ -108,6 +108,9 @@ local function isReadByMany(keys, hasLongestEnded)
   return alive > 1 and isAsLong
 end
 
+-- Nobody counts for longer than this. It is further ahead where the clock was set back: of the dead too.
+local MOST_AHEAD_MS = 10000
+
 -- Who of them has waited for the longest and still does; since when, and for how much longer that counts.
 local function firstOf(keys, queue)
   local nowMs = serverTimeUs() / 1000
@@ -118,7 +121,7 @@ local function firstOf(keys, queue)
       return nil
     end
     local untilMs = redis.call('HGET', keys.alive, client)
-    if untilMs and untilMs - nowMs >= 0 then
+    if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
       return client, found[2], math.ceil(untilMs - nowMs)
     end
     redis.call('ZREM', queue, client)

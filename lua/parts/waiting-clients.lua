@@ -9,6 +9,9 @@ local function sinceOf(toldUs, waitedMs)
   return toldUs ~= '' and tonumber(toldUs) or math.floor(serverTimeUs() - waitedMs * 1000)
 end
 
+-- Nobody counts for longer than this. It is further ahead where the clock was set back: of the dead too.
+local MOST_AHEAD_MS = 10000
+
 -- Who has waited for the longest and still does; since when, for how many permits, and until when that counts.
 local function firstOf(keys)
   local nowMs = serverTimeUs() / 1000
@@ -19,7 +22,7 @@ local function firstOf(keys)
       return nil
     end
     local untilMs, permits = string.match(redis.call('HGET', keys.alive, client) or '', '^(%d+) (%d+)$')
-    if untilMs and untilMs - nowMs >= 0 then
+    if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
       return client, tonumber(found[2]), tonumber(permits), tonumber(untilMs)
     end
     redis.call('ZREM', keys.queue, client)

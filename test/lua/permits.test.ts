@@ -279,6 +279,14 @@ describe('whoever waits', () => {
     expect((await waits('d', 1))[0]).toBe('granted')
   })
 
+  test('and died before the clock was set back holds nobody up either', async () => {
+    await waits('c', 1)
+    await waits('d', 1)
+    await release('x:1:2')
+    await admin.hset(ALIVE, 'c', `${Date.now() + 3_600_000} 1`)
+    expect((await waits('d', 1))[0]).toBe('granted')
+  })
+
   test('has its place kept for the next one of its client, who has waited for less', async () => {
     const [, , since] = await waits('c', 1, { waitedMs: 900, last: '' })
     await waits('d', 1, { waitedMs: 500 })

@@ -27,7 +27,7 @@ function run(
     channel: CHANNEL,
     tickets: TICKETS,
     keptMs: KEPT_MS,
-    waitingMs: 60_000,
+    waitingMs: 9_000,
   }
   const keys = [SEMAPHORE, QUEUE, ALIVE, ...(id === null ? [] : [requestOf(id)]), ...answered]
   const args = script.args.map((name) => {

@@ -44,6 +44,27 @@ describe('permits', () => {
     expect(await rig.server.admin.get('it')).toBe('1')
   })
 
+  test('of using() are given back once when the client is closed, although its work goes on', async () => {
+    const client = rig.client()
+    await semaphoreOf(client).trySetPermits(2)
+    let end = () => {}
+    const errors: Error[] = []
+    client.on('error', (error) => errors.push(error))
+    const working = semaphoreOf(client).using(
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve
+        }),
+    )
+    await eventually(async () => (await rig.server.admin.get('it')) === '1')
+    await client.close()
+    expect(await rig.server.admin.get('it')).toBe('2')
+    end()
+    await working
+    expect(await rig.server.admin.get('it')).toBe('2')
+    expect(errors).toEqual([])
+  })
+
   test('of none are always there, and nothing is asked', async () => {
     const semaphore = semaphoreOf(rig.client())
     await semaphore.acquire(0)

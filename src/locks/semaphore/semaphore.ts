@@ -92,8 +92,8 @@ export class Semaphore {
   }
 
   /**
-   * Does the work with permits, and gives them back when it has ended, whatever comes of it. Where Redis does not
-   * confirm that, the client's event `error` tells, and it is tried on in the background.
+   * Does the work with permits, and gives them back when it has ended, whatever comes of it, or when the client is
+   * closed. Where Redis does not confirm that, the client's event `error` tells; it is tried on in the background.
    *
    * @returns what the work returns
    */
@@ -202,10 +202,11 @@ export class Semaphore {
   }
 
   async #do<T>(work: () => Promise<T> | T, { permits }: PermitsWanted): Promise<T> {
+    const giveBack = this.#all.inUse(() => this.#add(permits, false))
     try {
       return await work()
     } finally {
-      await this.#add(permits, false).catch((error: Error) => this.#all.locks.emit('error', error))
+      await giveBack()
     }
   }
 

@@ -1,3 +1,4 @@
+import { within } from '../../kit/within.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { RacingWaiter } from '../../local/acquire.ts'
@@ -10,6 +11,7 @@ export class Semaphores {
   readonly locks: LocalLocks
   readonly server: SemaphoreServer
   readonly kinds: PermitKinds
+  readonly #inUse = new Set<() => Promise<unknown>>()
 
   constructor(locks: LocalLocks, server: SemaphoreServer) {
     this.locks = locks
@@ -18,6 +20,29 @@ export class Semaphores {
       pool: (rawName) => server.semaphore(rawName),
       newWaiter: (lock, request) => new PlainPermitWaiter(lock, request),
     })
+  }
+
+  /**
+   * Permits that somebody works with.
+   *
+   * @param add adds them, when the work has ended or the client is closed
+   * @returns adds them once; where that was not confirmed the event `error` tells
+   */
+  inUse(add: () => Promise<unknown>): () => Promise<unknown> {
+    let added: Promise<unknown> | undefined
+    const giveBack = () => {
+      this.#inUse.delete(giveBack)
+      added ??= add().catch((error: Error) => this.locks.emit('error', error))
+      return added
+    }
+    this.#inUse.add(giveBack)
+    return giveBack
+  }
+
+  /** Gives back what is worked with, as locks are released; for as long as a command may take. */
+  async close(): Promise<void> {
+    const all = Promise.all([...this.#inUse].map((giveBack) => giveBack()))
+    await within(this.locks.limits.commandTimeoutMs + 50, all)
   }
 }
 
