@@ -44,7 +44,7 @@ export const readWrite = [
     id: 'gate-shut-by-the-dead',
     mistake: 'Who died while it waited to write keeps readers out.',
     file: 'lua/parts/read-write-lock.lua',
-    search: 'if untilMs and untilMs - nowMs >= 0 then',
+    search: 'if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then',
     replace: 'if untilMs then',
     test: SCRIPTS,
     name: 'keeps nobody out when it is gone: it has left, or died',
