@@ -72,7 +72,7 @@ export function latchKeys(rawName: string, clustered: boolean) {
     channel:
       clustered && rawName.includes('{') ? `${channel}:${rawName}` : `${channel}{${rawName}}`,
     /** Where it is kept what a request came to. */
-    request: (id: string) => `${derived('holdfast_request', rawName)}:${id}`,
+    request: (id: string) => requestKey(rawName, id),
   }
 }
 
@@ -86,7 +86,7 @@ export function waitingKeys(rawName: string) {
   }
 }
 
-/** What a semaphore remembers of a request, by the name of it. */
+/** What is remembered of a request that counts once, by the name of it. */
 export function requestKey(rawName: string, id: string): string {
   return `${derived('holdfast_request', rawName)}:${id}`
 }

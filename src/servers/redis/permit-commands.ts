@@ -1,5 +1,5 @@
 import type { LeaseToRenew, Released } from '../answers.ts'
-import { CallFailure } from '../call-failure.ts'
+import type { CallFailure } from '../call-failure.ts'
 import type { Ending } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import type { PermitAnswer, PermitAttempt } from '../permit-pool.ts'
@@ -8,10 +8,10 @@ import { promised, type Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { type LockKeys, permitKeys, requestKey } from './keys.ts'
 import { listenToBoth } from './listen-to-both.ts'
-import { permitAnswer, permitFacts, permitsLeftMs } from './permit-replies.ts'
+import { permitAnswer, permitFacts } from './permit-replies.ts'
+import { type Renewing, renew } from './renew.ts'
 import type { ScriptServer } from './script-runner.ts'
 import * as scripts from './scripts/permits.generated.ts'
-import type { Terms } from './scripts/terms.ts'
 
 /** What permits need of their server. */
 interface Server extends ScriptServer {
@@ -41,29 +41,12 @@ export class RedisPermitServer implements PermitServer {
     return this.#server.groups(locks)
   }
 
-  async renew(
+  renew(
     leases: readonly LeaseToRenew[],
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]> {
-    const left: (number | CallFailure)[] = new Array(leases.length)
-    const renewGroup = async (indices: number[]) => {
-      const group = indices.map((i) => leases[i] as LeaseToRenew)
-      const owners = group.map(({ wireOwner }) => wireOwner)
-      const asked = {
-        script: scripts.renew,
-        keys: group.flatMap(({ key }) => permitKeys(key).both),
-        args: (terms: Terms) => scripts.renewArgs({ leaseMs, owners }, terms),
-        read: (reply: unknown) => permitsLeftMs(reply, group.length),
-        callMs,
-      }
-      const answers = await this.#server.runner.ask(asked).catch((failure: CallFailure) => failure)
-      for (const [n, i] of indices.entries()) {
-        left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
-      }
-    }
-    await Promise.all(this.groups(leases).map(renewGroup))
-    return left
+    return renew(this.#server, leases, this.groups(leases), renewing(leaseMs), callMs)
   }
 }
 
@@ -160,4 +143,14 @@ class RedisPermits implements RemotePermits {
 function releasedOf(reply: unknown): Released {
   const { kind } = scripts.readRelease(reply)
   return kind === 'freed' ? { kind, listeners: 0 } : { kind }
+}
+
+function renewing(leaseMs: number): Renewing {
+  return {
+    script: scripts.renew,
+    keysOf: (rawName) => permitKeys(rawName).both,
+    args: (group, terms) =>
+      scripts.renewArgs({ leaseMs, owners: group.map(({ wireOwner }) => wireOwner) }, terms),
+    read: scripts.readRenew,
+  }
 }

@@ -1,4 +1,3 @@
-import { type CallFailure, OddAnswer } from '../call-failure.ts'
 import type { PermitAnswer } from '../permit-pool.ts'
 import type { PermitFacts } from '../permit-server.ts'
 import * as scripts from './scripts/permits.generated.ts'
@@ -10,16 +9,6 @@ export function permitAnswer(reply: unknown): PermitAnswer {
   if (answer.kind !== 'too-many') return answer
   const { available, taken } = answer
   return { kind: 'tooMany', available, taken }
-}
-
-/** What `renew` answered: for each hold what is left of its leases, or that it made no sense. */
-export function permitsLeftMs(reply: unknown, holds: number): (number | CallFailure)[] {
-  const left: (number | CallFailure | undefined)[] = scripts.readRenew(reply)
-  if (left.length !== holds) throw odd()
-  for (let i = 0; i < holds; i++) {
-    left[i] ??= new OddAnswer(scripts.renew.name, (reply as unknown[])[i])
-  }
-  return left as (number | CallFailure)[]
 }
 
 /** What `inspect` answered. */

@@ -6,7 +6,7 @@ import type {
   Released,
 } from '../answers.ts'
 import { MOST_LISTED } from '../answers.ts'
-import { CallFailure } from '../call-failure.ts'
+import type { CallFailure } from '../call-failure.ts'
 import type { Ending, Reentry } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import {
@@ -20,16 +20,15 @@ import { promised, type Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { type LockKeys, readWriteKeys } from './keys.ts'
 import {
-  heldForMs,
   readingOf,
   readWriteFacts,
   rereadingOf,
   rewritingOf,
   writingOf,
 } from './read-write-replies.ts'
+import { type Renewing, renew } from './renew.ts'
 import type { ScriptServer } from './script-runner.ts'
 import * as scripts from './scripts/read-write.generated.ts'
-import type { Terms } from './scripts/terms.ts'
 
 /** What read-write locks need of their server. */
 interface Server extends ScriptServer {
@@ -58,33 +57,12 @@ export class RedisReadWriteServer implements ReadWriteServer {
     return this.#server.groups(locks)
   }
 
-  async renew(
+  renew(
     leases: readonly LeaseToRenew[],
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]> {
-    const left: (number | CallFailure)[] = new Array(leases.length)
-    const renewGroup = async (indices: number[]) => {
-      const group = indices.map((i) => leases[i] as LeaseToRenew)
-      const keys = group.map(({ key }) => readWriteKeys(key))
-      const holds = group.map(({ wireOwner }, n) => ({
-        owner: wireOwner,
-        prefix: (keys[n] as Keys).prefix,
-      }))
-      const asked = {
-        script: scripts.renew,
-        keys: keys.flatMap(({ both }) => both),
-        args: (terms: Terms) => scripts.renewArgs({ leaseMs, holds }, terms),
-        read: (reply: unknown) => heldForMs(reply, group.length),
-        callMs,
-      }
-      const answers = await this.#server.runner.ask(asked).catch((failure: CallFailure) => failure)
-      for (const [n, i] of indices.entries()) {
-        left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
-      }
-    }
-    await Promise.all(this.groups(leases).map(renewGroup))
-    return left
+    return renew(this.#server, leases, this.groups(leases), renewing(leaseMs), callMs)
   }
 }
 
@@ -213,5 +191,24 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
 
   listen(onWake: (message?: string) => void): Subscription {
     return this.#server.listen(this.#keys, onWake)
+  }
+}
+
+function renewing(leaseMs: number): Renewing {
+  return {
+    script: scripts.renew,
+    keysOf: (rawName) => readWriteKeys(rawName).both,
+    args: (group, terms) =>
+      scripts.renewArgs(
+        {
+          leaseMs,
+          holds: group.map(({ key, wireOwner }) => ({
+            owner: wireOwner,
+            prefix: readWriteKeys(key).prefix,
+          })),
+        },
+        terms,
+      ),
+    read: scripts.readRenew,
   }
 }

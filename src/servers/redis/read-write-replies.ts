@@ -1,5 +1,4 @@
 import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, WaitingClient } from '../answers.ts'
-import { type CallFailure, OddAnswer } from '../call-failure.ts'
 import type { HeldSince } from '../read-write-server.ts'
 import * as scripts from './scripts/read-write.generated.ts'
 import { odd } from './scripts/reading.ts'
@@ -35,16 +34,6 @@ export function rewritingOf(reply: unknown): ReenterAnswer {
   const answer = scripts.readAcquireWrite(reply)
   if (answer.kind === 'held') throw odd()
   return answer
-}
-
-/** What `renew` answered: for each hold what is left of its lease, or that it made no sense. */
-export function heldForMs(reply: unknown, holds: number): (number | CallFailure)[] {
-  const left: (number | CallFailure | undefined)[] = scripts.readRenew(reply)
-  if (left.length !== holds) throw odd()
-  for (let i = 0; i < holds; i++) {
-    left[i] ??= new OddAnswer(scripts.renew.name, (reply as unknown[])[i])
-  }
-  return left as (number | CallFailure)[]
 }
 
 /** What `inspect` answered. */

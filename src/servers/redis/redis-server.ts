@@ -15,13 +15,14 @@ import { Connection } from './connection/connection.ts'
 import { isClient, isCluster, type RedisSource } from './connection/open-client.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
 import { RedisFairServer } from './fair-commands.ts'
-import { electionChannelOf, type LockKeys } from './keys.ts'
+import { electionChannelOf, type LockKeys, lockKeys } from './keys.ts'
 import { RedisLatch } from './latch-commands.ts'
 import { RedisPermitServer } from './permit-commands.ts'
 import { RedisReadWriteServer } from './read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
-import { renew } from './renew.ts'
+import { type Renewing, renew } from './renew.ts'
 import { ScriptRunner } from './script-runner.ts'
+import * as lock from './scripts/lock.generated.ts'
 import { RedisSemaphoreServer } from './semaphore-commands.ts'
 import { ServerClock } from './server-clock.ts'
 import { ServerId } from './server-id.ts'
@@ -84,7 +85,7 @@ export class RedisServer implements LockServer {
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]> {
-    return renew(this, leases, this.groups(leases), leaseMs, callMs)
+    return renew(this, leases, this.groups(leases), renewing(leaseMs), callMs)
   }
 
   groups(locks: readonly { readonly key: string }[]): number[][] {
@@ -209,5 +210,15 @@ export class RedisServer implements LockServer {
     this.#semaphores?.close()
     this.#subscriptions.close()
     this.#connection.close()
+  }
+}
+
+function renewing(leaseMs: number): Renewing {
+  return {
+    script: lock.renew,
+    keysOf: (rawName) => lockKeys(rawName).both,
+    args: (group, terms) =>
+      lock.renewArgs({ leaseMs, owners: group.map(({ wireOwner }) => wireOwner) }, terms),
+    read: lock.readRenew,
   }
 }

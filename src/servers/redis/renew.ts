@@ -1,10 +1,18 @@
 import type { LeaseToRenew } from '../answers.ts'
-import { CallFailure } from '../call-failure.ts'
-import { lockKeys } from './keys.ts'
-import { leftOf } from './replies.ts'
+import { CallFailure, OddAnswer } from '../call-failure.ts'
 import type { ScriptServer } from './script-runner.ts'
-import * as lock from './scripts/lock.generated.ts'
+import { odd } from './scripts/reading.ts'
+import type { Args, Script } from './scripts/script.ts'
 import type { Terms } from './scripts/terms.ts'
+
+/** How leases of one kind are renewed. */
+export interface Renewing {
+  readonly script: Script
+  keysOf(rawName: string): readonly string[]
+  args(group: readonly LeaseToRenew[], terms: Terms): Args
+  /** What is left of each lease in milliseconds; undefined for an answer that made no sense. */
+  read(reply: unknown): (number | undefined)[]
+}
 
 /**
  * @param groups the indices of the leases that one request can carry together
@@ -14,19 +22,21 @@ export async function renew(
   { runner }: ScriptServer,
   leases: readonly LeaseToRenew[],
   groups: readonly number[][],
-  leaseMs: number,
+  { script, keysOf, args, read }: Renewing,
   callMs: number,
 ): Promise<(number | CallFailure)[]> {
   const left: (number | CallFailure)[] = new Array(leases.length)
   const renewGroup = async (indices: number[]) => {
     const group = indices.map((i) => leases[i] as LeaseToRenew)
-    const keys = group.flatMap((lease) => lockKeys(lease.key).both)
-    const owners = group.map((lease) => lease.wireOwner)
     const asked = {
-      script: lock.renew,
-      keys,
-      args: (terms: Terms) => lock.renewArgs({ leaseMs, owners }, terms),
-      read: (reply: unknown) => leftOf(reply, group.length),
+      script,
+      keys: group.flatMap(({ key }) => keysOf(key)),
+      args: (terms: Terms) => args(group, terms),
+      read: (reply: unknown) => {
+        const answers = read(reply)
+        if (answers.length !== group.length) throw odd()
+        return answers.map((one, n) => one ?? new OddAnswer(script.name, (reply as unknown[])[n]))
+      },
       callMs,
     }
     const answers = await runner.ask(asked).catch((failure: CallFailure) => failure)

@@ -11,7 +11,6 @@ import {
   type ReenterAnswer,
   type Released,
 } from '../answers.ts'
-import { type CallFailure, OddAnswer } from '../call-failure.ts'
 import * as fair from './scripts/fair.generated.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { readVote } from './scripts/quorum.generated.ts'
@@ -107,16 +106,6 @@ export function fairReleasedOf(reply: unknown, clientId: string): Released {
   const { owner, token } = answer
   const own = clientOf(owner) === clientId
   return { kind: 'freed', listeners: 0, following: { owner, token, own } }
-}
-
-/** What `renew` answered: for each lock what is left of its lease, or that it made no sense. */
-export function leftOf(reply: unknown, leases: number): (number | CallFailure)[] {
-  const left: (number | CallFailure | undefined)[] = lock.readRenew(reply)
-  if (left.length !== leases) throw odd()
-  for (let i = 0; i < leases; i++) {
-    left[i] ??= new OddAnswer(lock.renew.name, (reply as unknown[])[i])
-  }
-  return left as (number | CallFailure)[]
 }
 
 /** What `peek` answered. */
