@@ -86,7 +86,7 @@ describeLocks('the lease', (stage) => {
     })
 
     test('a renewal by the watchdog does not cut a longer fixed one short', async () => {
-      const client = stage.world.newClient({ leaseMs: 300 })
+      const client = stage.world.newClient({ leaseMs: 1_500 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const fixed = await lock.lock(60_000)
       const watched = await lock.lock()
@@ -99,7 +99,7 @@ describeLocks('the lease', (stage) => {
     })
 
     test('a fixed one inside does not end the watch outside', async () => {
-      const client = stage.world.newClient({ leaseMs: 750 })
+      const client = stage.world.newClient({ leaseMs: 1_500 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const watched = await lock.lock()
       const fixed = await lock.lock(100)

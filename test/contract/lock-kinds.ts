@@ -25,7 +25,7 @@ interface LockKind {
 }
 
 /** What the two sides of a read-write lock are about is the same wherever the server is. */
-const oneWorld = worlds.filter(({ name }) => /options/.test(name))
+const oneWorld = worlds.filter(({ name }) => /own client/.test(name))
 
 /** Every kind of lock that keeps the contract. To add one, put it here. */
 const kinds: readonly LockKind[] = [
@@ -38,7 +38,7 @@ const kinds: readonly LockKind[] = [
   {
     name: 'fair lock',
     // What the others are about, how a connection is made, is the same for both kinds.
-    worlds: worlds.filter(({ name }) => /memory|options|prefix/.test(name)),
+    worlds: worlds.filter(({ name }) => /memory|prefix/.test(name)),
     fair: true,
     getLock: (client, name, options) => client.getFairLock(name, options),
   },
@@ -50,7 +50,7 @@ const kinds: readonly LockKind[] = [
   },
   {
     name: 'lock to write',
-    worlds: worlds.filter(({ name }) => /memory|options/.test(name)),
+    worlds: worlds.filter(({ name }) => /memory|own client/.test(name)),
     fair: false,
     fieldsBeside: { mode: 'write' },
     ownerSuffix: ':write',
@@ -146,18 +146,19 @@ export class Stage {
  * Runs a suite for every kind of lock, in every world of it.
  *
  * @param isOfExclusion whether all of it is about how others are kept out: then not for shared locks
+ * @param inOneWorld whether all of it is about what no server is asked: then in the first world only
  */
 export function describeLocks(
   title: string,
   suite: (stage: Stage) => void,
-  { isOfExclusion = false } = {},
+  { isOfExclusion = false, inOneWorld = false } = {},
 ): void {
   const meant = kinds.filter(({ isShared = false }) => !(isShared && isOfExclusion))
   for (const kind of meant.filter(({ worlds }) => worlds.length > 0)) {
     describeWorlds(
       `${title} of a ${kind.name}`,
       (handle, world) => suite(new Stage(handle, kind, world)),
-      kind.worlds,
+      inOneWorld ? kind.worlds.slice(0, 1) : kind.worlds,
     )
   }
 }

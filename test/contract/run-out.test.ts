@@ -101,9 +101,9 @@ describeLocks('leases that ran out', (stage) => {
     const client = stage.world.newClient()
     const lock = stage.getLock(client, 'it')
     await client.run(async () => {
-      await lock.lock(600)
-      await lock.lock(600)
-      await outlived(lock.lock(600))
+      await lock.lock(1_500)
+      await lock.lock(1_500)
+      await outlived(lock.lock(1_500))
       await pause(250)
       for (let i = 0; i < 3; i++) await expect(lock.unlock()).rejects.toMatchObject(lost)
       await expect(lock.unlock()).rejects.toMatchObject(NOT_HELD)

@@ -24,7 +24,7 @@ describeLocks('the watchdog', (stage) => {
   })
 
   test('stops for good at the release', async () => {
-    const client = stage.world.newClient({ leaseMs: 300 })
+    const client = stage.world.newClient({ leaseMs: 1_500 })
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
     await renewals(client, 1)
@@ -34,19 +34,19 @@ describeLocks('the watchdog', (stage) => {
     // A majority has confirmed it; the other masters hear of it a little later.
     if (stage.world.isQuorum) await pause(100)
     const before = await calls()
-    await never(async () => (await calls()) !== before, 400, { everyMs: 25 })
+    await never(async () => (await calls()) !== before, 700, { everyMs: 25 })
     // Nor does it renew for somebody else who holds the lock meanwhile.
     const other = await newLock().lock(5_000)
     if (stage.world.isQuorum) await pause(100)
     const after = await calls()
-    await never(async () => (await calls()) !== after, 250, { everyMs: 25 })
+    await never(async () => (await calls()) !== after, 700, { everyMs: 25 })
     await other.release()
   })
 
   test('goes on until the last watched acquisition is released, and no longer', async () => {
-    const client = stage.world.newClient({ leaseMs: 750 })
+    const client = stage.world.newClient({ leaseMs: 3_000 })
     const lock = stage.getLock(client, 'it', { owner: client.owner() })
-    const fixed = await lock.lock(800)
+    const fixed = await lock.lock(3_200)
     const watched = [await lock.lock(), await lock.lock()]
     await renewals(client, 2)
     await watched[0]?.release()

@@ -10,6 +10,14 @@ const rig = faultRig()
 
 const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'gone' }
 
+/**
+ * For as long as it takes the client to hear of what came over its connections, also where this process
+ * stands still in between: what it does not know of, it sends to a connection that is none any more.
+ */
+async function heard(ms: number) {
+  for (let i = 0; i < 10; i++) await pause(ms / 10)
+}
+
 /** Somebody else has the lock from now on: it was deleted, as an operator or an eviction would. */
 async function takeAway(name: string) {
   await rig.server.admin.del(name)
@@ -29,7 +37,7 @@ describe.each([
           const theirs = await takeAway('it')
           rig.proxy.refuse()
           rig.proxy.cut()
-          await pause(50) // for the client to hear of it
+          await heard(50)
           setTimeout(() => rig.proxy.heal(), 700)
           return theirs
         }),
@@ -73,7 +81,7 @@ test('a hand-over that was never sent frees nothing', async () => {
   await takeAway('it')
   rig.proxy.refuse()
   rig.proxy.cut()
-  await pause(50)
+  await heard(50)
   const releasing = lease.release()
   await pause(500)
   aborting.abort()
@@ -109,7 +117,7 @@ describe('on masters of which a majority cannot be reached', () => {
       proxy.cut()
     }
     // Until a greeting was in vain.
-    await pause(how === 'refuse' ? 50 : 700)
+    await heard(how === 'refuse' ? 50 : 700)
     const releasing = lease.release()
     await pause(900)
     aborting.abort()

@@ -2,7 +2,7 @@
 const FRAMES = 'test/contract/frames.test.ts'
 const OWNERSHIP = 'test/contract/ownership.test.ts'
 const RUN_OUT = 'test/contract/run-out.test.ts'
-const ONE_SERVER = 're-entrant lock: one server, by options'
+const ONE_SERVER = "re-entrant lock: one server, by the user's own client"
 
 export const frames = [
   {

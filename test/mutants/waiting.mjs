@@ -57,7 +57,7 @@ export const waiting = [
     replace: '    if (this.waiters.isEmpty) void NOW.then(() => this.advance())\n',
     test: 'test/contract/ownership.test.ts',
     name: 'close up when the first of them gives up, who asks for all of them',
-    within: 're-entrant lock: one server, by options',
+    within: "re-entrant lock: one server, by the user's own client",
   },
   {
     id: 'each-subscribes-for-ever',

@@ -32,7 +32,7 @@ describe('who began to wait first', () => {
         await mine.release()
       }
       all.push(serve())
-      await pause(25)
+      await pause(100)
     }
     await permit.release()
     await within(5_000, Promise.all(all))
