@@ -5,4 +5,5 @@ export default {
   ...base,
   testMatch: ['<rootDir>/test/interop/**/*.interop.ts'],
   testTimeout: 30_000,
+  maxWorkers: 4, // A JVM works more than it waits.
 }

@@ -46,7 +46,7 @@ function passesOn(version) {
   const only = options.only?.split(',').map((folder) => `/test/${folder}/`) ?? []
   const left = ['--testPathIgnorePatterns', '/node_modules/', ...others]
   // With fewer workers than the suite: what is left out makes the rest wait less, and work more.
-  return runJest(['--maxWorkers=4', ...only, ...left], { node, env })
+  return runJest(['--maxWorkers=5', ...only, ...left], { node, env })
 }
 
 function binaryOf(version) {
