@@ -58,7 +58,7 @@ describeLocks('the watchdog', (stage) => {
   })
 
   test('tells a holder whose key is gone', async () => {
-    const client = stage.world.newClient({ leaseMs: 600 })
+    const client = stage.world.newClient({ leaseMs: 3_000 })
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
     const aborted = new Promise((resolve) => lease.signal.addEventListener('abort', resolve))
