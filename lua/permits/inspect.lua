@@ -20,11 +20,13 @@ local most = tonumber(ARGV[1])
 
 -- include: parts/waiting-clients.lua
 
+-- include: parts/available.lua
+
 -- include: parts/permits.lua
 
-local available, isSet = availableIn(keys)
+local available, isSet = availableIn(keys.pool)
 if not available then
-  return redis.error_reply(OTHER)
+  return redis.error_reply(NO_SEMAPHORE)
 end
 local nowMs = nowInMs()
 local expired = redis.call('ZCOUNT', keys.timeouts, '-inf', nowMs)

@@ -18,7 +18,7 @@ local most = tonumber(ARGV[1])
 
 -- include: parts/waiting-clients.lua
 
--- include: parts/semaphore.lua
+-- include: parts/available.lua
 
 local available = availableIn(keys.semaphore)
 if not available then

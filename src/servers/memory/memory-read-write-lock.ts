@@ -158,11 +158,10 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
-    const release = (callMs: number) =>
-      promised<Released>((reply) =>
-        this.release({ owner, holds: 0, token: '', callMs }, isLast(), reply),
-      )
-    this.#connection.pendingReleases.add({ release, untilMs, leaseMs })
+    const { pendingReleases } = this.#connection
+    pendingReleases.abandon(owner, untilMs, leaseMs, (ending, reply) =>
+      this.release(ending, isLast(), reply),
+    )
   }
 
   inspect(): Promise<ReadWriteFacts> {

@@ -165,11 +165,10 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
-    const release = (callMs: number) =>
-      promised<Released>((reply) =>
-        this.release({ owner, holds: 0, token: '', callMs }, isLast(), reply),
-      )
-    this.#server.pendingReleases(this.#rawName).add({ release, untilMs, leaseMs })
+    const pending = this.#server.pendingReleases(this.#rawName)
+    pending.abandon(owner, untilMs, leaseMs, (ending, reply) =>
+      this.release(ending, isLast(), reply),
+    )
   }
 
   async forceRelease(owner: string, callMs: number): Promise<boolean> {

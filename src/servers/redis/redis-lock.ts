@@ -9,7 +9,7 @@ import type {
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import { promised, type Reply } from '../reply.ts'
+import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { forceRelease, seenIn } from './force-release.ts'
 import { type LockKeys, lockKeys } from './keys.ts'
@@ -49,9 +49,8 @@ export class RedisLock implements RemoteLock {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
-    const release = (callMs: number) =>
-      promised<Released>((reply) => this.release({ owner, holds: 0, token: '', callMs }, reply))
-    this.#server.pendingReleases(this.#keys.lock).add({ release, untilMs, leaseMs })
+    const pending = this.#server.pendingReleases(this.#keys.lock)
+    pending.abandon(owner, untilMs, leaseMs, (ending, reply) => this.release(ending, reply))
   }
 
   seen(callMs: number): Promise<SeenHold | null> {
