@@ -15,8 +15,8 @@ import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { onlyLocks, refuseReadWrite } from './kind-of-lock.ts'
-import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
+import type { LockRecord } from './records/lock-record.ts'
 
 /** What one lock needs of its connection. */
 interface Connection {

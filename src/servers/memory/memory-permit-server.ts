@@ -14,7 +14,7 @@ import type { Ending } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
 import { refuseLocks } from './kind-of-lock.ts'
 import { MemoryPool, type PoolConnection, waitingFacts } from './memory-pool.ts'
-import type { SemaphoreRecord } from './semaphore-record.ts'
+import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
 /** What semaphores whose permits have leases need of their connection. */
 interface Connection extends PoolConnection {

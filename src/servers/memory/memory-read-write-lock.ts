@@ -11,12 +11,12 @@ import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { onlyLocks, refuseOthers } from './kind-of-lock.ts'
-import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
-import { timeUs } from './moments.ts'
-import { isUpgradable, isWriter, type ReadWriteRecord } from './read-write-record.ts'
 import { ReadWriteTurns } from './read-write-turns.ts'
-import { GOES_ON, type Wanted, waitingClients } from './waiting-record.ts'
+import type { LockRecord } from './records/lock-record.ts'
+import { timeUs } from './records/moments.ts'
+import { isUpgradable, isWriter, type ReadWriteRecord } from './records/read-write-record.ts'
+import { GOES_ON, type Wanted, waitingClients } from './records/waiting-record.ts'
 
 /** What one read-write lock needs of its connection. */
 export interface ReadWriteConnection {

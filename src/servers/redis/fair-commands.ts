@@ -10,9 +10,9 @@ import {
 import type { PendingReleases } from '../pending-releases.ts'
 import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
-import { INBOX, lockKeys, queueKeys } from './keys.ts'
+import { INBOX, lockKeys, queueKeys } from './calls/keys.ts'
+import type { ScriptServer } from './calls/script-runner.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
-import type { ScriptServer } from './script-runner.ts'
 import * as fair from './scripts/fair.generated.ts'
 
 /** What the queues need of their server. */

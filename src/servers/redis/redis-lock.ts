@@ -11,10 +11,10 @@ import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-serv
 import type { PendingReleases } from '../pending-releases.ts'
 import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
+import { type LockKeys, lockKeys } from './calls/keys.ts'
+import type { ScriptServer } from './calls/script-runner.ts'
 import { forceRelease, seenIn } from './force-release.ts'
-import { type LockKeys, lockKeys } from './keys.ts'
 import * as commands from './lock-commands.ts'
-import type { ScriptServer } from './script-runner.ts'
 
 /** What one lock needs of its server. */
 interface Server extends ScriptServer {

@@ -19,7 +19,7 @@ import {
   readWriteKeys,
   requestKey,
   waitingKeys,
-} from '../../../src/servers/redis/keys.ts'
+} from '../../../src/servers/redis/calls/keys.ts'
 import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
 import { resolveOptions } from '../../../src/settings.ts'
 import { eventually } from '../../support/eventually.ts'

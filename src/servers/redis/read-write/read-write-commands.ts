@@ -4,21 +4,24 @@ import type {
   ReadWriteFacts,
   ReenterAnswer,
   Released,
-} from '../answers.ts'
-import { MOST_LISTED } from '../answers.ts'
-import type { CallFailure } from '../call-failure.ts'
-import type { Ending, Reentry } from '../lock-server.ts'
-import type { PendingReleases } from '../pending-releases.ts'
+} from '../../answers.ts'
+import { MOST_LISTED } from '../../answers.ts'
+import type { CallFailure } from '../../call-failure.ts'
+import type { Ending, Reentry } from '../../lock-server.ts'
+import type { PendingReleases } from '../../pending-releases.ts'
 import {
   countsForMs,
   type HeldSince,
   type ReadWriteServer,
   type RemoteReadWriteLock,
   type WaitingAttempt,
-} from '../read-write-server.ts'
-import { promised, type Reply } from '../reply.ts'
-import type { Subscription } from '../subscription.ts'
-import { type LockKeys, readWriteKeys } from './keys.ts'
+} from '../../read-write-server.ts'
+import { promised, type Reply } from '../../reply.ts'
+import type { Subscription } from '../../subscription.ts'
+import { type LockKeys, readWriteKeys } from '../calls/keys.ts'
+import { type Renewing, renew } from '../calls/renew.ts'
+import type { ScriptServer } from '../calls/script-runner.ts'
+import * as scripts from '../scripts/read-write.generated.ts'
 import {
   readingOf,
   readWriteFacts,
@@ -26,9 +29,6 @@ import {
   rewritingOf,
   writingOf,
 } from './read-write-replies.ts'
-import { type Renewing, renew } from './renew.ts'
-import type { ScriptServer } from './script-runner.ts'
-import * as scripts from './scripts/read-write.generated.ts'
 
 /** What read-write locks need of their server. */
 interface Server extends ScriptServer {
