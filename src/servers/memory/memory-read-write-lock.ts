@@ -1,14 +1,10 @@
 import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, Released } from '../answers.ts'
 import type { Ending, Reentry } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import {
-  countsForMs,
-  type HeldSince,
-  type RemoteReadWriteLock,
-  type WaitingAttempt,
-} from '../read-write-server.ts'
+import type { HeldSince, RemoteReadWriteLock, WaitingAttempt } from '../read-write-server.ts'
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
+import { countsForMs } from '../waiting-time.ts'
 import type { Channels } from './channels.ts'
 import { onlyLocks, refuseOthers } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'

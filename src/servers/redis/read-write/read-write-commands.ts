@@ -1,23 +1,23 @@
-import type {
-  AcquireAnswer,
-  LeaseToRenew,
-  ReadWriteFacts,
-  ReenterAnswer,
-  Released,
+import {
+  type AcquireAnswer,
+  type LeaseToRenew,
+  MOST_LISTED,
+  type ReadWriteFacts,
+  type ReenterAnswer,
+  type Released,
 } from '../../answers.ts'
-import { MOST_LISTED } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import type { Ending, Reentry } from '../../lock-server.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
-import {
-  countsForMs,
-  type HeldSince,
-  type ReadWriteServer,
-  type RemoteReadWriteLock,
-  type WaitingAttempt,
+import type {
+  HeldSince,
+  ReadWriteServer,
+  RemoteReadWriteLock,
+  WaitingAttempt,
 } from '../../read-write-server.ts'
 import { promised, type Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
+import { countsForMs } from '../../waiting-time.ts'
 import { type LockKeys, readWriteKeys } from '../calls/keys.ts'
 import { type Renewing, renew } from '../calls/renew.ts'
 import type { ScriptServer } from '../calls/script-runner.ts'

@@ -2,7 +2,6 @@ import type { AcquireAnswer, Released, SemaphoreFacts } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
 import type { PermitAttempt } from '../../permit-pool.ts'
-import { WAITING_MS } from '../../read-write-server.ts'
 import { promised, type Reply } from '../../reply.ts'
 import type { Ending } from '../../requests.ts'
 import {
@@ -13,6 +12,7 @@ import {
   type SemaphoreServer,
 } from '../../semaphore-server.ts'
 import type { Subscription } from '../../subscription.ts'
+import { WAITING_MS } from '../../waiting-time.ts'
 import { type LockKeys, requestKey, waitingKeys } from '../calls/keys.ts'
 import type { ScriptServer } from '../calls/script-runner.ts'
 import type { Request } from '../scripts/script.ts'
