@@ -9,18 +9,6 @@ local FOREVER = 922337203685477
 -- So many ids go with one command: Lua passes no more than about 8,000 values.
 local AT_ONCE = 1000
 
--- What else may have this name.
-local OTHER = 'WRONGTYPE what has this name is no number of permits'
-
--- How many are available, and whether anybody has set that; nil where it is no number.
-local function availableIn(keys)
-  local text = redis.call('GET', keys.pool)
-  if not text then
-    return 0, false
-  end
-  return string.match(text, '^%-?%d+$') and tonumber(text), true
-end
-
 local function nowInMs()
   return math.floor(serverTimeUs() / 1000)
 end

@@ -12,6 +12,31 @@ end
 -- Nobody counts for longer than this. It is further ahead where the clock was set back: of the dead too.
 local MOST_AHEAD_MS = 10000
 
+-- Until when that counts of a client, and how many permits are wanted; nothing where it does not count any more.
+local function markOf(keys, client, nowMs)
+  local untilMs, permits = string.match(redis.call('HGET', keys.alive, client) or '', '^(%d+) (%d+)$')
+  if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
+    return untilMs, permits
+  end
+end
+
+-- Those of the first so many who still wait: clients and since when; and the same clients and how many permits.
+local function listWaiting(keys, most)
+  local nowMs = serverTimeUs() / 1000
+  local found = most > 0 and redis.call('ZRANGE', keys.queue, 0, most - 1, 'WITHSCORES') or {}
+  local waiting, wanted = {}, {}
+  for i = 1, #found, 2 do
+    local _, permits = markOf(keys, found[i], nowMs)
+    if permits then
+      waiting[#waiting + 1] = found[i]
+      waiting[#waiting + 1] = found[i + 1]
+      wanted[#wanted + 1] = found[i]
+      wanted[#wanted + 1] = permits
+    end
+  end
+  return waiting, wanted
+end
+
 -- Who has waited for the longest and still does; since when, for how many permits, and until when that counts.
 local function firstOf(keys)
   local nowMs = serverTimeUs() / 1000
@@ -21,8 +46,8 @@ local function firstOf(keys)
     if not client then
       return nil
     end
-    local untilMs, permits = string.match(redis.call('HGET', keys.alive, client) or '', '^(%d+) (%d+)$')
-    if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
+    local untilMs, permits = markOf(keys, client, nowMs)
+    if untilMs then
       return client, tonumber(found[2]), tonumber(permits), tonumber(untilMs)
     end
     redis.call('ZREM', keys.queue, client)

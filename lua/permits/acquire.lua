@@ -47,11 +47,13 @@ local client, isLast, waitedMs, since, aliveMs =
 
 -- include: parts/waiting-clients.lua
 
+-- include: parts/available.lua
+
 -- include: parts/permits.lua
 
-local available, isSet = availableIn(keys)
+local available, isSet = availableIn(keys.pool)
 if not available then
-  return redis.error_reply(OTHER)
+  return redis.error_reply(NO_SEMAPHORE)
 end
 local lastToken = redis.call('GET', keys.counter)
 if isLate(notAfterUs) then

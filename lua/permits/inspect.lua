@@ -18,16 +18,20 @@ local most = tonumber(ARGV[1])
 
 -- include: parts/server-time.lua
 
+-- include: parts/waiting-clients.lua
+
+-- include: parts/available.lua
+
 -- include: parts/permits.lua
 
-local available, isSet = availableIn(keys)
+local available, isSet = availableIn(keys.pool)
 if not available then
-  return redis.error_reply(OTHER)
+  return redis.error_reply(NO_SEMAPHORE)
 end
 local nowMs = nowInMs()
 local expired = redis.call('ZCOUNT', keys.timeouts, '-inf', nowMs)
 local taken = redis.call('ZCARD', keys.timeouts) - expired
-local leftMs, waiting, wanted = {}, {}, {}
+local leftMs = {}
 if most > 0 then
   local found = redis.call(
     'ZRANGEBYSCORE', keys.timeouts, '(' .. nowMs, '+inf', 'WITHSCORES', 'LIMIT', 0, most
@@ -39,15 +43,6 @@ if most > 0 then
     end)
     leftMs[i + 1] = string.format('%.0f', untilMs < FOREVER and untilMs - nowMs or -1)
   end
-  local queued = redis.call('ZRANGE', keys.queue, 0, most - 1, 'WITHSCORES')
-  for i = 1, #queued, 2 do
-    local untilMs, permits = string.match(redis.call('HGET', keys.alive, queued[i]) or '', '^(%d+) (%d+)$')
-    if untilMs and untilMs - nowMs >= 0 then
-      waiting[#waiting + 1] = queued[i]
-      waiting[#waiting + 1] = queued[i + 1]
-      wanted[#wanted + 1] = queued[i]
-      wanted[#wanted + 1] = permits
-    end
-  end
 end
+local waiting, wanted = listWaiting(keys, most)
 return { isSet and 1 or 0, available + expired, taken, serverTimeText(), leftMs, waiting, wanted }

@@ -25,11 +25,13 @@ local owner, channel, publish, tickets, client = ARGV[1], ARGV[2], ARGV[3], ARGV
 
 -- include: parts/waiting-clients.lua
 
+-- include: parts/available.lua
+
 -- include: parts/permits.lua
 
-local available = availableIn(keys)
+local available = availableIn(keys.pool)
 if not available then
-  return redis.error_reply(OTHER)
+  return redis.error_reply(NO_SEMAPHORE)
 end
 local expired = giveBackExpired(keys)
 local freed = 0

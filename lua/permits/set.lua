@@ -32,6 +32,8 @@ local channel, publish, tickets, keptMs = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 
 -- include: parts/waiting-clients.lua
 
+-- include: parts/available.lua
+
 -- include: parts/permits.lua
 
 local done = redis.call('GET', keys.request)
@@ -41,9 +43,9 @@ end
 if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
-local available, isSet = availableIn(keys)
+local available, isSet = availableIn(keys.pool)
 if not available then
-  return redis.error_reply(OTHER)
+  return redis.error_reply(NO_SEMAPHORE)
 end
 if how == 'try-set' and isSet then
   return { 'done', 0 }

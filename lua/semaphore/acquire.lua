@@ -39,7 +39,9 @@ local tickets, publish, keptMs = ARGV[8], ARGV[9], ARGV[10]
 
 -- include: parts/waiting-clients.lua
 
--- include: parts/semaphore.lua
+-- include: parts/available.lua
+
+-- include: parts/answered.lua
 
 local permits = tonumber(string.match(owner, '%d+$'))
 local available = availableIn(keys.semaphore)

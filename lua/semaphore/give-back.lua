@@ -27,7 +27,9 @@ local client, keptMs, channel, tickets, publish = ARGV[1], tonumber(ARGV[2]), AR
 
 -- include: parts/waiting-clients.lua
 
--- include: parts/semaphore.lua
+-- include: parts/available.lua
+
+-- include: parts/answered.lua
 
 local available = availableIn(keys.semaphore)
 if not available then

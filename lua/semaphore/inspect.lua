@@ -16,23 +16,13 @@ local most = tonumber(ARGV[1])
 
 -- include: parts/server-time.lua
 
--- include: parts/semaphore.lua
+-- include: parts/waiting-clients.lua
+
+-- include: parts/available.lua
 
 local available = availableIn(keys.semaphore)
 if not available then
   return redis.error_reply(NO_SEMAPHORE)
 end
-local nowMs = serverTimeUs() / 1000
-local found = most > 0 and redis.call('ZRANGE', keys.queue, 0, most - 1, 'WITHSCORES') or {}
-local waiting, wanted = {}, {}
-for i = 1, #found, 2 do
-  local client = found[i]
-  local untilMs, permits = string.match(redis.call('HGET', keys.alive, client) or '', '^(%d+) (%d+)$')
-  if untilMs and untilMs - nowMs >= 0 then
-    waiting[#waiting + 1] = client
-    waiting[#waiting + 1] = found[i + 1]
-    wanted[#wanted + 1] = client
-    wanted[#wanted + 1] = permits
-  end
-end
+local waiting, wanted = listWaiting(keys, most)
 return { available, serverTimeText(), waiting, wanted }

@@ -19,7 +19,7 @@ local client, tickets, publish = ARGV[1], ARGV[2], ARGV[3]
 
 -- include: parts/waiting-clients.lua
 
--- include: parts/semaphore.lua
+-- include: parts/available.lua
 
 local available = availableIn(keys.semaphore)
 if not available then

@@ -31,7 +31,9 @@ local channel, tickets, publish = ARGV[5], ARGV[6], ARGV[7]
 
 -- include: parts/waiting-clients.lua
 
--- include: parts/semaphore.lua
+-- include: parts/available.lua
+
+-- include: parts/answered.lua
 
 if not availableIn(keys.semaphore) then
   return redis.error_reply(NO_SEMAPHORE)

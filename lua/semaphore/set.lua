@@ -33,7 +33,9 @@ local notAfterUs, channel, tickets, publish = tonumber(ARGV[5]), ARGV[6], ARGV[7
 
 -- include: parts/waiting-clients.lua
 
--- include: parts/semaphore.lua
+-- include: parts/available.lua
+
+-- include: parts/answered.lua
 
 local available = availableIn(keys.semaphore)
 if not available then

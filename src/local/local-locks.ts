@@ -7,7 +7,6 @@ import { HeldLeases } from '../owner/held-leases.ts'
 import type { Kept } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Owners } from '../owner/owners.ts'
-import { CallFailure } from '../servers/call-failure.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
@@ -64,16 +63,7 @@ export class LocalLocks {
   /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */
   async ask<T>(lockName: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
     this.assertOpen(lockName)
-    const retryBudget = new RetryBudget(lockName, this.#services.limits)
-    for (;;) {
-      const sentAt = performance.now()
-      try {
-        return await call(retryBudget.callMs)
-      } catch (error) {
-        if (!(error instanceof CallFailure)) throw error
-        await retryBudget.pauseAfter(error, sentAt, failed)
-      }
-    }
+    return new RetryBudget(lockName, this.#services.limits).ask(call, () => failed)
   }
 
   /** How many locks are kept in mind. */

@@ -49,7 +49,7 @@ export class OddAnswer extends CallFailure {
 const MOST_SHOWN = 120
 
 /** An answer in words, and in short. */
-export function shown(reply: unknown): string {
+function shown(reply: unknown): string {
   const words = asWords(reply)
   return words.length <= MOST_SHOWN ? words : `${words.slice(0, MOST_SHOWN)}…`
 }

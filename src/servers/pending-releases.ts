@@ -1,7 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { BackgroundTasks } from '../kit/background-tasks.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+import type { Released } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
+import { promised, type Reply } from './reply.ts'
+import type { Ending } from './requests.ts'
 
 /** An owner's name on a lock, not to be used again, that may have the lock or be granted it yet. */
 interface PendingRelease {
@@ -76,6 +79,24 @@ export class PendingReleases {
     this.#open.add(open)
     if (this.#isFailing || dueAtMs > now) this.#arm(dueAtMs)
     else this.#sending.run(this.#send(open))
+  }
+
+  /**
+   * Whatever an owner has whose name is not used again.
+   *
+   * @param untilMs until when a delayed request in that name may still run, on `performance.now()`
+   * @param leaseMs the longest lease that it could have
+   * @param end the release at that place
+   */
+  abandon(
+    owner: string,
+    untilMs: number,
+    leaseMs: number,
+    end: (ending: Ending, reply: Reply<Released>) => void,
+  ): void {
+    const release = (callMs: number) =>
+      promised<Released>((reply) => end({ owner, holds: 0, token: '', callMs }, reply))
+    this.add({ release, untilMs, leaseMs })
   }
 
   /** The server answered another request: what is added from now on is sent at once. */

@@ -103,6 +103,27 @@ export class RetryBudget {
   }
 
   /**
+   * Calls until there is an answer. A failure that stays rejects with what to tell the caller; whatever is no
+   * failure of a call rejects as it is.
+   *
+   * @param whatFailed what did not come about, after that failure
+   */
+  async ask<T>(
+    call: (callMs: number) => Promise<T>,
+    whatFailed: (failure: CallFailure) => string,
+  ): Promise<T> {
+    for (;;) {
+      const sentAt = performance.now()
+      try {
+        return await call(this.callMs)
+      } catch (error) {
+        if (!(error instanceof CallFailure)) throw error
+        await this.pauseAfter(error, sentAt, whatFailed(error))
+      }
+    }
+  }
+
+  /**
    * Pauses before the next try; throws what to tell the caller when it is time to give up.
    *
    * @param what did not come about

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { startProxy } from '../support/proxy.ts'

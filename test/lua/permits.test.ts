@@ -445,6 +445,19 @@ test('to inspect tells all of it, and changes nothing', async () => {
   expect(wanted).toEqual(['d', '7'])
 })
 
+test('to inspect tells of none that died before the clock was set back', async () => {
+  await set('set', 1)
+  await acquire('x:1:1')
+  await acquire('c:1:1', { client: 'c', waitedMs: 9_000 })
+  const [, , since] = await acquire('d:1:1', { client: 'd' })
+  await admin.hset(ALIVE, 'c', `${Date.now() + 3_600_000} 1`)
+  const found = (await run(scripts.inspectPermits, { most: 10 })) as unknown[]
+  expect(found.slice(5)).toEqual([
+    ['d', since],
+    ['d', '1'],
+  ])
+})
+
 test('in 1,000 random orders of all that can happen none is lost, and none made up', async () => {
   const random = randomOf(2_026)
   const OWNERS = ['c:1:1', 'c:2:2', 'd:1:3', 'd:2:1', 'e:1:4', 'e:2:2']

@@ -393,7 +393,7 @@ describe('those who waited to read while somebody wrote', () => {
     await write('c:1')
     await read('d:1', { client: 'd' })
     await write('f:1', { client: 'f' })
-    await told(() => release('c:1:write', { claimMs: 100 }))
+    await told(() => release('c:1:write', { claimMs: 2_000 }))
     expect((await write('f:1', { client: 'f' }))[0]).toBe('held')
     await eventually(async () => (await write('f:1', { client: 'f' }))[0] === 'granted')
   })

@@ -357,3 +357,13 @@ test('to inspect tells how many there are and who waits, but not who is taken fo
   expect((await inspect(0)).slice(2)).toEqual([[], []])
   expect(await state()).toEqual(before)
 })
+
+test('to inspect tells of none that died before the clock was set back', async () => {
+  await admin.set(SEMAPHORE, 0)
+  await wait('a:1:1', { since: '980' })
+  await wait('b:1:2', { since: '990' })
+  await admin.hset(ALIVE, 'a', `${Date.now() + 3_600_000} 1`)
+  const [, , clients, wanted] = await inspect()
+  expect(clients).toEqual(['b', '990'])
+  expect(wanted).toEqual(['b', '2'])
+})

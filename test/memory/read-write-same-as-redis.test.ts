@@ -7,12 +7,12 @@ import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
 import {
   type ReadWriteServer,
   UPGRADABLE_SUFFIX,
-  WAITING_MS,
   WRITE_SUFFIX,
 } from '../../src/servers/read-write-server.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { promised, type Reply } from '../../src/servers/reply.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
+import { WAITING_MS } from '../../src/servers/waiting-time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'

@@ -8,7 +8,7 @@ import {
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
-import { INBOX } from '../../src/servers/redis/keys.ts'
+import { INBOX } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { eventually } from '../support/eventually.ts'

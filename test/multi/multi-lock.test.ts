@@ -9,8 +9,8 @@ import {
   type MultiLock,
   NotHeldError,
 } from '../../src/index.ts'
-import { slotOf } from '../../src/servers/redis/cluster-slot.ts'
-import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type MultiLease } from '../../src/index.ts'
-import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'

@@ -5,7 +5,7 @@ import {
   type HoldfastOptions,
   type MultiLock,
 } from '../../src/index.ts'
-import { lockKeys, queueKeys } from '../../src/servers/redis/keys.ts'
+import { lockKeys, queueKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'

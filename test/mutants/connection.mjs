@@ -71,7 +71,7 @@ export const connection = [
     id: 'clock-never-corrected',
     mistake:
       'A client goes by the time that a server told when it connected, although its clock was set.',
-    file: 'src/servers/redis/server-clock.ts',
+    file: 'src/servers/redis/calls/server-clock.ts',
     search: 'if (!isKnown) this.set(offsetMs, wayMs)',
     replace: 'if (isKnown) this.set(offsetMs, wayMs)',
     test: 'test/servers/set-clock.test.ts',

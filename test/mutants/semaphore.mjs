@@ -109,7 +109,7 @@ export const semaphore = [
   {
     id: 'answered-names-kept',
     mistake: 'Redis remembers each acquisition until its time is over.',
-    file: 'src/servers/redis/semaphore-commands.ts',
+    file: 'src/servers/redis/semaphore/semaphore-commands.ts',
     search:
       "if (answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)) this.#heard(owner)",
     replace: '',

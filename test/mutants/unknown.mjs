@@ -70,7 +70,7 @@ export const unknown = [
   {
     id: 'scripts-not-known',
     mistake: 'A server that has forgotten the scripts is not sent them again.',
-    file: 'src/servers/redis/script-call.ts',
+    file: 'src/servers/redis/calls/script-call.ts',
     search: "message.startsWith('NOSCRIPT')",
     replace: 'false',
     test: 'test/multi/multi-lock.test.ts',
@@ -88,7 +88,7 @@ export const unknown = [
   {
     id: 'odd-answer-is-refusal',
     mistake: 'An answer that no script gives counts as refused, although the script may have run.',
-    file: 'src/servers/redis/script-call.ts',
+    file: 'src/servers/redis/calls/script-call.ts',
     search: 'error instanceof CallFailure ? error : new OddAnswer(this.request.script.name, reply)',
     replace:
       "error instanceof CallFailure ? error : new CallFailure('refused', String(reply), null, true)",
@@ -98,7 +98,7 @@ export const unknown = [
   {
     id: 'bunch-overtakes',
     mistake: 'What goes alone overtakes a release of the same lock that was told before.',
-    file: 'src/servers/redis/batch.ts',
+    file: 'src/servers/redis/calls/batch.ts',
     search:
       'if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()',
     replace:
@@ -109,7 +109,7 @@ export const unknown = [
   {
     id: 'bunch-shares-deadline',
     mistake: 'Calls that go together have the time of the one that has the least.',
-    file: 'src/servers/redis/batch.ts',
+    file: 'src/servers/redis/calls/batch.ts',
     search: 'const leastMs = Math.min(longestMs, longestMs / 2)',
     replace: 'const leastMs = Math.min(longestMs, 0)',
     test: 'test/servers/batch-deadline.test.ts',

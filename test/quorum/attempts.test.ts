@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { AcquireAnswer, Released } from '../../src/servers/answers.ts'
 import { CallFailure } from '../../src/servers/call-failure.ts'
 import { Attempts } from '../../src/servers/quorum/attempts.ts'
-import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 

@@ -1,4 +1,4 @@
-import { BIRTH } from '../../src/servers/redis/keys.ts'
+import { BIRTH } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { granted } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'

@@ -1,4 +1,4 @@
-import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { outcome, within } from '../support/fault-rig.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'

@@ -1,4 +1,4 @@
-import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { type Action, type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'

@@ -1,6 +1,6 @@
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { quorumOf } from '../../src/servers/quorum/new-quorum.ts'
-import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'

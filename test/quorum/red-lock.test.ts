@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { ClosedError, Holdfast, type HoldfastLock, type HoldfastOptions } from '../../src/index.ts'
-import { BIRTH, lockKeys } from '../../src/servers/redis/keys.ts'
+import { BIRTH, lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'

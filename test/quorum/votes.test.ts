@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Majority } from '../../src/servers/quorum/majority.ts'
-import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'

@@ -50,12 +50,24 @@ const mayImport: Record<string, string[]> = {
   owner: ['kit'],
   servers: ['kit'],
   'servers/redis': [
+    'servers/redis/calls',
+    'servers/redis/connection',
+    'servers/redis/read-write',
+    'servers/redis/scripts',
+    'servers/redis/semaphore',
+    'servers',
+    'kit',
+    'ioredis',
+  ],
+  'servers/redis/calls': [
     'servers/redis/connection',
     'servers/redis/scripts',
     'servers',
     'kit',
     'ioredis',
   ],
+  'servers/redis/read-write': ['servers/redis/calls', 'servers/redis/scripts', 'servers', 'kit'],
+  'servers/redis/semaphore': ['servers/redis/calls', 'servers/redis/scripts', 'servers', 'kit'],
   'servers/redis/connection': ['servers', 'kit', 'ioredis'],
   'servers/redis/scripts': [],
   'servers/redis/thread': [
@@ -67,12 +79,14 @@ const mayImport: Record<string, string[]> = {
   ],
   'servers/quorum': [
     'servers/redis',
+    'servers/redis/calls',
     'servers/redis/connection',
     'servers/redis/scripts',
     'servers',
     'kit',
   ],
-  'servers/memory': ['servers', 'kit'],
+  'servers/memory': ['servers/memory/records', 'servers', 'kit'],
+  'servers/memory/records': ['servers', 'kit'],
   kit: [],
   errors: [],
   options: ['type ioredis', 'type owner'],
@@ -93,7 +107,7 @@ interface Source {
   imports: Import[]
 }
 
-/** `servers/redis/keys.ts` is in the room `servers/redis`, `errors.ts` in the room `errors`. */
+/** `servers/redis/calls/keys.ts` is in the room `servers/redis/calls`, `errors.ts` in the room `errors`. */
 function roomOf(file: string): string {
   return file.includes('/') ? dirname(file) : file.replace(/\.ts$/, '')
 }

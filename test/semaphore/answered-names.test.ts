@@ -1,6 +1,6 @@
-import { requestKey } from '../../src/servers/redis/keys.ts'
+import { requestKey } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
-import type { RedisSemaphoreServer } from '../../src/servers/redis/semaphore-commands.ts'
+import type { RedisSemaphoreServer } from '../../src/servers/redis/semaphore/semaphore-commands.ts'
 import { eventually } from '../support/eventually.ts'
 import { sharedServer } from '../support/redis-server.ts'
 

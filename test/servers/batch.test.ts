@@ -1,5 +1,5 @@
 import { Holdfast } from '../../src/index.ts'
-import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'

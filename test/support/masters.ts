@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { BIRTH } from '../../src/servers/redis/keys.ts'
+import { BIRTH } from '../../src/servers/redis/calls/keys.ts'
 import { type RedisServer, type StartOptions, startRedis } from './redis-server.ts'
 
 /** What contract suites do to the server of their world, or to all masters of it. */

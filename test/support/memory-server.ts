@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis'
-import type { LockRecord } from '../../src/servers/memory/lock-record.ts'
 import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
-import { isWriter } from '../../src/servers/memory/read-write-record.ts'
+import type { LockRecord } from '../../src/servers/memory/records/lock-record.ts'
+import { isWriter } from '../../src/servers/memory/records/read-write-record.ts'
 import {
   INBOX,
   latchKeys,
   lockKeys,
   queueKeys,
   readWriteKeys,
-} from '../../src/servers/redis/keys.ts'
+} from '../../src/servers/redis/calls/keys.ts'
 import { atEnd } from './lifetime.ts'
 import type { WorldServer } from './masters.ts'
 import { runningServers, type WatchedServer } from './redis-server.ts'

@@ -1,5 +1,5 @@
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
-import { lockKeys } from '../../src/servers/redis/keys.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from './eventually.ts'
 import { atEnd } from './lifetime.ts'
 import { letVote, startMasters } from './masters.ts'

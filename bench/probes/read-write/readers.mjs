@@ -6,7 +6,7 @@
 // `npm run build`, then `node bench/probes/read-write/readers.mjs [rounds] [--java]`. `--quick` for a short look.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../../dist/esm/index.js'
-import { readWriteKeys } from '../../../dist/esm/servers/redis/keys.js'
+import { readWriteKeys } from '../../../dist/esm/servers/redis/calls/keys.js'
 import * as scripts from '../../../dist/esm/servers/redis/scripts/read-write.generated.js'
 import { median } from '../../compare/figures.mjs'
 import { connectAsHoldfast } from '../../compare/libraries/connection.mjs'

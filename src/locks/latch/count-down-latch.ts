@@ -78,7 +78,11 @@ export class CountDownLatch {
     )
   }
 
-  /** What is left to be counted down; 0 where the latch is open. */
+  /**
+   * What is left to be counted down; 0 where the latch is open.
+   *
+   * @throws `RedisUnavailableError` or `RedisRefusedError` when the server was out for `outageMs`; `ClosedError`
+   */
   async count(): Promise<number> {
     const look = (callMs: number) => this.#remote.look(callMs)
     return (await this.#latches.ask(this.name, 'not looked at', look)).count
@@ -108,7 +112,11 @@ export class CountDownLatch {
     )
   }
 
-  /** What is left, and how many clients have somebody who awaits it. */
+  /**
+   * What is left, and how many clients have somebody who awaits it.
+   *
+   * @throws as `count` does
+   */
   inspect(): Promise<LatchFacts> {
     const inspect = (callMs: number) => this.#remote.inspect(callMs)
     return this.#latches.ask(this.name, 'not inspected', inspect)

@@ -4,7 +4,7 @@ import { outsideFrames } from '../../kit/frame-storage.ts'
 import { within } from '../../kit/within.ts'
 import { closedError } from '../../local/local-locks.ts'
 import type { AwaitOptions } from '../../options.ts'
-import { CallFailure } from '../../servers/call-failure.ts'
+import type { CallFailure } from '../../servers/call-failure.ts'
 import type { RemoteLatch } from '../../servers/latch-server.ts'
 import { OnceRequest } from '../../servers/once-request.ts'
 import { type Limits, RetryBudget } from '../../waiting/retry-budget.ts'
@@ -90,20 +90,11 @@ export class Latches {
 
   async #ask<T>(
     name: string,
-    ask: (callMs: number) => Promise<T>,
+    call: (callMs: number) => Promise<T>,
     whatFailed: (failure: CallFailure) => string,
   ): Promise<T> {
     this.#assertOpen(name)
-    const budget = this.#budget(name)
-    for (;;) {
-      const sentAt = performance.now()
-      try {
-        return await ask(budget.callMs)
-      } catch (error) {
-        if (!(error instanceof CallFailure)) throw error
-        await budget.pauseAfter(error, sentAt, whatFailed(error))
-      }
-    }
+    return this.#budget(name).ask(call, whatFailed)
   }
 
   #budget(name: string, watch?: LatchWatch): RetryBudget {

@@ -138,12 +138,15 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     return leads
   }
 
-  /** Who leads, as Redis has it; null when nobody does. Rejects when Redis does not answer. */
+  /**
+   * Who leads, as Redis has it; null when nobody does. Rejects with `RedisUnavailableError` or `RedisRefusedError`
+   * when Redis was out for `outageMs`, with `ClosedError` after `close()`.
+   */
   async leader(): Promise<LeaderInfo | null> {
     return leaderIn(await this.#lock.peek())
   }
 
-  /** Who leads, and who waits to, in order. */
+  /** Who leads, and who waits to, in order. Rejects as {@link leader} does. */
   async inspect(): Promise<ElectionInfo> {
     return electionIn(await this.#lock.inspect())
   }

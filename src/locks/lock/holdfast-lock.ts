@@ -25,6 +25,9 @@ const SCOPED: Manner = { scoped: true }
  * Who the owner is: you re-enter a lock exactly when you run inside code that holds it. `using` opens a
  * frame for its lock, `holdfast.run` one for all; elsewhere each acquisition is an owner of its own.
  * A lock object holds nothing by itself and costs nothing; make one wherever it is needed.
+ *
+ * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
+ * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
  */
 export class HoldfastLock extends BaseLock<Lease> {
   /** @internal */

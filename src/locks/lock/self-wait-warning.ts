@@ -23,7 +23,7 @@ interface LockObject {
 }
 
 /** Who seems to wait for itself. */
-export interface SelfWait {
+interface SelfWait {
   readonly lockName: string
   /** Warned about once: a lock object, or a frame. */
   readonly about: object

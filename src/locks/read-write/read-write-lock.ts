@@ -69,7 +69,10 @@ export class ReadWriteLock {
     return this.#writeLock
   }
 
-  /** Who reads or writes, for how long, and which clients have somebody who waits. */
+  /**
+   * Who reads or writes, for how long, and which clients have somebody who waits. Rejects with
+   * `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`, with `ClosedError` after `close()`.
+   */
   inspect(): Promise<ReadWriteFacts> {
     return this.#inspect()
   }

@@ -52,8 +52,9 @@ export class PermitExpirableSemaphore {
    * Sets how many permits there are in all, unless somebody has.
    *
    * @param permits a whole number from 0 to 2,147,483,647
-   * @returns whether this call has set it. Rejects with `InvalidArgumentError` for another number, and with
-   * `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm it within `outageMs`
+   * @returns whether this call has set it. Rejects with `InvalidArgumentError` for another number, with
+   * `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm it within `outageMs`, and with
+   * `ClosedError` after `close()`
    */
   async trySetPermits(permits: number): Promise<boolean> {
     return (await this.#change('try-set', permitsInAll(permits))) === 1
@@ -91,12 +92,19 @@ export class PermitExpirableSemaphore {
     return this.#change('drain', 0)
   }
 
-  /** How many permits are to be had; below 0 where fewer were set than are taken. 0 where nobody has set any. */
+  /**
+   * How many permits are to be had; below 0 where fewer were set than are taken. 0 where nobody has set any. Rejects
+   * with `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`, with `ClosedError` after
+   * `close()`.
+   */
   async availablePermits(): Promise<number> {
     return (await this.#look(0)).available
   }
 
-  /** How many permits there are, who has them until when, and which clients have somebody who waits. */
+  /**
+   * How many permits there are, who has them until when, and which clients have somebody who waits. Rejects as
+   * {@link availablePermits} does.
+   */
   inspect(): Promise<PermitFacts> {
     return this.#look(MOST_LISTED)
   }

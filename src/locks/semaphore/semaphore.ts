@@ -1,8 +1,7 @@
 import { RedisRefusedError, RedisUnavailableError } from '../../errors.ts'
 import { assertFunction, assertNoMore } from '../../input.ts'
 import { acquire } from '../../local/acquire.ts'
-import type { SemaphoreFacts } from '../../servers/answers.ts'
-import { MOST_LISTED } from '../../servers/answers.ts'
+import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
 import {
   type AcquirePermitsOptions,
@@ -31,7 +30,8 @@ import { NO_LEASE_MS, type Semaphores } from './semaphores.ts'
  * Clients of Redisson know nothing of that order.
  *
  * Where Redis does not answer, requests are sent again for as long as `outageMs` says. Each counts once, however
- * often it was sent. Then the call rejects with `RedisUnavailableError`.
+ * often it was sent. Then the call rejects with `RedisUnavailableError`, or `RedisRefusedError` where Redis refused
+ * it. Every call rejects with `InvalidArgumentError` for bad input, and with `ClosedError` after `close()`.
  */
 export class Semaphore {
   /** The name of the semaphore, as it was given to `getSemaphore`. */
@@ -52,7 +52,7 @@ export class Semaphore {
    * Gives a new semaphore that many permits. Where there is one already nothing is changed.
    *
    * @param permits a whole number from 0 up
-   * @returns whether it is new
+   * @returns whether it is new. Where it rejects for an outage it may be, and have these permits
    */
   async trySetPermits(permits: number, options?: NewSemaphoreOptions): Promise<boolean> {
     const ttlMs = ttlGiven(options)
@@ -66,7 +66,7 @@ export class Semaphore {
    *
    * @param permits a whole number from 0 up; 0 does nothing
    * @returns when they are taken. Rejects with `signal.reason` when aborted, with `RedisUnavailableError` or
-   * `RedisRefusedError` when Redis does not do what it should, and with `ClosedError` when the client is closed;
+   * `RedisRefusedError` when Redis was out for `outageMs`, and with `ClosedError` when the client is closed;
    * nothing is taken then
    */
   async acquire(
@@ -95,7 +95,7 @@ export class Semaphore {
    * Does the work with permits, and gives them back when it has ended, whatever comes of it, or when the client is
    * closed. Where Redis does not confirm that, the client's event `error` tells; it is tried on in the background.
    *
-   * @returns what the work returns
+   * @returns what the work returns. Rejects with what the work rejects with, and as {@link acquire} does
    */
   async using<T>(work: () => Promise<T> | T, options?: UsingPermitsOptions): Promise<T> {
     assertFunction(work)
@@ -107,7 +107,7 @@ export class Semaphore {
   /**
    * The same where the permits are available, or become so in the time that is given.
    *
-   * @returns what the work returns, or null when they were not to be had
+   * @returns what the work returns, or null when they were not to be had. Rejects as {@link using} does
    */
   async tryUsing<T>(
     work: () => Promise<T> | T,
@@ -146,7 +146,7 @@ export class Semaphore {
    * back.
    *
    * @param permits a whole number, also below 0
-   * @returns how many are available then
+   * @returns how many are available then. Where it rejects for an outage it may have been done
    */
   async addPermits(permits: number, ...others: readonly never[]): Promise<number> {
     assertNoMore(others)
@@ -161,7 +161,7 @@ export class Semaphore {
   /**
    * Takes all permits that are available, before all who wait.
    *
-   * @returns how many that were; 0 where fewer than none are
+   * @returns how many that were; 0 where fewer than none are. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
     return this.#change('drain', 0, 'not confirmed to be drained, and it may have been')

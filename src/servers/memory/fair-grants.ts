@@ -1,8 +1,8 @@
 import { clientOf } from '../answers.ts'
 import { ALIVE_MS, CLAIM_MS } from '../fair-server.ts'
-import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
-import type { Mark } from './queue-record.ts'
+import type { LockRecord } from './records/lock-record.ts'
+import type { Mark } from './records/queue-record.ts'
 
 /** Who is to have a lock that is let go. */
 interface Giving {

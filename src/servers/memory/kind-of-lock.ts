@@ -1,5 +1,5 @@
 import { CallFailure } from '../call-failure.ts'
-import type { LockRecord } from './lock-record.ts'
+import type { LockRecord } from './records/lock-record.ts'
 
 /** What is said where a name is that of a read-write lock which somebody has. */
 const READ_WRITE = 'WRONGTYPE a read-write lock has this name'

@@ -15,7 +15,7 @@ import type { Channels } from './channels.ts'
 import { FairGrants } from './fair-grants.ts'
 import { onlyLocks, refuseReadWrite, whyNoPlainLock } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
-import { timeUs } from './moments.ts'
+import { timeUs } from './records/moments.ts'
 
 /** What the queues need of their connection. */
 interface Connection {

@@ -4,8 +4,8 @@ import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { refuseLocks } from './kind-of-lock.ts'
-import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
+import type { LockRecord } from './records/lock-record.ts'
 
 /** What one latch needs of its connection. */
 interface Connection {

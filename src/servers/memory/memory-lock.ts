@@ -11,12 +11,12 @@ import {
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import { promised, type Reply, replyWith } from '../reply.ts'
+import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { onlyLocks, refuseReadWrite } from './kind-of-lock.ts'
-import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
+import type { LockRecord } from './records/lock-record.ts'
 
 /** What one lock needs of its connection. */
 interface Connection {
@@ -96,9 +96,8 @@ export class MemoryLock implements RemoteLock {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
-    const release = (callMs: number) =>
-      promised<Released>((reply) => this.release({ owner, holds: 0, token: '', callMs }, reply))
-    this.#connection.pendingReleases.add({ release, untilMs, leaseMs })
+    const { pendingReleases } = this.#connection
+    pendingReleases.abandon(owner, untilMs, leaseMs, (ending, reply) => this.release(ending, reply))
   }
 
   seen(): Promise<SeenHold | null> {

@@ -9,12 +9,12 @@ import type {
   PermitServer,
   RemotePermits,
 } from '../permit-server.ts'
-import { promised, type Reply, replyWith } from '../reply.ts'
+import { type Reply, replyWith } from '../reply.ts'
 import type { Ending } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
 import { refuseLocks } from './kind-of-lock.ts'
 import { MemoryPool, type PoolConnection, waitingFacts } from './memory-pool.ts'
-import type { SemaphoreRecord } from './semaphore-record.ts'
+import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
 /** What semaphores whose permits have leases need of their connection. */
 interface Connection extends PoolConnection {
@@ -121,11 +121,10 @@ class MemoryPermits implements RemotePermits {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
-    const release = (callMs: number) =>
-      promised<Released>((reply) =>
-        this.release({ owner, holds: 0, token: '', callMs }, isLast(), reply),
-      )
-    this.#pool.connection.pendingReleases.add({ release, untilMs, leaseMs })
+    const { pendingReleases } = this.#pool.connection
+    pendingReleases.abandon(owner, untilMs, leaseMs, (ending, reply) =>
+      this.release(ending, isLast(), reply),
+    )
   }
 
   change({ how, permits, request, keptMs }: PermitChange): Promise<number> {

@@ -4,10 +4,10 @@ import { isMeant, type PermitAttempt } from '../permit-pool.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { refuseLocks } from './kind-of-lock.ts'
-import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
-import { timeUs } from './moments.ts'
-import type { SemaphoreRecord } from './semaphore-record.ts'
+import type { LockRecord } from './records/lock-record.ts'
+import { timeUs } from './records/moments.ts'
+import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
 /** What one semaphore needs of its connection. */
 export interface PoolConnection {

@@ -1,22 +1,18 @@
 import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, Released } from '../answers.ts'
 import type { Ending, Reentry } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import {
-  countsForMs,
-  type HeldSince,
-  type RemoteReadWriteLock,
-  type WaitingAttempt,
-} from '../read-write-server.ts'
+import type { HeldSince, RemoteReadWriteLock, WaitingAttempt } from '../read-write-server.ts'
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
+import { countsForMs } from '../waiting-time.ts'
 import type { Channels } from './channels.ts'
 import { onlyLocks, refuseOthers } from './kind-of-lock.ts'
-import type { LockRecord } from './lock-record.ts'
 import type { MemoryServer } from './memory-server.ts'
-import { timeUs } from './moments.ts'
-import { isUpgradable, isWriter, type ReadWriteRecord } from './read-write-record.ts'
 import { ReadWriteTurns } from './read-write-turns.ts'
-import { GOES_ON, type Wanted, waitingClients } from './waiting-record.ts'
+import type { LockRecord } from './records/lock-record.ts'
+import { timeUs } from './records/moments.ts'
+import { isUpgradable, isWriter, type ReadWriteRecord } from './records/read-write-record.ts'
+import { GOES_ON, type Wanted, waitingClients } from './records/waiting-record.ts'
 
 /** What one read-write lock needs of its connection. */
 export interface ReadWriteConnection {
@@ -158,11 +154,10 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
-    const release = (callMs: number) =>
-      promised<Released>((reply) =>
-        this.release({ owner, holds: 0, token: '', callMs }, isLast(), reply),
-      )
-    this.#connection.pendingReleases.add({ release, untilMs, leaseMs })
+    const { pendingReleases } = this.#connection
+    pendingReleases.abandon(owner, untilMs, leaseMs, (ending, reply) =>
+      this.release(ending, isLast(), reply),
+    )
   }
 
   inspect(): Promise<ReadWriteFacts> {

@@ -11,7 +11,7 @@ import {
 } from '../semaphore-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { MemoryPool, type PoolConnection, waitingFacts } from './memory-pool.ts'
-import type { SemaphoreRecord } from './semaphore-record.ts'
+import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
 /** The semaphores on a server in memory, as one client waits for them. */
 export class MemorySemaphoreServer implements SemaphoreServer {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FairGrant } from '../fair-server.ts'
 import { Channels } from './channels.ts'
-import { LockRecord } from './lock-record.ts'
-import { timeUs } from './moments.ts'
+import { LockRecord } from './records/lock-record.ts'
+import { timeUs } from './records/moments.ts'
 
 /** From so many locks on those that nobody has, wants or remembers are looked for. */
 const FEW = 1_024

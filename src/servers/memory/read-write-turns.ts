@@ -1,5 +1,5 @@
 import { CLAIM_MS } from '../fair-server.ts'
-import type { WaitingRecord } from './waiting-record.ts'
+import type { WaitingRecord } from './records/waiting-record.ts'
 
 /** Who may have one read-write lock next, in one request. */
 export class ReadWriteTurns {

@@ -7,7 +7,7 @@ export interface Vote<M, A> {
 }
 
 /** Whether the answers so far decide: at once, or after a short wait for the rest of them. */
-export type Decided = boolean | 'nearly'
+type Decided = boolean | 'nearly'
 
 /**
  * The rest is waited for as long again as it took so far, within these bounds, in milliseconds: those

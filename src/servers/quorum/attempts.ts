@@ -3,7 +3,7 @@ import type { Released } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { Ending } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
-import type { LockKeys } from '../redis/keys.ts'
+import type { LockKeys } from '../redis/calls/keys.ts'
 
 /** What was asked for in one name. */
 interface Attempt {

@@ -1,5 +1,5 @@
-import { BIRTH } from '../redis/keys.ts'
-import type { ScriptServer } from '../redis/script-runner.ts'
+import { BIRTH } from '../redis/calls/keys.ts'
+import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
 /** @returns whether it has no mark of ever having voted */

@@ -1,8 +1,8 @@
 import { within } from '../../kit/within.ts'
 import type { AcquireAnswer } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
+import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import type { Forgot } from '../redis/replies.ts'
-import type { ScriptServer } from '../redis/script-runner.ts'
 import { enrol, longestKnown } from './delayed-restart.ts'
 
 /** Why a master does not vote. */

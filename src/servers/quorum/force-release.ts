@@ -1,5 +1,5 @@
 import type { HolderFacts, SeenHold } from '../answers.ts'
-import type { LockKeys } from '../redis/keys.ts'
+import type { LockKeys } from '../redis/calls/keys.ts'
 import { peek } from '../redis/lock-commands.ts'
 import { askAll } from './ask-all.ts'
 import { type AskedMasters, answersOf, mostOften, type Votes } from './majority.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../../kit/within.ts'
 import type { AcquireAnswer, Held, Released } from '../answers.ts'
-import type { LockKeys } from '../redis/keys.ts'
+import type { LockKeys } from '../redis/calls/keys.ts'
 import type { Subscription } from '../subscription.ts'
 import { isAnswer, type Majority, type Votes } from './majority.ts'
 import { MajorityWakeUp } from './majority-wake-up.ts'

@@ -1,5 +1,5 @@
 import type { HolderFacts } from '../answers.ts'
-import type { LockKeys } from '../redis/keys.ts'
+import type { LockKeys } from '../redis/calls/keys.ts'
 import type { Look } from '../redis/lock-commands.ts'
 import { askAll } from './ask-all.ts'
 import { type AskedMasters, answersOf, type Majority, mostOften } from './majority.ts'

@@ -8,7 +8,7 @@ import type {
   SeenHold,
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
-import type { LockKeys } from '../redis/keys.ts'
+import type { LockKeys } from '../redis/calls/keys.ts'
 import { inspect, type Look, peek } from '../redis/lock-commands.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'

@@ -1,6 +1,6 @@
 import type { LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
-import { lockKeys } from '../redis/keys.ts'
+import { lockKeys } from '../redis/calls/keys.ts'
 import { askAll, type Vote } from './ask-all.ts'
 import { isAnswer, type Majority, type Renewals } from './majority.ts'
 import type { Master } from './master.ts'

@@ -1,6 +1,6 @@
 import type { Granted, LeaseToRenew } from '../answers.ts'
-import { forcedKey, type LockKeys } from '../redis/keys.ts'
-import type { ScriptServer } from '../redis/script-runner.ts'
+import { forcedKey, type LockKeys } from '../redis/calls/keys.ts'
+import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Gone, Granted } from '../answers.ts'
-import type { LockKeys } from '../redis/keys.ts'
+import type { LockKeys } from '../redis/calls/keys.ts'
 import { askAll, type Vote } from './ask-all.ts'
 import { answersOf } from './majority.ts'
 import type { Master } from './master.ts'

@@ -1,8 +1,8 @@
 import type { AcquireAnswer, ReenterAnswer } from '../answers.ts'
 import type { Attempt, Reentry } from '../lock-server.ts'
-import type { LockKeys } from '../redis/keys.ts'
+import type { LockKeys } from '../redis/calls/keys.ts'
+import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import { type Forgot, reentryOf, voteOf } from '../redis/replies.ts'
-import type { ScriptServer } from '../redis/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
 /**

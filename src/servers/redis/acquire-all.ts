@@ -1,6 +1,6 @@
 import type { JointAnswer } from '../answers.ts'
-import { lockKeys } from './keys.ts'
-import type { ScriptServer } from './script-runner.ts'
+import { lockKeys } from './calls/keys.ts'
+import type { ScriptServer } from './calls/script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { odd } from './scripts/reading.ts'
 

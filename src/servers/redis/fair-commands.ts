@@ -8,11 +8,11 @@ import {
   type RemoteFairLock,
 } from '../fair-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import { promised, type Reply } from '../reply.ts'
+import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
-import { INBOX, lockKeys, queueKeys } from './keys.ts'
+import { INBOX, lockKeys, queueKeys } from './calls/keys.ts'
+import type { ScriptServer } from './calls/script-runner.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
-import type { ScriptServer } from './script-runner.ts'
 import * as fair from './scripts/fair.generated.ts'
 
 /** What the queues need of their server. */
@@ -50,9 +50,10 @@ export class RedisFairServer implements FairServer {
       acquire: (attempt, reply) => this.#acquire(keys.four, attempt, reply),
       release: (owner, token, callMs, reply) => this.#release(keys, owner, token, callMs, reply),
       abandon: (owner, untilMs, leaseMs) => {
-        const release = (callMs: number) =>
-          promised<Released>((reply) => this.#release(keys, owner, '', callMs, reply))
-        this.#server.pendingReleases(rawName).add({ release, untilMs, leaseMs })
+        const pending = this.#server.pendingReleases(rawName)
+        pending.abandon(owner, untilMs, leaseMs, ({ callMs }, reply) =>
+          this.#release(keys, owner, '', callMs, reply),
+        )
       },
     }
   }

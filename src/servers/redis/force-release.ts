@@ -1,6 +1,6 @@
 import type { HolderFacts, SeenHold } from '../answers.ts'
-import { forcedKey, type LockKeys } from './keys.ts'
-import type { ScriptRunner } from './script-runner.ts'
+import { forcedKey, type LockKeys } from './calls/keys.ts'
+import type { ScriptRunner } from './calls/script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 
 /** Who has the lock, as it was found. */

@@ -9,7 +9,8 @@ import {
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry } from '../lock-server.ts'
 import type { Reply } from '../reply.ts'
-import { type LockKeys, queueKeys } from './keys.ts'
+import { type LockKeys, queueKeys } from './calls/keys.ts'
+import type { ScriptServer } from './calls/script-runner.ts'
 import {
   freedOf,
   grantOf,
@@ -20,7 +21,6 @@ import {
   lockFacts,
   reentryOf,
 } from './replies.ts'
-import type { ScriptServer } from './script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 
 export function acquire(

@@ -9,12 +9,12 @@ import type {
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import { promised, type Reply } from '../reply.ts'
+import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
+import { type LockKeys, lockKeys } from './calls/keys.ts'
+import type { ScriptServer } from './calls/script-runner.ts'
 import { forceRelease, seenIn } from './force-release.ts'
-import { type LockKeys, lockKeys } from './keys.ts'
 import * as commands from './lock-commands.ts'
-import type { ScriptServer } from './script-runner.ts'
 
 /** What one lock needs of its server. */
 interface Server extends ScriptServer {
@@ -49,9 +49,8 @@ export class RedisLock implements RemoteLock {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
-    const release = (callMs: number) =>
-      promised<Released>((reply) => this.release({ owner, holds: 0, token: '', callMs }, reply))
-    this.#server.pendingReleases(this.#keys.lock).add({ release, untilMs, leaseMs })
+    const pending = this.#server.pendingReleases(this.#keys.lock)
+    pending.abandon(owner, untilMs, leaseMs, (ending, reply) => this.release(ending, reply))
   }
 
   seen(callMs: number): Promise<SeenHold | null> {

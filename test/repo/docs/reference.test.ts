@@ -8,7 +8,6 @@ import {
   type Semaphore,
 } from '../../../src/index.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
-import { WAITING_MS } from '../../../src/servers/read-write-server.ts'
 import {
   electionChannelOf,
   INBOX,
@@ -19,8 +18,9 @@ import {
   readWriteKeys,
   requestKey,
   waitingKeys,
-} from '../../../src/servers/redis/keys.ts'
+} from '../../../src/servers/redis/calls/keys.ts'
 import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
+import { WAITING_MS } from '../../../src/servers/waiting-time.ts'
 import { resolveOptions } from '../../../src/settings.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startMasters } from '../../support/masters.ts'

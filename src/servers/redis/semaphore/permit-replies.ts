@@ -1,7 +1,7 @@
-import type { PermitAnswer } from '../permit-pool.ts'
-import type { PermitFacts } from '../permit-server.ts'
-import * as scripts from './scripts/permits.generated.ts'
-import { odd } from './scripts/reading.ts'
+import type { PermitAnswer } from '../../permit-pool.ts'
+import type { PermitFacts } from '../../permit-server.ts'
+import * as scripts from '../scripts/permits.generated.ts'
+import { odd } from '../scripts/reading.ts'
 
 /** What `acquire` answered. */
 export function permitAnswer(reply: unknown): PermitAnswer {

@@ -1,4 +1,4 @@
-import { permitsOf } from '../permit-pool.ts'
+import { permitsOf } from '../../permit-pool.ts'
 import { PermitWaitingRecord } from './permit-waiting-record.ts'
 import { RequestRecord } from './request-record.ts'
 

@@ -1,11 +1,11 @@
 import { Command } from 'ioredis'
-import { CallFailure, OddAnswer } from '../call-failure.ts'
-import type { Reply } from '../reply.ts'
-import { DueCall } from './connection/due-calls.ts'
-import { type Client, isCluster } from './connection/open-client.ts'
-import { whole } from './scripts/reading.ts'
-import type { Request } from './scripts/script.ts'
-import type { Terms } from './scripts/terms.ts'
+import { CallFailure, OddAnswer } from '../../call-failure.ts'
+import type { Reply } from '../../reply.ts'
+import { DueCall } from '../connection/due-calls.ts'
+import { type Client, isCluster } from '../connection/open-client.ts'
+import { whole } from '../scripts/reading.ts'
+import type { Request } from '../scripts/script.ts'
+import type { Terms } from '../scripts/terms.ts'
 
 /** What a call asks of those who send it. */
 interface Sender {

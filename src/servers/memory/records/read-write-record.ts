@@ -1,4 +1,4 @@
-import { UPGRADABLE_SUFFIX, WRITE_SUFFIX } from '../read-write-server.ts'
+import { UPGRADABLE_SUFFIX, WRITE_SUFFIX } from '../../read-write-server.ts'
 import { leftMs } from './moments.ts'
 import { WaitingRecord } from './waiting-record.ts'
 

@@ -21,7 +21,7 @@ export function lockKeys(rawName: string): LockKeys {
 }
 
 /** What a fair lock has beside the names of every lock. */
-export interface QueueKeys {
+interface QueueKeys {
   /** Owners in the order in which they came. */
   readonly queue: string
   /** Until when each client's places count, and its label. */

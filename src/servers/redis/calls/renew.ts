@@ -1,9 +1,9 @@
-import type { LeaseToRenew } from '../answers.ts'
-import { CallFailure, OddAnswer } from '../call-failure.ts'
+import type { LeaseToRenew } from '../../answers.ts'
+import { CallFailure, OddAnswer } from '../../call-failure.ts'
+import { odd } from '../scripts/reading.ts'
+import type { Args, Script } from '../scripts/script.ts'
+import type { Terms } from '../scripts/terms.ts'
 import type { ScriptServer } from './script-runner.ts'
-import { odd } from './scripts/reading.ts'
-import type { Args, Script } from './scripts/script.ts'
-import type { Terms } from './scripts/terms.ts'
 
 /** How leases of one kind are renewed. */
 export interface Renewing {

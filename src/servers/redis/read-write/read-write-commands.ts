@@ -1,24 +1,27 @@
-import type {
-  AcquireAnswer,
-  LeaseToRenew,
-  ReadWriteFacts,
-  ReenterAnswer,
-  Released,
-} from '../answers.ts'
-import { MOST_LISTED } from '../answers.ts'
-import type { CallFailure } from '../call-failure.ts'
-import type { Ending, Reentry } from '../lock-server.ts'
-import type { PendingReleases } from '../pending-releases.ts'
 import {
-  countsForMs,
-  type HeldSince,
-  type ReadWriteServer,
-  type RemoteReadWriteLock,
-  type WaitingAttempt,
-} from '../read-write-server.ts'
-import { promised, type Reply } from '../reply.ts'
-import type { Subscription } from '../subscription.ts'
-import { type LockKeys, readWriteKeys } from './keys.ts'
+  type AcquireAnswer,
+  type LeaseToRenew,
+  MOST_LISTED,
+  type ReadWriteFacts,
+  type ReenterAnswer,
+  type Released,
+} from '../../answers.ts'
+import type { CallFailure } from '../../call-failure.ts'
+import type { Ending, Reentry } from '../../lock-server.ts'
+import type { PendingReleases } from '../../pending-releases.ts'
+import type {
+  HeldSince,
+  ReadWriteServer,
+  RemoteReadWriteLock,
+  WaitingAttempt,
+} from '../../read-write-server.ts'
+import { promised, type Reply } from '../../reply.ts'
+import type { Subscription } from '../../subscription.ts'
+import { countsForMs } from '../../waiting-time.ts'
+import { type LockKeys, readWriteKeys } from '../calls/keys.ts'
+import { type Renewing, renew } from '../calls/renew.ts'
+import type { ScriptServer } from '../calls/script-runner.ts'
+import * as scripts from '../scripts/read-write.generated.ts'
 import {
   readingOf,
   readWriteFacts,
@@ -26,9 +29,6 @@ import {
   rewritingOf,
   writingOf,
 } from './read-write-replies.ts'
-import { type Renewing, renew } from './renew.ts'
-import type { ScriptServer } from './script-runner.ts'
-import * as scripts from './scripts/read-write.generated.ts'
 
 /** What read-write locks need of their server. */
 interface Server extends ScriptServer {
@@ -165,11 +165,10 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
-    const release = (callMs: number) =>
-      promised<Released>((reply) =>
-        this.release({ owner, holds: 0, token: '', callMs }, isLast(), reply),
-      )
-    this.#server.pendingReleases(this.#rawName).add({ release, untilMs, leaseMs })
+    const pending = this.#server.pendingReleases(this.#rawName)
+    pending.abandon(owner, untilMs, leaseMs, (ending, reply) =>
+      this.release(ending, isLast(), reply),
+    )
   }
 
   async forceRelease(owner: string, callMs: number): Promise<boolean> {

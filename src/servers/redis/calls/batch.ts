@@ -1,11 +1,11 @@
-import { CallFailure } from '../call-failure.ts'
-import type { Reply } from '../reply.ts'
-import { failureOf, refusal } from './connection/failure-of.ts'
-import * as lock from './scripts/lock.generated.ts'
-import { vote } from './scripts/quorum.generated.ts'
-import { listOf, sized } from './scripts/reading.ts'
-import type { Args, Request, Script, Value } from './scripts/script.ts'
-import type { Terms } from './scripts/terms.ts'
+import { CallFailure } from '../../call-failure.ts'
+import type { Reply } from '../../reply.ts'
+import { failureOf, refusal } from '../connection/failure-of.ts'
+import * as lock from '../scripts/lock.generated.ts'
+import { vote } from '../scripts/quorum.generated.ts'
+import { listOf, sized } from '../scripts/reading.ts'
+import type { Args, Request, Script, Value } from '../scripts/script.ts'
+import type { Terms } from '../scripts/terms.ts'
 
 /** One run of a script, to be sent with others. */
 interface Call {

@@ -1,4 +1,4 @@
-import { MOST_LISTED, type WaitingClient } from '../answers.ts'
+import { MOST_LISTED, type WaitingClient } from '../../answers.ts'
 
 /** What a client waits for. */
 export type Wanted = 'read' | 'write'

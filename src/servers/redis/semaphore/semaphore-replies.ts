@@ -1,6 +1,6 @@
-import type { AcquireAnswer, SemaphoreFacts } from '../answers.ts'
-import { odd } from './scripts/reading.ts'
-import * as scripts from './scripts/semaphore.generated.ts'
+import type { AcquireAnswer, SemaphoreFacts } from '../../answers.ts'
+import { odd } from '../scripts/reading.ts'
+import * as scripts from '../scripts/semaphore.generated.ts'
 
 /** What `acquire` answered. Permits have no token. */
 export function takingOf(reply: unknown): AcquireAnswer {

@@ -1,5 +1,5 @@
-import { isMeant } from '../permit-pool.ts'
-import type { Subscription } from '../subscription.ts'
+import { isMeant } from '../../permit-pool.ts'
+import type { Subscription } from '../../subscription.ts'
 
 interface Server {
   listen(keys: { readonly channel: string }, onWake: (message?: string) => void): Subscription

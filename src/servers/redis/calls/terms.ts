@@ -1,6 +1,6 @@
-import { ALIVE_MS, CLAIM_MS } from '../fair-server.ts'
+import { ALIVE_MS, CLAIM_MS } from '../../fair-server.ts'
+import type { Terms } from '../scripts/terms.ts'
 import { BIRTH, INBOX } from './keys.ts'
-import type { Terms } from './scripts/terms.ts'
 
 /** What is learned when it is up. */
 interface Connection {

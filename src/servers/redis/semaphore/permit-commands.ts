@@ -1,17 +1,17 @@
-import type { LeaseToRenew, Released } from '../answers.ts'
-import type { CallFailure } from '../call-failure.ts'
-import type { Ending } from '../lock-server.ts'
-import type { PendingReleases } from '../pending-releases.ts'
-import type { PermitAnswer, PermitAttempt } from '../permit-pool.ts'
-import type { PermitChange, PermitFacts, PermitServer, RemotePermits } from '../permit-server.ts'
-import { promised, type Reply } from '../reply.ts'
-import type { Subscription } from '../subscription.ts'
-import { type LockKeys, permitKeys, requestKey } from './keys.ts'
+import type { LeaseToRenew, Released } from '../../answers.ts'
+import type { CallFailure } from '../../call-failure.ts'
+import type { Ending } from '../../lock-server.ts'
+import type { PendingReleases } from '../../pending-releases.ts'
+import type { PermitAnswer, PermitAttempt } from '../../permit-pool.ts'
+import type { PermitChange, PermitFacts, PermitServer, RemotePermits } from '../../permit-server.ts'
+import type { Reply } from '../../reply.ts'
+import type { Subscription } from '../../subscription.ts'
+import { type LockKeys, permitKeys, requestKey } from '../calls/keys.ts'
+import { type Renewing, renew } from '../calls/renew.ts'
+import type { ScriptServer } from '../calls/script-runner.ts'
+import * as scripts from '../scripts/permits.generated.ts'
 import { listenToBoth } from './listen-to-both.ts'
 import { permitAnswer, permitFacts } from './permit-replies.ts'
-import { type Renewing, renew } from './renew.ts'
-import type { ScriptServer } from './script-runner.ts'
-import * as scripts from './scripts/permits.generated.ts'
 
 /** What permits need of their server. */
 interface Server extends ScriptServer {
@@ -104,11 +104,10 @@ class RedisPermits implements RemotePermits {
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
-    const release = (callMs: number) =>
-      promised<Released>((reply) =>
-        this.release({ owner, holds: 0, token: '', callMs }, isLast(), reply),
-      )
-    this.#server.pendingReleases(this.#rawName).add({ release, untilMs, leaseMs })
+    const pending = this.#server.pendingReleases(this.#rawName)
+    pending.abandon(owner, untilMs, leaseMs, (ending, reply) =>
+      this.release(ending, isLast(), reply),
+    )
   }
 
   async change({ how, permits, request, keptMs }: PermitChange, callMs: number): Promise<number> {

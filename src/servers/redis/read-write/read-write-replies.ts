@@ -1,7 +1,7 @@
-import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, WaitingClient } from '../answers.ts'
-import type { HeldSince } from '../read-write-server.ts'
-import * as scripts from './scripts/read-write.generated.ts'
-import { odd } from './scripts/reading.ts'
+import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, WaitingClient } from '../../answers.ts'
+import type { HeldSince } from '../../read-write-server.ts'
+import * as scripts from '../scripts/read-write.generated.ts'
+import { odd } from '../scripts/reading.ts'
 
 /** Instead of the time, for one that reads and is to go on to write. */
 const GOES_ON = '3'

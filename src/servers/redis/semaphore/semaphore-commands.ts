@@ -1,24 +1,24 @@
-import type { AcquireAnswer, Released, SemaphoreFacts } from '../answers.ts'
-import type { CallFailure } from '../call-failure.ts'
-import type { PendingReleases } from '../pending-releases.ts'
-import type { PermitAttempt } from '../permit-pool.ts'
-import { WAITING_MS } from '../read-write-server.ts'
-import { promised, type Reply } from '../reply.ts'
-import type { Ending } from '../requests.ts'
+import type { AcquireAnswer, Released, SemaphoreFacts } from '../../answers.ts'
+import type { CallFailure } from '../../call-failure.ts'
+import type { PendingReleases } from '../../pending-releases.ts'
+import type { PermitAttempt } from '../../permit-pool.ts'
+import { promised, type Reply } from '../../reply.ts'
+import type { Ending } from '../../requests.ts'
 import {
   type Addition,
   GIVING_BACK_MS,
   type RemoteSemaphore,
   type SemaphoreChange,
   type SemaphoreServer,
-} from '../semaphore-server.ts'
-import type { Subscription } from '../subscription.ts'
+} from '../../semaphore-server.ts'
+import type { Subscription } from '../../subscription.ts'
+import { WAITING_MS } from '../../waiting-time.ts'
+import { type LockKeys, requestKey, waitingKeys } from '../calls/keys.ts'
+import type { ScriptServer } from '../calls/script-runner.ts'
+import type { Request } from '../scripts/script.ts'
+import * as scripts from '../scripts/semaphore.generated.ts'
 import { AnsweredNames } from './answered-names.ts'
-import { type LockKeys, requestKey, waitingKeys } from './keys.ts'
 import { listenToBoth } from './listen-to-both.ts'
-import type { ScriptServer } from './script-runner.ts'
-import type { Request } from './scripts/script.ts'
-import * as scripts from './scripts/semaphore.generated.ts'
 import { additionOf, semaphoreFacts, takingOf } from './semaphore-replies.ts'
 
 /** A request is remembered for longer than anybody goes on with it by so long, in milliseconds. */

@@ -1,4 +1,4 @@
-import { WAITING_MS } from '../read-write-server.ts'
+import { WAITING_MS } from '../../waiting-time.ts'
 
 /** A client in which somebody waits for permits. */
 interface WaitingForPermits {

@@ -1,4 +1,4 @@
-import { clientOf, type QueueEntry } from '../answers.ts'
+import { clientOf, type QueueEntry } from '../../answers.ts'
 import { leftMs, timeUs } from './moments.ts'
 import { QueueRecord } from './queue-record.ts'
 import { ReadWriteRecord } from './read-write-record.ts'
