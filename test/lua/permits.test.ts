@@ -398,13 +398,25 @@ describe('to set', () => {
     expect(await counts()).toEqual([0, 0])
   })
 
-  test.each(['try-set', 'add', 'drain'])('%s run twice is done once', async (how) => {
+  test.each(['try-set', 'set', 'add', 'drain'])('%s run twice is done once', async (how) => {
     if (how !== 'try-set') await set('set', 4)
     const first = await change(how, 2)
     const before = await counts()
     expect(await change(how, 2)).toEqual(first)
     expect(await counts()).toEqual(before)
     expect(await admin.pttl('holdfast_request:{it}:r')).toBeGreaterThan(3_000)
+  })
+
+  test('a repeat that comes after other changes undoes none of them', async () => {
+    expect(await change('set', 10)).toEqual(['done', 1])
+    await admin.set(POOL, 3)
+    expect(await change('set', 10)).toEqual(['done', 1])
+    expect(await counts()).toEqual([3, 0])
+    await admin.del('holdfast_request:{it}:r')
+    expect(await change('try-set', 7)).toEqual(['done', 0])
+    await admin.del(POOL)
+    expect(await change('try-set', 7)).toEqual(['done', 0])
+    expect(await admin.exists(POOL)).toBe(0)
   })
 
   test('that comes too late is refused', async () => {

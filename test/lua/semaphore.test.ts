@@ -280,9 +280,17 @@ describe('to release', () => {
 
   test('does nothing where there is no semaphore, if so asked', async () => {
     expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['none'])
-    expect(await admin.keys('*')).toEqual([])
+    expect(await admin.keys('*')).toEqual([requestOf('c:1')])
+    expect(await admin.pttl(requestOf('c:1'))).toBeGreaterThan(0)
     await admin.set(SEMAPHORE, 0)
-    expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['added'])
+    expect(await release('c:2', 2, { ifExists: 1 })).toEqual(['added'])
+  })
+
+  test('that found no semaphore adds nothing to one that is made before its repeat', async () => {
+    expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['none'])
+    await admin.set(SEMAPHORE, 3)
+    expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['none'])
+    expect(await available()).toBe(3)
   })
 
   test('does nothing when it is late', async () => {
