@@ -287,6 +287,13 @@ describe('whoever waits', () => {
     expect((await waits('d', 1))[0]).toBe('granted')
   })
 
+  test('and began before the clock was set back is not behind all who come since', async () => {
+    const aheadUs = (await nowUs()) + 3_600_000_000
+    await waits('c', 1, { since: String(aheadUs), waitedMs: 60_000 })
+    await waits('d', 1, { waitedMs: 10_000 })
+    expect(await messagesOf(() => release('x:1:2'), TICKETS)).toEqual(['c'])
+  })
+
   test('has its place kept for the next one of its client, who has waited for less', async () => {
     const [, , since] = await waits('c', 1, { waitedMs: 900, last: '' })
     await waits('d', 1, { waitedMs: 500 })

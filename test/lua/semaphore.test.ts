@@ -159,6 +159,14 @@ describe('who waits', () => {
     expect(await admin.pttl(ALIVE)).toBeGreaterThan(0)
   })
 
+  test('and began before the clock was set back is not behind all who come since', async () => {
+    const aheadUs = (await nowUs()) + 3_600_000_000
+    const [, , since] = await wait('a:1:1', { since: String(aheadUs), waitedMs: 60_000 })
+    expect(Math.abs(Number(since) - (aheadUs - 3_660_000_000))).toBeLessThan(20_000_000)
+    await wait('b:1:1', { waitedMs: 10_000 })
+    expect(await told(() => release('d:1', 1))).toEqual(['a'])
+  })
+
   test('is served in the order in which they came, and told alone by its client', async () => {
     await wait('a:1:1', { since: '970' })
     await wait('b:1:1', { since: '980' })
