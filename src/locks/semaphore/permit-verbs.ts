@@ -61,7 +61,7 @@ export class PermitVerbs {
           stop: () => {
             listening.stop()
             // Its place is kept for whoever is about to ask: who may have given up.
-            if (this.#hasPlace && isLast()) remote.leave()
+            if (this.#hasPlace && isLast()) remote.leave(isLast)
           },
         }
       },
