@@ -4,9 +4,14 @@
 -- queue  zset: client -> since when it waits, server time in µs
 -- alive  hash: client -> until when that counts, server time in ms, and how many permits are wanted
 
--- Since when somebody has waited: as it was told before, or so long before now.
+-- Since when somebody has waited: as it was told before, or so long before now. It is ahead of now where the clock was
+-- set back since: whoever comes would be before it.
 local function sinceOf(toldUs, waitedMs)
-  return toldUs ~= '' and tonumber(toldUs) or math.floor(serverTimeUs() - waitedMs * 1000)
+  local told = tonumber(toldUs)
+  if told and told <= serverTimeUs() then
+    return told
+  end
+  return math.floor(serverTimeUs() - waitedMs * 1000)
 end
 
 -- Nobody counts for longer than this. It is further ahead where the clock was set back: of the dead too.

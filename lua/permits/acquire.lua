@@ -19,7 +19,7 @@
   ARGV[8]   client      its client, where it waits; '' where it does not
   ARGV[9]   last        1 or '': whether nobody else of its client waits
   ARGV[10]  waitedMs    for how long it has waited, in milliseconds
-  ARGV[11]  since       since when it waits, as it was told; '' where it was not
+  ARGV[11]  since       since when it waits, as it was told; '' where it was not. One ahead of now is none
   ARGV[12]  aliveMs     how long it counts as waiting, in milliseconds
 
   Returns

@@ -48,6 +48,7 @@ if not available then
   return redis.error_reply(NO_SEMAPHORE)
 end
 if how == 'try-set' and isSet then
+  redis.call('SET', keys.request, 0, 'PX', keptMs)
   return { 'done', 0 }
 end
 local expired = giveBackExpired(keys)
@@ -65,9 +66,7 @@ end
 if isSet or expired > 0 or how ~= 'drain' then
   available = redis.call('INCRBY', keys.pool, string.format('%.0f', by))
 end
-if how ~= 'set' then
-  redis.call('SET', keys.request, result, 'PX', keptMs)
-end
+redis.call('SET', keys.request, result, 'PX', keptMs)
 
 if by > 0 or expired > 0 then
   tellOthers(publish, channel, available)

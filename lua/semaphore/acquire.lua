@@ -16,7 +16,7 @@
   ARGV[4]   last        1 or '': whether nobody else of its client waits
   ARGV[5]   waitingMs   for how long it counts as waiting, in milliseconds
   ARGV[6]   since       since when it waits, as an earlier run has told it; '' for none
-  ARGV[7]   waitedMs    for how long it has waited, in milliseconds, where that was not told
+  ARGV[7]   waitedMs    for how long it has waited, in milliseconds, where that was not told, or is ahead of now
   ARGV[8]   tickets     the channel on which clients are told that it is their turn
   ARGV[9]   publish     PUBLISH or SPUBLISH
   ARGV[10]  keptMs      how long it is remembered that it was taken, in milliseconds

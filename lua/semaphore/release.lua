@@ -1,12 +1,12 @@
 --[[
   Adds permits to a semaphore, whoever had taken them, and tells who is next.
 
-  Safe to run twice: what was added is remembered under the name of the request, and added once.
+  Safe to run twice: what came of it is remembered under the name of the request, and told again.
 
   KEYS[1]  semaphore   string: how many permits are available
   KEYS[2]  queue       zset: client -> since when it waits, server time in µs
   KEYS[3]  alive       hash: client -> until when that counts, and how many permits are wanted
-  KEYS[4]  request     string: there when this request was carried out
+  KEYS[4]  request     string: 1 when this request has added them, 0 when there was no such semaphore
   KEYS[*]  answered    the requests of this client whose answers it has
   ARGV[1]  permits     number: how many are added
   ARGV[2]  ifExists    1 or '': whether nothing is done where there is no semaphore
@@ -38,14 +38,15 @@ local channel, tickets, publish = ARGV[5], ARGV[6], ARGV[7]
 if not availableIn(keys.semaphore) then
   return redis.error_reply(NO_SEMAPHORE)
 end
-local isDone = redis.call('EXISTS', keys.request) == 1
+local done = redis.call('GET', keys.request)
 forget(unpack(KEYS, 5))
-if isDone then
+if done then
   redis.call('PEXPIRE', keys.request, keptMs)
-  return { 'added' }
+  return { done == '0' and 'none' or 'added' }
 elseif isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 elseif ifExists and redis.call('EXISTS', keys.semaphore) == 0 then
+  redis.call('SET', keys.request, '0', 'PX', keptMs)
   return { 'none' }
 end
 local available = redis.call('INCRBY', keys.semaphore, permits)

@@ -13,8 +13,12 @@ export interface RemotePool {
    * @param isLast whether nobody of this client waits any more
    */
   release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
-  /** Nobody of this client waits any more. Where that is not heard its place ends by itself. */
-  leave(): void
+  /**
+   * Nobody of this client waits any more. Where that is not heard its place ends by itself.
+   *
+   * @param isLast whether that is so yet, should it have to be said again
+   */
+  leave(isLast: () => boolean): void
   /** As with `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
   /** As with `RemoteLock`: calls `onWake` with the messages of {@link isMeant}. */

@@ -287,6 +287,13 @@ describe('whoever waits', () => {
     expect((await waits('d', 1))[0]).toBe('granted')
   })
 
+  test('and began before the clock was set back is not behind all who come since', async () => {
+    const aheadUs = (await nowUs()) + 3_600_000_000
+    await waits('c', 1, { since: String(aheadUs), waitedMs: 60_000 })
+    await waits('d', 1, { waitedMs: 10_000 })
+    expect(await messagesOf(() => release('x:1:2'), TICKETS)).toEqual(['c'])
+  })
+
   test('has its place kept for the next one of its client, who has waited for less', async () => {
     const [, , since] = await waits('c', 1, { waitedMs: 900, last: '' })
     await waits('d', 1, { waitedMs: 500 })
@@ -398,13 +405,25 @@ describe('to set', () => {
     expect(await counts()).toEqual([0, 0])
   })
 
-  test.each(['try-set', 'add', 'drain'])('%s run twice is done once', async (how) => {
+  test.each(['try-set', 'set', 'add', 'drain'])('%s run twice is done once', async (how) => {
     if (how !== 'try-set') await set('set', 4)
     const first = await change(how, 2)
     const before = await counts()
     expect(await change(how, 2)).toEqual(first)
     expect(await counts()).toEqual(before)
     expect(await admin.pttl('holdfast_request:{it}:r')).toBeGreaterThan(3_000)
+  })
+
+  test('a repeat that comes after other changes undoes none of them', async () => {
+    expect(await change('set', 10)).toEqual(['done', 1])
+    await admin.set(POOL, 3)
+    expect(await change('set', 10)).toEqual(['done', 1])
+    expect(await counts()).toEqual([3, 0])
+    await admin.del('holdfast_request:{it}:r')
+    expect(await change('try-set', 7)).toEqual(['done', 0])
+    await admin.del(POOL)
+    expect(await change('try-set', 7)).toEqual(['done', 0])
+    expect(await admin.exists(POOL)).toBe(0)
   })
 
   test('that comes too late is refused', async () => {

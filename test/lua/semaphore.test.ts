@@ -159,6 +159,14 @@ describe('who waits', () => {
     expect(await admin.pttl(ALIVE)).toBeGreaterThan(0)
   })
 
+  test('and began before the clock was set back is not behind all who come since', async () => {
+    const aheadUs = (await nowUs()) + 3_600_000_000
+    const [, , since] = await wait('a:1:1', { since: String(aheadUs), waitedMs: 60_000 })
+    expect(Math.abs(Number(since) - (aheadUs - 3_660_000_000))).toBeLessThan(20_000_000)
+    await wait('b:1:1', { waitedMs: 10_000 })
+    expect(await told(() => release('d:1', 1))).toEqual(['a'])
+  })
+
   test('is served in the order in which they came, and told alone by its client', async () => {
     await wait('a:1:1', { since: '970' })
     await wait('b:1:1', { since: '980' })
@@ -280,9 +288,17 @@ describe('to release', () => {
 
   test('does nothing where there is no semaphore, if so asked', async () => {
     expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['none'])
-    expect(await admin.keys('*')).toEqual([])
+    expect(await admin.keys('*')).toEqual([requestOf('c:1')])
+    expect(await admin.pttl(requestOf('c:1'))).toBeGreaterThan(0)
     await admin.set(SEMAPHORE, 0)
-    expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['added'])
+    expect(await release('c:2', 2, { ifExists: 1 })).toEqual(['added'])
+  })
+
+  test('that found no semaphore adds nothing to one that is made before its repeat', async () => {
+    expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['none'])
+    await admin.set(SEMAPHORE, 3)
+    expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['none'])
+    expect(await available()).toBe(3)
   })
 
   test('does nothing when it is late', async () => {

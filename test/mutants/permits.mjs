@@ -127,7 +127,7 @@ export const permits = [
     mistake:
       'The place of a client in which nobody waits any more keeps others out for three seconds.',
     file: 'src/locks/semaphore/permit-verbs.ts',
-    search: 'if (this.#hasPlace && isLast()) remote.leave()',
+    search: 'if (this.#hasPlace && isLast()) remote.leave(isLast)',
     replace: '',
     test: WAITING,
     name: 'and gives up before it was asked for leaves no place behind',

@@ -129,6 +129,17 @@ test.each(faults)(
   },
 )
 
+test('a number that was set by a repeat is not set again by the first request, should that still arrive', async () => {
+  const semaphore = await withPermits(rig.client({ commandTimeoutMs: 10_000 }), 1)
+  const trap = rig.proxy.onNextRequest(setPermits.sha1, 'cutBefore')
+  const changed = semaphore.setPermits(10)
+  const delayed = await trap.seen
+  await within(10_000, changed)
+  await semaphore.setPermits(3)
+  expect(await rig.proxy.replay(delayed)).toContain('done')
+  await allAreBack(server, 3)
+})
+
 test('a grant that comes when it was aborted is given back', async () => {
   const client = rig.client()
   const semaphore = await withPermits(client, 3)

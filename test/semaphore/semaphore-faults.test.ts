@@ -88,6 +88,19 @@ test.each(faults)(
   },
 )
 
+test('what was done by a repeat is not done again by the first request, should that still arrive', async () => {
+  const client = rig.client({ commandTimeoutMs: 10_000 })
+  const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
+  expect(await semaphore.availablePermits()).toBe(0)
+  const trap = rig.proxy.onNextRequest(releaseSemaphore.sha1, 'cutBefore')
+  const released = semaphore.releaseIfExists(2)
+  const delayed = await trap.seen
+  expect(await within(10_000, released)).toBe(false)
+  await theirs.trySetPermits(3)
+  expect(await rig.proxy.replay(delayed)).toContain('none')
+  expect(await theirs.availablePermits()).toBe(3)
+})
+
 describe('an acquisition that was given up', () => {
   test.each(['cutAfter', 'mute', 'hold', 'holdReply'] as const)(
     'gives back what it took, once, when its request meets `%s`',

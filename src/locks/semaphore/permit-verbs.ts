@@ -16,10 +16,7 @@ const ASK_AGAIN_MS = 1_000
 interface Semaphore {
   readonly name: string
   /** Those who want permits, in the order in which they are served. */
-  readonly waiters: {
-    readonly isEmpty: boolean
-    readonly first: { readonly waitedMs: number } | undefined
-  }
+  readonly waiters: { readonly first: { readonly waitedMs: number } | undefined }
 }
 
 /** The verbs of one semaphore, whatever the number of permits. Of those who wait only the first asks. */
@@ -35,9 +32,11 @@ export class PermitVerbs {
   constructor(remote: RemotePool, semaphore: Semaphore) {
     this.#semaphore = semaphore
     const { waiters } = semaphore
+    // Those who ask once have no place.
     const isLast = () => {
-      if (waiters.isEmpty) this.#hasPlace = false
-      return waiters.isEmpty
+      const nobodyWaits = waiters.first === undefined
+      if (nobodyWaits) this.#hasPlace = false
+      return nobodyWaits
     }
     this.verbs = {
       acquire: ({ waits = false, isLast = true, ...attempt }, reply) => {
@@ -62,7 +61,7 @@ export class PermitVerbs {
           stop: () => {
             listening.stop()
             // Its place is kept for whoever is about to ask: who may have given up.
-            if (this.#hasPlace && isLast()) remote.leave()
+            if (this.#hasPlace && isLast()) remote.leave(isLast)
           },
         }
       },

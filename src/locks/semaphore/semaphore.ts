@@ -1,4 +1,3 @@
-import { RedisRefusedError, RedisUnavailableError } from '../../errors.ts'
 import { assertFunction, assertNoMore } from '../../input.ts'
 import { acquire } from '../../local/acquire.ts'
 import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
@@ -94,6 +93,7 @@ export class Semaphore {
   /**
    * Does the work with permits, and gives them back when it has ended, whatever comes of it, or when the client is
    * closed. Where Redis does not confirm that, the client's event `error` tells; it is tried on in the background.
+   * A semaphore that is gone by then, as one that had an expiry, is not made again.
    *
    * @returns what the work returns. Rejects with what the work rejects with, and as {@link acquire} does
    */
@@ -128,7 +128,9 @@ export class Semaphore {
    */
   async release(permits = 1, ...others: readonly never[]): Promise<void> {
     assertNoMore(others)
-    await this.#add(permitsGiven(permits, 'release(permits)'), false)
+    const count = permitsGiven(permits, 'release(permits)')
+    this.#all.locks.assertOpen(this.name)
+    if (count > 0) await this.#all.add(this.#here, count, false)
   }
 
   /**
@@ -138,7 +140,7 @@ export class Semaphore {
    */
   async releaseIfExists(permits = 1, ...others: readonly never[]): Promise<boolean> {
     assertNoMore(others)
-    return this.#add(permitsGiven(permits, 'releaseIfExists(permits)'), true)
+    return this.#all.add(this.#here, permitsGiven(permits, 'releaseIfExists(permits)'), true)
   }
 
   /**
@@ -202,7 +204,7 @@ export class Semaphore {
   }
 
   async #do<T>(work: () => Promise<T> | T, { permits }: PermitsWanted): Promise<T> {
-    const giveBack = this.#all.inUse(() => this.#add(permits, false))
+    const giveBack = this.#all.inUse(this.#here, permits)
     try {
       return await work()
     } finally {
@@ -210,20 +212,8 @@ export class Semaphore {
     }
   }
 
-  async #add(permits: number, ifExists: boolean): Promise<boolean> {
-    const { locks } = this.#all
-    locks.assertOpen(this.name)
-    if (permits === 0 && !ifExists) return true
-    const change = { id: locks.newOwner().newName(), permits, ifExists }
-    const failed =
-      `${permits} ${permits === 1 ? 'permit' : 'permits'} not confirmed to be released, and may have been; ` +
-      'it is tried on in the background, where that counts once, so do not release again'
-    try {
-      return await locks.ask(this.name, failed, (callMs) => this.#remote.add(change, callMs))
-    } catch (error) {
-      if (maySucceed(error)) this.#remote.addLater(change)
-      throw error
-    }
+  get #here() {
+    return { name: this.name, remote: this.#remote }
   }
 
   #change(
@@ -241,9 +231,4 @@ export class Semaphore {
     const inspect = (callMs: number) => this.#remote.inspect(most, callMs)
     return this.#all.locks.ask(this.name, 'not inspected', inspect)
   }
-}
-
-/** Whether it may come about yet, or has; a refusal that stays is found out at the next try. */
-function maySucceed(error: unknown): boolean {
-  return error instanceof RedisUnavailableError || error instanceof RedisRefusedError
 }

@@ -1,10 +1,17 @@
+import { ClosedError, RedisRefusedError, RedisUnavailableError } from '../../errors.ts'
 import { within } from '../../kit/within.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { RacingWaiter } from '../../local/acquire.ts'
-import type { LocalLocks } from '../../local/local-locks.ts'
-import type { SemaphoreServer } from '../../servers/semaphore-server.ts'
+import { closedError, type LocalLocks } from '../../local/local-locks.ts'
+import type { Addition, RemoteSemaphore, SemaphoreServer } from '../../servers/semaphore-server.ts'
 import { PermitKinds } from './permit-kinds.ts'
+
+/** One of them. */
+interface Semaphore {
+  readonly name: string
+  readonly remote: RemoteSemaphore
+}
 
 /** The semaphores of one client. */
 export class Semaphores {
@@ -12,6 +19,8 @@ export class Semaphores {
   readonly server: SemaphoreServer
   readonly kinds: PermitKinds
   readonly #inUse = new Set<() => Promise<unknown>>()
+  readonly #adding = new Set<Promise<unknown>>()
+  #closed = false
 
   constructor(locks: LocalLocks, server: SemaphoreServer) {
     this.locks = locks
@@ -22,28 +31,76 @@ export class Semaphores {
     })
   }
 
+  /** Adds permits, whoever had taken them. Where that was not confirmed it is tried on in the background. */
+  add(semaphore: Semaphore, permits: number, ifExists: boolean): Promise<boolean> {
+    const adding = this.#add(semaphore, this.#additionOf(permits, ifExists))
+    this.#adding.add(adding)
+    const end = () => this.#adding.delete(adding)
+    adding.then(end, end)
+    return adding
+  }
+
   /**
    * Permits that somebody works with.
    *
-   * @param add adds them, when the work has ended or the client is closed
-   * @returns adds them once; where that was not confirmed the event `error` tells
+   * @returns adds them once, when the work has ended or the client is closed, where there is such a semaphore
+   * yet; where that was not confirmed the event `error` tells. Throws where the client was closed since they were
+   * taken: then they are given back
    */
-  inUse(add: () => Promise<unknown>): () => Promise<unknown> {
+  inUse(semaphore: Semaphore, permits: number): () => Promise<unknown> {
+    if (this.#closed) {
+      if (permits > 0) semaphore.remote.addLater(this.#additionOf(permits, true))
+      throw closedError(semaphore.name)
+    }
     let added: Promise<unknown> | undefined
     const giveBack = () => {
       this.#inUse.delete(giveBack)
-      added ??= add().catch((error: Error) => this.locks.emit('error', error))
+      if (permits === 0) return Promise.resolve()
+      added ??= this.add(semaphore, permits, true).catch((error: Error) =>
+        this.locks.emit('error', error),
+      )
       return added
     }
     this.#inUse.add(giveBack)
     return giveBack
   }
 
-  /** Gives back what is worked with, as locks are released; for as long as a command may take. */
+  /**
+   * Gives back what is worked with, as locks are released, and lets what is being added arrive; for as long as a
+   * command may take.
+   */
   async close(): Promise<void> {
-    const all = Promise.all([...this.#inUse].map((giveBack) => giveBack()))
+    this.#closed = true
+    const givenBack = [...this.#inUse].map((giveBack) => giveBack())
+    const all = Promise.all([...givenBack, Promise.allSettled(this.#adding)])
     await within(this.locks.limits.commandTimeoutMs + 50, all)
   }
+
+  #additionOf(permits: number, ifExists: boolean): Addition {
+    return { id: this.locks.newOwner().newName(), permits, ifExists }
+  }
+
+  async #add({ name, remote }: Semaphore, change: Addition): Promise<boolean> {
+    const { locks } = this
+    locks.assertOpen(name)
+    const { permits } = change
+    const unknown = `${permits} ${permits === 1 ? 'permit' : 'permits'} not confirmed to be released, and may have been`
+    const failed = `${unknown}; it is tried on in the background, where that counts once, so do not release again`
+    try {
+      return await locks.ask(name, failed, (callMs) => remote.add(change, callMs))
+    } catch (error) {
+      if (error instanceof ClosedError) {
+        throw new ClosedError(`Semaphore "${name}": ${unknown}: the client was closed.`, name)
+      }
+      if (maySucceed(error)) remote.addLater(change)
+      throw error
+    }
+  }
+}
+
+/** Whether it may come about yet, or has; a refusal that stays is found out at the next try. */
+function maySucceed(error: unknown): boolean {
+  return error instanceof RedisUnavailableError || error instanceof RedisRefusedError
 }
 
 /** What its caller gets: permits without a lease are nobody's. */

@@ -137,7 +137,10 @@ class MemoryPermits implements RemotePermits {
       const done = requests.get(request)
       if (done !== undefined) return Number(done)
       refuseLocks(record)
-      if (how === 'try-set' && isSet) return 0
+      if (how === 'try-set' && isSet) {
+        requests.set(request, 0, now + keptMs)
+        return 0
+      }
       semaphore.giveBackExpired(now)
       const { available, taken } = semaphore
       const result = how === 'drain' ? Math.max(available, 0) : 1
@@ -145,7 +148,7 @@ class MemoryPermits implements RemotePermits {
       else if (how !== 'drain') semaphore.add(permits - available - taken)
       // What is not there has nothing to be taken away.
       else if (isSet) semaphore.add(-result)
-      if (how !== 'set') requests.set(request, result, now + keptMs)
+      requests.set(request, result, now + keptMs)
       const first = waiting.first(now)
       const isEnough = first !== undefined && first.permits <= semaphore.available
       // Also who wants more than there are now: it is told so when it asks.

@@ -139,14 +139,17 @@ class MemorySemaphore implements RemoteSemaphore {
     return this.#heard(id, (semaphore, now, done) => {
       const { requests } = semaphore
       const endsAt = now + this.#host.keptMs
-      if (done !== undefined) requests.keep(id, endsAt)
-      else if (ifExists && !semaphore.isSet) return false
-      else {
+      if (done !== undefined) {
+        requests.keep(id, endsAt)
+        return done !== 0
+      }
+      const isThere = semaphore.isSet || !ifExists
+      requests.set(id, isThere ? 1 : 0, endsAt)
+      if (isThere) {
         semaphore.add(permits)
-        requests.set(id, 1, endsAt)
         this.#pool.tellNext(semaphore, now)
       }
-      return true
+      return isThere
     })
   }
 

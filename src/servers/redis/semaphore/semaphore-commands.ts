@@ -125,17 +125,19 @@ class RedisSemaphore implements RemoteSemaphore {
     this.#host.server.pendingReleases(this.#rawName).add(pending)
   }
 
-  leave(): void {
+  leave(isLast: () => boolean): void {
     const { tickets } = this.#keys
     const { server, clientId } = this.#host
-    const release = (callMs: number) =>
-      server.runner.ask({
+    const release = async (callMs: number) => {
+      if (!isLast()) return
+      await server.runner.ask({
         script: scripts.leave,
         keys: this.#three,
         args: (terms) => scripts.leaveArgs({ client: clientId, tickets }, terms),
         read: scripts.readLeave,
         callMs,
       })
+    }
     server.pendingReleases(this.#rawName).add({ release, untilMs: 0, leaseMs: WAITING_MS })
   }
 

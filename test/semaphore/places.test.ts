@@ -1,0 +1,78 @@
+import type { Holdfast } from '../../src/index.ts'
+import type { AcquireAnswer } from '../../src/servers/answers.ts'
+import { RedisServer } from '../../src/servers/redis/redis-server.ts'
+import { leave } from '../../src/servers/redis/scripts/semaphore.generated.ts'
+import { promised } from '../../src/servers/reply.ts'
+import { eventually } from '../support/eventually.ts'
+import { outcome } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import type { ProxyRequest } from '../support/proxy.ts'
+import { acquirePermits, acquireSemaphore } from '../support/scripts.ts'
+import { placesIn, queued, semaphoreRig } from './support.ts'
+
+const rig = semaphoreRig()
+
+const kinds = [
+  {
+    kind: 'without leases',
+    of: (client: Holdfast) => client.getSemaphore('it'),
+    script: acquireSemaphore,
+  },
+  {
+    kind: 'with leases',
+    of: (client: Holdfast) => client.getPermitExpirableSemaphore('it'),
+    script: acquirePermits,
+  },
+]
+
+describe.each(kinds)('permits $kind', ({ of, script }) => {
+  test('who waited and gives up leaves no place, also while another of its client asks once', async () => {
+    const client = rig.client({ commandTimeoutMs: 20_000 })
+    const [mine, theirs] = [of(client), of(rig.witness())]
+    await theirs.trySetPermits(1)
+    const taken = await theirs.tryAcquire()
+    const controller = new AbortController()
+    const options = { waitMs: 20_000, signal: controller.signal }
+    const waiting = outcome<unknown>(mine.tryAcquire(options))
+    await queued(rig, 1)
+    // What waits has the id of its client among the arguments.
+    const asksOnce = ({ args }: ProxyRequest) =>
+      args[0] === script.sha1 && !args.includes(client.id)
+    const trap = rig.proxy.onNextRequest(asksOnce, 'holdReply')
+    const asking = outcome<unknown>(mine.tryAcquire())
+    await trap.seen
+    controller.abort(new Error('enough'))
+    expect((await waiting).error).toEqual(new Error('enough'))
+    // One that died would stay for six seconds.
+    await eventually(async () => (await placesIn(rig)).length === 0, { timeoutMs: 4_000 })
+    trap.release()
+    expect((await asking).error).toBeUndefined()
+    if (typeof taken !== 'boolean') await taken?.release()
+  })
+})
+
+test('to leave is not said again for a client in which somebody waits by then', async () => {
+  await rig.server.admin.set('it', 0)
+  await rig.server.admin.script('LOAD', leave.source)
+  const server = new RedisServer(rig.proxy.url, 5_000, () => undefined)
+  atEnd(async () => server.close(), { beforeCheck: true })
+  const semaphore = server.semaphoresFor('c', 5_000).semaphore('it')
+  const attempt = { leaseMs: 10_000, reserve: 0, callMs: 5_000, waits: true, isLast: true }
+  const waits = (owner: string) =>
+    promised<AcquireAnswer>((reply) =>
+      semaphore.acquire({ ...attempt, owner, waitedMs: 0, since: '' }, reply),
+    )
+  await waits('c:1:1')
+  let nobodyWaits = true
+  const trap = rig.proxy.onNextRequest(leave.sha1, 'cutAfter')
+  semaphore.leave(() => nobodyWaits)
+  await trap.seen
+  nobodyWaits = false
+  await eventually(async () => (await waits('c:2:1')).kind === 'held')
+  await server.quiet()
+  expect(await placesIn(rig)).toEqual(['c'])
+  nobodyWaits = true
+  semaphore.leave(() => nobodyWaits)
+  await server.quiet()
+  expect(await placesIn(rig)).toEqual([])
+})
