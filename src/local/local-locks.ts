@@ -1,4 +1,4 @@
-import { ClosedError } from '../errors.ts'
+import { ClosedError, type Words } from '../errors.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
@@ -62,9 +62,14 @@ export class LocalLocks {
   }
 
   /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */
-  async ask<T>(lockName: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
+  async ask<T>(
+    lockName: string,
+    failed: string,
+    call: (callMs: number) => Promise<T>,
+    words?: Words,
+  ): Promise<T> {
     this.assertOpen(lockName)
-    const retryBudget = new RetryBudget(lockName, this.#services.limits)
+    const retryBudget = new RetryBudget(lockName, this.#services.limits, undefined, words)
     for (;;) {
       const sentAt = performance.now()
       try {

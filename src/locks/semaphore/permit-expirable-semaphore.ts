@@ -15,6 +15,7 @@ import {
   type TryPermitOptions,
   tryAcquireOptions,
 } from './permit-options.ts'
+import { OF_SEMAPHORE } from './semaphore-words.ts'
 
 /**
  * A number of permits that clients share, as Redisson's `RPermitExpirableSemaphore` of that name: each that is
@@ -186,12 +187,12 @@ export class PermitExpirableSemaphore {
     const keptMs = 2 * (outageMs + commandTimeoutMs)
     const change = { how, permits, request: locks.newOwner().newName(), keptMs }
     const failed = 'the number of its permits was not confirmed to be changed'
-    return locks.ask(this.name, failed, (callMs) => this.#remote.change(change, callMs))
+    const ask = (callMs: number) => this.#remote.change(change, callMs)
+    return locks.ask(this.name, failed, ask, OF_SEMAPHORE)
   }
 
   #look(most: number): Promise<PermitFacts> {
-    return this.#locks.ask(this.name, 'its permits were not looked at', (callMs) =>
-      this.#remote.inspect(most, callMs),
-    )
+    const look = (callMs: number) => this.#remote.inspect(most, callMs)
+    return this.#locks.ask(this.name, 'its permits were not looked at', look, OF_SEMAPHORE)
   }
 }
