@@ -129,6 +129,51 @@ test('a term that is over is told of as one', async () => {
   expect(message).not.toMatch(/lock|using/)
 })
 
+// biome-ignore lint/suspicious/noExplicitAny: As callers without TypeScript write it.
+type Any = any
+
+test.each<[string, (client: Any) => unknown, RegExp]>([
+  [
+    'a number of permits in the place of options',
+    (client) => client.getSemaphore('it').tryAcquire(2),
+    /an object with `permits`, `waitMs` or `signal`; got 2\.$/,
+  ],
+  [
+    'options in the place of a number of permits',
+    (client) => client.getSemaphore('it').acquire({ permits: 2 }),
+    /^acquire\(permits\): .* got an object/,
+  ],
+  [
+    'a lifetime in the place of options',
+    (client) => client.getSemaphore('it').trySetPermits(3, 5_000),
+    /an object with `ttlMs`; got 5000\.$/,
+  ],
+  [
+    'no wait at all for permits with leases',
+    (client) => client.getPermitExpirableSemaphore('it').tryAcquire({ waitMs: 0 }),
+    /`waitMs` .* got 0\. To ask once without waiting, leave it out\.$/,
+  ],
+  [
+    'a step of a latch',
+    (client) => client.getCountDownLatch('it').countDown(2),
+    /no argument more to give; got 2\. It counts down by one\.$/,
+  ],
+  [
+    'no wait at all for a latch',
+    (client) => client.getCountDownLatch('it').await({ waitMs: 0 }),
+    /`waitMs` .* got 0\. To ask once without waiting there is count\(\)\.$/,
+  ],
+  [
+    'a time in the place of options of a latch',
+    (client) => client.getCountDownLatch('it').await(500),
+    /an object, as \{ waitMs: 500 \}; got 500\.$/,
+  ],
+])('%s is refused, and what is meant is said', async (_, call, words) => {
+  const { code, message } = await errorOf(() => call(inMemory()))
+  expect(code).toBe('HOLDFAST_INVALID_ARGUMENT')
+  expect(message).toMatch(words)
+})
+
 describe('in Redis', () => {
   const rig = faultRig()
 
