@@ -19,7 +19,7 @@ const brand = Symbol.for('holdfast.error')
  */
 export class HoldfastError extends Error {
   readonly code: HoldfastErrorCode
-  /** The name of the lock in question, as it was given to `getLock`; undefined when it was none. */
+  /** The name in question, as it was given to `getLock` or the like; undefined when it was none. */
   readonly lockName: string | undefined
 
   constructor(

@@ -140,7 +140,26 @@ export class PermitExpirableSemaphore {
    */
   async using<T>(fn: (permit: Permit) => Promise<T> | T, options?: PermitOptions): Promise<T> {
     assertFunction(fn)
-    const permit = await this.acquire(options)
+    return this.#do(fn, await this.acquire(options))
+  }
+
+  /**
+   * The same where the permits are to be had, or become so in the time given.
+   *
+   * @param options as for {@link tryAcquire}
+   * @returns what `fn` returns; null, without a call of `fn`, when they were not to be had. Rejects as
+   * {@link using} does
+   */
+  async tryUsing<T>(
+    fn: (permit: Permit) => Promise<T> | T,
+    options?: TryPermitOptions,
+  ): Promise<T | null> {
+    assertFunction(fn)
+    const permit = await this.tryAcquire(options)
+    return permit && this.#do(fn, permit)
+  }
+
+  async #do<T>(fn: (permit: Permit) => Promise<T> | T, permit: Permit): Promise<T> {
     let result: T
     let wasHeld = true
     try {

@@ -42,7 +42,7 @@ export function acquireOptions(options: unknown, others: readonly unknown[]): Pe
   return resolve(options, others, usingOptions, OPTIONS)
 }
 
-/** How the options of `tryAcquire` are meant. */
+/** How the options of `tryAcquire` and `tryUsing` are meant. */
 export function tryAcquireOptions(options: unknown, others: readonly unknown[]): PermitAcquisition {
   return resolve(options, others, tryUsingOptions, ['permits', 'waitMs', ...OPTIONS.slice(1)])
 }
@@ -62,7 +62,8 @@ function resolve(
   }
   const other = Object.keys(options).find((name) => !known.includes(name))
   if (other !== undefined) {
-    const hint = other === 'waitMs' ? ' To wait no longer than that there is tryAcquire.' : ''
+    const hint =
+      other === 'waitMs' ? ' To wait no longer than that there are tryAcquire and tryUsing.' : ''
     throw new InvalidArgumentError(
       `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
     )
