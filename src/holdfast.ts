@@ -126,7 +126,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
    * masters: a count that only some of them have heard of is none
    */
-  getCountDownLatch(name: string, ...others: never[]): CountDownLatch {
+  getCountDownLatch(name: string): CountDownLatch
+  getCountDownLatch(name: string, ...others: unknown[]): CountDownLatch {
     return this.#oneServer.countDownLatch(name, others)
   }
 
@@ -138,7 +139,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
    * masters, whose majorities do not count
    */
-  getPermitExpirableSemaphore(name: string, ...others: never[]): PermitExpirableSemaphore {
+  getPermitExpirableSemaphore(name: string): PermitExpirableSemaphore
+  getPermitExpirableSemaphore(name: string, ...others: unknown[]): PermitExpirableSemaphore {
     return this.#oneServer.permitExpirableSemaphore(name, others)
   }
 
@@ -148,7 +150,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` as {@link getPermitExpirableSemaphore} does
    */
-  getSemaphore(name: string, ...others: never[]): Semaphore {
+  getSemaphore(name: string): Semaphore
+  getSemaphore(name: string, ...others: unknown[]): Semaphore {
     return this.#oneServer.semaphore(name, others)
   }
 
