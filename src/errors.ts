@@ -19,7 +19,7 @@ const brand = Symbol.for('holdfast.error')
  */
 export class HoldfastError extends Error {
   readonly code: HoldfastErrorCode
-  /** The name of the lock in question, as it was given to `getLock`; undefined when it was none. */
+  /** The name in question, as it was given to `getLock` or the like; undefined when it was none. */
   readonly lockName: string | undefined
 
   constructor(
@@ -49,9 +49,9 @@ export class InvalidArgumentError extends HoldfastError {
 }
 
 /** What was asked of a lease comes after its release. */
-export function releasedError(lockName: string): InvalidArgumentError {
+export function releasedError(lockName: string, { noun } = OF_LOCK): InvalidArgumentError {
   return new InvalidArgumentError(
-    `The lease of lock "${lockName}" was released, by its release() or at the end of using(). ` +
+    `The lease of ${noun.toLowerCase()} "${lockName}" was released, by its release() or at the end of using(). ` +
       'Wait for all of the work inside.',
     lockName,
   )

@@ -126,8 +126,9 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
    * masters: a count that only some of them have heard of is none
    */
-  getCountDownLatch(name: string): CountDownLatch {
-    return this.#oneServer.countDownLatch(name)
+  getCountDownLatch(name: string): CountDownLatch
+  getCountDownLatch(name: string, ...others: unknown[]): CountDownLatch {
+    return this.#oneServer.countDownLatch(name, others)
   }
 
   /**
@@ -138,8 +139,9 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
    * masters, whose majorities do not count
    */
-  getPermitExpirableSemaphore(name: string): PermitExpirableSemaphore {
-    return this.#oneServer.permitExpirableSemaphore(name)
+  getPermitExpirableSemaphore(name: string): PermitExpirableSemaphore
+  getPermitExpirableSemaphore(name: string, ...others: unknown[]): PermitExpirableSemaphore {
+    return this.#oneServer.permitExpirableSemaphore(name, others)
   }
 
   /**
@@ -148,8 +150,9 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` as {@link getPermitExpirableSemaphore} does
    */
-  getSemaphore(name: string): Semaphore {
-    return this.#oneServer.semaphore(name)
+  getSemaphore(name: string): Semaphore
+  getSemaphore(name: string, ...others: unknown[]): Semaphore {
+    return this.#oneServer.semaphore(name, others)
   }
 
   /**

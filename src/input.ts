@@ -10,11 +10,9 @@ export function assertFunction(fn: unknown): void {
 }
 
 /** @throws `InvalidArgumentError` for arguments that would be passed over, such as a unit of time */
-export function assertNoMore(args: readonly unknown[]): void {
+export function assertNoMore(args: readonly unknown[], hint = 'All times are milliseconds.'): void {
   if (args.length === 0) return
-  throw new InvalidArgumentError(
-    `There is no argument more to give; got ${show(args[0])}. All times are milliseconds.`,
-  )
+  throw new InvalidArgumentError(`There is no argument more to give; got ${show(args[0])}. ${hint}`)
 }
 
 /** A name that is not known may be a misspelt one. */

@@ -58,51 +58,57 @@ export class OneServer {
     this.#latches = new Latches(clientId, registry.limits)
     this.#elections = new LeaderElections({
       label: settings.label,
-      lock: (name, owner) => this.fairLock(name, owner && { owner }),
+      lock: (name, owner) => this.fairLock(name, owner && { owner }, 'leader election'),
       newOwner: (suffix) => owners.next(suffix),
       channel: server.electionChannel?.bind(server),
     })
   }
 
-  fairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
+  fairLock(name: string, options: GetLockOptions = {}, what?: string): HoldfastLock {
+    const rawName = this.#client.rawNameOf(name, what)
     if (this.#fairKind === undefined) {
       throw refused(
         `Fair lock ${show(name)}: its queue needs one server`,
         'Use getLock() here, or a',
+        name,
       )
     }
-    const rawName = this.#client.rawNameOf(name)
     const { clientId } = this.#client.owners
     const kind: LockKind = this.#fairKind
     return new HoldfastLock(name, rawName, ownerOf(options, clientId), this.#backend.registry, kind)
   }
 
   readWriteLock(name: string, options: GetLockOptions): ReadWriteLock {
+    const rawName = this.#client.rawNameOf(name)
     const kinds = this.#readWriteKinds
     if (kinds === undefined) {
       throw refused(
         `Read-write lock ${show(name)}: it needs one server`,
         'Use getLock() here, or a',
+        name,
       )
     }
-    const rawName = this.#client.rawNameOf(name)
     const owner = ownerOf(options, this.#client.owners.clientId)
     return new ReadWriteLock(name, rawName, owner, this.#backend.registry, kinds)
   }
 
-  permitExpirableSemaphore(name: string): PermitExpirableSemaphore {
+  permitExpirableSemaphore(name: string, others: unknown[]): PermitExpirableSemaphore {
+    const rawName = this.#client.rawNameOf(name, 'semaphore')
+    assertAlone('getPermitExpirableSemaphore', others, SETS_PERMITS)
     if (this.#permits === undefined) throw needsOneServer(name)
-    const rawName = this.#client.rawNameOf(name)
     return new PermitExpirableSemaphore(name, rawName, this.#backend.registry, this.#permits)
   }
 
-  semaphore(name: string): Semaphore {
+  semaphore(name: string, others: unknown[]): Semaphore {
+    const rawName = this.#client.rawNameOf(name, 'semaphore')
+    assertAlone('getSemaphore', others, SETS_PERMITS)
     if (this.#semaphores === undefined) throw needsOneServer(name)
-    return new Semaphore(name, this.#client.rawNameOf(name), this.#semaphores)
+    return new Semaphore(name, rawName, this.#semaphores)
   }
 
-  countDownLatch(name: string): CountDownLatch {
+  countDownLatch(name: string, others: unknown[]): CountDownLatch {
     const rawName = this.#client.rawNameOf(name, 'latch')
+    assertAlone('getCountDownLatch', others, 'trySetCount() sets its count.')
     const remote = this.#server.latch?.(rawName)
     if (remote === undefined) {
       throw refused(`Latch ${show(name)}: its count needs one server`, 'Use a', name)
@@ -126,7 +132,15 @@ export class OneServer {
   }
 }
 
-function refused(what: string, instead: string, name?: string): InvalidArgumentError {
+const SETS_PERMITS = 'trySetPermits() sets how many permits there are.'
+
+/** What others take with the name would be passed over here. */
+function assertAlone(get: string, others: readonly unknown[], how: string): void {
+  if (others.length === 0) return
+  throw new InvalidArgumentError(`${get}(name) takes a name alone; got ${show(others[0])}. ${how}`)
+}
+
+function refused(what: string, instead: string, name: string): InvalidArgumentError {
   return new InvalidArgumentError(
     `${what}, and this client has independent masters. ${instead} client with \`redis\`.`,
     name,

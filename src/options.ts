@@ -213,14 +213,22 @@ export function tryUsingOptions(options: unknown): Acquisition {
 export function awaitArguments(options: unknown): AwaitOptions {
   if (options === undefined) return {}
   if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(`Options of await must be an object; got ${show(options)}.`)
+    throw new InvalidArgumentError(
+      `Options of await must be an object, as { waitMs: 500 }; got ${show(options)}.`,
+    )
   }
   assertKnown(Object.keys(options), ['waitMs', 'signal'])
   const { waitMs, signal } = options as AwaitOptions
   assertSignal(signal)
+  if (waitMs === 0) {
+    throw new InvalidArgumentError(`${NO_WAIT} To ask once without waiting there is count().`)
+  }
   if (waitMs !== undefined) wholeMs(waitMs, '`waitMs`')
   return options
 }
+
+/** What is wrong with it, wherever somebody does not want to wait. */
+export const NO_WAIT = '`waitMs` must be a positive whole number of milliseconds; got 0.'
 
 function assertSignal(signal: unknown): void {
   if (signal === undefined || signal instanceof AbortSignal) return
@@ -230,6 +238,6 @@ function assertSignal(signal: unknown): void {
 function wholeWaitMs(value: unknown): number {
   if (value !== 0) return wholeMs(value, '`waitMs`')
   throw new InvalidArgumentError(
-    '`waitMs` must be a positive whole number of milliseconds; got 0. To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).',
+    `${NO_WAIT} To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).`,
   )
 }

@@ -64,8 +64,13 @@ export abstract class BaseLease implements AsyncDisposable {
   abstract over(): Error
 
   /** @internal */
+  protected releasedBefore(): Error {
+    return releasedError(this.name)
+  }
+
+  /** @internal */
   protected assertNotReleased(): void {
-    if (this.#released !== undefined) throw releasedError(this.name)
+    if (this.#released !== undefined) throw this.releasedBefore()
   }
 
   /** @internal */

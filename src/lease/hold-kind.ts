@@ -1,9 +1,13 @@
+import type { Words } from '../errors.ts'
+
 /** What a kind of lock says of its holds. */
 export interface HoldKind {
   /** Whether several owners may have the lock at once, each with a hold of that kind. */
   readonly isShared: boolean
   /** Set where each acquisition is for itself, and none re-enters another: permits. */
   readonly isCounted?: true
+  /** How errors speak of what is held; left out where it is a lock. */
+  readonly words?: Words
   /** What the names of its owners end with at their place. */
   readonly nameSuffix?: string
   /** Set where its leases are renewed by requests of their own, which no stand-in sends. */

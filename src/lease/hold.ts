@@ -1,4 +1,4 @@
-import { LeaseLostError, type LossReason, releasedError } from '../errors.ts'
+import { LeaseLostError, type LossReason, OF_LOCK, releasedError } from '../errors.ts'
 import type { Dated } from '../kit/deadlines.ts'
 import { Linked } from '../kit/linked-list.ts'
 import type { Owner } from '../owner/owner.ts'
@@ -197,8 +197,9 @@ export class Hold extends Linked<Hold> implements Dated {
   /** Also after the last release, when that finds out that there was nothing left to release. */
   lose(reason: LossReason, how: string): void {
     if (this.#state === 'lost') return
+    const { noun } = this.kind.words ?? OF_LOCK
     const error = new LeaseLostError(
-      `The lease of lock "${this.lockName}" (token ${this.token}) was lost: ${how}. ` +
+      `The lease of ${noun.toLowerCase()} "${this.lockName}" (token ${this.token}) was lost: ${how}. ` +
         'Stop the work that it protects; what was done since may have overlapped with another holder.',
       this.lockName,
       reason,
@@ -214,7 +215,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /** What to tell who relies on a hold that is over. */
   over(): Error {
-    return this.#loss ?? releasedError(this.lockName)
+    return this.#loss ?? releasedError(this.lockName, this.kind.words)
   }
 
   /** The server answered that the hold is over. */

@@ -33,7 +33,7 @@ export abstract class LocalWaiter extends Waiter {
   readonly lock: LocalLock
 
   constructor(lock: LocalLock, request: AcquireRequest) {
-    super(request, lock.newSharedBudget(), lock)
+    super(request, lock.newSharedBudget(request.kind), lock)
     this.lock = lock
   }
 

@@ -21,7 +21,7 @@ export async function lengthen(
   longestCallMs = Infinity,
 ): Promise<boolean> {
   const { clock, server } = lock.services
-  const retryBudget = lock.newBudget()
+  const retryBudget = lock.newBudget(hold.kind)
   for (hold.loseIfOver(); hold.live; ) {
     const sentAt = clock.now()
     const callMs = Math.min(retryBudget.callMs, longestCallMs)

@@ -131,13 +131,13 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /** What those who wait here know of the server they know together. */
-  newSharedBudget(): RetryBudget {
+  newSharedBudget({ words }: HoldKind): RetryBudget {
     this.#health ??= new ServerHealth()
-    return new RetryBudget(this.name, this.services.limits, this.#health)
+    return new RetryBudget(this.name, this.services.limits, this.#health, words)
   }
 
-  newBudget(): RetryBudget {
-    return new RetryBudget(this.name, this.services.limits)
+  newBudget({ words }: HoldKind): RetryBudget {
+    return new RetryBudget(this.name, this.services.limits, undefined, words)
   }
 
   /** It is known that the waiter has to wait for somebody else. */

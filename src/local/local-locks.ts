@@ -1,4 +1,4 @@
-import { ClosedError } from '../errors.ts'
+import { ClosedError, type Words } from '../errors.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
@@ -61,9 +61,15 @@ export class LocalLocks {
   }
 
   /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */
-  async ask<T>(lockName: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
+  async ask<T>(
+    lockName: string,
+    failed: string,
+    call: (callMs: number) => Promise<T>,
+    words?: Words,
+  ): Promise<T> {
     this.assertOpen(lockName)
-    return new RetryBudget(lockName, this.#services.limits).ask(call, () => failed)
+    const retryBudget = new RetryBudget(lockName, this.#services.limits, undefined, words)
+    return retryBudget.ask(call, () => failed)
   }
 
   /** How many locks are kept in mind. */

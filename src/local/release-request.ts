@@ -27,7 +27,7 @@ abstract class ReleaseRequest implements Reply<Released> {
     this.lock = lock
     this.hold = hold
     this.#what = what
-    this.#retryBudget = lock.newBudget()
+    this.#retryBudget = lock.newBudget(hold.kind)
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject

@@ -80,7 +80,7 @@ function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<boolean> {
   // Those here who wait in turn listen with the same subscription, but are others.
   const others = queued?.isEmpty === false ? 1 : 0
   const listening = handOverBudget.isUsedUp ? lock.listeners - others : null
-  const { callMs } = lock.newBudget()
+  const { callMs } = lock.newBudget(hold.kind)
   const from = { owner: hold.id.wireOwner, token: hold.lastToken }
   const to = { owner: nameOf(next), leaseMs: next.request.leaseMs }
   lock.isHandingOver = true

@@ -170,8 +170,10 @@ export class RetryBudget {
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
     }
+    const isTaken = failure.message.startsWith('WRONGTYPE')
     return new RedisRefusedError(
-      `${lock}: Redis answered "${failure.message.replace(/\.$/, '')}"${failure.permanent ? '' : ` for ${forMs} ms`}.`,
+      `${lock}: Redis answered "${failure.message.replace(/\.$/, '')}"${failure.permanent ? '' : ` for ${forMs} ms`}.` +
+        (isTaken ? ' Something else has this name: take another.' : ''),
       this.#lockName,
       causeOf(failure),
     )

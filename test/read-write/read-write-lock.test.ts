@@ -259,6 +259,39 @@ test('force takes it from all who read, or from who writes', async () => {
   expect(await rig.exists('it')).toBe(false)
 })
 
+describe('bare calls outside any frame, of which no side knows the other`s', () => {
+  afterEach(() => jest.restoreAllMocks())
+
+  test.each([
+    ['readLock', 'writeLock'],
+    ['upgradableLock', 'writeLock'],
+    ['writeLock', 'readLock'],
+  ] as const)('warn of who has the %s and waits for the %s of one object', async (has, wants) => {
+    const spy = jest.spyOn(process, 'emitWarning').mockReturnValue()
+    const warnings = () =>
+      spy.mock.calls.filter(([, { code } = { code: '' }]) => code === 'HOLDFAST_SELF_WAIT')
+    const lock = rig.client().getReadWriteLock('it')
+    const lease = await lock[has]().lock()
+    const abort = new AbortController()
+    const waits = [1, 2].map(() => lock[wants]().lock({ signal: abort.signal }))
+    await eventually(() => warnings().length > 0)
+    abort.abort(new Error('enough'))
+    for (const each of waits) await expect(each).rejects.toThrow('enough')
+    await lease.release()
+    expect(warnings()).toHaveLength(1)
+    expect(warnings()[0]?.[0]).toMatch(/"it".*using\(fn\).*run\(fn\).*owner/)
+  })
+
+  test('of two lock objects do not warn', async () => {
+    const spy = jest.spyOn(process, 'emitWarning').mockReturnValue()
+    const client = rig.client()
+    const lease = await client.getReadWriteLock('it').readLock().lock()
+    expect(await client.getReadWriteLock('it').writeLock().tryLock(700)).toBeNull()
+    await lease.release()
+    expect(spy).not.toHaveBeenCalled()
+  })
+})
+
 test('a MultiLock of both sides of one takes the one to write, whatever the order', async () => {
   const client = rig.client()
   const sides = [

@@ -198,7 +198,7 @@ describe('permits', () => {
     await expect(ask({ permit: 2 })).rejects.toThrow(
       /no option `permit`.* permits, leaseMs, signal/,
     )
-    await expect(ask({ waitMs: 2 })).rejects.toThrow(/there is tryAcquire/)
+    await expect(ask({ waitMs: 2 })).rejects.toThrow(/there are tryAcquire and tryUsing/)
     await expect(ask({ leaseMs: 1 })).rejects.toThrow(/`leaseMs`/)
     await expect(ask({ signal: {} })).rejects.toThrow(/`signal`/)
     await expect(ask({}, 5 as never)).rejects.toThrow(/no argument more/)
@@ -293,6 +293,44 @@ describe('the lease of permits', () => {
     await expect(semaphore.acquire()).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
     await expect(semaphore.setPermits(2)).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
     await allAreBack(server, 4)
+  })
+})
+
+describe('tryUsing', () => {
+  test('runs the work where the permits are to be had at once, or in the time given, and gives them back', async () => {
+    const semaphore = await withPermits(rig.client(), 2)
+    const all = (await semaphore.tryUsing((permit) => permit.permits, { permits: 2 })) as number
+    expect(all).toBe(2)
+    const permit = await semaphore.acquire({ permits: 2 })
+    const waits = semaphore.tryUsing((own) => own.valid, { waitMs: 10_000 })
+    await waiting(server, 1)
+    await permit.release()
+    expect(await waits).toBe(true)
+    await allAreBack(server, 2)
+  })
+
+  test('gives null, and runs nothing, where they are not', async () => {
+    const semaphore = await withPermits(rig.client(), 1)
+    const permit = await semaphore.acquire()
+    const work = jest.fn()
+    expect(await semaphore.tryUsing(work)).toBeNull()
+    expect(await semaphore.tryUsing(work, { waitMs: 30 })).toBeNull()
+    expect(work).not.toHaveBeenCalled()
+    await permit.release()
+    await allAreBack(server, 1)
+  })
+
+  test('rejects as the work does, when the lease was lost, and for what makes no sense', async () => {
+    const semaphore = await withPermits(rig.client(), 1)
+    const failing = semaphore.tryUsing(() => {
+      throw new Error('broken')
+    })
+    await expect(failing).rejects.toThrow('broken')
+    const lost = semaphore.tryUsing(() => pause(150), { leaseMs: 60 })
+    await expect(lost).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST' })
+    await expect(semaphore.tryUsing('fn' as never)).rejects.toThrow(/must be a function/)
+    await expect(semaphore.tryUsing(() => {}, { waitMs: 0 })).rejects.toThrow(/`waitMs`/)
+    await allAreBack(server, 1)
   })
 })
 

@@ -72,7 +72,7 @@ export class CountDownLatch {
    * all the same; `RedisRefusedError`, `ClosedError`
    */
   async countDown(...others: unknown[]): Promise<number> {
-    assertNoMore(others)
+    assertNoMore(others, 'It counts down by one.')
     return this.#latches.change(this.name, COUNTING, (request, callMs) =>
       this.#remote.countDown(request, callMs),
     )

@@ -33,6 +33,7 @@ export class LeaderElections {
         `Leader election ${show(name)}: its candidates queue at one server, and this client has independent ` +
           'masters. Use getLock() here, and lead inside its using(): one at a time, in no order. Or take a ' +
           'client with `redis`.',
+        name,
       )
     }
     const own = electionLabel(options, label)

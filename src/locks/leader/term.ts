@@ -1,4 +1,4 @@
-import { LeaseLostError, releasedError } from '../../errors.ts'
+import { InvalidArgumentError, LeaseLostError } from '../../errors.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { LeaseSignal } from '../../lease/lease-signal.ts'
 
@@ -52,7 +52,7 @@ export class Term {
    */
   assertValid(): void {
     this.signal.throwIfAborted()
-    if (this.#isOver) throw releasedError(this.#lease.name)
+    if (this.#isOver) throw overError(this.#lease.name)
     this.#lease.assertValid()
   }
 
@@ -89,6 +89,13 @@ export class Term {
   #look(): void {
     if (!this.#isOver && this.#lease.signal.aborted) this.end(this.#lease.signal.reason)
   }
+}
+
+function overError(name: string): InvalidArgumentError {
+  return new InvalidArgumentError(
+    `The term of "${name}" is over: the function of lead() has ended. Wait for all of the work inside.`,
+    name,
+  )
 }
 
 /** A lease is never shortened: any time will do. */

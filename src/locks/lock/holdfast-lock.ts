@@ -48,6 +48,15 @@ export class HoldfastLock extends BaseLock<Lease> {
     this.kind = kind
   }
 
+  /**
+   * The lock object that callers know it by: tasks share that, or none.
+   *
+   * @internal
+   */
+  get whole(): object {
+    return this
+  }
+
   /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
   async isLocked(): Promise<boolean> {
     return (await this.peek()).holder !== null
@@ -164,7 +173,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     if (owner !== undefined) return this.#acquireInFrame(owner, meant, BARE)
     const askedAt = performance.now()
     const holder = currentOwner.leaseHolder()
-    const selfWait = ownSelfWait(this, this) ?? selfWaitInFrame(this)
+    const selfWait = ownSelfWait(this, this.whole) ?? selfWaitInFrame(this)
     return warningOf(selfWait, this.acquire(alone(this), meant, BARE, holder, askedAt))
   }
 

@@ -11,6 +11,8 @@ interface LockObject {
   readonly name: string
   readonly rawName: string
   readonly kind: HoldKind
+  /** What it is a part of, or itself. */
+  readonly whole: object
   readonly registry: {
     newOwner(): Owner
     find(rawName: string):
@@ -35,7 +37,7 @@ interface SelfWait {
 /** An owner for one acquisition by that lock object, which is nobody else's. */
 export function alone(lock: LockObject): Owner {
   const owner = lock.registry.newOwner()
-  owner.madeBy = lock
+  owner.madeBy = lock.whole
   owner.madeIn = innermostFrame()
   return owner
 }
@@ -46,9 +48,9 @@ export function alone(lock: LockObject): Owner {
  * @param about the lock object that was called: this one, or that of several
  */
 export function ownSelfWait(lock: LockObject, about: object): SelfWait | undefined {
-  const { name, rawName, registry, kind } = lock
+  const { name, rawName, registry, kind, whole } = lock
   // One that is taken together with others may yet be let go for want of them.
-  const isMeant = (owner: Owner) => owner.madeBy === lock && !owner.isGathering(rawName)
+  const isMeant = (owner: Owner) => owner.madeBy === whole && !owner.isGathering(rawName)
   const holder = registry.find(rawName)?.holder(kind, isMeant)
   if (holder === undefined) return undefined
   return {

@@ -45,7 +45,7 @@ export class ReadWriteLock {
     this.name = name
     const remote = kinds.server.lock(rawName)
     this.#inspect = () => locks.ask(name, 'not inspected', (callMs) => remote.inspect(callMs))
-    const sideOf = (kind: LockKind) => new Side(name, rawName, owner, locks, kind, kinds)
+    const sideOf = (kind: LockKind) => new Side(name, rawName, owner, locks, kind, kinds, this)
     this.#readLock = sideOf(kinds.reading)
     this.#upgradableLock = sideOf(kinds.upgrading)
     this.#writeLock = sideOf(kinds.writing)
@@ -82,6 +82,7 @@ export class ReadWriteLock {
 class Side extends HoldfastLock {
   readonly #kinds: ReadWriteKinds
   readonly #remote: RemoteReadWriteLock
+  readonly #whole: ReadWriteLock
 
   constructor(
     name: string,
@@ -90,10 +91,17 @@ class Side extends HoldfastLock {
     locks: LocalLocks,
     kind: LockKind,
     kinds: ReadWriteKinds,
+    whole: ReadWriteLock,
   ) {
     super(name, rawName, owner, locks, kind)
     this.#kinds = kinds
+    this.#whole = whole
     this.#remote = kinds.server.lock(rawName)
+  }
+
+  /** @internal */
+  override get whole(): ReadWriteLock {
+    return this.#whole
   }
 
   override acquire(

@@ -15,6 +15,7 @@ import {
   type TryPermitOptions,
   tryAcquireOptions,
 } from './permit-options.ts'
+import { OF_SEMAPHORE } from './semaphore-words.ts'
 
 /**
  * A number of permits that clients share, as Redisson's `RPermitExpirableSemaphore` of that name: each that is
@@ -147,7 +148,26 @@ export class PermitExpirableSemaphore {
    */
   async using<T>(fn: (permit: Permit) => Promise<T> | T, options?: PermitOptions): Promise<T> {
     assertFunction(fn)
-    const permit = await this.acquire(options)
+    return this.#do(fn, await this.acquire(options))
+  }
+
+  /**
+   * The same where the permits are to be had, or become so in the time given.
+   *
+   * @param options as for {@link tryAcquire}
+   * @returns what `fn` returns; null, without a call of `fn`, when they were not to be had. Rejects as
+   * {@link using} does
+   */
+  async tryUsing<T>(
+    fn: (permit: Permit) => Promise<T> | T,
+    options?: TryPermitOptions,
+  ): Promise<T | null> {
+    assertFunction(fn)
+    const permit = await this.tryAcquire(options)
+    return permit && this.#do(fn, permit)
+  }
+
+  async #do<T>(fn: (permit: Permit) => Promise<T> | T, permit: Permit): Promise<T> {
     let result: T
     let wasHeld = true
     try {
@@ -194,12 +214,12 @@ export class PermitExpirableSemaphore {
     const keptMs = 2 * (outageMs + commandTimeoutMs)
     const change = { how, permits, request: locks.newOwner().newName(), keptMs }
     const failed = 'the number of its permits was not confirmed to be changed'
-    return locks.ask(this.name, failed, (callMs) => this.#remote.change(change, callMs))
+    const ask = (callMs: number) => this.#remote.change(change, callMs)
+    return locks.ask(this.name, failed, ask, OF_SEMAPHORE)
   }
 
   #look(most: number): Promise<PermitFacts> {
-    return this.#locks.ask(this.name, 'its permits were not looked at', (callMs) =>
-      this.#remote.inspect(most, callMs),
-    )
+    const look = (callMs: number) => this.#remote.inspect(most, callMs)
+    return this.#locks.ask(this.name, 'its permits were not looked at', look, OF_SEMAPHORE)
   }
 }

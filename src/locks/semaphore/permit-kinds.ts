@@ -4,6 +4,7 @@ import type { LockKind } from '../../local/lock-kind.ts'
 import type { RemotePool } from '../../servers/permit-pool.ts'
 import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
 import { PermitVerbs } from './permit-verbs.ts'
+import { OF_SEMAPHORE } from './semaphore-words.ts'
 
 /** So many kinds are kept: few numbers of permits are asked for. */
 const MOST_KEPT = 64
@@ -32,6 +33,7 @@ export class PermitKinds {
     const kind: LockKind = {
       isShared: true,
       isCounted: true,
+      words: OF_SEMAPHORE,
       waitsInTurn: false,
       announcesWaits: true,
       whyNoVote: 'is a semaphore, which needs one server',

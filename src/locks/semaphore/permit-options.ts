@@ -1,6 +1,6 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import { assertNoMore } from '../../input.ts'
-import { type Acquisition, tryUsingOptions, usingOptions } from '../../options.ts'
+import { type Acquisition, NO_WAIT, tryUsingOptions, usingOptions } from '../../options.ts'
 
 export interface PermitOptions {
   /**
@@ -42,7 +42,7 @@ export function acquireOptions(options: unknown, others: readonly unknown[]): Pe
   return resolve(options, others, usingOptions, OPTIONS)
 }
 
-/** How the options of `tryAcquire` are meant. */
+/** How the options of `tryAcquire` and `tryUsing` are meant. */
 export function tryAcquireOptions(options: unknown, others: readonly unknown[]): PermitAcquisition {
   return resolve(options, others, tryUsingOptions, ['permits', 'waitMs', ...OPTIONS.slice(1)])
 }
@@ -62,12 +62,16 @@ function resolve(
   }
   const other = Object.keys(options).find((name) => !known.includes(name))
   if (other !== undefined) {
-    const hint = other === 'waitMs' ? ' To wait no longer than that there is tryAcquire.' : ''
+    const hint =
+      other === 'waitMs' ? ' To wait no longer than that there are tryAcquire and tryUsing.' : ''
     throw new InvalidArgumentError(
       `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
     )
   }
   const { permits = 1, ...rest } = options as TryPermitOptions
+  if (rest.waitMs === 0) {
+    throw new InvalidArgumentError(`${NO_WAIT} To ask once without waiting, leave it out.`)
+  }
   return { permits: numberOf(permits, 1, MOST_AT_ONCE), meant: meaning(rest) }
 }
 

@@ -1,6 +1,8 @@
+import { releasedError } from '../../errors.ts'
 import { LocalLease } from '../../local/local-lease.ts'
 import { permitIds } from '../../servers/permit-ids.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
+import { OF_SEMAPHORE } from './semaphore-words.ts'
 
 /**
  * Permits of a semaphore that were acquired together, with one lease: the right to act until a moment, which is
@@ -22,5 +24,10 @@ export class Permit extends LocalLease {
   get ids(): readonly string[] {
     this.#ids ??= permitIds(this.owner)
     return this.#ids
+  }
+
+  /** @internal */
+  protected override releasedBefore(): Error {
+    return releasedError(this.name, OF_SEMAPHORE)
   }
 }

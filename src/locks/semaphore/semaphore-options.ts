@@ -1,5 +1,6 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import { assertKnown, assertNoMore, wholeMs } from '../../input.ts'
+import { NO_WAIT } from '../../options.ts'
 
 /** Redisson reads the number of permits as an `int` of Java. */
 const MOST_PERMITS = 2_147_483_647
@@ -104,7 +105,9 @@ function wantedBy(what: string, options: unknown, known: readonly string[]): Per
 function given(what: string, options: unknown, known: readonly string[]): object {
   if (options === undefined) return {}
   if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(`${what}: the options must be an object; got ${show(options)}.`)
+    throw new InvalidArgumentError(
+      `${what}: the options must be an object with ${anyOf(known)}; got ${show(options)}.`,
+    )
   }
   if (Object.hasOwn(options, 'waitMs') && !known.includes('waitMs')) {
     throw new InvalidArgumentError(
@@ -115,9 +118,14 @@ function given(what: string, options: unknown, known: readonly string[]): object
   return options
 }
 
+/** As in "`permits`, `waitMs` or `signal`". */
+function anyOf(names: readonly string[]): string {
+  const quoted = names.map((name) => `\`${name}\``)
+  const last = quoted.pop() ?? ''
+  return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`
+}
+
 function wholeWaitMs(value: unknown): number {
   if (value !== 0) return wholeMs(value, '`waitMs`')
-  throw new InvalidArgumentError(
-    '`waitMs` must be a positive whole number of milliseconds; got 0. To try once without waiting, leave it out.',
-  )
+  throw new InvalidArgumentError(`${NO_WAIT} To try once without waiting, leave it out.`)
 }

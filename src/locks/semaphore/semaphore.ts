@@ -15,6 +15,7 @@ import {
   type UsingPermitsOptions,
   usingArguments,
 } from './semaphore-options.ts'
+import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
 import { NO_LEASE_MS, type Semaphores } from './semaphores.ts'
 
 /**
@@ -56,7 +57,7 @@ export class Semaphore {
   async trySetPermits(permits: number, options?: NewSemaphoreOptions): Promise<boolean> {
     const ttlMs = ttlGiven(options)
     const count = permitsGiven(permits, 'trySetPermits(permits)')
-    const failed = `${count} permits not confirmed to be set, and they may have been`
+    const failed = `${permitsIn(count)} not confirmed to be set, and they may have been`
     return (await this.#change('set', count, failed, ttlMs)) === 1
   }
 
@@ -153,11 +154,8 @@ export class Semaphore {
   async addPermits(permits: number, ...others: readonly never[]): Promise<number> {
     assertNoMore(others)
     const count = anyPermitsGiven(permits, 'addPermits(permits)')
-    return this.#change(
-      'add',
-      count,
-      `${count} permits not confirmed to be added, and they may have been`,
-    )
+    const failed = `${permitsIn(count)} not confirmed to be added, and they may have been`
+    return this.#change('add', count, failed)
   }
 
   /**
@@ -224,11 +222,12 @@ export class Semaphore {
   ): Promise<number> {
     const { locks } = this.#all
     const change = { id: locks.newOwner().newName(), what, permits, ttlMs }
-    return locks.ask(this.name, failed, (callMs) => this.#remote.change(change, callMs))
+    const ask = (callMs: number) => this.#remote.change(change, callMs)
+    return locks.ask(this.name, failed, ask, OF_SEMAPHORE)
   }
 
   #inspect(most: number): Promise<SemaphoreFacts> {
     const inspect = (callMs: number) => this.#remote.inspect(most, callMs)
-    return this.#all.locks.ask(this.name, 'not inspected', inspect)
+    return this.#all.locks.ask(this.name, 'not inspected', inspect, OF_SEMAPHORE)
   }
 }

@@ -6,6 +6,7 @@ import { RacingWaiter } from '../../local/acquire.ts'
 import { closedError, type LocalLocks } from '../../local/local-locks.ts'
 import type { Addition, RemoteSemaphore, SemaphoreServer } from '../../servers/semaphore-server.ts'
 import { PermitKinds } from './permit-kinds.ts'
+import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
 
 /** One of them. */
 interface Semaphore {
@@ -83,11 +84,10 @@ export class Semaphores {
   async #add({ name, remote }: Semaphore, change: Addition): Promise<boolean> {
     const { locks } = this
     locks.assertOpen(name)
-    const { permits } = change
-    const unknown = `${permits} ${permits === 1 ? 'permit' : 'permits'} not confirmed to be released, and may have been`
+    const unknown = `${permitsIn(change.permits)} not confirmed to be released, and may have been`
     const failed = `${unknown}; it is tried on in the background, where that counts once, so do not release again`
     try {
-      return await locks.ask(name, failed, (callMs) => remote.add(change, callMs))
+      return await locks.ask(name, failed, (callMs) => remote.add(change, callMs), OF_SEMAPHORE)
     } catch (error) {
       if (error instanceof ClosedError) {
         throw new ClosedError(`Semaphore "${name}": ${unknown}: the client was closed.`, name)

@@ -1,0 +1,197 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, type HoldfastError } from '../../src/index.ts'
+import { createMemoryServer } from '../../src/testing.ts'
+import { faultRig } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+
+const errorOf = async (call: () => unknown): Promise<HoldfastError> => {
+  try {
+    await call()
+  } catch (error) {
+    return error as HoldfastError
+  }
+  throw new Error('It did not fail')
+}
+
+/** A client of a server that is not there. */
+function cutOff(): Holdfast {
+  const client = new Holdfast({
+    redis: 'redis://127.0.0.1:1',
+    outageMs: 60,
+    commandTimeoutMs: 60,
+  })
+  atEnd(() => client.close())
+  return client
+}
+
+function inMemory(): Holdfast {
+  const client = createMemoryServer().newClient()
+  atEnd(() => client.close())
+  return client
+}
+
+const KINDS = [
+  ['getSemaphore', 'semaphore'],
+  ['getPermitExpirableSemaphore', 'semaphore'],
+  ['getCountDownLatch', 'latch'],
+  ['getLeaderElection', 'leader election'],
+] as const
+
+test.each(KINDS)(
+  'a name that is of no use is refused by %s as that of a %s',
+  async (get, thing) => {
+    const make = (name: unknown) => errorOf(() => inMemory()[get](name as string))
+    expect((await make('')).message).toMatch(new RegExp(`^The name of a ${thing} must be`))
+    expect((await make('a{b')).message).toMatch(
+      new RegExp(`^The ${thing} name .* of the ${thing} `),
+    )
+    expect((await make('\ud83d')).message).toMatch(new RegExp(`^The ${thing} name `))
+  },
+)
+
+test.each([...KINDS.map(([get]) => get), 'getFairLock' as const, 'getReadWriteLock' as const])(
+  '%s is refused with independent masters, with the name',
+  async (get) => {
+    const client = new Holdfast({ masters: ['redis://127.0.0.1:1', 'redis://127.0.0.1:2'] })
+    atEnd(() => client.close())
+    expect(await errorOf(() => client[get]('it'))).toMatchObject({
+      code: 'HOLDFAST_INVALID_ARGUMENT',
+      lockName: 'it',
+    })
+  },
+)
+
+test.each([
+  ['getSemaphore', 3, 'trySetPermits()'],
+  ['getPermitExpirableSemaphore', { permits: 3 }, 'trySetPermits()'],
+  ['getCountDownLatch', 3, 'trySetCount()'],
+] as const)(
+  'a number given to %s is refused, and where it belongs is said',
+  async (get, given, how) => {
+    const make = inMemory() as unknown as Record<string, (...args: unknown[]) => unknown>
+    const { code, message } = await errorOf(() => make[get]?.('it', given))
+    expect(code).toBe('HOLDFAST_INVALID_ARGUMENT')
+    expect(message).toContain(`${get}(name) takes a name alone`)
+    expect(message).toContain(how)
+  },
+)
+
+test.each<[string, (client: Holdfast) => unknown]>([
+  ['acquire', (client) => client.getSemaphore('it').acquire()],
+  ['tryAcquire for a time', (client) => client.getSemaphore('it').tryAcquire({ waitMs: 20 })],
+  ['release', (client) => client.getSemaphore('it').release()],
+  ['trySetPermits', (client) => client.getSemaphore('it').trySetPermits(2)],
+  ['inspect', (client) => client.getSemaphore('it').inspect()],
+  ['acquire, with leases', (client) => client.getPermitExpirableSemaphore('it').acquire()],
+  ['setPermits', (client) => client.getPermitExpirableSemaphore('it').setPermits(2)],
+  ['inspect, with leases', (client) => client.getPermitExpirableSemaphore('it').inspect()],
+])('an outage is told of a semaphore, and not of a lock: %s', async (_, call) => {
+  const client = cutOff()
+  const { code, message } = await errorOf(() => call(client))
+  expect(code).toBe('HOLDFAST_UNAVAILABLE')
+  expect(message).toMatch(/^Semaphore "it": /)
+  expect(message).toContain('This says nothing about how many permits are available.')
+  expect(message).not.toMatch(/lock/i)
+  await client.close()
+})
+
+test('one permit is not spoken of as many', async () => {
+  const client = cutOff()
+  const one = await errorOf(() => client.getSemaphore('it').trySetPermits(1))
+  expect(one.message).toContain('1 permit not confirmed to be set')
+  const more = await errorOf(() => client.getSemaphore('it').addPermits(-2))
+  expect(more.message).toContain('-2 permits not confirmed to be added')
+})
+
+test('permits that were lost, or released before, are told of a semaphore', async () => {
+  const client = inMemory()
+  const semaphore = client.getPermitExpirableSemaphore('it')
+  await semaphore.setPermits(1)
+  const lost = await errorOf(() => semaphore.using(() => pause(30), { leaseMs: 10 }))
+  expect(lost.code).toBe('HOLDFAST_LEASE_LOST')
+  expect(lost.message).toMatch(/^The lease of semaphore "it" \(token \d+\) was lost: /)
+  const permit = await semaphore.acquire()
+  await permit.release()
+  for (const error of [
+    await errorOf(() => permit.assertValid()),
+    await errorOf(() => permit.extend(100)),
+  ]) {
+    expect(error.code).toBe('HOLDFAST_INVALID_ARGUMENT')
+    expect(error.message).toMatch(/^The lease of semaphore "it" was released/)
+  }
+})
+
+test('a term that is over is told of as one', async () => {
+  const election = inMemory().getLeaderElection('it')
+  const term = await election.lead((own) => own)
+  const { message } = await errorOf(() => term.assertValid())
+  expect(message).toMatch(/^The term of "it" is over: /)
+  expect(message).not.toMatch(/lock|using/)
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: As callers without TypeScript write it.
+type Any = any
+
+test.each<[string, (client: Any) => unknown, RegExp]>([
+  [
+    'a number of permits in the place of options',
+    (client) => client.getSemaphore('it').tryAcquire(2),
+    /an object with `permits`, `waitMs` or `signal`; got 2\.$/,
+  ],
+  [
+    'options in the place of a number of permits',
+    (client) => client.getSemaphore('it').acquire({ permits: 2 }),
+    /^acquire\(permits\): .* got an object/,
+  ],
+  [
+    'a lifetime in the place of options',
+    (client) => client.getSemaphore('it').trySetPermits(3, 5_000),
+    /an object with `ttlMs`; got 5000\.$/,
+  ],
+  [
+    'no wait at all for permits with leases',
+    (client) => client.getPermitExpirableSemaphore('it').tryAcquire({ waitMs: 0 }),
+    /`waitMs` .* got 0\. To ask once without waiting, leave it out\.$/,
+  ],
+  [
+    'a step of a latch',
+    (client) => client.getCountDownLatch('it').countDown(2),
+    /no argument more to give; got 2\. It counts down by one\.$/,
+  ],
+  [
+    'no wait at all for a latch',
+    (client) => client.getCountDownLatch('it').await({ waitMs: 0 }),
+    /`waitMs` .* got 0\. To ask once without waiting there is count\(\)\.$/,
+  ],
+  [
+    'a time in the place of options of a latch',
+    (client) => client.getCountDownLatch('it').await(500),
+    /an object, as \{ waitMs: 500 \}; got 500\.$/,
+  ],
+])('%s is refused, and what is meant is said', async (_, call, words) => {
+  const { code, message } = await errorOf(() => call(inMemory()))
+  expect(code).toBe('HOLDFAST_INVALID_ARGUMENT')
+  expect(message).toMatch(words)
+})
+
+describe('in Redis', () => {
+  const rig = faultRig()
+
+  test('a name that something else has is refused, and what to do is said', async () => {
+    const client = rig.client()
+    await client.getLock('it').using(async () => {
+      const semaphore = await errorOf(() => client.getSemaphore('it').tryAcquire())
+      const latch = await errorOf(() => client.getCountDownLatch('it').count())
+      const side = await errorOf(() => client.getReadWriteLock('it').readLock().tryLock())
+      expect([semaphore.message, latch.message, side.message]).toEqual([
+        expect.stringMatching(/^Semaphore "it": not acquired: /),
+        expect.stringMatching(/^Latch "it": /),
+        expect.stringMatching(/^Lock "it": /),
+      ])
+      for (const { code, message } of [semaphore, latch, side]) {
+        expect(code).toBe('HOLDFAST_REFUSED')
+        expect(message).toMatch(/WRONGTYPE.*Something else has this name: take another\.$/)
+      }
+    })
+  })
+})
