@@ -60,8 +60,11 @@ export class Campaign {
   /** Whether to stand again after that error; waits a little where that is better. */
   async standsAgain(error: unknown): Promise<boolean> {
     if (this.#signal?.aborted === true || this.#hasResigned) return false
+    if (error instanceof LeaseLostError) {
+      // Also a loss that was found when the function had ended; not one of another lock, which the function told.
+      return this.#lease === undefined || error === this.#lease.over()
+    }
     if (this.#term !== undefined) return isOf(error, this.#term.loss)
-    if (error instanceof LeaseLostError) return true
     if (!(error instanceof RedisUnavailableError)) return false
     this.#lock.registry.emit('error', error)
     const ms = PAUSE_MS.least + Math.random() * PAUSE_MS.spread
