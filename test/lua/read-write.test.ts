@@ -427,16 +427,19 @@ describe('a renewal', () => {
   test.each([
     ['read', 'c:1', read],
     ['write', 'c:1:write', write],
-  ] as const)('of one who has it to %s is refused, and no loss, by a server that takes no writes', async (_, owner, take) => {
-    await take('c:1')
-    await admin.config('SET', 'min-replicas-to-write', '1')
-    try {
-      await expect(renew(owner)).rejects.toThrow('NOREPLICAS')
-    } finally {
-      await admin.config('SET', 'min-replicas-to-write', '0')
-    }
-    expect(await renew(owner)).toEqual([20_000])
-  })
+  ] as const)(
+    'of one who has it to %s is refused, and no loss, by a server that takes no writes',
+    async (_, owner, take) => {
+      await take('c:1')
+      await admin.config('SET', 'min-replicas-to-write', '1')
+      try {
+        await expect(renew(owner)).rejects.toThrow('NOREPLICAS')
+      } finally {
+        await admin.config('SET', 'min-replicas-to-write', '0')
+      }
+      expect(await renew(owner)).toEqual([20_000])
+    },
+  )
 
   test('counts a key of another type as lost, and renews the others', async () => {
     await read('c:1')
