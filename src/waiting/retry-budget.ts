@@ -153,6 +153,7 @@ export class RetryBudget {
       `${lock}: Redis answered "${failure.message.replace(/\.$/, '')}"${failure.permanent ? '' : ` for ${forMs} ms`}.`,
       this.#lockName,
       causeOf(failure),
+      !failure.permanent,
     )
   }
 

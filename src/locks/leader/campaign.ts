@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { LeaseLostError, RedisUnavailableError, ResignedError } from '../../errors.ts'
+import {
+  LeaseLostError,
+  RedisRefusedError,
+  RedisUnavailableError,
+  ResignedError,
+} from '../../errors.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
@@ -65,7 +70,9 @@ export class Campaign {
       return this.#lease === undefined || error === this.#lease.over()
     }
     if (this.#term !== undefined) return isOf(error, this.#term.loss)
-    if (!(error instanceof RedisUnavailableError)) return false
+    const isOutage =
+      error instanceof RedisUnavailableError || (error instanceof RedisRefusedError && error.passes)
+    if (!isOutage) return false
     this.#lock.registry.emit('error', error)
     const ms = PAUSE_MS.least + Math.random() * PAUSE_MS.spread
     const options = this.#signal === undefined ? {} : { signal: this.#signal }
