@@ -180,8 +180,20 @@ export function unavailableError(
 
 /** Redis answered with an error; its words are in the message and in `cause`. */
 export class RedisRefusedError extends HoldfastError {
-  constructor(message: string, lockName?: string, cause?: unknown) {
+  readonly #passes: boolean
+
+  constructor(message: string, lockName?: string, cause?: unknown, passes = false) {
     super('HOLDFAST_REFUSED', message, { lockName, cause })
+    this.#passes = passes
+  }
+
+  /**
+   * Whether it was refused for too long what passes by itself: a server that starts, is full or fails over.
+   *
+   * @internal
+   */
+  get passes(): boolean {
+    return this.#passes
   }
 }
 

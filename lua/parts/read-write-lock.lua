@@ -33,6 +33,11 @@ local function lease(keys, reader, leaseMs)
   redis.call('SET', keys.prefix .. ':' .. reader .. ':rwlock_timeout:1', '1', 'PX', leaseMs)
 end
 
+-- The same of one that has a lease: a full server refuses SET.
+local function lengthen(keys, reader, leaseMs)
+  redis.call('PEXPIRE', keys.prefix .. ':' .. reader .. ':rwlock_timeout:1', leaseMs)
+end
+
 -- One who reads and may go on to write.
 local function isUpgradable(field)
   return string.sub(field, -11) == ':upgradable'

@@ -84,7 +84,10 @@ end
 local token = redis.call('GET', keys.counter)
 if not token then
   token = serverTimeText()
-  setCounter(keys.counter, token, counterMs, leaseMs)
+  -- Not above the token of who writes still: its hold would count as one that is over.
+  if mode ~= 'write' then
+    setCounter(keys.counter, token, counterMs, leaseMs)
+  end
 else
   keepCounter(keys.counter, counterMs, leaseMs)
 end

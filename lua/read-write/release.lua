@@ -63,6 +63,8 @@ if holds > 0 then
   if isLate(notAfterUs) then
     return { 'late', serverTimeText() }
   end
+  -- First: a full server refuses HSET, but not in a script that has written something already.
+  redis.call('HDEL', keys.lock, '')
   redis.call('HSET', keys.lock, owner, holds)
   return { 'kept' }
 end

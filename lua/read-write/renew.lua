@@ -21,7 +21,8 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/read-write-lock.lua
 
 local function renew(keys, owner)
-  local found = redis.call('HMGET', keys.lock, 'mode', owner)
+  -- One key of another type must not cost the others their lease: pcall, and it counts as lost.
+  local found = redis.pcall('HMGET', keys.lock, 'mode', owner)
   if not found[1] or not found[2] then
     return -2
   end
@@ -32,7 +33,7 @@ local function renew(keys, owner)
   end
   if ttlMs ~= -1 and ttlMs - leaseMs < 0 then
     if not isWriter(owner) then
-      lease(keys, owner, leaseMs)
+      lengthen(keys, owner, leaseMs)
     end
     prolong(keys, leaseMs)
     ttlMs = tonumber(leaseMs)
@@ -44,8 +45,6 @@ end
 local left = {}
 for i = 1, #KEYS / 2 do
   local keys = { lock = KEYS[2 * i - 1], counter = KEYS[2 * i], prefix = ARGV[2 * i + 2] }
-  -- One key of another type must not cost the others their lease: it counts as lost.
-  local ok, ttlMs = pcall(renew, keys, ARGV[2 * i + 1])
-  left[i] = ok and ttlMs or -2
+  left[i] = renew(keys, ARGV[2 * i + 1])
 end
 return left

@@ -27,6 +27,8 @@ interface LockThere {
       | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
       | undefined
   }
+  /** Those of this client who have it, with the longest lease that was asked for of each, in milliseconds. */
+  readonly holds: { readonly all: readonly { readonly leaseMs: number }[] }
 }
 
 /** How locks of one kind are acquired and released at their place, and how their leases are renewed. */

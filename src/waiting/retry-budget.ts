@@ -176,6 +176,7 @@ export class RetryBudget {
         (isTaken ? ' Something else has this name: take another.' : ''),
       this.#lockName,
       causeOf(failure),
+      !failure.permanent,
     )
   }
 

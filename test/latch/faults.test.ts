@@ -410,7 +410,7 @@ test('what requests came to is not kept for long', async () => {
 test('nobody is left behind in a count that is never reached', async () => {
   const { mine, theirs } = pair()
   await theirs.trySetCount(1)
-  const waiting = mine.await({ waitMs: 60 })
+  const waiting = mine.await({ waitMs: 400 })
   expect(await waiting).toBe(false)
   await listening(0)
   const looks = rig.proxy.count(lookAtLatch.sha1)

@@ -358,6 +358,22 @@ describeWorlds('a leader election', (world) => {
     expect(new Set(terms.map(({ owner }) => owner)).size).toBe(3)
   })
 
+  test('with `again` a loss that is found at the end of the function makes it stand anew as well', async () => {
+    const a = newElection('a')
+    newElection('b')
+    let terms = 0
+    const led = a.lead(
+      async () => {
+        terms += 1
+        // By another client, so that it is not told of it.
+        if (terms === 1) expect(await clients[1]?.getLock('it').forceUnlock()).toBe(true)
+        return terms
+      },
+      { again: true },
+    )
+    expect(await led).toBe(2)
+  })
+
   test('with `again` an error of the function itself, and a resignation, end it', async () => {
     const a = newElection('a')
     const failure = new Error('a bug')

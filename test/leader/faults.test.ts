@@ -185,6 +185,32 @@ test('a wait that an outage ends rejects, or with `again` goes on', async () => 
   expect(once.terms).toEqual([])
 })
 
+test('a wait that a refusal ends which passes by itself rejects, or with `again` goes on', async () => {
+  const [tired, steady] = [rig.client({ outageMs: 200 }), rig.client({ outageMs: 200 })]
+  const { errors } = new Diary(steady)
+  const refusals = () => errors.filter((error) => String(error).includes('OOM')).length
+  await rig.server.admin.config('SET', 'maxmemory', '1')
+  const again = leading(electionOf(steady, 'again'), { again: true })
+  try {
+    const { error } = await outcome(leading(electionOf(tired, 'once')).led)
+    expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
+    expect(String(error)).toContain('OOM')
+    await eventually(() => refusals() >= 2)
+  } finally {
+    await rig.server.admin.config('SET', 'maxmemory', '0')
+  }
+  await within(10_000, again.begun)
+  again.go()
+  await again.led
+})
+
+test('a name that something else has ends a candidacy also with `again`', async () => {
+  await rig.server.admin.set('it', 'a text')
+  const { led } = leading(electionOf(rig.client(), 'again'), { again: true })
+  expect((await outcome(within(5_000, led))).error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
+  await rig.server.admin.del('it')
+})
+
 describe('an observer', () => {
   /** a, then b, then a once more; then whoever is wanted. */
   async function changes(end: 'leads' | 'vacant') {

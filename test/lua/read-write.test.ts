@@ -398,3 +398,68 @@ describe('those who waited to read while somebody wrote', () => {
     await eventually(async () => (await write('f:1', { client: 'f' }))[0] === 'granted')
   })
 })
+
+describe('a renewal', () => {
+  const renew = (...owners: string[]) => {
+    const keys = owners.flatMap(() => [LOCK, COUNTER])
+    const holds = owners.flatMap((owner) => [owner, '{it}'])
+    const { source } = scripts.renewReadWrite
+    return admin.eval(source, keys.length, ...keys, 20_000, COUNTER_MS, ...holds)
+  }
+
+  test('goes on while the server is full, and counts are lowered', async () => {
+    await read('c:1')
+    await read('c:1', { holds: 2 })
+    await read('d:1')
+    await admin.config('SET', 'maxmemory', '1')
+    try {
+      expect(await renew('c:1', 'd:1')).toEqual([20_000, 20_000])
+      expect(await release('c:1', { holds: 1 })).toEqual(['kept'])
+    } finally {
+      await admin.config('SET', 'maxmemory', '0')
+    }
+    for (const reader of ['c:1', 'd:1']) {
+      expect(await admin.pttl(timeoutOf(reader))).toBeGreaterThan(15_000)
+    }
+    expect(await fields()).toEqual({ mode: 'read', 'c:1': '1', 'd:1': '1' })
+  })
+
+  test.each([
+    ['read', 'c:1', read],
+    ['write', 'c:1:write', write],
+  ] as const)(
+    'of one who has it to %s is refused, and no loss, by a server that takes no writes',
+    async (_, owner, take) => {
+      await take('c:1')
+      await admin.config('SET', 'min-replicas-to-write', '1')
+      try {
+        await expect(renew(owner)).rejects.toThrow('NOREPLICAS')
+      } finally {
+        await admin.config('SET', 'min-replicas-to-write', '0')
+      }
+      expect(await renew(owner)).toEqual([20_000])
+    },
+  )
+
+  test('counts a key of another type as lost, and renews the others', async () => {
+    await read('c:1')
+    await admin.set('other', 'a text')
+    const { source } = scripts.renewReadWrite
+    const keys = ['other', 'redisson_lock_token:{other}', LOCK, COUNTER]
+    const holds = ['c:1', '{other}', 'c:1', '{it}']
+    const left = await admin.eval(source, keys.length, ...keys, 20_000, COUNTER_MS, ...holds)
+    expect(left).toEqual([-2, 20_000])
+  })
+})
+
+test('one who writes and reads keeps the lock, and releases it, where the counter was lost', async () => {
+  const [, token] = await write('c:1')
+  await admin.del(COUNTER)
+  const [, lastToken] = await read('c:2', { beside: 'c:1:write' })
+  expect(Number(lastToken)).toBeGreaterThanOrEqual(Number(token))
+  expect((await write('c:1', { holds: 2, token: String(token) }))[0]).toBe('granted')
+  expect((await release('c:1:write', { token: String(token) }))[0]).toBe('freed')
+  expect(await fields()).toEqual({ mode: 'read', 'c:2': '1' })
+  await release('c:2')
+  expect(Number((await write('d:1'))[1])).toBeGreaterThan(Number(lastToken))
+})

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, Lease, ReadWriteLock } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
@@ -250,4 +251,32 @@ describe.each(SIDES)('one who asks to %s', (side) => {
     await eventually(async () => (await keysOf('it')).length === 0, { timeoutMs: 8_000 })
     expect(await mine.tryUsing(() => 'done', { waitMs: 5_000 })).toBe('done')
   })
+})
+
+test('a name that has the lock to write after an outage longer than its lease is taken out, while its owner reads on', async () => {
+  const client = rig.client({ outageMs: 1_000, leaseMs: 30_000 })
+  const sidesOf = (name: string) => client.getReadWriteLock(name, { owner: client.owner() })
+  const isReadBesideIt = async (name: string) => {
+    const other = rig.witness().getReadWriteLock(name)
+    const reading = await within(8_000, other.readLock().lock())
+    await reading.release()
+    expect((await rig.hash(name)).mode).toBe('read')
+  }
+  const [first, second] = [sidesOf('first'), sidesOf('second')]
+  const reading = [await first.upgradableLock().lock()]
+  const writing = await second.writeLock().lock(2_000)
+  reading.push(await second.readLock().lock())
+  // Carried out, and not answered.
+  const trap = rig.proxy.onNextRequest(acquireWrite.sha1, 'mute')
+  const goesOn = outcome(first.writeLock().lock(2_000))
+  await trap.seen
+  const hole = rig.proxy.blackHole({ onHeal: 'drop' })
+  for (const { error } of [await outcome(writing.release()), await goesOn]) {
+    expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+  }
+  await pause(5_000)
+  hole.heal()
+  await Promise.all([isReadBesideIt('first'), isReadBesideIt('second')])
+  expect(reading.map(({ valid }) => valid)).toEqual([true, true])
+  for (const lease of reading) expect(await lease.release()).toBe(true)
 })

@@ -142,6 +142,20 @@ test('whoever reads and asks to write is refused at once, and reads on', async (
   expect(await reading.release()).toBe(true)
 })
 
+test('whoever writes and reads is refused the upgradable lock, which would be the one to read', async () => {
+  const client = rig.client()
+  const lock = client.getReadWriteLock('it', { owner: client.owner() })
+  const writing = await lock.writeLock().lock()
+  const upgradable = await lock.upgradableLock().lock()
+  await upgradable.release()
+  const reading = await lock.readLock().lock()
+  await expect(lock.upgradableLock().lock()).rejects.toMatchObject({ code: 'HOLDFAST_UPGRADE' })
+  // To re-enter is no more than it has.
+  await (await lock.writeLock().lock()).release()
+  await Promise.all([writing.release(), reading.release()])
+  expect(await rig.exists('it')).toBe(false)
+})
+
 test('whoever has the upgradable lock goes on to write when the others have read', async () => {
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })

@@ -219,16 +219,21 @@ describe('a server without room', () => {
 
   test('goes on renewing what is held', async () => {
     const server = await startRedis()
-    const client = newClient({ port: server.port }, { leaseMs: 450 })
-    const lease = await client.getLock('held').lock()
+    const client = newClient({ port: server.port }, { leaseMs: 900 })
+    const both = client.getReadWriteLock('both', { owner: client.owner() })
+    const leases = [
+      await client.getLock('held').lock(),
+      await both.writeLock().lock(),
+      await both.readLock().lock(),
+    ]
     await server.admin.config('SET', 'maxmemory', '1')
     let renewals = 0
-    client.on('renewed', () => {
-      renewals += 1
+    client.on('renewed', ({ holds }) => {
+      renewals += holds
     })
-    await eventually(() => renewals >= 4)
-    expect(lease.valid).toBe(true)
-    expect(await lease.release()).toBe(true)
+    await eventually(() => renewals >= 4 * leases.length)
+    expect(leases.map(({ valid }) => valid)).toEqual([true, true, true])
+    for (const lease of leases) expect(await lease.release()).toBe(true)
   })
 })
 

@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { LeaseLostError, RedisUnavailableError, ResignedError } from '../../errors.ts'
+import {
+  LeaseLostError,
+  RedisRefusedError,
+  RedisUnavailableError,
+  ResignedError,
+} from '../../errors.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
@@ -60,9 +65,14 @@ export class Campaign {
   /** Whether to stand again after that error; waits a little where that is better. */
   async standsAgain(error: unknown): Promise<boolean> {
     if (this.#signal?.aborted === true || this.#hasResigned) return false
+    if (error instanceof LeaseLostError) {
+      // Also a loss that was found when the function had ended; not one of another lock, which the function told.
+      return this.#lease === undefined || error === this.#lease.over()
+    }
     if (this.#term !== undefined) return isOf(error, this.#term.loss)
-    if (error instanceof LeaseLostError) return true
-    if (!(error instanceof RedisUnavailableError)) return false
+    const isOutage =
+      error instanceof RedisUnavailableError || (error instanceof RedisRefusedError && error.passes)
+    if (!isOutage) return false
     this.#lock.registry.emit('error', error)
     const ms = PAUSE_MS.least + Math.random() * PAUSE_MS.spread
     const options = this.#signal === undefined ? {} : { signal: this.#signal }

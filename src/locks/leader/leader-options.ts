@@ -21,7 +21,8 @@ export interface LeadOptions {
    */
   signal?: AbortSignal
   /**
-   * Whether to stand again, as a new candidate, after a term that was lost and a wait that an outage ended.
+   * Whether to stand again, as a new candidate, after a term that was lost and a wait that an outage ended, also one
+   * in which Redis refuses: it starts, is full or fails over.
    *
    * @default false
    */

@@ -7,7 +7,7 @@ import {
   WRITE_SUFFIX,
 } from '../../servers/read-write-server.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
-import { ReadWriteVerbs, type Waiters } from './read-write-verbs.ts'
+import { type LockHere, ReadWriteVerbs } from './read-write-verbs.ts'
 
 /** The kinds that make a read-write lock: many read, or one writes. */
 export class ReadWriteKinds {
@@ -20,8 +20,8 @@ export class ReadWriteKinds {
   constructor(server: ReadWriteServer) {
     this.server = server
     const all = new WeakMap<object, ReadWriteVerbs>()
-    const verbsOf = (lock: { readonly rawName: string; readonly waiters: Waiters }) => {
-      const verbs = all.get(lock) ?? new ReadWriteVerbs(server.lock(lock.rawName), lock.waiters)
+    const verbsOf = (lock: LockHere & { readonly rawName: string }) => {
+      const verbs = all.get(lock) ?? new ReadWriteVerbs(server.lock(lock.rawName), lock)
       all.set(lock, verbs)
       return verbs
     }

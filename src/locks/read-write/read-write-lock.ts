@@ -169,7 +169,9 @@ class Side extends HoldfastLock {
     if (this.kind === reading) return
     const holds = this.registry.find(this.rawName)?.holds
     const reads = holds?.of(owner, reading)
-    if (reads?.kind === reading && holds?.of(owner, writing) === undefined) {
+    if (reads?.kind !== reading) return
+    // It would re-enter the one to read, and be refused when it writes no more.
+    if (this.kind !== writing || holds?.of(owner, writing) === undefined) {
       throw new UpgradeError(this.name)
     }
   }

@@ -14,13 +14,17 @@ const ASK_AGAIN_MS = 1_000
 /** A lease that ran out here has done so at its place as well after so long, in milliseconds. */
 const AFTER_EXPIRY_MS = 1_000
 
-/** For so long its name is taken out of the lock where the place does not answer, in milliseconds. */
+/** Where the place does not answer a name is taken out for so much longer than it could have the lock, in milliseconds. */
 const TAKEN_OUT_MS = 30_000
 
-/** Those of one client who want the lock. */
-export interface Waiters {
-  /** Who of them is next to ask. */
-  readonly first: { readonly request: { readonly kind: HoldKind } } | undefined
+/** The lock in one client. */
+export interface LockHere {
+  /** Those who want it, and who of them is next to ask. */
+  readonly waiters: {
+    readonly first: { readonly request: { readonly kind: HoldKind } } | undefined
+  }
+  /** Those who have it, with the longest lease that was asked for of each, in milliseconds. */
+  readonly holds: { readonly all: readonly { readonly leaseMs: number }[] }
 }
 
 /** The verbs of both sides of one read-write lock, who hear of releases by the same messages. */
@@ -35,9 +39,15 @@ export class ReadWriteVerbs {
   readonly #early = new Set<string>()
   #onWake: (message?: string) => void = () => undefined
 
-  constructor(remote: RemoteReadWriteLock, waiters: Waiters) {
+  constructor(remote: RemoteReadWriteLock, { waiters, holds }: LockHere) {
     const isLast = (isShared: boolean) => () => waiters.first?.request.kind.isShared !== isShared
     const [noReader, noWriter] = [isLast(true), isLast(false)]
+    // Where its owner reads as well the name goes on with that, which may be renewed yet.
+    const abandonWriter = (owner: string, untilMs: number, leaseMs: number) => {
+      let longestMs = leaseMs
+      for (const hold of holds.all) longestMs = Math.max(longestMs, hold.leaseMs)
+      remote.abandon(owner, untilMs, longestMs + TAKEN_OUT_MS, noWriter)
+    }
     const verbsOf = (isLast: () => boolean): Omit<KindVerbs, 'acquire' | 'reenter'> => ({
       release: (ending, reply) => remote.release(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
@@ -58,6 +68,7 @@ export class ReadWriteVerbs {
     }
     this.writing = {
       ...verbsOf(noWriter),
+      abandon: abandonWriter,
       acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) =>
         remote.write(
           { ...attempt, beside, waits, isLast },
@@ -66,7 +77,7 @@ export class ReadWriteVerbs {
       reenter: (reentry, reply) => remote.rewrites(reentry, reply),
       // Where its owner reads as well the key goes on, and so would this.
       ranOut: (owner) => {
-        const takeOut = () => remote.abandon(owner, 0, TAKEN_OUT_MS, noWriter)
+        const takeOut = () => abandonWriter(owner, 0, 0)
         setTimeout(takeOut, AFTER_EXPIRY_MS).unref()
       },
     }
