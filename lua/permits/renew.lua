@@ -20,14 +20,17 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/permits.lua
 
 local function renew(keys, owner)
-  local taken, untilMs = takenBy(keys, owner)
+  -- One key of another type must not cost the others their lease: pcall, and it counts as lost.
+  local isRead, taken, untilMs = pcall(takenBy, keys, owner)
   local nowMs = nowInMs()
-  if taken < permitsOf(owner) or untilMs <= nowMs then
+  if not isRead or taken < permitsOf(owner) or untilMs <= nowMs then
     return -2
   end
   if leaseMs == '0' then
     return untilMs - nowMs
   end
+  -- First: a full server refuses ZADD, but not in a script that has written something already.
+  redis.call('ZREM', keys.timeouts, '')
   take(keys, owner, nowMs + leaseMs, true)
   keepCounter(keys.counter, counterMs, leaseMs)
   return math.max(untilMs - nowMs, tonumber(leaseMs))
@@ -35,8 +38,6 @@ end
 
 local left = {}
 for i = 1, #KEYS / 2 do
-  -- One key of another type must not cost the others their lease: it counts as lost.
-  local ok, leftMs = pcall(renew, { timeouts = KEYS[2 * i - 1], counter = KEYS[2 * i] }, ARGV[i + 2])
-  left[i] = ok and leftMs or -2
+  left[i] = renew({ timeouts = KEYS[2 * i - 1], counter = KEYS[2 * i] }, ARGV[i + 2])
 end
 return left

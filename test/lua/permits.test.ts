@@ -342,6 +342,32 @@ describe('to release', () => {
 })
 
 describe('to renew', () => {
+  test('goes on while the server is full, and permits are given back', async () => {
+    await set('set', 3)
+    await acquire('c:1:2')
+    await admin.config('SET', 'maxmemory', '1')
+    try {
+      expect(await renew(20_000, 'c:1:2')).toEqual([20_000])
+      expect((await renew(0, 'c:1:2')) as number[]).toEqual([expect.any(Number)])
+      expect((await release('c:1:2'))[0]).toBe('freed')
+    } finally {
+      await admin.config('SET', 'maxmemory', '0')
+    }
+    expect(Number(await admin.get(POOL))).toBe(3)
+  })
+
+  test('is refused, and no loss, by a server that takes no writes', async () => {
+    await set('set', 1)
+    await acquire('c:1:1')
+    await admin.config('SET', 'min-replicas-to-write', '1')
+    try {
+      await expect(renew(20_000, 'c:1:1')).rejects.toThrow('NOREPLICAS')
+    } finally {
+      await admin.config('SET', 'min-replicas-to-write', '0')
+    }
+    expect(await renew(20_000, 'c:1:1')).toEqual([20_000])
+  })
+
   test('makes the leases last longer, never shorter, and revives none', async () => {
     await set('set', 5)
     await acquire('c:1:2', { leaseMs: 5_000 })
