@@ -30,10 +30,15 @@ export interface PermitAttempt extends Attempt {
   readonly waits: boolean
   /** Whether nobody else of its client waits. */
   readonly isLast: boolean
-  /** For how long it has waited, in milliseconds. */
-  readonly waitedMs: number
+  /** When it began to wait, by `performance.now()`: until it is sent it waits on. */
+  readonly beganAt: number
   /** Since when it waits, as the place has told it; '' where it has not. */
   readonly since: string
+}
+
+/** For how long it has waited, in whole milliseconds. */
+export function waitedMsFrom(beganAt: number): number {
+  return Math.round(performance.now() - beganAt)
 }
 
 /** Where it is held: since when the client has its place among those who wait, if it does. */

@@ -201,14 +201,14 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const owner = `${CLIENTS[client]}:${1 + random.below(2)}:${permits}`
   const request = `r${random.below(3)}`
   const leaseMs = random.of([LEASE_MS, LONGER_MS])
-  const attempt: Omit<PermitAttempt, 'since'> = {
+  const waitedMs = random.of([0, 0, 10_000, 20_000])
+  const attempt: Omit<PermitAttempt, 'since' | 'beganAt'> = {
     owner,
     leaseMs,
     reserve: 0,
     callMs: CALL_MS,
     waits: random.below(3) > 0,
     isLast: random.below(3) > 0,
-    waitedMs: random.of([0, 0, 10_000, 20_000]),
   }
   const sinceAt = random.of([undefined, undefined, 0, 1, 2])
   const [isLast, flag] = [random.below(2) === 0, random.below(2) === 0]
@@ -221,7 +221,8 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
     isPermit ? stage.pool(client) : stage.semaphore(client)
   const acquire = (stage: Stage) => {
     const since = sinceAt === undefined ? '' : stage.sinceAt(sinceAt)
-    return ask((reply) => poolOf(stage).acquire({ ...attempt, since }, reply))
+    const beganAt = performance.now() - waitedMs
+    return ask((reply) => poolOf(stage).acquire({ ...attempt, beganAt, since }, reply))
   }
   const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
   const release = (stage: Stage) => ask((reply) => poolOf(stage).release(ending, isLast, reply))
@@ -304,7 +305,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   }
   const steps = random.below(12) === 0 ? rare : usual
   const chosen = random.of(Object.keys(steps))
-  const { waits, waitedMs } = attempt
+  const { waits } = attempt
   const more = { isPermit, owner, request, leaseMs, waits, last: attempt.isLast, waitedMs, sinceAt }
   const rest = { isLast, flag, count, ttlMs, what, how }
   return [`${chosen} ${JSON.stringify({ ...more, ...rest })}`, steps[chosen] as Step]

@@ -32,7 +32,7 @@ describe('who began to wait first', () => {
         await mine.release()
       }
       all.push(serve())
-      await pause(100)
+      await pause(25)
     }
     await permit.release()
     await within(5_000, Promise.all(all))
@@ -83,7 +83,7 @@ describe('who began to wait first', () => {
     const next = of(other).acquire()
     await waiting(server, 2)
     await listening(server, 2)
-    await pause(100)
+    await pause(25)
     abort.abort('enough')
     await expect(head).rejects.toBe('enough')
     await (await within(AT_ONCE_MS, next)).release()

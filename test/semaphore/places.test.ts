@@ -60,7 +60,7 @@ test('to leave is not said again for a client in which somebody waits by then', 
   const attempt = { leaseMs: 10_000, reserve: 0, callMs: 5_000, waits: true, isLast: true }
   const waits = (owner: string) =>
     promised<AcquireAnswer>((reply) =>
-      semaphore.acquire({ ...attempt, owner, waitedMs: 0, since: '' }, reply),
+      semaphore.acquire({ ...attempt, owner, beganAt: performance.now(), since: '' }, reply),
     )
   await waits('c:1:1')
   let nobodyWaits = true

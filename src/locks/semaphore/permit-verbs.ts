@@ -41,10 +41,10 @@ export class PermitVerbs {
     this.verbs = {
       acquire: ({ waits = false, isLast = true, ...attempt }, reply) => {
         const waiter = waits ? waiters.first : undefined
-        const waitedMs = Math.round(waiter?.waitedMs ?? 0)
+        const beganAt = performance.now() - (waiter?.waitedMs ?? 0)
         const since = waiter !== undefined && waiter === this.#waiter ? this.#since : ''
         const heard = this.#heard(reply, attempt.owner, waiter, isLast)
-        remote.acquire({ ...attempt, waits, isLast, waitedMs, since }, heard)
+        remote.acquire({ ...attempt, waits, isLast, beganAt, since }, heard)
       },
       // Each acquisition is for itself.
       reenter: (_, reply) => reply.answered({ kind: 'gone' }),

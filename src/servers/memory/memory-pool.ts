@@ -1,6 +1,6 @@
 import type { WaitingForPermits } from '../answers.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import { isMeant, type PermitAttempt } from '../permit-pool.ts'
+import { isMeant, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { refuseLocks } from './kind-of-lock.ts'
@@ -40,9 +40,9 @@ export class MemoryPool {
   }
 
   /** Since when who asks has waited, in µs: as it was told before, or so long before now. */
-  sinceUs({ since, waitedMs }: PermitAttempt, now: number): number {
+  sinceUs({ since, beganAt }: PermitAttempt, now: number): number {
     if (since !== '') return Number(since)
-    return this.connection.server.tokenFloor(now) - waitedMs * 1_000
+    return this.connection.server.tokenFloor(now) - waitedMsFrom(beganAt) * 1_000
   }
 
   /**

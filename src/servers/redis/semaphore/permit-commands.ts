@@ -2,7 +2,7 @@ import type { LeaseToRenew, Released } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import type { Ending } from '../../lock-server.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
-import type { PermitAnswer, PermitAttempt } from '../../permit-pool.ts'
+import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import type { PermitChange, PermitFacts, PermitServer, RemotePermits } from '../../permit-server.ts'
 import type { Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
@@ -64,18 +64,19 @@ class RedisPermits implements RemotePermits {
   }
 
   acquire(
-    { owner, leaseMs, waits, isLast, waitedMs, since, callMs }: PermitAttempt,
+    { owner, leaseMs, waits, isLast, beganAt, since, callMs }: PermitAttempt,
     reply: Reply<PermitAnswer>,
   ): void {
     const keys = this.#keys
     const { tickets } = keys
     const client = waits ? this.#clientId : ''
-    const asked = { owner, leaseMs, tickets, client, last: isLast, waitedMs, since }
+    const asked = { owner, leaseMs, tickets, client, last: isLast, since }
     this.#server.runner.run(
       {
         script: scripts.acquire,
         keys: keys.five,
-        args: (terms) => scripts.acquireArgs(asked, terms, keys),
+        args: (terms) =>
+          scripts.acquireArgs({ ...asked, waitedMs: waitedMsFrom(beganAt) }, terms, keys),
         read: permitAnswer,
         callMs,
       },

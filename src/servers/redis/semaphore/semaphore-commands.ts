@@ -1,7 +1,7 @@
 import type { AcquireAnswer, Released, SemaphoreFacts } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
-import type { PermitAttempt } from '../../permit-pool.ts'
+import { type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import { promised, type Reply } from '../../reply.ts'
 import type { Ending } from '../../requests.ts'
 import {
@@ -85,16 +85,16 @@ class RedisSemaphore implements RemoteSemaphore {
   }
 
   acquire(
-    { owner, waits, isLast, since, waitedMs, callMs }: PermitAttempt,
+    { owner, waits, isLast, since, beganAt, callMs }: PermitAttempt,
     reply: Reply<AcquireAnswer>,
   ): void {
     const { clientId, keptMs } = this.#host
     const { tickets } = this.#keys
     const client = waits ? clientId : ''
-    const given = { owner, client, last: isLast, waitingMs: WAITING_MS, since, waitedMs, tickets }
+    const given = { owner, client, last: isLast, waitingMs: WAITING_MS, since, keptMs, tickets }
     const asked: Named<AcquireAnswer> = {
       script: scripts.acquire,
-      args: (terms) => scripts.acquireArgs({ ...given, keptMs }, terms),
+      args: (terms) => scripts.acquireArgs({ ...given, waitedMs: waitedMsFrom(beganAt) }, terms),
       read: takingOf,
       callMs,
     }
