@@ -132,13 +132,13 @@ describeLocks(
     })
 
     test('comes from a counter that stays as long as it is said to, and as the lock', async () => {
-      const client = stage.world.newClient({ counterTtlMs: 1_000, leaseMs: 600 })
+      const client = stage.world.newClient({ counterTtlMs: 2_000, leaseMs: 1_800 })
       const lock = stage.getLock(client, 'it')
       const { admin } = stage.world.server
       const lease = await lock.lock()
-      expect(await admin.pttl(counter('it'))).toBeLessThanOrEqual(1_000 + 500)
+      expect(await admin.pttl(counter('it'))).toBeLessThanOrEqual(2_000 + 500)
       // Renewed for longer than it would live by itself.
-      await new Promise((resolve) => setTimeout(resolve, 2_000))
+      await new Promise((resolve) => setTimeout(resolve, 3_500))
       expect((await lock.inspect()).token).toBe(lease.token)
       await lease.release()
       await eventually(async () => (await admin.exists(counter('it'))) === 0, { timeoutMs: 5_000 })
