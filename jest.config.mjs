@@ -19,7 +19,11 @@ export default {
   testEnvironment: support('environment.ts') ?? 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // jest.programs.config.mjs has these.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/repo/(bench/|demo.)'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '<rootDir>/test/package/',
+    '<rootDir>/test/repo/(bench/|demo.|docs/examples.)',
+  ],
   testTimeout: 30_000,
   maxWorkers: 6, // Tests wait more than they work.
   // Tools are modules of Node.js; a test that imports what they are made of has them compiled.
