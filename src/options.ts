@@ -157,6 +157,8 @@ export interface Acquisition {
 const UNTIL_HELD: Acquisition = { leaseMs: undefined, waitMs: Infinity, signal: undefined }
 const ONCE: Acquisition = { leaseMs: undefined, waitMs: 0, signal: undefined }
 
+const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).'
+
 /**
  * @param options what the user gave
  * @param known the options that the form takes
@@ -176,7 +178,7 @@ function resolveAcquisition(
   assertSignal(given.signal)
   return {
     leaseMs: given.leaseMs === undefined ? undefined : leaseMs(given.leaseMs, '`leaseMs`'),
-    waitMs: given.waitMs === undefined ? otherwise.waitMs : wholeWaitMs(given.waitMs),
+    waitMs: given.waitMs === undefined ? otherwise.waitMs : wholeWaitMs(given.waitMs, TRY_ONCE),
     signal: given.signal,
   }
 }
@@ -220,24 +222,19 @@ export function awaitArguments(options: unknown): AwaitOptions {
   assertKnown(Object.keys(options), ['waitMs', 'signal'])
   const { waitMs, signal } = options as AwaitOptions
   assertSignal(signal)
-  if (waitMs === 0) {
-    throw new InvalidArgumentError(`${NO_WAIT} To ask once without waiting there is count().`)
-  }
-  if (waitMs !== undefined) wholeMs(waitMs, '`waitMs`')
+  if (waitMs !== undefined) wholeWaitMs(waitMs, 'To ask once without waiting there is count().')
   return options
 }
 
-/** What is wrong with it, wherever somebody does not want to wait. */
-export const NO_WAIT = '`waitMs` must be a positive whole number of milliseconds; got 0.'
+/** @param instead what to do where nobody is to wait */
+export function wholeWaitMs(value: unknown, instead: string): number {
+  if (value !== 0) return wholeMs(value, '`waitMs`')
+  throw new InvalidArgumentError(
+    `\`waitMs\` must be a positive whole number of milliseconds; got 0. ${instead}`,
+  )
+}
 
 function assertSignal(signal: unknown): void {
   if (signal === undefined || signal instanceof AbortSignal) return
   throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
-}
-
-function wholeWaitMs(value: unknown): number {
-  if (value !== 0) return wholeMs(value, '`waitMs`')
-  throw new InvalidArgumentError(
-    `${NO_WAIT} To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).`,
-  )
 }

@@ -15,7 +15,7 @@ export interface KindVerbs
 export type Renewal = Pick<LockServer, 'renew' | 'groups'>
 
 /** The lock that they are about, and the verbs that the place has for every lock. */
-interface LockThere {
+export interface LockThere {
   /** As it was given to `getLock`. */
   readonly name: string
   readonly rawName: string

@@ -1,4 +1,5 @@
 import { RacingWaiter } from '../../local/acquire.ts'
+import type { LockThere } from '../../local/kind-verbs.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import {
@@ -7,7 +8,7 @@ import {
   WRITE_SUFFIX,
 } from '../../servers/read-write-server.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
-import { type LockHere, ReadWriteVerbs } from './read-write-verbs.ts'
+import { ReadWriteVerbs } from './read-write-verbs.ts'
 
 /** The kinds that make a read-write lock: many read, or one writes. */
 export class ReadWriteKinds {
@@ -20,7 +21,7 @@ export class ReadWriteKinds {
   constructor(server: ReadWriteServer) {
     this.server = server
     const all = new WeakMap<object, ReadWriteVerbs>()
-    const verbsOf = (lock: LockHere & { readonly rawName: string }) => {
+    const verbsOf = (lock: LockThere) => {
       const verbs = all.get(lock) ?? new ReadWriteVerbs(server.lock(lock.rawName), lock)
       all.set(lock, verbs)
       return verbs

@@ -1,5 +1,4 @@
-import type { HoldKind } from '../../lease/hold-kind.ts'
-import type { KindVerbs } from '../../local/kind-verbs.ts'
+import type { KindVerbs, LockThere } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
 import {
   type HeldSince,
@@ -17,16 +16,6 @@ const AFTER_EXPIRY_MS = 1_000
 /** Where the place does not answer a name is taken out for so much longer than it could have the lock, in milliseconds. */
 const TAKEN_OUT_MS = 30_000
 
-/** The lock in one client. */
-export interface LockHere {
-  /** Those who want it, and who of them is next to ask. */
-  readonly waiters: {
-    readonly first: { readonly request: { readonly kind: HoldKind } } | undefined
-  }
-  /** Those who have it, with the longest lease that was asked for of each, in milliseconds. */
-  readonly holds: { readonly all: readonly { readonly leaseMs: number }[] }
-}
-
 /** The verbs of both sides of one read-write lock, who hear of releases by the same messages. */
 export class ReadWriteVerbs {
   readonly reading: KindVerbs
@@ -39,7 +28,10 @@ export class ReadWriteVerbs {
   readonly #early = new Set<string>()
   #onWake: (message?: string) => void = () => undefined
 
-  constructor(remote: RemoteReadWriteLock, { waiters, holds }: LockHere) {
+  constructor(
+    remote: RemoteReadWriteLock,
+    { waiters, holds }: Pick<LockThere, 'waiters' | 'holds'>,
+  ) {
     const isLast = (isShared: boolean) => () => waiters.first?.request.kind.isShared !== isShared
     const [noReader, noWriter] = [isLast(true), isLast(false)]
     // Where its owner reads as well the name goes on with that, which may be renewed yet.

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import { assertNoMore } from '../../input.ts'
-import { type Acquisition, NO_WAIT, tryUsingOptions, usingOptions } from '../../options.ts'
+import { type Acquisition, tryUsingOptions, usingOptions, wholeWaitMs } from '../../options.ts'
 
 export interface PermitOptions {
   /**
@@ -69,8 +69,8 @@ function resolve(
     )
   }
   const { permits = 1, ...rest } = options as TryPermitOptions
-  if (rest.waitMs === 0) {
-    throw new InvalidArgumentError(`${NO_WAIT} To ask once without waiting, leave it out.`)
+  if (rest.waitMs !== undefined) {
+    wholeWaitMs(rest.waitMs, 'To ask once without waiting, leave it out.')
   }
   return { permits: numberOf(permits, 1, MOST_AT_ONCE), meant: meaning(rest) }
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import { assertKnown, assertNoMore, wholeMs } from '../../input.ts'
-import { NO_WAIT } from '../../options.ts'
+import { wholeWaitMs } from '../../options.ts'
 
 /** Redisson reads the number of permits as an `int` of Java. */
 const MOST_PERMITS = 2_147_483_647
@@ -97,7 +97,8 @@ function wantedBy(what: string, options: unknown, known: readonly string[]): Per
   }
   return {
     permits: permitsGiven(permits, what),
-    waitMs: waitMs === undefined ? 0 : wholeWaitMs(waitMs),
+    waitMs:
+      waitMs === undefined ? 0 : wholeWaitMs(waitMs, 'To try once without waiting, leave it out.'),
     signal,
   }
 }
@@ -123,9 +124,4 @@ function anyOf(names: readonly string[]): string {
   const quoted = names.map((name) => `\`${name}\``)
   const last = quoted.pop() ?? ''
   return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`
-}
-
-function wholeWaitMs(value: unknown): number {
-  if (value !== 0) return wholeMs(value, '`waitMs`')
-  throw new InvalidArgumentError(`${NO_WAIT} To try once without waiting, leave it out.`)
 }
