@@ -85,7 +85,7 @@ export class RedisServer implements LockServer {
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]> {
-    return renew(this, leases, this.groups(leases), renewing(leaseMs), callMs)
+    return renew(this, leases, renewing(leaseMs), callMs)
   }
 
   groups(locks: readonly { readonly key: string }[]): number[][] {

@@ -14,14 +14,15 @@ export interface Renewing {
   read(reply: unknown): (number | undefined)[]
 }
 
-/**
- * @param groups the indices of the leases that one request can carry together
- * @returns for each what is left of it, or the failure of the request that it was part of
- */
+interface RenewingServer extends ScriptServer {
+  /** @returns the indices of those that one request can carry together */
+  groups(locks: readonly { readonly key: string }[]): number[][]
+}
+
+/** @returns for each what is left of it, or the failure of the request that it was part of */
 export async function renew(
-  { runner }: ScriptServer,
+  server: RenewingServer,
   leases: readonly LeaseToRenew[],
-  groups: readonly number[][],
   { script, keysOf, args, read }: Renewing,
   callMs: number,
 ): Promise<(number | CallFailure)[]> {
@@ -39,11 +40,11 @@ export async function renew(
       },
       callMs,
     }
-    const answers = await runner.ask(asked).catch((failure: CallFailure) => failure)
+    const answers = await server.runner.ask(asked).catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
       left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
     }
   }
-  await Promise.all(groups.map(renewGroup))
+  await Promise.all(server.groups(leases).map(renewGroup))
   return left
 }

@@ -1,14 +1,11 @@
 import {
   type AcquireAnswer,
-  type LeaseToRenew,
   MOST_LISTED,
   type ReadWriteFacts,
   type ReenterAnswer,
   type Released,
 } from '../../answers.ts'
-import type { CallFailure } from '../../call-failure.ts'
 import type { Ending, Reentry } from '../../lock-server.ts'
-import type { PendingReleases } from '../../pending-releases.ts'
 import type {
   HeldSince,
   ReadWriteServer,
@@ -18,9 +15,9 @@ import type {
 import { promised, type Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
 import { countsForMs } from '../../waiting-time.ts'
-import { type LockKeys, readWriteKeys } from '../calls/keys.ts'
-import { type Renewing, renew } from '../calls/renew.ts'
-import type { ScriptServer } from '../calls/script-runner.ts'
+import { readWriteKeys } from '../calls/keys.ts'
+import { KindServer, type Server } from '../calls/kind-server.ts'
+import type { Renewing } from '../calls/renew.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import {
   readingOf,
@@ -30,39 +27,31 @@ import {
   writingOf,
 } from './read-write-replies.ts'
 
-/** What read-write locks need of their server. */
-interface Server extends ScriptServer {
-  pendingReleases(rawName: string): PendingReleases
-  groups(locks: readonly { readonly key: string }[]): number[][]
-  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
-}
-
 type Keys = ReturnType<typeof readWriteKeys>
 
 /** The read-write locks on one server, or in a cluster, as one client waits for them. */
-export class RedisReadWriteServer implements ReadWriteServer {
-  readonly #server: Server
-  readonly #clientId: string
-
-  constructor(server: Server, clientId: string) {
-    this.#server = server
-    this.#clientId = clientId
-  }
-
+export class RedisReadWriteServer extends KindServer implements ReadWriteServer {
   lock(rawName: string): RemoteReadWriteLock {
-    return new RedisReadWriteLock(this.#server, this.#clientId, rawName)
+    return new RedisReadWriteLock(this.server, this.clientId, rawName)
   }
 
-  groups(locks: readonly { readonly key: string }[]): number[][] {
-    return this.#server.groups(locks)
-  }
-
-  renew(
-    leases: readonly LeaseToRenew[],
-    leaseMs: number,
-    callMs: number,
-  ): Promise<(number | CallFailure)[]> {
-    return renew(this.#server, leases, this.groups(leases), renewing(leaseMs), callMs)
+  protected renewing(leaseMs: number): Renewing {
+    return {
+      script: scripts.renew,
+      keysOf: (rawName) => readWriteKeys(rawName).both,
+      args: (group, terms) =>
+        scripts.renewArgs(
+          {
+            leaseMs,
+            holds: group.map(({ key, wireOwner }) => ({
+              owner: wireOwner,
+              prefix: readWriteKeys(key).prefix,
+            })),
+          },
+          terms,
+        ),
+      read: scripts.readRenew,
+    }
   }
 }
 
@@ -190,24 +179,5 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
 
   listen(onWake: (message?: string) => void): Subscription {
     return this.#server.listen(this.#keys, onWake)
-  }
-}
-
-function renewing(leaseMs: number): Renewing {
-  return {
-    script: scripts.renew,
-    keysOf: (rawName) => readWriteKeys(rawName).both,
-    args: (group, terms) =>
-      scripts.renewArgs(
-        {
-          leaseMs,
-          holds: group.map(({ key, wireOwner }) => ({
-            owner: wireOwner,
-            prefix: readWriteKeys(key).prefix,
-          })),
-        },
-        terms,
-      ),
-    read: scripts.readRenew,
   }
 }

@@ -1,52 +1,33 @@
-import type { LeaseToRenew, Released } from '../../answers.ts'
-import type { CallFailure } from '../../call-failure.ts'
+import type { Released } from '../../answers.ts'
 import type { Ending } from '../../lock-server.ts'
-import type { PendingReleases } from '../../pending-releases.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import type { PermitChange, PermitFacts, PermitServer, RemotePermits } from '../../permit-server.ts'
 import type { Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
-import { type LockKeys, permitKeys, requestKey } from '../calls/keys.ts'
-import { type Renewing, renew } from '../calls/renew.ts'
-import type { ScriptServer } from '../calls/script-runner.ts'
+import { permitKeys, requestKey } from '../calls/keys.ts'
+import { KindServer, type Server } from '../calls/kind-server.ts'
+import type { Renewing } from '../calls/renew.ts'
 import * as scripts from '../scripts/permits.generated.ts'
 import { listenToBoth } from './listen-to-both.ts'
 import { permitAnswer, permitFacts } from './permit-replies.ts'
-
-/** What permits need of their server. */
-interface Server extends ScriptServer {
-  pendingReleases(rawName: string): PendingReleases
-  groups(locks: readonly { readonly key: string }[]): number[][]
-  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
-}
 
 /** To leave the queue is worth no longer a call, in milliseconds: a place ends by itself. */
 const LEAVE_MS = 1_000
 
 /** The semaphores on one server, or in a cluster, whose permits have leases, as one client waits for them. */
-export class RedisPermitServer implements PermitServer {
-  readonly #server: Server
-  readonly #clientId: string
-
-  constructor(server: Server, clientId: string) {
-    this.#server = server
-    this.#clientId = clientId
-  }
-
+export class RedisPermitServer extends KindServer implements PermitServer {
   pool(rawName: string): RemotePermits {
-    return new RedisPermits(this.#server, this.#clientId, rawName)
+    return new RedisPermits(this.server, this.clientId, rawName)
   }
 
-  groups(locks: readonly { readonly key: string }[]): number[][] {
-    return this.#server.groups(locks)
-  }
-
-  renew(
-    leases: readonly LeaseToRenew[],
-    leaseMs: number,
-    callMs: number,
-  ): Promise<(number | CallFailure)[]> {
-    return renew(this.#server, leases, this.groups(leases), renewing(leaseMs), callMs)
+  protected renewing(leaseMs: number): Renewing {
+    return {
+      script: scripts.renew,
+      keysOf: (rawName) => permitKeys(rawName).both,
+      args: (group, terms) =>
+        scripts.renewArgs({ leaseMs, owners: group.map(({ wireOwner }) => wireOwner) }, terms),
+      read: scripts.readRenew,
+    }
   }
 }
 
@@ -143,14 +124,4 @@ class RedisPermits implements RemotePermits {
 function releasedOf(reply: unknown): Released {
   const { kind } = scripts.readRelease(reply)
   return kind === 'freed' ? { kind, listeners: 0 } : { kind }
-}
-
-function renewing(leaseMs: number): Renewing {
-  return {
-    script: scripts.renew,
-    keysOf: (rawName) => permitKeys(rawName).both,
-    args: (group, terms) =>
-      scripts.renewArgs({ leaseMs, owners: group.map(({ wireOwner }) => wireOwner) }, terms),
-    read: scripts.readRenew,
-  }
 }

@@ -1,0 +1,39 @@
+import type { LeaseToRenew } from '../../answers.ts'
+import type { CallFailure } from '../../call-failure.ts'
+import type { PendingReleases } from '../../pending-releases.ts'
+import type { Subscription } from '../../subscription.ts'
+import type { LockKeys } from './keys.ts'
+import { type Renewing, renew } from './renew.ts'
+import type { ScriptServer } from './script-runner.ts'
+
+/** What a kind of lock needs of its server. */
+export interface Server extends ScriptServer {
+  pendingReleases(rawName: string): PendingReleases
+  groups(locks: readonly { readonly key: string }[]): number[][]
+  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
+}
+
+/** The locks of one kind on one server, or in a cluster, whose leases are renewed by a script of the kind. */
+export abstract class KindServer {
+  protected readonly server: Server
+  protected readonly clientId: string
+
+  constructor(server: Server, clientId: string) {
+    this.server = server
+    this.clientId = clientId
+  }
+
+  protected abstract renewing(leaseMs: number): Renewing
+
+  groups(locks: readonly { readonly key: string }[]): number[][] {
+    return this.server.groups(locks)
+  }
+
+  renew(
+    leases: readonly LeaseToRenew[],
+    leaseMs: number,
+    callMs: number,
+  ): Promise<(number | CallFailure)[]> {
+    return renew(this.server, leases, this.renewing(leaseMs), callMs)
+  }
+}
