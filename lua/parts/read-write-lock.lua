@@ -116,6 +116,28 @@ end
 -- Nobody counts for longer than this. It is further ahead where the clock was set back: of the dead too.
 local MOST_AHEAD_MS = 10000
 
+-- Until when that counts of a client; nothing where it does not count any more.
+local function markOf(keys, client, nowMs)
+  local untilMs = redis.call('HGET', keys.alive, client)
+  if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
+    return untilMs
+  end
+end
+
+-- Those of the first so many who still wait, and since when.
+local function listWaiting(keys, queue, most)
+  local nowMs = serverTimeUs() / 1000
+  local found = most > 0 and redis.call('ZRANGE', queue, 0, most - 1, 'WITHSCORES') or {}
+  local waiting = {}
+  for i = 1, #found, 2 do
+    if markOf(keys, found[i], nowMs) then
+      waiting[#waiting + 1] = found[i]
+      waiting[#waiting + 1] = found[i + 1]
+    end
+  end
+  return waiting
+end
+
 -- Who of them has waited for the longest and still does; since when, and for how much longer that counts.
 local function firstOf(keys, queue)
   local nowMs = serverTimeUs() / 1000
@@ -125,8 +147,8 @@ local function firstOf(keys, queue)
     if not client then
       return nil
     end
-    local untilMs = redis.call('HGET', keys.alive, client)
-    if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
+    local untilMs = markOf(keys, client, nowMs)
+    if untilMs then
       return client, found[2], math.ceil(untilMs - nowMs)
     end
     redis.call('ZREM', queue, client)

@@ -5,6 +5,7 @@
   KEYS[2]  counter  string: the last fencing token issued for this lock
   KEYS[3]  readers  zset: client -> since when somebody of it waits to read
   KEYS[4]  writers  zset: client -> since when somebody of it waits to write
+  KEYS[5]  alive    hash: client -> until when that counts
   ARGV[1]  prefix   what the names of the timeout keys of this lock begin with
   ARGV[2]  most     number: how many of those who wait are wanted
 
@@ -14,7 +15,10 @@
                              holds are owners and hold counts; leftMs is of each owner what is left of its
                              lease; readers and writers are clients and since when they wait
 ]]
-local keys = { lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], prefix = ARGV[1] }
+local keys = {
+  lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],
+  prefix = ARGV[1],
+}
 local most = tonumber(ARGV[2])
 
 -- include: parts/server-time.lua
@@ -45,6 +49,6 @@ if mode == '' and #fields > 0 then
   return redis.error_reply(OTHER_LOCK)
 end
 local token = redis.call('GET', keys.counter) or ''
-local readers = redis.call('ZRANGE', keys.readers, 0, most - 1, 'WITHSCORES')
-local writers = redis.call('ZRANGE', keys.writers, 0, most - 1, 'WITHSCORES')
+local readers = listWaiting(keys, keys.readers, most)
+local writers = listWaiting(keys, keys.writers, most)
 return { mode, ttlMs, token, serverTimeText(), holds, leftMs, readers, writers }

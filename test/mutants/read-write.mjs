@@ -50,6 +50,15 @@ export const readWrite = [
     name: 'keeps nobody out when it is gone: it has left, or died',
   },
   {
+    id: 'the-dead-are-told-to-wait',
+    mistake: 'Who died while it waited is listed among those who wait.',
+    file: 'lua/parts/read-write-lock.lua',
+    search: 'if markOf(keys, found[i], nowMs) then',
+    replace: 'if true then',
+    test: 'test/read-write/turns.test.ts',
+    name: 'whose process has died is not told to wait',
+  },
+  {
     id: 'no-phase-for-readers',
     mistake: 'The next writer is let in before those who waited to read while somebody wrote.',
     file: 'lua/parts/read-write-lock.lua',

@@ -48,6 +48,23 @@ describe('a message that overtakes the answer to who it is for', () => {
   })
 })
 
+test('whose process has died is not told to wait', async () => {
+  const holding = await newLock().writeLock().lock()
+  const behind = [newLock().readLock().lock(), newLock().writeLock().lock()]
+  await waiting(1, 1)
+  // Of both sides one whose last request is too long ago.
+  const { admin } = rig.server
+  await admin.zadd('holdfast_readers:{it}', '4', 'dead reader')
+  await admin.zadd('holdfast_writers:{it}', '4', 'dead writer')
+  await admin.hset('holdfast_alive:{it}', 'dead reader', Date.now() - 1_000, 'dead writer', 1)
+  const { waitingToRead, waitingToWrite } = await newLock().inspect()
+  const listed = [...waitingToRead, ...waitingToWrite].map(({ client }) => client)
+  expect(listed).toHaveLength(2)
+  expect(listed.join()).not.toContain('dead')
+  await holding.release()
+  for (const lease of behind) await (await lease).release()
+})
+
 test('who sleeps behind one of its client that leaves is the next to ask', async () => {
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })

@@ -335,10 +335,10 @@ describe('the page about keys', () => {
       electionChannelOf('app:order:1001'),
     ])
     expect(namesBelow('And two of')).toEqual([javaQueue, javaTimeouts])
-    const { four, six, channel: ofBothSides, prefix } = readWriteKeys('app:order:1001')
+    const { five, six, channel: ofBothSides, prefix } = readWriteKeys('app:order:1001')
     const timeout = `${prefix}:<clientId>:<owner>:rwlock_timeout:1`
     expect(six.slice(0, 2)).toEqual([lock, counter])
-    expect(six.slice(0, 4)).toEqual(four)
+    expect(six.slice(0, 5)).toEqual(five)
     expect(namesBelow('A [read-write lock]')).toEqual([timeout, ...six.slice(2), ofBothSides])
     const { both, channel: ofLatch, request } = latchKeys('app:order:1001', false)
     expect(namesBelow('A [count-down latch]')).toEqual([

@@ -44,16 +44,11 @@ export function queueKeys(rawName: string): QueueKeys {
 export function readWriteKeys(rawName: string) {
   const { lock, counter } = lockKeys(rawName)
   const queues = [derived('holdfast_readers', rawName), derived('holdfast_writers', rawName)]
+  const five = [lock, counter, ...queues, derived('holdfast_alive', rawName)]
   return {
     both: [lock, counter],
-    four: [lock, counter, ...queues],
-    six: [
-      lock,
-      counter,
-      ...queues,
-      derived('holdfast_alive', rawName),
-      derived('holdfast_phase', rawName),
-    ],
+    five,
+    six: [...five, derived('holdfast_phase', rawName)],
     channel: derived('redisson_rwlock', rawName),
     /** What the names of its timeout keys begin with. */
     prefix: rawName.includes('{') ? rawName : `{${rawName}}`,

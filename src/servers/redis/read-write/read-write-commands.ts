@@ -167,10 +167,10 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   }
 
   inspect(callMs: number): Promise<ReadWriteFacts> {
-    const { prefix, four } = this.#keys
+    const { prefix, five } = this.#keys
     return this.#server.runner.ask({
       script: scripts.inspect,
-      keys: four,
+      keys: five,
       args: () => scripts.inspectArgs({ prefix, most: MOST_LISTED }),
       read: readWriteFacts,
       callMs,
