@@ -31,6 +31,7 @@ export default {
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},
   // The Node.js and Redis binaries that the tests fetch are packages too, but none of ours.
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
+  testSequencer: '<rootDir>/scripts/lib/test-order.mjs',
   reporters: ['default', '<rootDir>/scripts/lib/total-reporter.mjs'],
   ...(globalSetup && { globalSetup }),
   ...(globalTeardown && { globalTeardown }),
