@@ -3,9 +3,7 @@ import { InvalidArgumentError, show } from './errors.ts'
 import { assertKnown, leaseMs, wholeMs } from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { HoldfastOptions, WatchdogThreadOptions } from './options.ts'
-
-/** Where one server is. */
-type Source = NonNullable<HoldfastOptions['redis']>
+import { assertSource, type Source } from './redis-source.ts'
 
 /** All of a client's options, each with a value. */
 export interface Settings {
@@ -100,11 +98,8 @@ function counterTtlMs(keepCounters: boolean, ttlMs: number | undefined): number 
 
 function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
   if (masters === undefined) {
-    if (isPlaceOfRedis(redis)) return [redis]
-    throw new InvalidArgumentError(
-      'new Holdfast(options): `redis` must be a redis:// URL, ioredis options, or an ' +
-        `ioredis client; got ${show(redis)}.`,
-    )
+    assertSource(redis, 'new Holdfast(options): `redis`')
+    return [redis]
   }
   if (redis !== undefined) {
     throw new InvalidArgumentError('Give either `redis` or `masters`; got both.')
@@ -112,15 +107,13 @@ function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
   if (!Array.isArray(masters) || masters.length === 0) {
     throw new InvalidArgumentError(`\`masters\` must be a list of servers; got ${show(masters)}.`)
   }
-  for (const master of masters as unknown[]) {
-    const isCluster = typeof master === 'object' && master !== null && 'isCluster' in master
-    if (isPlaceOfRedis(master) && !(isCluster && master.isCluster)) continue
+  return (masters as unknown[]).map((master) => {
+    assertSource(master, 'Each of `masters`')
+    if (typeof master === 'string' || !('isCluster' in master && master.isCluster)) return master
     throw new InvalidArgumentError(
-      'Each of `masters` must be a redis:// URL, ioredis options, or an ioredis client of one ' +
-        `server; got ${show(master)}.`,
+      `Each of \`masters\` must be one server; got ${show(master)}, a client of a cluster.`,
     )
-  }
-  return [...(masters as Source[])]
+  })
 }
 
 function longestLeaseMs(options: HoldfastOptions, ownLeaseMs: number): number {
@@ -129,13 +122,6 @@ function longestLeaseMs(options: HoldfastOptions, ownLeaseMs: number): number {
   throw new InvalidArgumentError(
     `\`longestLeaseMs\` must not be below \`leaseMs\`, which is ${ownLeaseMs}; got ${longest}.`,
   )
-}
-
-function isPlaceOfRedis(redis: unknown): redis is Source {
-  if (typeof redis === 'object') return redis !== null && !Array.isArray(redis)
-  if (typeof redis !== 'string' || redis === '' || /\s/.test(redis)) return false
-  if (redis.includes('://')) return /^rediss?:/.test(redis) && URL.canParse(redis)
-  return redis.startsWith('/') || URL.canParse(`redis://${redis}`)
 }
 
 function silenceLimitMs(thread: unknown): number | undefined {

@@ -7,7 +7,7 @@ const longestChain = 18
 const mostFloors = 7
 
 /** The leaves, which every room may import. Among themselves they may too. */
-const leaves = ['errors', 'options', 'events', 'input', 'settings']
+const leaves = ['errors', 'options', 'events', 'input', 'redis-source', 'settings']
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
 const places = [
@@ -92,6 +92,7 @@ const mayImport: Record<string, string[]> = {
   options: ['type ioredis', 'type owner'],
   events: [],
   input: [],
+  'redis-source': ['type ioredis'],
   settings: ['kit'],
 }
 
