@@ -1,9 +1,10 @@
 import { releasedError } from '../errors.ts'
 import type { LinkedList } from '../kit/linked-list.ts'
+import { Printed } from '../kit/printed.ts'
 import type { Kept } from '../owner/holder.ts'
 
 /** One acquisition, of one lock or of several: what their leases have in common. */
-export abstract class BaseLease implements AsyncDisposable {
+export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** The name of the lock, as it was given to `getLock`; of several, that of the `MultiLock`. */
   abstract readonly name: string
   /** @internal */
@@ -11,16 +12,19 @@ export abstract class BaseLease implements AsyncDisposable {
   /** @internal */
   readonly askedAt: number
   #released: Promise<boolean> | undefined
-  // Not to be seen by who prints a lease, or makes JSON of it.
   #list: LinkedList<Kept> | undefined
   #before: Kept | undefined
   #after: Kept | undefined
 
   /** @internal */
   constructor(scoped: boolean, askedAt: number) {
+    super()
     this.scoped = scoped
     this.askedAt = askedAt
   }
+
+  /** The greatest of the fencing tokens of its locks. */
+  abstract readonly token: number
 
   /** Whether this acquisition, of each of its locks, may still be relied upon at this moment. */
   get valid(): boolean {
@@ -48,6 +52,12 @@ export abstract class BaseLease implements AsyncDisposable {
 
   /** For `await using`: the same as {@link release}, but rejects for what was lost before. */
   abstract [Symbol.asyncDispose](): Promise<void>
+
+  /** As logs and JSON have it. */
+  toJSON(): Record<string, unknown> {
+    const remainingMs = Math.ceil(this.remaining())
+    return { name: this.name, token: this.token, valid: remainingMs > 0, remainingMs }
+  }
 
   #release(): Promise<boolean> {
     this.#list?.remove(this)

@@ -1,4 +1,5 @@
 import { assertFunction } from '../../input.ts'
+import { Printed } from '../../kit/printed.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import {
@@ -19,7 +20,7 @@ import { endedByUnlock } from './unlock-errors.ts'
  * What a lock has in common with several locks as one: the forms in which it is acquired and
  * released. Of several, "the lock" here is all of them: they are acquired and held together.
  */
-export abstract class BaseLock<L extends BaseLease> {
+export abstract class BaseLock<L extends BaseLease> extends Printed {
   /** The name of the lock, as it was given to `getLock`; of several, their names with ` + ` between them. */
   readonly name: string
   /** @internal */
@@ -29,9 +30,15 @@ export abstract class BaseLock<L extends BaseLease> {
 
   /** @internal */
   constructor(name: string, registry: LocalLocks, currentOwner: CurrentOwner<L>) {
+    super()
     this.name = name
     this.registry = registry
     this.currentOwner = currentOwner
+  }
+
+  /** As logs and JSON have it. */
+  toJSON(): Record<string, unknown> {
+    return { name: this.name }
   }
 
   /**

@@ -57,6 +57,10 @@ export class HoldfastLock extends BaseLock<Lease> {
     return this
   }
 
+  override toJSON(): Record<string, unknown> {
+    return { name: this.name, key: this.rawName }
+  }
+
   /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
   async isLocked(): Promise<boolean> {
     return (await this.peek()).holder !== null

@@ -26,6 +26,10 @@ export class Permit extends LocalLease {
     return this.#ids
   }
 
+  override toJSON(): Record<string, unknown> {
+    return { ...super.toJSON(), permits: this.permits }
+  }
+
   /** @internal */
   protected override releasedBefore(): Error {
     return releasedError(this.name, OF_SEMAPHORE)
