@@ -3,6 +3,7 @@ import { CallFailure } from '../../call-failure.ts'
 import type { Subscription } from '../../subscription.ts'
 import { Connection } from './connection.ts'
 import type { Client, ConnectionSettings } from './open-client.ts'
+import type { Probe } from './probe.ts'
 
 interface Channel {
   readonly name: string
@@ -62,15 +63,19 @@ export class Subscriptions {
   #closed = false
   #pings: NodeJS.Timeout | undefined
 
-  constructor(settings: ConnectionSettings, onError: (error: Error) => void) {
+  constructor(settings: ConnectionSettings, probe: Probe, onError: (error: Error) => void) {
     this.#timeoutMs = settings.silenceMs
-    this.#connection = new Connection(settings, {
+    const events = {
       up: () => {
         if (!this.#follows()) this.#subscribe([...this.#channels.keys()])
       },
+      elsewhere: () => {
+        for (const name of [...this.#channels.keys()]) this.#wake(name)
+      },
       down: () => this.#wakeAll(() => true),
       error: onError,
-    })
+    }
+    this.#connection = new Connection(settings, events, probe)
   }
 
   /** @param ofLock whether it is the channel of one lock */

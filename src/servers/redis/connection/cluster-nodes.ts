@@ -1,0 +1,42 @@
+import type { Cluster, Redis } from 'ioredis'
+import { tellOfWrites } from './node-writes.ts'
+import { tameShards, tameSockets } from './sockets.ts'
+
+/** Where a command about that slot goes first; undefined where that is not connected. */
+export function masterOf(cluster: Cluster, slot: number): Redis | undefined {
+  const address = cluster.slots[slot]?.[0]
+  return cluster.nodes().find((node) => addressOf(node) === address)
+}
+
+function addressOf({ options }: Redis): string {
+  return `${options.host}:${options.port}`
+}
+
+/**
+ * The connections of a cluster client to the nodes.
+ *
+ * @param onElsewhere called when another server may have a part of the keys by now, or an emptied one: a node
+ * broke its connection, or is back, or slots have another master. ioredis tells of none of these.
+ */
+export function tameNodes(cluster: Cluster, onElsewhere: () => unknown): void {
+  const known = new Set<string>()
+  cluster.on('+node', (node: Redis) => {
+    const address = addressOf(node)
+    tameSockets(node)
+    tellOfWrites(node)
+    node.on('ready', () => {
+      if (known.has(address)) onElsewhere()
+      known.add(address)
+      node.once('close', onElsewhere)
+    })
+  })
+  cluster.on('+subscriber', () => tameShards(cluster))
+  let before: (string | undefined)[] = []
+  cluster.on('refresh', () => {
+    const masters = Array.from(cluster.slots, (nodes) => nodes?.[0])
+    const isFirst = before.length === 0
+    const isSame = masters.every((master, slot) => master === before[slot])
+    before = masters
+    if (!isFirst && !isSame) onElsewhere()
+  })
+}
