@@ -1,0 +1,85 @@
+import { Holdfast } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startProxy } from '../support/proxy.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+/** What a client does with a server that is only slow, and with a connection that is dead. */
+const server = sharedServer()
+const COMMAND_TIMEOUT_MS = 500
+
+function newClient(url: string): Holdfast {
+  const options = { commandTimeoutMs: COMMAND_TIMEOUT_MS, outageMs: 10_000 }
+  const client = new Holdfast({ redis: url, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+/** The ids of all connections to it. */
+async function connections(): Promise<string[]> {
+  const list = String(await server.admin.call('CLIENT', 'LIST'))
+  return [...list.matchAll(/^id=(\d+)/gm)].map(([, id]) => id as string).sort()
+}
+
+async function accepted(): Promise<number> {
+  return Number(/total_connections_received:(\d+)/.exec(await server.admin.info('stats'))?.[1])
+}
+
+test('a server that stands still for some times as long as a call may take keeps all connections', async () => {
+  const clients = Array.from({ length: 20 }, () => newClient(server.url))
+  const diaries = clients.map((client) => new Diary(client))
+  const holder = newClient(server.url)
+  const held = await holder.getLock('it').lock()
+  // All of them listen.
+  const waiting = clients.map((client) => client.getLock('it').tryLock(60_000))
+  await eventually(async () => {
+    const reply = await server.admin.pubsub('NUMSUB', 'redisson_lock__channel:{it}')
+    return Number(reply[1]) === clients.length
+  })
+  const [before, acceptedBefore] = [await connections(), await accepted()]
+  server.pause()
+  const asked = clients.map((client, i) => outcome(client.getLock(`other ${i}`).tryLock()))
+  const endsAt = performance.now() + 3.5 * COMMAND_TIMEOUT_MS
+  await eventually(() => performance.now() > endsAt)
+  server.resume()
+  for (const { value, error } of await Promise.all(asked)) {
+    expect(error).toBeUndefined()
+    await granted(value as never).release()
+  }
+  // None was left, and each client tried with one more at a time.
+  await eventually(async () => (await connections()).join() === before.join())
+  expect((await accepted()) - acceptedBefore).toBeLessThanOrEqual(3 * (clients.length + 1))
+  expect(diaries.flatMap(({ errors }) => errors)).toEqual([])
+  await held.release()
+  await Promise.all(waiting.map(async (one) => granted(await one).release()))
+})
+
+test('a connection that is dead is left once another one is answered, and waiters are woken', async () => {
+  const proxy = await startProxy(server.port)
+  const client = newClient(proxy.url)
+  const held = await newClient(server.url).getLock('it').lock()
+  const waiting = client.getLock('it').tryLock(60_000)
+  await eventually(() => proxy.openConnections.length === 2)
+  const dead = proxy.openConnections.map(({ index }) => index)
+  // New connections get through.
+  proxy.blackHole({ only: ({ index }) => dead.includes(index) })
+  await granted(await within(15_000, client.getLock('other').lock())).release()
+  await held.release()
+  await granted(await within(15_000, waiting)).release()
+  expect(proxy.openConnections.map(({ index }) => index)).not.toEqual(expect.arrayContaining(dead))
+  await proxy.heal()
+})
+
+test('where nothing gets through it tries anew from time to time, and goes on when it does', async () => {
+  const proxy = await startProxy(server.port)
+  const client = newClient(proxy.url)
+  await granted(await client.getLock('it').tryLock()).release()
+  const before = proxy.connections.length
+  const hole = proxy.blackHole({ onHeal: 'drop' })
+  const asking = client.getLock('it').lock()
+  await eventually(() => proxy.connections.length > before + 1)
+  hole.heal()
+  await granted(await within(15_000, asking)).release()
+  await proxy.heal()
+})
