@@ -116,15 +116,6 @@ export const connection = [
     name: 'is left once another one is answered, and waiters are woken',
   },
   {
-    id: 'probe-once',
-    mistake: 'Where the connection that was to prove it is dead as well, no other is tried.',
-    file: 'src/servers/redis/connection/probe.ts',
-    search: 'for (const one of this.#suspects) if (!one.isSilent) this.#suspects.delete(one)',
-    replace: 'this.#suspects.clear()',
-    test: 'test/servers/slow-server.test.ts',
-    name: 'where nothing gets through it tries anew from time to time',
-  },
-  {
     id: 'greeting-of-another',
     mistake: 'A greeting that has no answer ends the connection that was made meanwhile.',
     file: 'src/servers/redis/connection/connection.ts',

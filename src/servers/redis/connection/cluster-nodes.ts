@@ -40,3 +40,24 @@ export function tameNodes(cluster: Cluster, onElsewhere: () => unknown): void {
     if (!isFirst && !isSame) onElsewhere()
   })
 }
+
+/**
+ * A cluster client listens to plain channels at one node, and at another one when that is gone.
+ *
+ * @param onGap called when the connection has ended: messages may have been missed
+ */
+export function watchSubscriber(cluster: Cluster, onGap: () => void): void {
+  const { subscriber } = cluster as unknown as { subscriber?: { getInstance(): Redis | null } }
+  const seen = new WeakSet<Redis>()
+  const look = () => {
+    const client = subscriber?.getInstance()
+    if (client === null || client === undefined || seen.has(client)) return
+    seen.add(client)
+    tameSockets(client)
+    client.once('end', () => {
+      look()
+      onGap()
+    })
+  }
+  for (const event of ['ready', '+node', '-node', 'refresh']) cluster.on(event, look)
+}
