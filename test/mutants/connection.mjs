@@ -124,4 +124,32 @@ export const connection = [
     test: 'test/servers/late-greeting.test.ts',
     name: 'leaves the one that was made meanwhile alone',
   },
+  {
+    id: 'nodes-not-watched',
+    mistake:
+      'After a failover inside a cluster nobody asks whether the new master has what is held.',
+    file: 'src/servers/redis/connection/cluster-nodes.ts',
+    search: "      node.once('close', onElsewhere)\n",
+    replace: '',
+    test: 'test/servers/cluster-failover.test.ts',
+    name: 'a holder that is alone is told without another request',
+  },
+  {
+    id: 'redirections-are-final',
+    mistake: 'A cluster whose slots move, or are not served for a moment, refuses for good.',
+    file: 'src/servers/redis/connection/failure-of.ts',
+    search: "  'CLUSTERDOWN',\n",
+    replace: '',
+    test: 'test/servers/call-failure.test.ts',
+    name: 'was refused, and passes by itself',
+  },
+  {
+    id: 'no-new-subscription-in-time',
+    mistake: 'A subscription that was not confirmed in time is not asked for again.',
+    file: 'src/servers/redis/connection/subscriptions.ts',
+    search: "        if (kind === 'unknown') this.#askAgain()\n",
+    replace: '',
+    test: 'test/servers/slow-server.test.ts',
+    name: 'who began to listen meanwhile is woken by messages afterwards',
+  },
 ]

@@ -1,8 +1,10 @@
+import { Cluster } from 'ioredis'
 import { Holdfast } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
+import { Diary, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
+import { startCluster } from '../support/redis-cluster.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 /** What a client does with a server that is only slow, and with a connection that is dead. */
@@ -82,4 +84,50 @@ test('where nothing gets through it tries anew from time to time, and goes on wh
   hole.heal()
   await granted(await within(15_000, asking)).release()
   await proxy.heal()
+})
+
+test('who began to listen meanwhile is woken by messages afterwards', async () => {
+  const proxy = await startProxy(server.port)
+  const client = newClient(proxy.url)
+  const held = await newClient(server.url).getLock('it').lock()
+  const confirmation = proxy.onNextRequest('SUBSCRIBE', 'holdReply')
+  const waiting = client.getLock('it').tryLock(60_000)
+  await confirmation.seen
+  // Longer than a call may take: the subscription is given up, while the connection stays.
+  await eventually(() => proxy.count('SUBSCRIBE') > 1)
+  confirmation.release()
+  const looks = () => proxy.count(SHA.acquire)
+  await eventually(async () => {
+    const before = looks()
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    return looks() === before // It does not poll any more.
+  })
+  await held.release()
+  await granted(await within(5_000, waiting)).release()
+})
+
+test('a node of a cluster that stands still delays no renewal at the others', async () => {
+  const config = { 'cluster-node-timeout': 30_000 }
+  const cluster = await startCluster({ config })
+  const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
+  const client = new Holdfast({ redis, leaseMs: 9_000, commandTimeoutMs: 2_000 })
+  atEnd(() => client.close().finally(() => redis.disconnect()), { beforeCheck: true })
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
+  const slow = await cluster.masterOf('a')
+  const others = []
+  for (const lease of leases) if ((await cluster.masterOf(lease.name)) !== slow) others.push(lease)
+  expect(others.length).toBeGreaterThan(0)
+  expect(others.length).toBeLessThan(names.length)
+  const diary = new Diary(client)
+  slow.pause()
+  // Each of the others twice: of none of the slow node has come an answer by then.
+  await eventually(() => diary.renewed >= 2 * others.length)
+  expect(diary.lost).toEqual([])
+  const far = others[0]?.name as string
+  await client.getLock(`{${far}}:next`).using(() => undefined)
+  slow.resume()
+  await eventually(() => diary.renewed >= 2 * others.length + names.length)
+  expect(leases.every(({ valid }) => valid)).toBe(true)
+  await Promise.all(leases.map((lease) => lease.release()))
 })

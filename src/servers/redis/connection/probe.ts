@@ -51,15 +51,22 @@ export class Probe {
         // That it refuses is an answer, too.
         if (failureOf(error).kind !== 'refused') throw error
       })
-      ping.then(() => this.#answered(client)).catch(() => {})
+      ping.then(() => this.#isAnswered(client)).catch(() => {})
     })
     client.connect().catch(() => {})
     const ms = this.#waitMs * (0.75 + Math.random() / 2)
     this.#timer = setTimeout(() => this.#again(), ms).unref()
   }
 
-  #answered(client: Client): void {
+  /** A server that goes on answers many at once: those who waited for longer are answered in the meantime. */
+  #isAnswered(client: Client): void {
     if (client !== this.#client) return
+    clearTimeout(this.#timer)
+    const ms = this.#settings.silenceMs / 4
+    this.#timer = setTimeout(() => this.#leaveSilent(), ms).unref()
+  }
+
+  #leaveSilent(): void {
     const suspects = [...this.#suspects]
     this.#suspects.clear()
     this.#end()
