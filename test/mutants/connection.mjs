@@ -152,4 +152,14 @@ export const connection = [
     test: 'test/servers/slow-server.test.ts',
     name: 'who began to listen meanwhile is woken by messages afterwards',
   },
+  {
+    id: 'listeners-of-the-last-one',
+    mistake:
+      'Each time that a cluster client looks for a node to listen at, the last connection has one listener more.',
+    file: 'src/servers/redis/connection/cluster-nodes.ts',
+    search: '    disconnectOnce(client)\n',
+    replace: '',
+    test: 'test/servers/cluster-failover.test.ts',
+    name: 'is ended once, however often ioredis does so',
+  },
 ]

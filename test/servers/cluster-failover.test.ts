@@ -1,5 +1,7 @@
-import { Cluster } from 'ioredis'
+import type { Socket } from 'node:net'
+import { Cluster, type Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { watchSubscriber } from '../../src/servers/redis/connection/cluster-nodes.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
@@ -187,4 +189,21 @@ test('slots that nobody serves are waited for, and told as what they are', async
     return infos.every((info) => String(info).includes('cluster_state:ok'))
   })
   await granted(await within(20_000, asking)).release()
+})
+
+test('the connection that a cluster client listened on is ended once, however often ioredis does so', async () => {
+  const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
+  atEnd(() => redis.disconnect(), { beforeCheck: true })
+  const onGap = jest.fn()
+  watchSubscriber(redis, onGap)
+  await redis.connect()
+  await redis.subscribe('it')
+  const { subscriber } = redis as unknown as { subscriber: { getInstance(): Redis } }
+  const before = subscriber.getInstance()
+  const { stream } = before as unknown as { stream: Socket }
+  const listeners = stream.listenerCount('close')
+  for (let i = 0; i < 20; i += 1) before.disconnect()
+  expect(stream.listenerCount('close')).toBeLessThanOrEqual(listeners + 1)
+  await eventually(() => onGap.mock.calls.length === 1)
+  expect(subscriber.getInstance()).not.toBe(before)
 })

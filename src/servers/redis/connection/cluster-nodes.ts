@@ -54,10 +54,20 @@ export function watchSubscriber(cluster: Cluster, onGap: () => void): void {
     if (client === null || client === undefined || seen.has(client)) return
     seen.add(client)
     tameSockets(client)
+    disconnectOnce(client)
     client.once('end', () => {
       look()
       onGap()
     })
   }
   for (const event of ['ready', '+node', '-node', 'refresh']) cluster.on(event, look)
+}
+
+/** ioredis disconnects the last one that it listened on each time that it looks for another one. */
+function disconnectOnce(client: Redis): void {
+  const disconnect = client.disconnect
+  client.disconnect = (reconnect) => {
+    client.disconnect = () => {}
+    disconnect.call(client, reconnect)
+  }
 }
