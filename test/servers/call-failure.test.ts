@@ -39,3 +39,23 @@ describe('what Redis 6.2 refuses inside a script', () => {
     }
   })
 })
+
+/** A cluster client tries 16 times, and then tells the last answer in words of its own. */
+describe('what a cluster refuses again and again', () => {
+  const tooMany = (last: string) =>
+    failureOf(new Error(`Too many Cluster redirections. Last error: ${last}`))
+
+  test.each([
+    'CLUSTERDOWN Hash slot not served',
+    'TRYAGAIN Multiple keys request',
+    'MOVED 1 h:1',
+    'ASK 1 h:1',
+  ])('was refused, and passes by itself: %s', (reply) => {
+    const failure = tooMany(`ReplyError: ${reply}`)
+    expect(failure).toMatchObject({ kind: 'refused', permanent: false, message: reply })
+  })
+
+  test('is unknown where a connection broke', () => {
+    expect(tooMany('Error: Connection is closed.')).toMatchObject({ kind: 'unknown' })
+  })
+})

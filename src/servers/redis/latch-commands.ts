@@ -99,9 +99,9 @@ export class RedisLatch implements RemoteLatch {
     callMs: number,
   ): Promise<A | Over> {
     const { runner } = this.#server
-    const { clock } = runner
     const { script, read } = asked
     const endsAt = performance.now() + callMs
+    const clock = () => runner.clockFor(this.#keys.both[0] as string)
     let [askedUs, sentAt] = [0, 0]
     for (;;) {
       const answer = await runner.ask({
@@ -109,17 +109,17 @@ export class RedisLatch implements RemoteLatch {
         keys: [...this.#keys.both, this.#keys.request(request.id)],
         args: ({ publish }) => {
           sentAt = performance.now()
-          askedUs = Math.max(askedUs, clock.latestUs(request.askedAt))
+          askedUs = Math.max(askedUs, clock().latestUs(request.askedAt))
           // No copy may run longer than one that may have run is remembered.
           if (!request.mayHaveRun) request.untilUs = undefined
-          request.untilUs ??= clock.inUs(request.keptMs)
+          request.untilUs ??= clock().inUs(request.keptMs)
           return asked.args({ askedUs, untilUs: request.untilUs, publish })
         },
         read,
         callMs: Math.max(1, endsAt - performance.now()),
       })
       if (!isForgotten(answer) && !isOver(answer)) return answer
-      clock.heard(answer.serverTimeUs, sentAt)
+      clock().heard(answer.serverTimeUs, sentAt)
       if (isForgotten(answer)) {
         if (request.mayHaveRun) throw new CallFailure('unknown', TOO_LATE, undefined, true)
         if (performance.now() >= endsAt) throw new CallFailure('unsent', 'it came too late')

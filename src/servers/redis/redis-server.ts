@@ -16,7 +16,9 @@ import { type Renewing, renew } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
 import { ServerClock } from './calls/server-clock.ts'
 import { Connection } from './connection/connection.ts'
+import type { ServerFacts } from './connection/handshake.ts'
 import { isClient, isCluster, type RedisSource } from './connection/open-client.ts'
+import { Probe } from './connection/probe.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
 import { RedisFairServer } from './fair-commands.ts'
 import { RedisLatch } from './latch-commands.ts'
@@ -54,18 +56,21 @@ export class RedisServer implements LockServer {
     this.source = source
     this.#timeoutMs = timeoutMs
     const settings = { source, silenceMs: timeoutMs, sharded }
-    this.#connection = new Connection(settings, {
-      up: (facts) => {
-        this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
+    const probe = new Probe(settings)
+    const events = {
+      up: (facts: ServerFacts) => {
+        if (!this.#connection.clustered) this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         this.#subscriptions.follow(facts.runId)
-        for (const onUp of [...this.#onUp]) onUp()
+        this.#tellUp()
       },
+      elsewhere: () => this.#tellUp(),
       down: () => {},
       error: onError,
-    })
+    }
+    this.#connection = new Connection(settings, events, probe)
     this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs)
     this.#serverId = new ServerId(this.#connection)
-    this.#subscriptions = new Subscriptions(settings, onError)
+    this.#subscriptions = new Subscriptions(settings, probe, onError)
   }
 
   lock(rawName: string): RedisLock {
@@ -163,7 +168,7 @@ export class RedisServer implements LockServer {
   }
 
   get lateAtMostMs(): number {
-    return this.#clock.lateAtMostMs
+    return this.runner.lateAtMostMs
   }
 
   /**
@@ -185,6 +190,10 @@ export class RedisServer implements LockServer {
 
   connect(): void {
     this.#connection.connect()
+  }
+
+  #tellUp(): void {
+    for (const onUp of [...this.#onUp]) onUp()
   }
 
   /** Resolves when it has connected for the first time, or failed to. */

@@ -1,20 +1,22 @@
-import { Command } from 'ioredis'
+import { type Cluster, Command, type Redis } from 'ioredis'
 import { CallFailure, OddAnswer } from '../../call-failure.ts'
 import type { Reply } from '../../reply.ts'
 import { DueCall } from '../connection/due-calls.ts'
+import { type OnWrite, watchWrites } from '../connection/node-writes.ts'
 import { type Client, isCluster } from '../connection/open-client.ts'
 import { whole } from '../scripts/reading.ts'
-import type { Request } from '../scripts/script.ts'
+import type { Args, Request } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
+import type { ServerClock } from './server-clock.ts'
 
 /** What a call asks of those who send it. */
 interface Sender {
   send(call: ScriptCall<unknown>): void
   sendAlone(call: ScriptCall<unknown>): void
-  /** What to tell a script that may run until then, on `performance.now()`. */
-  termsUntil(endsAt: number): Terms
-  /** The server's time, as it told in an answer to a request that was sent at `sentAt`. */
-  told(serverUs: number, sentAt: number): void
+  /** The clock of a server; of which node, where they are a cluster. */
+  clockOf(node?: Redis): ServerClock
+  /** What to tell a script that may run until then, on `performance.now()`, by that clock. */
+  termsUntil(endsAt: number, clock: ServerClock): Terms
 }
 
 /**
@@ -29,6 +31,8 @@ export class ScriptCall<A> extends DueCall {
   readonly #sender: Sender
   readonly #reply: Reply<A>
   #startedAt: number
+  /** Of the server that it was sent to last. */
+  #clock: ServerClock
   #bySource = false
   #wasLate = false
 
@@ -37,24 +41,37 @@ export class ScriptCall<A> extends DueCall {
     this.request = request
     this.#sender = sender
     this.#reply = reply
+    this.#clock = sender.clockOf()
     this.#startedAt = performance.now()
     this.endsAt = this.#startedAt + request.callMs
   }
 
   /** What `client.evalsha()` does, without its ways to pass arguments, which take their time. */
   send(client: Client): Promise<unknown> {
-    const { request, endsAt } = this
-    const { script, keys } = request
-    const args = request.args(this.#sender.termsUntil(endsAt))
+    const { script, keys } = this.request
     const name = this.#bySource ? 'eval' : 'evalsha'
-    const text = this.#bySource ? script.source : script.sha1
-    // A cluster client is of the user's own copy of ioredis.
-    if (isCluster(client)) return client[name](text, keys.length, ...keys, ...args)
+    const all = [this.#bySource ? script.source : script.sha1, String(keys.length), ...keys]
+    if (isCluster(client)) return this.#sendToNode(client, name, all)
     const command = new Command(name, [], { replyEncoding: 'utf8' })
-    const all = [text, String(keys.length), ...keys]
-    for (const arg of args) all.push(String(arg))
+    for (const arg of this.#args()) all.push(String(arg))
     command.args = all
     return client.sendCommand(command) as Promise<unknown>
+  }
+
+  /** A cluster client is of the user's own copy of ioredis. It may send it to one node, and then to another. */
+  #sendToNode(client: Cluster, name: 'eval' | 'evalsha', all: string[]): Promise<unknown> {
+    const { length } = all
+    const onWrite: OnWrite = (node, command) => {
+      this.#clock = this.#sender.clockOf(node)
+      this.#startedAt = performance.now()
+      command.args = [...command.args.slice(0, length), ...this.#args().map(String)]
+    }
+    const [text, count, ...keys] = all as [string, string, ...string[]]
+    return watchWrites(name, onWrite, () => client[name](text, count, ...keys, ...this.#args()))
+  }
+
+  #args(): Args {
+    return this.request.args(this.#sender.termsUntil(this.endsAt, this.#clock))
   }
 
   answered(reply: unknown): void {
@@ -94,7 +111,7 @@ export class ScriptCall<A> extends DueCall {
   #askAgain(reply: readonly unknown[]): void {
     const { script, asksAgain = true } = this.request
     const now = performance.now()
-    this.#sender.told(whole(reply[1], 1), this.#startedAt)
+    this.#clock.heard(whole(reply[1], 1), this.#startedAt)
     if (now >= this.endsAt || !asksAgain) {
       throw new CallFailure('unsent', 'it came too late to be done')
     }

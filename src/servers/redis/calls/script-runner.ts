@@ -1,9 +1,13 @@
+import type { Cluster, Redis } from 'ioredis'
 import { promised, type Reply } from '../../reply.ts'
+import { masterOf } from '../connection/cluster-nodes.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Client } from '../connection/open-client.ts'
 import type { Request } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
 import { Batch } from './batch.ts'
+import { slotOf } from './cluster-slot.ts'
+import { NodeClocks } from './node-clocks.ts'
 import { ScriptCall } from './script-call.ts'
 import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
@@ -12,6 +16,7 @@ import { ConnectionTerms } from './terms.ts'
 export class ScriptRunner {
   readonly #connection: Connection
   readonly #clock: ServerClock
+  readonly #ofNodes = new NodeClocks()
   readonly #terms: ConnectionTerms
   readonly #batch = new Batch<ScriptCall<unknown>>(this, (failure) =>
     this.#connection.heard(failure),
@@ -33,9 +38,15 @@ export class ScriptRunner {
     return this.#connection.clustered
   }
 
-  /** What is known of the server's time. */
-  get clock(): ServerClock {
-    return this.#clock
+  /** What is known of the time of the server that has the key. */
+  clockFor(key: string): ServerClock {
+    const { clustered, client } = this.#connection
+    return this.clockOf(clustered ? masterOf(client as Cluster, slotOf(key)) : undefined)
+  }
+
+  /** How long after its deadline a request may still run, in milliseconds. */
+  get lateAtMostMs(): number {
+    return Math.max(this.#clock.lateAtMostMs, this.#ofNodes.lateAtMostMs)
   }
 
   /** A command that is not of the locks. */
@@ -67,14 +78,14 @@ export class ScriptRunner {
   }
 
   /** @internal */
-  termsUntil(endsAt: number): Terms {
-    this.#terms.notAfterUs = this.#clock.inUs(endsAt - performance.now())
-    return this.#terms
+  clockOf(node?: Redis): ServerClock {
+    return node === undefined ? this.#clock : this.#ofNodes.of(node)
   }
 
   /** @internal */
-  told(serverUs: number, sentAt: number): void {
-    this.#clock.heard(serverUs, sentAt)
+  termsUntil(endsAt: number, clock: ServerClock): Terms {
+    this.#terms.notAfterUs = clock.inUs(endsAt - performance.now())
+    return this.#terms
   }
 }
 

@@ -4,6 +4,9 @@ const SLACK_MS = 50
 /** A request may be on its way for so long at most, in milliseconds; later it is sent anew. */
 const LONGEST_WAY_MS = 90_000
 
+/** So late is every server. */
+const LONG_PAST_US = 1
+
 /**
  * The server's clock as the client can tell it, for one purpose: to say in a request until when it
  * may still run. It decides nothing else.
@@ -38,12 +41,12 @@ export class ServerClock {
   }
 
   /**
-   * The server's time in µs when `ms` from now have passed; 0, which is never, if unknown. In the
-   * place of its last three digits it says, in tenths of a second, how far ahead of the server's clock
+   * The server's time in µs when `ms` from now have passed. If it is unknown it is past, so that the
+   * request is refused and the server tells it. In the place of its last three digits it says, in tenths of a second, how far ahead of the server's clock
    * that is at the most: else that was set back, and the request could run long after its time.
    */
   inUs(ms: number): number {
-    if (Number.isNaN(this.#offsetMs)) return 0
+    if (Number.isNaN(this.#offsetMs)) return LONG_PAST_US
     const wayMs = Math.min(ms, LONGEST_WAY_MS) + SLACK_MS
     const atMs = Math.ceil(this.#offsetMs + performance.now() + wayMs)
     const tenths = Math.ceil((wayMs + this.#doubtMs + SLACK_MS) / 100)

@@ -1,27 +1,22 @@
 import { outsideFrames } from '../../../kit/frame-storage.ts'
 import { CallFailure } from '../../call-failure.ts'
 import { Backoff } from './backoff.ts'
+import { tameNodes } from './cluster-nodes.ts'
 import { commandOf, type DueCall, DueCalls } from './due-calls.ts'
 import { connectionFailure, isNoNews, isWrongServer, unsent } from './failure-of.ts'
-import { askFacts, type ServerFacts } from './handshake.ts'
+import { askFacts, type ConnectionEvents } from './handshake.ts'
 import {
   type Client,
   type ConnectionSettings,
-  connectionNameOf,
   databaseOf,
   hasShards,
   isClient,
   isCluster,
   openClient,
 } from './open-client.ts'
-import { tameClient, tameShards, tameSockets } from './sockets.ts'
+import { Probe } from './probe.ts'
+import { tameClient } from './sockets.ts'
 import { UntilUp } from './until-up.ts'
-
-interface ConnectionEvents {
-  up(facts: ServerFacts): void
-  down(): void
-  error(error: Error): void
-}
 
 /**
  * One ioredis client of our own. It connects at the first call, reconnects for ever, and never
@@ -35,40 +30,44 @@ export class Connection {
   #client: Client | undefined
   readonly #backoff = new Backoff()
   readonly #due: DueCalls
+  readonly #probe: Probe
   #up = false
   #everUp = false
   /** Whether the attempt to connect came to something, or was told of. */
   #told = false
   #sharded = false
+  /** How many connections have ended. */
+  #attempt = 0
   #runId = ''
   #closed = false
   #lastError: CallFailure | undefined
   #again: NodeJS.Timeout | undefined
   readonly #untilUp = new UntilUp()
-  /** Resolves when it has connected for the first time, or failed to. */
-  readonly known: Promise<void>
-  #tellKnown!: () => void
 
-  constructor(settings: ConnectionSettings, events: ConnectionEvents) {
-    const { source } = settings
-    this.#settings = settings
+  /** @param probe shared with other connections to the server */
+  constructor(settings: ConnectionSettings, events: ConnectionEvents, probe = new Probe(settings)) {
+    const { source, silenceMs } = settings
     this.database = databaseOf(source)
     this.clustered = isClient(source) && isCluster(source)
-    const silent = (client: Client) => this.#leaveIfSilent(client)
-    this.#due = new DueCalls(settings.silenceMs, silent, (failure) => this.heard(failure))
+    this.#settings = settings
     this.#events = events
-    this.known = new Promise((resolve) => {
-      this.#tellKnown = resolve
-    })
+    this.#probe = probe
+    const silent = (client: Client) => this.#suspect(client)
+    this.#due = new DueCalls(silenceMs, silent, (failure) => this.heard(failure))
   }
 
   get up(): boolean {
     return this.#up
   }
 
+  /** Resolves when it has connected for the first time, or failed to. */
+  get known(): Promise<void> {
+    return this.#untilUp.known
+  }
+
   /** Connects now and not at the first call. Failures are told by the `error` event. */
   connect(): void {
-    this.#client ??= this.#open()
+    void this.client
   }
 
   /** Why it is down; undefined when it is up, or nothing is known. */
@@ -109,11 +108,6 @@ export class Connection {
     return this.#everUp
   }
 
-  /** Whether answers are due. */
-  get isBusy(): boolean {
-    return this.#up && this.#due.any
-  }
-
   /** For events of the client itself: messages. */
   get client(): Client {
     this.#client ??= this.#open()
@@ -124,18 +118,27 @@ export class Connection {
     this.#closed = true
     this.#up = false
     clearTimeout(this.#again)
+    this.#probe.forget(this)
     this.#client?.disconnect()
     this.#lastError = new CallFailure('closed', 'the client was closed')
-    this.#tellKnown()
+    this.#untilUp.tellKnown()
     this.#untilUp.over(this.#lastError)
   }
 
-  /** A connection that has been silent for too long is dead without saying so. */
-  #leaveIfSilent(client: Client): void {
-    const { silenceMs } = this.#settings
-    // Once, however many calls have waited in vain: leaving it ends the silence.
-    if (isCluster(client) || this.#due.silentMs < silenceMs) return
-    this.#leave(client, new CallFailure('unsent', `no answer within ${silenceMs} ms`))
+  /** A call had no answer in time: the connection may be dead, or another node has its slots. */
+  #suspect(client: Client): void {
+    if (isCluster(client)) client.refreshSlotsCache()
+    else if (this.isSilent) this.#probe.suspect(this)
+  }
+
+  /** Whether answers are due. */
+  get isBusy(): boolean {
+    return this.#up && this.#due.any
+  }
+
+  /** Whether they are for too long. */
+  get isSilent(): boolean {
+    return this.#up && this.#due.silentMs >= this.#settings.silenceMs
   }
 
   /** A script was refused by a server that is not, or no more, the one to talk to. */
@@ -171,43 +174,39 @@ export class Connection {
     client.on('ready', () => void this.#greet(client))
     client.on('close', () => this.#ended())
     client.on('end', () => this.#startAgain(client))
-    if (isCluster(client)) {
-      client.on('+node', tameSockets)
-      client.on('+subscriber', () => tameShards(client))
-    } else {
-      tameClient(client)
-    }
+    if (isCluster(client)) tameNodes(client, () => this.#up && this.#events.elsewhere?.())
+    else tameClient(client)
     outsideFrames(() => client.connect()).catch(() => {}) // Reported by the 'error' event.
     return client
   }
 
   /** Where ioredis gives up: when no Sentinel answers, or the address is of no use. */
   #startAgain(client: Client): void {
-    const connect = () => void client.connect().catch(() => {})
     this.#told = false
-    if (!this.#closed) this.#again = setTimeout(connect, this.#backoff.nextMs()).unref()
+    if (this.#closed) return
+    this.#again = setTimeout(() => client.connect().catch(() => {}), this.#backoff.nextMs()).unref()
   }
 
   /** Makes sure of the database, and learns what must be known before the first command. */
   async #greet(client: Client): Promise<void> {
+    const attempt = this.#attempt
+    const { silenceMs, sharded, source } = this.#settings
     try {
-      const { silenceMs, source, sharded } = this.#settings
-      const ask = () => askFacts(client, this.database)
-      const facts = await commandOf(ask, (call) => this.#due.send(client, call, silenceMs))
-      if (this.#closed) return
+      const submit = (call: DueCall) => this.#due.send(client, call, silenceMs)
+      const facts = await commandOf((to) => askFacts(to, source), submit)
+      if (this.#closed || attempt !== this.#attempt) return
       // ioredis 5 is "ready" before its login is answered, which may have been refused.
       if (this.#hasFailed) throw this.#lastError
-      const name = connectionNameOf(source)
-      if (name !== undefined) client.client('SETNAME', name).catch(() => {}) // As ioredis does.
       this.#sharded = sharded && facts.major >= 7 && hasShards(client)
       this.#runId = facts.runId
       this.#up = this.#everUp = this.#told = true
       this.#backoff.up()
       this.#lastError = undefined
-      this.#tellKnown()
+      this.#untilUp.tellKnown()
       this.#events.up(facts)
       this.#untilUp.over()
     } catch (error) {
+      if (attempt !== this.#attempt) return // That connection is gone, and another one may be up.
       // What failed first is the cause.
       const failure = connectionFailure((this.#hasFailed && this.#lastError) || (error as Error))
       if (failure.kind !== 'unknown' && !this.#hasFailed) this.#failed(failure)
@@ -226,16 +225,17 @@ export class Connection {
     if (failure.kind === 'refused') this.#backoff.refused()
     this.#lastError = failure
     this.#told = true
-    this.#tellKnown()
+    this.#untilUp.tellKnown()
     this.#events.error(failure.message === error.message ? error : failure)
     if (failure.permanent) this.#untilUp.over(failure)
   }
 
   /** Whatever ended an attempt, it is told; a cluster tells by itself when there is no node left. */
   #ended(): void {
+    this.#attempt += 1
     this.#down()
-    const tells = !this.#told && !this.#closed && !this.clustered
-    if (tells) this.#events.error(this.#lastError as CallFailure)
+    if (!this.#told && !this.#closed && !this.clustered)
+      this.#events.error(this.#lastError as Error)
     this.#told = false
   }
 
@@ -244,7 +244,7 @@ export class Connection {
     this.#up = false
     this.#due.forget()
     this.#lastError ??= new CallFailure('unsent', 'the server closed the connection')
-    this.#tellKnown()
+    this.#untilUp.tellKnown()
     if (wasUp) this.#events.down()
   }
 }

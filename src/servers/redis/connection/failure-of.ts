@@ -1,12 +1,14 @@
 import { CallFailure } from '../../call-failure.ts'
 
-/** Refusals that pass by themselves: a server that starts, is full, fails over or is busy. */
+/** Refusals that pass by themselves: a server that starts, is full, fails over or is busy, or slots that move. */
 const PASSING = new Set([
+  'ASK',
   'BUSY',
   'CLUSTERDOWN',
   'LOADING',
   'MASTERDOWN',
   'MISCONF',
+  'MOVED',
   'NOAUTH',
   'NOREPLICAS',
   'OOM',
@@ -27,6 +29,10 @@ export function failureOf(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof Error && error.name === 'ReplyError') return refusal(message, error)
+  // Of a cluster, where each node refused it: ioredis tries 16 times.
+  const [, last] =
+    /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s.exec(message) ?? []
+  if (last !== undefined) return refusal(last, error)
   if (message.includes('enableOfflineQueue options is false')) {
     return new CallFailure('unsent', 'the connection was down', error)
   }

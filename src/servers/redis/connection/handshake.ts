@@ -1,7 +1,13 @@
 import type { Redis } from 'ioredis'
 import { CallFailure } from '../../call-failure.ts'
 import { failureOf, refusal } from './failure-of.ts'
-import { type Client, isCluster } from './open-client.ts'
+import {
+  type Client,
+  connectionNameOf,
+  databaseOf,
+  isCluster,
+  type RedisSource,
+} from './open-client.ts'
 
 /** The oldest server that the scripts run on. */
 const OLDEST = [6, 2] as const
@@ -21,14 +27,27 @@ export interface ServerFacts {
   readonly clockDoubtMs: number
 }
 
+/** What a connection tells. */
+export interface ConnectionEvents {
+  up(facts: ServerFacts): void
+  /** A part of a cluster may be at another server. */
+  elsewhere?(): void
+  down(): void
+  error(error: Error): void
+}
+
 /**
  * Asks what must be known before the first command: the server's age and its clock. And makes sure of
- * the database: ioredis goes on in database 0 where its own SELECT is refused.
+ * the database: ioredis goes on in database 0 where its own SELECT is refused. It gives the name that the
+ * user gave connections.
  *
  * @returns rejects when the server is too old, and when the database is not the right one
  */
-export async function askFacts(client: Client, database: number): Promise<ServerFacts> {
+export async function askFacts(client: Client, source: RedisSource): Promise<ServerFacts> {
   const sentAt = performance.now()
+  const database = databaseOf(source)
+  const name = connectionNameOf(source)
+  if (name !== undefined) client.client('SETNAME', name).catch(() => {}) // As ioredis does.
   const selected =
     database === 0 || isCluster(client) ? undefined : select(client as Redis, database)
   const [info, time] = await Promise.all([

@@ -75,11 +75,11 @@ const BY_SENTINEL: RedisOptions = {
  * connection is down, nothing is sent again after a reconnect. A socket that is silent for twice
  * `silenceMs` while answers are due, be it those to the greeting, is given up.
  *
- * @param retryMs how long to pause before connecting again, in milliseconds
+ * @param retryMs how long to pause before connecting again, in milliseconds; null is for good
  */
 export function openClient(
   { source, silenceMs, sharded }: ConnectionSettings,
-  retryMs: () => number,
+  retryMs: () => number | null,
 ): Client {
   const own: RedisOptions = {
     lazyConnect: true,

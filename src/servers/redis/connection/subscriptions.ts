@@ -1,8 +1,10 @@
 import { Linked, LinkedList } from '../../../kit/linked-list.ts'
 import { CallFailure } from '../../call-failure.ts'
 import type { Subscription } from '../../subscription.ts'
+import { watchSubscriber } from './cluster-nodes.ts'
 import { Connection } from './connection.ts'
-import type { Client, ConnectionSettings } from './open-client.ts'
+import { type Client, type ConnectionSettings, isCluster } from './open-client.ts'
+import type { Probe } from './probe.ts'
 
 interface Channel {
   readonly name: string
@@ -44,6 +46,9 @@ class Listener extends Linked<Listener> implements Subscription {
 /** While anybody listens the connection is tried this often, in milliseconds. */
 const PING_MS = 5_000
 
+/** A subscription that was not confirmed is asked for again after so long, in milliseconds. */
+const AGAIN_MS = 250
+
 /** SUBSCRIBE takes many channels; this many at a time after a reconnect. */
 const CHUNK = 500
 
@@ -61,16 +66,19 @@ export class Subscriptions {
   #hears = false
   #closed = false
   #pings: NodeJS.Timeout | undefined
+  #again: NodeJS.Timeout | undefined
 
-  constructor(settings: ConnectionSettings, onError: (error: Error) => void) {
+  constructor(settings: ConnectionSettings, probe: Probe, onError: (error: Error) => void) {
     this.#timeoutMs = settings.silenceMs
-    this.#connection = new Connection(settings, {
+    const events = {
       up: () => {
         if (!this.#follows()) this.#subscribe([...this.#channels.keys()])
       },
-      down: () => this.#wakeAll(() => true),
+      elsewhere: () => this.#wakeAll(),
+      down: () => this.#missed(() => true),
       error: onError,
-    })
+    }
+    this.#connection = new Connection(settings, events, probe)
   }
 
   /** @param ofLock whether it is the channel of one lock */
@@ -130,6 +138,7 @@ export class Subscriptions {
   close(): void {
     this.#closed = true
     clearInterval(this.#pings)
+    clearTimeout(this.#again)
     this.#connection.close()
   }
 
@@ -141,7 +150,13 @@ export class Subscriptions {
     client.on('message', (name: string, message: string) => this.#wake(name, message))
     client.on('smessage', (name: string, message: string) => this.#wake(name, message))
     // Each shard has a connection of its own, which ioredis makes anew.
-    client.on('-subscriber', () => this.#wakeAll((channel) => this.#isSharded(channel)))
+    client.on('-subscriber', () => this.#missed((channel) => this.#isSharded(channel)))
+    if (isCluster(client)) {
+      watchSubscriber(client, () => {
+        this.#missed((channel) => !this.#isSharded(channel))
+        if (this.#connection.up) this.#subscribe(this.#unconfirmed)
+      })
+    }
     client.on('subscribersReady', () => {
       // Before it is up it is not known which channels are sharded; then all are subscribed to.
       if (this.#connection.up) this.#subscribe([...this.#channels.keys()])
@@ -155,8 +170,8 @@ export class Subscriptions {
       this.#pings = undefined
     } else if (this.#connection.up) {
       this.#connection.call(this.#timeoutMs, (client) => client.ping()).catch(() => {})
-      // The connections to the shards are not ours to try.
-      for (const [name, channel] of this.#channels) if (this.#isSharded(channel)) this.#wake(name)
+      // The connections on which a cluster client listens are not ours to try.
+      if (this.#connection.clustered) this.#wakeAll()
     }
   }
 
@@ -188,15 +203,35 @@ export class Subscriptions {
           for (const { onWake } of [...channel.listeners]) onWake()
         }
       })
-      // Whoever listens polls until the connection is up again, which subscribes once more.
-      .catch(() => {})
+      // Whoever listens polls until it is subscribed to, here or when the connection is up again.
+      .catch(({ kind }: CallFailure) => {
+        if (kind === 'unknown') this.#askAgain()
+      })
+  }
+
+  /** A server that was slow, or another node of a cluster, may answer now. */
+  #askAgain(): void {
+    if (this.#closed) return
+    this.#again ??= setTimeout(() => {
+      this.#again = undefined
+      if (this.#connection.up) this.#subscribe(this.#unconfirmed)
+    }, AGAIN_MS).unref()
+  }
+
+  get #unconfirmed(): string[] {
+    return [...this.#channels.values()].filter((one) => !one.confirmed).map(({ name }) => name)
   }
 
   #wake(name: string, message?: string): void {
     for (const { onWake } of [...(this.#channels.get(name)?.listeners ?? [])]) onWake(message)
   }
 
-  #wakeAll(which: (channel: Channel) => boolean): void {
+  #wakeAll(): void {
+    for (const name of [...this.#channels.keys()]) this.#wake(name)
+  }
+
+  /** Messages on these channels may have been missed, and may be yet. */
+  #missed(which: (channel: Channel) => boolean): void {
     for (const [name, channel] of this.#channels) {
       if (!which(channel)) continue
       channel.confirmed = false

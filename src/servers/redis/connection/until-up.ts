@@ -3,6 +3,15 @@ import { CallFailure } from '../../call-failure.ts'
 /** Calls that wait for a connection. */
 export class UntilUp {
   readonly #waiting = new Set<(failure?: CallFailure) => void>()
+  /** Resolves when it has connected for the first time, or failed to. */
+  readonly known: Promise<void>
+  tellKnown!: () => void
+
+  constructor() {
+    this.known = new Promise((resolve) => {
+      this.tellKnown = resolve
+    })
+  }
 
   /** @param whyDown what has been heard of it by the time that it takes too long */
   wait(timeoutMs: number, whyDown: () => CallFailure | undefined): Promise<void> {

@@ -1,0 +1,73 @@
+import type { Cluster, Redis } from 'ioredis'
+import { tellOfWrites } from './node-writes.ts'
+import { tameShards, tameSockets } from './sockets.ts'
+
+/** Where a command about that slot goes first; undefined where that is not connected. */
+export function masterOf(cluster: Cluster, slot: number): Redis | undefined {
+  const address = cluster.slots[slot]?.[0]
+  return cluster.nodes().find((node) => addressOf(node) === address)
+}
+
+function addressOf({ options }: Redis): string {
+  return `${options.host}:${options.port}`
+}
+
+/**
+ * The connections of a cluster client to the nodes.
+ *
+ * @param onElsewhere called when another server may have a part of the keys by now, or an emptied one: a node
+ * broke its connection, or is back, or slots have another master. ioredis tells of none of these.
+ */
+export function tameNodes(cluster: Cluster, onElsewhere: () => unknown): void {
+  const known = new Set<string>()
+  cluster.on('+node', (node: Redis) => {
+    const address = addressOf(node)
+    tameSockets(node)
+    tellOfWrites(node)
+    node.on('ready', () => {
+      if (known.has(address)) onElsewhere()
+      known.add(address)
+      node.once('close', onElsewhere)
+    })
+  })
+  cluster.on('+subscriber', () => tameShards(cluster))
+  let before: (string | undefined)[] = []
+  cluster.on('refresh', () => {
+    const masters = Array.from(cluster.slots, (nodes) => nodes?.[0])
+    const isFirst = before.length === 0
+    const isSame = masters.every((master, slot) => master === before[slot])
+    before = masters
+    if (!isFirst && !isSame) onElsewhere()
+  })
+}
+
+/**
+ * A cluster client listens to plain channels at one node, and at another one when that is gone.
+ *
+ * @param onGap called when the connection has ended: messages may have been missed
+ */
+export function watchSubscriber(cluster: Cluster, onGap: () => void): void {
+  const { subscriber } = cluster as unknown as { subscriber?: { getInstance(): Redis | null } }
+  const seen = new WeakSet<Redis>()
+  const look = () => {
+    const client = subscriber?.getInstance()
+    if (client === null || client === undefined || seen.has(client)) return
+    seen.add(client)
+    tameSockets(client)
+    disconnectOnce(client)
+    client.once('end', () => {
+      look()
+      onGap()
+    })
+  }
+  for (const event of ['ready', '+node', '-node', 'refresh']) cluster.on(event, look)
+}
+
+/** ioredis disconnects the last one that it listened on each time that it looks for another one. */
+function disconnectOnce(client: Redis): void {
+  const disconnect = client.disconnect
+  client.disconnect = (reconnect) => {
+    client.disconnect = () => {}
+    disconnect.call(client, reconnect)
+  }
+}

@@ -1,0 +1,43 @@
+import type { Redis } from 'ioredis'
+
+/** A command of ioredis, before it is written. */
+interface Written {
+  readonly name: string
+  args: unknown[]
+}
+
+/** Called before the command is written to a node of a cluster, which may not be the first one. */
+export type OnWrite = (node: Redis, command: Written) => void
+
+/** Of the command that is being made: ioredis makes it and sends it in one step. */
+let making: OnWrite | undefined
+const watched = new WeakMap<Written, OnWrite>()
+
+/**
+ * A cluster client sends a command to another node where one says so, as it was made for the first. What
+ * a command says of time is by the clock of one node, so it must be told before each time. ioredis has
+ * no option for that, hence its method.
+ *
+ * @param send makes one command of that name, by a cluster client
+ */
+export function watchWrites<T>(name: string, onWrite: OnWrite, send: () => T): T {
+  making = (node, command) => {
+    if (command.name === name) onWrite(node, command)
+  }
+  try {
+    return send()
+  } finally {
+    making = undefined
+  }
+}
+
+/** Of a node whose connection was just made, and not used yet. */
+export function tellOfWrites(node: Redis): void {
+  const inner = node as unknown as { sendCommand(command: Written, stream?: object): unknown }
+  const send = inner.sendCommand
+  inner.sendCommand = (command, stream) => {
+    if (making !== undefined) watched.set(command, making)
+    watched.get(command)?.(node, command)
+    return send.call(node, command, stream)
+  }
+}

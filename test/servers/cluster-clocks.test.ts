@@ -1,0 +1,131 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { never } from '../support/eventually.ts'
+import { granted, outcome, SHA, within } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type SettableNode, startSettableCluster } from '../support/settable-cluster.ts'
+
+/** Names whose slots are in the lower half, and in the upper one. */
+const [LOW, HIGH] = ['b', 'a']
+
+let cluster: Awaited<ReturnType<typeof startSettableCluster>>
+
+beforeEach(async () => {
+  cluster = await startSettableCluster()
+})
+
+function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
+  const redis = cluster.newInstance()
+  const client = new Holdfast({ redis, commandTimeoutMs: 1_500, outageMs: 1_500, ...options })
+  atEnd(
+    async () => {
+      for (const { proxy } of [cluster.first, cluster.second]) await proxy.heal()
+      await client.close()
+    },
+    { beforeCheck: true },
+  )
+  return client
+}
+
+const asked = ({ proxy }: SettableNode) => proxy.count(SHA.acquire)
+
+/** One lock at each node is taken and released. */
+async function bothOnce(client: Holdfast): Promise<void> {
+  for (const name of [LOW, HIGH]) await granted(await client.getLock(name).tryLock()).release()
+}
+
+test.each([-600_000, -1_500, 1_500, 600_000])(
+  'nodes whose clocks are %p ms apart are each asked once, save the first time',
+  async (ms) => {
+    const { first, second } = cluster
+    await second.server.step(ms)
+    const client = newClient()
+    await bothOnce(client)
+    const before = [asked(first), asked(second)]
+    for (let i = 0; i < 5; i += 1) await bothOnce(client)
+    expect([asked(first), asked(second)]).toEqual(before.map((n) => n + 5))
+  },
+)
+
+test('many calls to nodes whose clocks are apart, all at once, are all answered', async () => {
+  const { first, second } = cluster
+  await second.server.step(-600_000)
+  const client = newClient()
+  const names = Array.from({ length: 40 }, (_, i) => `{${i % 2 ? LOW : HIGH}}:${i}`)
+  for (let round = 0; round < 3; round += 1) {
+    const leases = await Promise.all(names.map((name) => client.getLock(name).tryLock()))
+    await Promise.all(leases.map((lease) => granted(lease).release()))
+  }
+  for (const { server } of [first, second]) {
+    expect((await server.admin.keys('*')).filter((key) => key.startsWith('{'))).toEqual([])
+  }
+})
+
+test.each([
+  ['behind', -1_200],
+  ['ahead', 1_200],
+])(
+  'a request of a caller who has given up takes no lock of a node whose clock is %s',
+  async (...cell) => {
+    const { second } = cluster
+    const client = newClient({ commandTimeoutMs: 400, outageMs: 400 })
+    await second.server.step(cell[1])
+    await bothOnce(client)
+    const trap = second.proxy.onNextRequest(SHA.acquire, 'cutBefore')
+    const trying = outcome(client.getLock(HIGH).tryLock())
+    const lost = await within(5_000, trap.seen)
+    second.proxy.refuse()
+    await within(10_000, trying) // The other node takes every key.
+    await pause(1_100) // past the moment until which it may run, which is the subject
+    await second.proxy.replay(lost)
+    await never(() => second.server.admin.exists(HIGH).then((exists) => exists === 1), 100)
+  },
+)
+
+test('a request that is sent on to another node goes by the clock of that one', async () => {
+  const { first, second } = cluster
+  const client = newClient({ commandTimeoutMs: 400, outageMs: 400 })
+  await second.server.step(-1_200)
+  await bothOnce(client)
+  const moved = first.proxy.answer(
+    SHA.acquire,
+    `-MOVED 3300 ${second.proxy.host}:${second.proxy.port}\r\n`,
+  )
+  const trap = second.proxy.onNextRequest(SHA.acquire, 'cutBefore')
+  const trying = outcome(client.getLock(LOW).tryLock())
+  const lost = await within(5_000, trap.seen)
+  second.proxy.refuse()
+  await within(10_000, trying)
+  moved.heal()
+  await pause(1_100) // past the moment until which it may run, which is the subject
+  await second.proxy.replay(lost)
+  await never(() => second.server.admin.exists(LOW).then((exists) => exists === 1), 100)
+})
+
+test('a latch is counted down at nodes whose clocks are apart', async () => {
+  await cluster.second.server.step(-600_000)
+  const client = newClient()
+  for (const name of [LOW, HIGH, LOW, HIGH]) {
+    const latch = client.getCountDownLatch(name)
+    await latch.trySetCount(2)
+    await latch.countDown()
+    expect(await latch.count()).toBe(1)
+    await latch.countDown()
+    expect(await latch.await({ waitMs: 5_000 })).toBe(true)
+  }
+})
+
+test('tokens rise though a lock goes to a node whose clock is behind, and back', async () => {
+  const { first, second } = cluster
+  await second.server.step(-600_000)
+  const client = newClient()
+  const tokens: number[] = []
+  for (let i = 0; i < 3; i += 1) {
+    const lease = granted(await client.getLock(HIGH).tryLock())
+    tokens.push(lease.token)
+    await lease.release()
+  }
+  expect(tokens).toEqual([...tokens].sort((one, other) => one - other))
+  expect(new Set(tokens).size).toBe(3)
+  expect(asked(first)).toBe(0)
+})

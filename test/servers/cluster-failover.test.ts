@@ -1,0 +1,209 @@
+import type { Socket } from 'node:net'
+import { Cluster, type Redis } from 'ioredis'
+import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { watchSubscriber } from '../../src/servers/redis/connection/cluster-nodes.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
+import { leaves } from '../support/leaks.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+
+let cluster: RedisCluster
+
+jest.setTimeout(60_000)
+
+beforeAll(async () => {
+  cluster = await startCluster({ masters: 3, replicas: 1 })
+})
+
+/** Each test begins with all nodes, and replicas that have caught up. */
+beforeEach(async () => {
+  for (const node of cluster.nodes) await node.revive()
+  // So that each shows its keys to the check at the end, be it a replica by then.
+  const readable = () => Promise.all(cluster.nodes.map(({ admin }) => admin.readonly()))
+  atEnd(
+    async () => {
+      for (const node of cluster.nodes) await node.revive()
+      await readable()
+    },
+    { beforeCheck: true },
+  )
+  await readable()
+  for (const [i] of cluster.masters.entries()) {
+    await eventually(async () => {
+      const { master } = await pairOf(i)
+      return /state=online/.test(await master.admin.info('replication'))
+    })
+  }
+})
+
+/** Renewals every 20 s: what is heard sooner is no renewal of the watchdog's. */
+function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
+  const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
+  const all = { leaseMs: 60_000, commandTimeoutMs: 700, outageMs: 20_000, ...options }
+  const client = new Holdfast({ redis, ...all })
+  atEnd(() => client.close().finally(() => redis.disconnect()), { beforeCheck: true })
+  return client
+}
+
+const HISTORY = { keys: true, why: 'a node that was killed or demoted has what it was told' }
+
+/** The master of those two nodes, and the replica. */
+async function pairOf(i: number): Promise<{ master: RedisServer; replica: RedisServer }> {
+  const two = [cluster.masters[i], cluster.replicas[i]] as [RedisServer, RedisServer]
+  const roles = await Promise.all(
+    two.map(async ({ admin }) => (await admin.call('ROLE')) as string[]),
+  )
+  const [first, second] = roles.map(([role]) => role)
+  if (first === second) throw new Error(`both nodes are ${first}`)
+  const [master, replica] = first === 'master' ? two : [two[1], two[0]]
+  return { master, replica }
+}
+
+async function pairFor(name: string) {
+  return pairOf(cluster.masters.indexOf(await cluster.masterOf(name)))
+}
+
+/** From now on the replica hears of nothing. */
+async function deafen({ admin }: RedisServer, replica: RedisServer): Promise<void> {
+  replica.pause()
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'replica') // What has been sent it would read later.
+}
+
+async function takeOver(replica: RedisServer): Promise<void> {
+  await eventually(async () => {
+    await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER').catch(() => undefined)
+    return ((await replica.admin.call('ROLE')) as string[])[0] === 'master'
+  })
+}
+
+async function listening({ admin }: RedisServer, count: number): Promise<void> {
+  const channel = 'redisson_lock__channel:{it}'
+  await eventually(async () => {
+    const replies = await Promise.all([
+      admin.call('PUBSUB', 'SHARDNUMSUB', channel) as Promise<string[]>,
+      ...cluster.nodes
+        .filter(({ paused }) => !paused)
+        .map(({ admin }) => admin.call('PUBSUB', 'NUMSUB', channel) as Promise<string[]>),
+    ])
+    return replies.reduce((sum, reply) => sum + Number(reply[1]), 0) === count
+  })
+}
+
+describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (options) => {
+  test('a planned failover costs no lock, and those who wait are woken', async () => {
+    leaves(HISTORY)
+    const [holder, other] = [newClient(options), newClient(options)]
+    const diary = new Diary(holder)
+    const held = await holder.getLock('it').lock()
+    const waiting = other.getLock('it').tryLock(60_000)
+    const { master, replica } = await pairFor('it')
+    await listening(master, 1)
+    await eventually(async () => (await replica.admin.exists('it')) === 1)
+    await replica.admin.call('CLUSTER', 'FAILOVER')
+    await eventually(async () => (await pairFor('it')).master === replica)
+    expect(held.valid).toBe(true)
+    expect(await held.release()).toBe(true)
+    const lease = granted(await within(30_000, waiting))
+    expect(lease.token).toBeGreaterThan(held.token)
+    expect(diary.lost).toEqual([])
+    await lease.release()
+  })
+
+  test('a lock that the new master does not know is told to be lost, and had by who waits', async () => {
+    leaves(HISTORY)
+    const [holder, other] = [newClient(options), newClient(options)]
+    const diary = new Diary(holder)
+    await holder.getLock('warm').using(() => undefined)
+    const { master, replica } = await pairFor('it')
+    await deafen(master, replica)
+    const held = await holder.getLock('it').lock()
+    const waits = new Promise((resolve) => other.once('wait', resolve))
+    const waiting = other.getLock('it').tryLock(60_000)
+    await waits
+    await master.kill()
+    replica.resume()
+    await takeOver(replica)
+    const lease = granted(await within(15_000, waiting))
+    await eventually(() => held.signal.aborted, { timeoutMs: 10_000 })
+    expect(diary.reasons).toEqual(['gone'])
+    expect(lease.token).toBeGreaterThan(held.token)
+    await lease.release()
+  })
+})
+
+test('a holder that is alone is told without another request', async () => {
+  leaves(HISTORY)
+  const holder = newClient()
+  const { master, replica } = await pairFor('it')
+  await deafen(master, replica)
+  const watched = await holder.getLock('it').lock()
+  const fixed = granted(await holder.getLock('{it}:other').tryLock({ leaseMs: 60_000 }))
+  const elsewhere = await holder.getLock('elsewhere').lock()
+  await master.kill()
+  replica.resume()
+  await takeOver(replica)
+  await eventually(() => watched.signal.aborted, { timeoutMs: 10_000 })
+  await eventually(() => fixed.signal.aborted, { timeoutMs: 10_000 })
+  expect(elsewhere.valid).toBe(true)
+  expect(await elsewhere.release()).toBe(true)
+})
+
+test('a master that stands still is left for the one that took over', async () => {
+  leaves(HISTORY)
+  const client = newClient()
+  const diary = new Diary(client)
+  const held = await client.getLock('it').lock()
+  const { master, replica } = await pairFor('it')
+  await eventually(async () => (await replica.admin.exists('it')) === 1)
+  master.pause()
+  await takeOver(replica)
+  const next = await within(15_000, client.getLock('{it}:next').lock())
+  expect(await replica.admin.exists('{it}:next')).toBe(1)
+  expect(await held.release()).toBe(true)
+  expect(await replica.admin.exists('it')).toBe(0)
+  await next.release()
+  expect(diary.lost).toEqual([])
+  master.resume()
+})
+
+test('slots that nobody serves are waited for, and told as what they are', async () => {
+  const client = newClient({ outageMs: 1_000 })
+  await client.getLock('warm').using(() => undefined)
+  const slot = Number(await cluster.masters[0]?.admin.cluster('KEYSLOT', 'it'))
+  const { master } = await pairFor('it')
+  await Promise.all(
+    cluster.nodes.map(({ admin }) => admin.cluster('DELSLOTS', slot).catch(() => 0)),
+  )
+  for (const call of [client.getLock('it').lock(), client.getLock('it').tryLock(900)]) {
+    const { error } = await outcome(call)
+    expect(error).toMatchObject({ lockName: 'it' })
+    expect(String(error)).toMatch(/CLUSTERDOWN|no answer/)
+  }
+  const patient = newClient()
+  const asking = patient.getLock('it').lock()
+  await eventually(async () => {
+    await master.admin.cluster('ADDSLOTS', slot).catch(() => undefined)
+    const infos = await Promise.all(cluster.nodes.map(({ admin }) => admin.cluster('INFO')))
+    return infos.every((info) => String(info).includes('cluster_state:ok'))
+  })
+  await granted(await within(20_000, asking)).release()
+})
+
+test('the connection that a cluster client listened on is ended once, however often ioredis does so', async () => {
+  const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
+  atEnd(() => redis.disconnect(), { beforeCheck: true })
+  const onGap = jest.fn()
+  watchSubscriber(redis, onGap)
+  await redis.connect()
+  await redis.subscribe('it')
+  const { subscriber } = redis as unknown as { subscriber: { getInstance(): Redis } }
+  const before = subscriber.getInstance()
+  const { stream } = before as unknown as { stream: Socket }
+  const listeners = stream.listenerCount('close')
+  for (let i = 0; i < 20; i += 1) before.disconnect()
+  expect(stream.listenerCount('close')).toBeLessThanOrEqual(listeners + 1)
+  await eventually(() => onGap.mock.calls.length === 1)
+  expect(subscriber.getInstance()).not.toBe(before)
+})

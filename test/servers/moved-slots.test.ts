@@ -1,0 +1,163 @@
+import { Cluster } from 'ioredis'
+import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+
+let cluster: RedisCluster
+
+jest.setTimeout(60_000)
+
+beforeAll(async () => {
+  cluster = await startCluster()
+})
+
+function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
+  const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
+  const client = new Holdfast({ redis, commandTimeoutMs: 2_000, outageMs: 20_000, ...options })
+  atEnd(() => client.close().finally(() => redis.disconnect()), { beforeCheck: true })
+  return client
+}
+
+const idOf = async ({ admin }: RedisServer) => String(await admin.call('CLUSTER', 'MYID'))
+
+/** One slot on its way from one node to another, key by key. */
+class Move {
+  readonly slot: number
+  readonly from: RedisServer
+  readonly to: RedisServer
+
+  constructor(slot: number, from: RedisServer, to: RedisServer) {
+    this.slot = slot
+    this.from = from
+    this.to = to
+  }
+
+  async begin(): Promise<void> {
+    await this.to.admin.call('CLUSTER', 'SETSLOT', this.slot, 'IMPORTING', await idOf(this.from))
+    await this.from.admin.call('CLUSTER', 'SETSLOT', this.slot, 'MIGRATING', await idOf(this.to))
+  }
+
+  keys(): Promise<string[]> {
+    return this.from.admin.call('CLUSTER', 'GETKEYSINSLOT', this.slot, 1_000) as Promise<string[]>
+  }
+
+  async moveKey(key: string): Promise<void> {
+    const { host, port } = this.to
+    await this.from.admin.call('MIGRATE', host, port, key, 0, 5_000)
+  }
+
+  async moveAll(): Promise<void> {
+    for (let keys = await this.keys(); keys.length > 0; keys = await this.keys()) {
+      for (const key of keys) await this.moveKey(key)
+    }
+  }
+
+  async end(): Promise<void> {
+    const id = await idOf(this.to)
+    for (const { admin } of [this.to, this.from, ...cluster.masters]) {
+      await admin.call('CLUSTER', 'SETSLOT', this.slot, 'NODE', id)
+    }
+  }
+}
+
+/** The slot of that name is to go to another node; it comes back with the end of the test. */
+async function moveOf(name: string): Promise<Move> {
+  const slot = Number(await cluster.masters[0]?.admin.cluster('KEYSLOT', name))
+  const from = await cluster.masterOf(name)
+  const to = cluster.masters.find((one) => one !== from) as RedisServer
+  atEnd(async () => {
+    const back = new Move(slot, to, from)
+    if ((await to.admin.dbsize()) > 0) await to.flush()
+    await back.end()
+  })
+  return new Move(slot, from, to)
+}
+
+describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (options) => {
+  test('a lock whose slot moves stays held, and who waits for it is woken at the other node', async () => {
+    const [holder, other] = [newClient({ ...options, leaseMs: 3_000 }), newClient(options)]
+    const diary = new Diary(holder)
+    const held = await holder.getLock('it').lock()
+    const waits = new Promise((resolve) => other.once('wait', resolve))
+    const waiting = other.getLock('it').tryLock(60_000)
+    await waits
+    const move = await moveOf('it')
+    await move.begin()
+    for (const key of await move.keys()) await move.moveKey(key)
+    const before = diary.renewed
+    await eventually(() => diary.renewed > before + 1)
+    await move.end()
+    const after = diary.renewed
+    await eventually(() => diary.renewed > after + 1)
+    expect(diary.lost).toEqual([])
+    expect(await held.release()).toBe(true)
+    const lease = granted(await within(20_000, waiting))
+    expect(lease.token).toBeGreaterThan(held.token)
+    expect(await move.to.admin.exists('it')).toBe(1)
+    await lease.release()
+  })
+
+  test('locks that are taken, renewed, waited for and released while their slot moves exclude one another', async () => {
+    const clients = [
+      newClient(options),
+      newClient(options),
+      newClient({ ...options, leaseMs: 3_000 }),
+    ]
+    const kept = await (clients[2] as Holdfast).getLock('{it}:kept').lock()
+    const inside = new Map<string, number>()
+    const tokens = new Map<string, number>()
+    const overlaps: string[] = []
+    let [rounds, isOver] = [0, false]
+    const work = async (client: Holdfast, name: string) => {
+      while (!isOver) {
+        const lease = await client.getLock(name).lock()
+        if (inside.has(name)) overlaps.push(`${name}: ${inside.get(name)} and ${lease.token}`)
+        if (lease.token <= (tokens.get(name) ?? 0)) overlaps.push(`${name}: ${lease.token} again`)
+        inside.set(name, lease.token)
+        tokens.set(name, lease.token)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        inside.delete(name)
+        await lease.release()
+        rounds += 1
+      }
+    }
+    const names = ['it', '{it}:1', '{it}:2', '{it}:3']
+    const working = clients.flatMap((client) => names.map((name) => outcome(work(client, name))))
+    const atLeast = async (more: number) => {
+      const before = rounds
+      await eventually(() => rounds >= before + more, { timeoutMs: 20_000 })
+    }
+    await atLeast(20)
+    const move = await moveOf('it')
+    await move.begin()
+    await move.moveAll()
+    await move.end()
+    await atLeast(20)
+    isOver = true
+    for (const { error } of await Promise.all(working)) expect(error).toBeUndefined()
+    expect(overlaps).toEqual([])
+    expect(kept.valid).toBe(true)
+    expect(await kept.release()).toBe(true)
+    const left = (await move.to.admin.keys('*')).filter(
+      (key) => !key.startsWith('redisson_lock_token'),
+    )
+    expect(left).toEqual([])
+  })
+})
+
+test('a lock whose keys are at two nodes is waited for, and is no contention when the time is up', async () => {
+  const client = newClient({ outageMs: 1_200 })
+  await client.getLock('it').using(() => undefined)
+  const move = await moveOf('it')
+  await move.begin()
+  const { error } = await outcome(client.getLock('it').tryLock(1_000))
+  expect(error).toMatchObject({ lockName: 'it' })
+  expect(String(error)).toMatch(/TRYAGAIN|ASK|no answer/)
+  const asking = newClient().getLock('it').lock()
+  await move.moveAll()
+  await move.end()
+  await granted(await within(20_000, asking)).release()
+})

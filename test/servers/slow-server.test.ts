@@ -1,0 +1,133 @@
+import { Cluster } from 'ioredis'
+import { Holdfast } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, granted, outcome, SHA, within } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startProxy } from '../support/proxy.ts'
+import { startCluster } from '../support/redis-cluster.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+/** What a client does with a server that is only slow, and with a connection that is dead. */
+const server = sharedServer()
+const COMMAND_TIMEOUT_MS = 500
+
+function newClient(url: string): Holdfast {
+  const options = { commandTimeoutMs: COMMAND_TIMEOUT_MS, outageMs: 10_000 }
+  const client = new Holdfast({ redis: url, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+/** The ids of all connections to it. */
+async function connections(): Promise<string[]> {
+  const list = String(await server.admin.call('CLIENT', 'LIST'))
+  return [...list.matchAll(/^id=(\d+)/gm)].map(([, id]) => id as string).sort()
+}
+
+async function accepted(): Promise<number> {
+  return Number(/total_connections_received:(\d+)/.exec(await server.admin.info('stats'))?.[1])
+}
+
+test('a server that stands still for some times as long as a call may take keeps all connections', async () => {
+  const clients = Array.from({ length: 20 }, () => newClient(server.url))
+  const diaries = clients.map((client) => new Diary(client))
+  const holder = newClient(server.url)
+  const held = await holder.getLock('it').lock()
+  // All of them listen.
+  const waiting = clients.map((client) => client.getLock('it').tryLock(60_000))
+  await eventually(async () => {
+    const reply = await server.admin.pubsub('NUMSUB', 'redisson_lock__channel:{it}')
+    return Number(reply[1]) === clients.length
+  })
+  const [before, acceptedBefore] = [await connections(), await accepted()]
+  server.pause()
+  const asked = clients.map((client, i) => outcome(client.getLock(`other ${i}`).tryLock()))
+  const endsAt = performance.now() + 3.5 * COMMAND_TIMEOUT_MS
+  await eventually(() => performance.now() > endsAt)
+  server.resume()
+  for (const { value, error } of await Promise.all(asked)) {
+    expect(error).toBeUndefined()
+    await granted(value as never).release()
+  }
+  // None was left, and each client tried with one more at a time.
+  await eventually(async () => (await connections()).join() === before.join())
+  expect((await accepted()) - acceptedBefore).toBeLessThanOrEqual(3 * (clients.length + 1))
+  expect(diaries.flatMap(({ errors }) => errors)).toEqual([])
+  await held.release()
+  await Promise.all(waiting.map(async (one) => granted(await one).release()))
+})
+
+test('a connection that is dead is left once another one is answered, and waiters are woken', async () => {
+  const proxy = await startProxy(server.port)
+  const client = newClient(proxy.url)
+  const held = await newClient(server.url).getLock('it').lock()
+  const waiting = client.getLock('it').tryLock(60_000)
+  await eventually(() => proxy.openConnections.length === 2)
+  const dead = proxy.openConnections.map(({ index }) => index)
+  // New connections get through.
+  proxy.blackHole({ only: ({ index }) => dead.includes(index) })
+  await granted(await within(15_000, client.getLock('other').lock())).release()
+  await held.release()
+  await granted(await within(15_000, waiting)).release()
+  expect(proxy.openConnections.map(({ index }) => index)).not.toEqual(expect.arrayContaining(dead))
+  await proxy.heal()
+})
+
+test('where nothing gets through it tries anew from time to time, and goes on when it does', async () => {
+  const proxy = await startProxy(server.port)
+  const client = newClient(proxy.url)
+  await granted(await client.getLock('it').tryLock()).release()
+  const before = proxy.connections.length
+  const hole = proxy.blackHole({ onHeal: 'drop' })
+  const asking = client.getLock('it').lock()
+  await eventually(() => proxy.connections.length > before + 1)
+  hole.heal()
+  await granted(await within(15_000, asking)).release()
+  await proxy.heal()
+})
+
+test('who began to listen meanwhile is woken by messages afterwards', async () => {
+  const proxy = await startProxy(server.port)
+  const client = newClient(proxy.url)
+  const held = await newClient(server.url).getLock('it').lock()
+  const confirmation = proxy.onNextRequest('SUBSCRIBE', 'holdReply')
+  const waiting = client.getLock('it').tryLock(60_000)
+  await confirmation.seen
+  // Longer than a call may take: the subscription is given up, while the connection stays.
+  await eventually(() => proxy.count('SUBSCRIBE') > 1)
+  confirmation.release()
+  const looks = () => proxy.count(SHA.acquire)
+  await eventually(async () => {
+    const before = looks()
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    return looks() === before // It does not poll any more.
+  })
+  await held.release()
+  await granted(await within(5_000, waiting)).release()
+})
+
+test('a node of a cluster that stands still delays no renewal at the others', async () => {
+  const config = { 'cluster-node-timeout': 30_000 }
+  const cluster = await startCluster({ config })
+  const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
+  const client = new Holdfast({ redis, leaseMs: 9_000, commandTimeoutMs: 2_000 })
+  atEnd(() => client.close().finally(() => redis.disconnect()), { beforeCheck: true })
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
+  const slow = await cluster.masterOf('a')
+  const others = []
+  for (const lease of leases) if ((await cluster.masterOf(lease.name)) !== slow) others.push(lease)
+  expect(others.length).toBeGreaterThan(0)
+  expect(others.length).toBeLessThan(names.length)
+  const diary = new Diary(client)
+  slow.pause()
+  // Each of the others twice: of none of the slow node has come an answer by then.
+  await eventually(() => diary.renewed >= 2 * others.length)
+  expect(diary.lost).toEqual([])
+  const far = others[0]?.name as string
+  await client.getLock(`{${far}}:next`).using(() => undefined)
+  slow.resume()
+  await eventually(() => diary.renewed >= 2 * others.length + names.length)
+  expect(leases.every(({ valid }) => valid)).toBe(true)
+  await Promise.all(leases.map((lease) => lease.release()))
+})
