@@ -1,5 +1,6 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
+import type { Confirm, Durability } from '../durability.ts'
 import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { RemoteLatch } from '../latch-server.ts'
@@ -18,6 +19,7 @@ import { ServerClock } from './calls/server-clock.ts'
 import { Connection } from './connection/connection.ts'
 import { isClient, isCluster, type RedisSource } from './connection/open-client.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
+import { Confirmations } from './durability/confirmations.ts'
 import { RedisFairServer } from './fair-commands.ts'
 import { RedisLatch } from './latch-commands.ts'
 import { RedisReadWriteServer } from './read-write/read-write-commands.ts'
@@ -33,6 +35,7 @@ export class RedisServer implements LockServer {
   readonly #subscriptions: Subscriptions
   readonly #clock = new ServerClock()
   readonly #serverId: ServerId
+  readonly #confirmations: Confirmations | undefined
   readonly #onUp = new Set<() => void>()
   readonly #timeoutMs: number
   /** By slot: what one node of a cluster does not answer holds up nothing at the others. */
@@ -40,16 +43,22 @@ export class RedisServer implements LockServer {
   #semaphores: RedisSemaphoreServer | undefined
   readonly source: RedisSource
   readonly runner: ScriptRunner
+  readonly confirm: Confirm | undefined
 
   /**
    * @param options.counterMs how long a token counter outlives its last use; 0 keeps it for good
    * @param options.sharded whether a cluster that has sharded channels is to use them
+   * @param options.durability on which replicas a grant has to be before it counts
    */
   constructor(
     source: RedisSource,
     timeoutMs: number,
     onError: (error: Error) => void,
-    { counterMs = 0, sharded = true } = {},
+    {
+      counterMs = 0,
+      sharded = true,
+      durability,
+    }: { counterMs?: number; sharded?: boolean; durability?: Durability | undefined } = {},
   ) {
     this.source = source
     this.#timeoutMs = timeoutMs
@@ -58,6 +67,7 @@ export class RedisServer implements LockServer {
       up: (facts) => {
         this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         this.#subscriptions.follow(facts.runId)
+        this.#confirmations?.follow(facts.runId)
         for (const onUp of [...this.#onUp]) onUp()
       },
       down: () => {},
@@ -66,6 +76,8 @@ export class RedisServer implements LockServer {
     this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs)
     this.#serverId = new ServerId(this.#connection)
     this.#subscriptions = new Subscriptions(settings, onError)
+    this.#confirmations = durability && new Confirmations(source, timeoutMs, durability, onError)
+    this.confirm = this.confirmWith(renewing(0))
   }
 
   lock(rawName: string): RedisLock {
@@ -86,6 +98,12 @@ export class RedisServer implements LockServer {
     callMs: number,
   ): Promise<(number | CallFailure)[]> {
     return renew(this, leases, this.groups(leases), renewing(leaseMs), callMs)
+  }
+
+  /** @param look says what is left of the leases of one kind */
+  confirmWith(look: Renewing): Confirm | undefined {
+    const confirmations = this.#confirmations
+    return confirmations && ((lease) => confirmations.confirm({ look, lease }))
   }
 
   groups(locks: readonly { readonly key: string }[]): number[][] {
@@ -158,6 +176,9 @@ export class RedisServer implements LockServer {
   }
 
   get whyNoVote(): string | null {
+    if (this.confirm !== undefined) {
+      return 'is of a client with `durability`, which a majority of masters takes the place of'
+    }
     const isOne = !(isClient(this.source) && isCluster(this.source))
     return isOne ? null : 'is a lock of a cluster, which is no independent master'
   }
@@ -209,6 +230,7 @@ export class RedisServer implements LockServer {
     for (const pending of this.#pendingReleases.values()) pending.close()
     this.#semaphores?.close()
     this.#subscriptions.close()
+    this.#confirmations?.close()
     this.#connection.close()
   }
 }

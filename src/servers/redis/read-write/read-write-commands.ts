@@ -7,6 +7,7 @@ import {
   type Released,
 } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
+import type { Confirm } from '../../durability.ts'
 import type { Ending, Reentry } from '../../lock-server.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
 import type {
@@ -32,6 +33,7 @@ import {
 
 /** What read-write locks need of their server. */
 interface Server extends ScriptServer {
+  confirmWith(look: Renewing): Confirm | undefined
   pendingReleases(rawName: string): PendingReleases
   groups(locks: readonly { readonly key: string }[]): number[][]
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
@@ -43,10 +45,12 @@ type Keys = ReturnType<typeof readWriteKeys>
 export class RedisReadWriteServer implements ReadWriteServer {
   readonly #server: Server
   readonly #clientId: string
+  readonly confirm: Confirm | undefined
 
   constructor(server: Server, clientId: string) {
     this.#server = server
     this.#clientId = clientId
+    this.confirm = server.confirmWith(renewing(0))
   }
 
   lock(rawName: string): RemoteReadWriteLock {

@@ -1,5 +1,6 @@
 import type { LeaseToRenew, Released } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
+import type { Confirm } from '../../durability.ts'
 import type { Ending } from '../../lock-server.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
@@ -15,6 +16,7 @@ import { permitAnswer, permitFacts } from './permit-replies.ts'
 
 /** What permits need of their server. */
 interface Server extends ScriptServer {
+  confirmWith(look: Renewing): Confirm | undefined
   pendingReleases(rawName: string): PendingReleases
   groups(locks: readonly { readonly key: string }[]): number[][]
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
@@ -27,10 +29,12 @@ const LEAVE_MS = 1_000
 export class RedisPermitServer implements PermitServer {
   readonly #server: Server
   readonly #clientId: string
+  readonly confirm: Confirm | undefined
 
   constructor(server: Server, clientId: string) {
     this.#server = server
     this.#clientId = clientId
+    this.confirm = server.confirmWith(renewing(0))
   }
 
   pool(rawName: string): RemotePermits {
