@@ -85,7 +85,8 @@ export async function keepUp(master: RedisServer, replicas: number): Promise<voi
     async () => {
       const info = await master.admin.info('replication')
       if (!info.includes(`connected_slaves:${replicas}`)) return false
-      await master.admin.ping() // WAIT is for what was done before the last command of its own client.
+      // One that has just come hears of nothing for a while, and may be taken for one that has all.
+      await master.admin.publish('kept up', '')
       return (await master.admin.wait(replicas, 100)) === replicas
     },
     { message: `${replicas} replica(s) to keep up` },

@@ -12,8 +12,8 @@ import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import { groupBySlot, orderBySlot, slotOf } from './calls/cluster-slot.ts'
-import { electionChannelOf, type LockKeys, lockKeys } from './calls/keys.ts'
-import { type Renewing, renew } from './calls/renew.ts'
+import { electionChannelOf, type LockKeys } from './calls/keys.ts'
+import { type Renewing, renew, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
 import { ServerClock } from './calls/server-clock.ts'
 import { Connection } from './connection/connection.ts'
@@ -24,7 +24,6 @@ import { RedisFairServer } from './fair-commands.ts'
 import { RedisLatch } from './latch-commands.ts'
 import { RedisReadWriteServer } from './read-write/read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
-import * as lock from './scripts/lock.generated.ts'
 import { RedisPermitServer } from './semaphore/permit-commands.ts'
 import { RedisSemaphoreServer } from './semaphore/semaphore-commands.ts'
 import { ServerId } from './server-id.ts'
@@ -63,21 +62,25 @@ export class RedisServer implements LockServer {
     this.source = source
     this.#timeoutMs = timeoutMs
     const settings = { source, silenceMs: timeoutMs, sharded }
+    const events = { up: () => {}, down: () => {}, error: onError }
     this.#connection = new Connection(settings, {
+      ...events,
       up: (facts) => {
         this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         this.#subscriptions.follow(facts.runId)
         this.#confirmations?.follow(facts.runId)
         for (const onUp of [...this.#onUp]) onUp()
       },
-      down: () => {},
-      error: onError,
     })
     this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs)
     this.#serverId = new ServerId(this.#connection)
     this.#subscriptions = new Subscriptions(settings, onError)
-    this.#confirmations = durability && new Confirmations(source, timeoutMs, durability, onError)
-    this.confirm = this.confirmWith(renewing(0))
+    if (durability !== undefined) {
+      const silenceMs = timeoutMs + durability.timeoutMs
+      const waiting = new Connection({ ...settings, silenceMs }, events)
+      this.#confirmations = new Confirmations(waiting, timeoutMs, durability)
+    }
+    this.confirm = this.confirmWith(renewingLocks(0))
   }
 
   lock(rawName: string): RedisLock {
@@ -97,7 +100,7 @@ export class RedisServer implements LockServer {
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]> {
-    return renew(this, leases, this.groups(leases), renewing(leaseMs), callMs)
+    return renew(this, leases, this.groups(leases), renewingLocks(leaseMs), callMs)
   }
 
   /** @param look says what is left of the leases of one kind */
@@ -232,15 +235,5 @@ export class RedisServer implements LockServer {
     this.#subscriptions.close()
     this.#confirmations?.close()
     this.#connection.close()
-  }
-}
-
-function renewing(leaseMs: number): Renewing {
-  return {
-    script: lock.renew,
-    keysOf: (rawName) => lockKeys(rawName).both,
-    args: (group, terms) =>
-      lock.renewArgs({ leaseMs, owners: group.map(({ wireOwner }) => wireOwner) }, terms),
-    read: lock.readRenew,
   }
 }

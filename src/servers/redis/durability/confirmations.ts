@@ -3,8 +3,8 @@ import { CallFailure } from '../../call-failure.ts'
 import type { Confirmation, Durability } from '../../durability.ts'
 import { promised, type Reply } from '../../reply.ts'
 import { ConnectionTerms } from '../calls/terms.ts'
-import { Connection } from '../connection/connection.ts'
-import type { Client, RedisSource } from '../connection/open-client.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Client } from '../connection/open-client.ts'
 import type { Terms } from '../scripts/terms.ts'
 import {
   type Confirmed,
@@ -32,20 +32,14 @@ export class Confirmations {
   /** Those that wait for the next one, by node. */
   readonly #open = new Map<string, Open[]>()
 
-  /** @param commandTimeoutMs the longest that a command may take; WAIT may take its own time beside that */
-  constructor(
-    source: RedisSource,
-    commandTimeoutMs: number,
-    durability: Durability,
-    onError: (error: Error) => void,
-  ) {
+  /**
+   * @param connection on which nothing else is asked
+   * @param commandTimeoutMs the longest that a command may take; WAIT may take its own time beside that
+   */
+  constructor(connection: Connection, commandTimeoutMs: number, durability: Durability) {
+    this.#connection = connection
     this.#durability = durability
     this.#commandTimeoutMs = commandTimeoutMs
-    const silenceMs = durability.timeoutMs + commandTimeoutMs
-    this.#connection = new Connection(
-      { source, silenceMs, sharded: false },
-      { up: () => {}, down: () => {}, error: onError },
-    )
     this.#terms = new ConnectionTerms(this.#connection, 0)
   }
 
