@@ -1,3 +1,4 @@
+export { type DurabilityOptions, NotDurableError } from './durability.ts'
 export {
   ClosedError,
   HoldfastError,

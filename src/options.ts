@@ -1,4 +1,5 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
+import type { DurabilityOptions } from './durability.ts'
 import { InvalidArgumentError, show } from './errors.ts'
 import { assertKnown, assertNoMore, leaseMs, wholeMs } from './input.ts'
 import type { Owner } from './owner/owner.ts'
@@ -96,6 +97,14 @@ export interface HoldfastOptions {
    * @default off
    */
   watchdogThread?: boolean | WatchdogThreadOptions
+  /**
+   * On which replicas an acquisition has to be before it counts: locks of every kind and permits with leases.
+   * Fewer in time reject it with `NotDurableError`, and it is undone. Costs a connection, and a round trip to
+   * the slowest of the replicas wanted. Not together with `masters`.
+   *
+   * @default off: an acquisition counts when the master has it
+   */
+  durability?: DurabilityOptions
 }
 
 export interface WatchdogThreadOptions {

@@ -72,10 +72,11 @@ type Source = Settings['sources'][0]
 
 function redisServer(
   source: Source,
-  { commandTimeoutMs, counterTtlMs, sharded }: Settings,
+  { commandTimeoutMs, counterTtlMs, sharded, durability }: Settings,
   onError: (error: Error) => void,
 ): RedisServer {
-  return new RedisServer(source, commandTimeoutMs, onError, { counterMs: counterTtlMs, sharded })
+  const options = { counterMs: counterTtlMs, sharded, durability }
+  return new RedisServer(source, commandTimeoutMs, onError, options)
 }
 
 function namingOf(sources: readonly Source[]): Pick<ClientPlace, 'keyPrefix' | 'clustered'> {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { type DurabilityOptions, durabilityOf } from './durability.ts'
 import { InvalidArgumentError, show } from './errors.ts'
 import { assertKnown, leaseMs, wholeMs } from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
@@ -22,13 +23,15 @@ export interface Settings {
   readonly outageMs: number
   /** Undefined when the watchdog has no thread. */
   readonly silenceLimitMs: number | undefined
+  /** Undefined where an acquisition counts when the master has it. */
+  readonly durability: Required<DurabilityOptions> | undefined
 }
 
 /** A counter outlives its last use by this long: an hour. */
 const COUNTER_MS = 3_600_000
 
 /** Those that need a server of Redis. */
-const REDIS_OPTIONS = ['redis', 'masters', 'watchdogThread']
+const REDIS_OPTIONS = ['redis', 'masters', 'watchdogThread', 'durability']
 
 const CLIENT_OPTIONS = [
   'longestLeaseMs',
@@ -87,6 +90,11 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
     silenceLimitMs: silenceLimitMs(watchdogThread),
+    durability: durabilityOf(
+      options.durability,
+      options.masters !== undefined,
+      Math.min(ownLeaseMs - 1, LONGEST_TIMER_MS),
+    ),
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
+import type { Confirm } from '../servers/durability.ts'
 import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { type Asked, Asking, abandonName, callMsFor, nameOf } from './ask.ts'
+import { whenConfirmed } from './confirm.ts'
 import { RESERVE } from './hand-over-budget.ts'
-import { kindOf } from './kind-verbs.ts'
+import { kindOf, renewalOf } from './kind-verbs.ts'
 import { newLease } from './local-lease.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
@@ -63,6 +65,11 @@ export abstract class LocalWaiter extends Waiter {
       if (other.contending) other.wakeEvent.set()
       else if (lock.holds.of(request.owner, other.request.kind) === hold) reenter(lock, hold, other)
     }
+  }
+
+  /** Confirms what it is granted; undefined where that counts without. */
+  get confirm(): Confirm | undefined {
+    return renewalOf(this.request, this.lock.services.server).confirm
   }
 
   newLease(hold: Hold): Lease {
@@ -160,7 +167,8 @@ export class RacingWaiter extends LocalWaiter {
     this.queued ||= waits && kindOf(request).announcesWaits === true
     const { together = lock.remoteOf(request) } = request
     const heard = (asked: Asked<AcquireAnswer>) => this.#safely(() => this.#heard(asked))
-    together.acquire(attempt, new Asking(lock, this, callMs, heard))
+    const then = whenConfirmed(lock, this, this.confirm, heard)
+    together.acquire(attempt, new Asking(lock, this, callMs, then))
   }
 
   #heard({ grant, sentAt, pauseMs }: Asked<AcquireAnswer>): void {

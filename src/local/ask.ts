@@ -11,7 +11,7 @@ import { OpenRequest } from '../waiting/server-health.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import type { LocalLock } from './local-lock.ts'
 
-type Answer = AcquireAnswer | HandOverAnswer | QueueAnswer | ReenterAnswer
+export type Answer = AcquireAnswer | HandOverAnswer | QueueAnswer | ReenterAnswer
 
 /** A proper answer; or null, and how long to pause before asking again. */
 export interface Asked<A extends Answer> {

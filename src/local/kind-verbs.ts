@@ -11,8 +11,8 @@ export interface KindVerbs
   readonly listensWith?: object
 }
 
-/** Renews leases, and says which of them one request can be about. */
-export type Renewal = Pick<LockServer, 'renew' | 'groups'>
+/** Renews leases, says which of them one request can be about, and confirms grants where that is wanted. */
+export type Renewal = Pick<LockServer, 'renew' | 'groups' | 'confirm'>
 
 /** The lock that they are about, and the verbs that the place has for every lock. */
 export interface LockThere {
@@ -45,8 +45,8 @@ export interface RemoteKind extends HoldKind {
 }
 
 /** @param ofAll how the leases of every lock are renewed at the place */
-export function renewalOf(hold: Hold, ofAll: Renewal): Renewal {
-  return kindOf(hold).renewal ?? ofAll
+export function renewalOf(one: Pick<Hold, 'kind'>, ofAll: Renewal): Renewal {
+  return kindOf(one).renewal ?? ofAll
 }
 
 /** A hold as several masters are told of it: one that lost it is given back what is so by then. */

@@ -70,6 +70,8 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
   if (first === undefined || first.request.kind !== hold.kind || !lock.holds.isEmpty) {
     return undefined
   }
+  // Whoever is to have it next asks for it, and is confirmed as the first one was.
+  if (lock.services.server.confirm !== undefined) return undefined
   return lock.remoteOf(hold).handOver === undefined ? undefined : first
 }
 

@@ -10,6 +10,7 @@ import type {
   SeenHold,
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
+import type { Confirm } from './durability.ts'
 import type { ElectionChannel } from './election-channel.ts'
 import type { FairServer } from './fair-server.ts'
 import type { RemoteLatch } from './latch-server.ts'
@@ -40,6 +41,8 @@ export interface LockServer {
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]>
+  /** Confirms that enough replicas have what was granted. Left out where a grant counts without. */
+  readonly confirm?: Confirm | undefined
   /** The indices of the locks, those together that one request can be about. */
   groups(locks: readonly { readonly key: string }[]): number[][]
   /** Takes several locks of one group, or none. Left out where that takes a request for each. */

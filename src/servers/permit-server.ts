@@ -1,5 +1,6 @@
 import type { LeaseToRenew, WaitingForPermits } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
+import type { Confirm } from './durability.ts'
 import type { RemotePool } from './permit-pool.ts'
 
 /** What a place must be able to do where permits are taken for a time, as one client sees it. */
@@ -12,6 +13,8 @@ export interface PermitServer {
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]>
+  /** As with `LockServer`. */
+  readonly confirm?: Confirm | undefined
   /** As with `LockServer`. */
   groups(locks: readonly { readonly key: string }[]): number[][]
 }

@@ -7,6 +7,7 @@ import type {
   Released,
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
+import type { Confirm } from './durability.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
@@ -27,6 +28,8 @@ export interface ReadWriteServer {
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]>
+  /** As with `LockServer`. */
+  readonly confirm?: Confirm | undefined
   /** As with `LockServer`. */
   groups(locks: readonly { readonly key: string }[]): number[][]
 }

@@ -147,8 +147,9 @@ export class RetryBudget {
    * What to tell the caller: the last failure, in words for people.
    *
    * @param what did not come about
+   * @param due what there is no answer of, where nothing has failed
    */
-  error(what: string): Error {
+  error(what: string, due = 'the answer was still due'): Error {
     const own = this.#failure
     const failure = own ?? this.#limits.whyDown()
     const forMs = Math.round(own === undefined ? this.health.silentMs : this.#failingMs)
@@ -160,7 +161,7 @@ export class RetryBudget {
       return new ClosedError(`${lock}: the client was closed.`, this.#lockName)
     }
     if (failure === undefined || failure.kind === 'unsent' || failure.kind === 'unknown') {
-      const why = failure?.message ?? 'the answer was still due'
+      const why = failure?.message ?? due
       // Of several masters some may have answered: each has its reason.
       const said = why.startsWith('no majority')
         ? `for ${forMs} ms ${why}`

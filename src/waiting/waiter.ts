@@ -59,6 +59,8 @@ export abstract class Waiter extends Linked<Waiter> {
   queued = false
   /** Whether a request on its behalf is under way. */
   asking = false
+  /** Whether what it was granted is being confirmed, and does not count before. */
+  isConfirming = false
   /** Until when a request that was given up could still be granted, on `performance.now()`. */
   doubtUntilMs = 0
   #settled = false
@@ -158,10 +160,10 @@ export abstract class Waiter extends Linked<Waiter> {
   // nobody can know that.
   #timeIsUp(): void {
     if (this.#settled) return
-    if (this.retryBudget.isOutage(this.announced || this.request.known)) {
-      this.reject(
-        this.retryBudget.error(`not acquired within ${Math.round(this.request.waitMs)} ms`),
-      )
+    if (this.isConfirming || this.retryBudget.isOutage(this.announced || this.request.known)) {
+      const due = this.isConfirming ? 'the replicas had not confirmed it yet' : undefined
+      const what = `not acquired within ${Math.round(this.request.waitMs)} ms`
+      this.reject(this.retryBudget.error(what, due))
     } else {
       this.resolve(null)
     }

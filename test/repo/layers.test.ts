@@ -7,7 +7,7 @@ const longestChain = 18
 const mostFloors = 7
 
 /** The leaves, which every room may import. Among themselves they may too. */
-const leaves = ['errors', 'options', 'events', 'input', 'redis-source', 'settings']
+const leaves = ['durability', 'errors', 'options', 'events', 'input', 'redis-source', 'settings']
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
 const places = [
@@ -52,6 +52,7 @@ const mayImport: Record<string, string[]> = {
   'servers/redis': [
     'servers/redis/calls',
     'servers/redis/connection',
+    'servers/redis/durability',
     'servers/redis/read-write',
     'servers/redis/scripts',
     'servers/redis/semaphore',
@@ -60,6 +61,14 @@ const mayImport: Record<string, string[]> = {
     'ioredis',
   ],
   'servers/redis/calls': [
+    'servers/redis/connection',
+    'servers/redis/scripts',
+    'servers',
+    'kit',
+    'ioredis',
+  ],
+  'servers/redis/durability': [
+    'servers/redis/calls',
     'servers/redis/connection',
     'servers/redis/scripts',
     'servers',
@@ -88,6 +97,7 @@ const mayImport: Record<string, string[]> = {
   'servers/memory': ['servers/memory/records', 'servers', 'kit'],
   'servers/memory/records': ['servers', 'kit'],
   kit: [],
+  durability: [],
   errors: [],
   options: ['type ioredis', 'type owner'],
   events: [],

@@ -1,6 +1,7 @@
 import type { Moment } from '../../lease/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import { type Asked, abandonName, ask, callMsFor, nameOf } from '../../local/ask.ts'
+import { confirmed } from '../../local/confirm.ts'
 import { lengthen } from '../../local/extend.ts'
 import type { LocalLock, QueuedWaiters } from '../../local/local-lock.ts'
 import { reenter } from '../../local/reenter.ts'
@@ -128,8 +129,10 @@ export class FairQueue implements QueuedWaiters {
   /** @returns whether the waiter has the lock, by a grant that needs no asking */
   #claim(place: Place): boolean {
     const claim = place.claim(this.#lock.services.clock)
-    // Whoever has a stand-in blocks the event loop, maybe at once, and for longer than a claim lasts.
-    if (claim === null || this.#lock.services.watchdog.hasStandIn) return false
+    const { watchdog, server } = this.#lock.services
+    // Whoever has a stand-in blocks the event loop, maybe at once, and for longer than a claim lasts. And what
+    // is to be confirmed takes time: it asks, and has the whole lease.
+    if (claim === null || watchdog.hasStandIn || server.confirm !== undefined) return false
     const { waiter, claimMs } = place
     const hold = this.#hold(place, claim.token, claim.sentAt, claimMs)
     if (hold === null) return false
@@ -155,7 +158,13 @@ export class FairQueue implements QueuedWaiters {
     waiter.queued ||= waits
     const listens = () => this.#heartbeat.listens
     const attempt = { owner, leaseMs, ticket: waits ? ticket : null, listens, callMs }
-    return ask(this.#lock, waiter, callMs, (reply) => this.#inTurn.acquire(attempt, reply))
+    const lock = this.#lock
+    const asked = ask<QueueAnswer>(lock, waiter, callMs, (reply) =>
+      this.#inTurn.acquire(attempt, reply),
+    )
+    const { confirm } = lock.services.server
+    if (confirm === undefined) return asked
+    return asked.then((heard) => confirmed(lock, waiter, confirm, heard))
   }
 
   /** @returns whether the waiter needs no more of it */

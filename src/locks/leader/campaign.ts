@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { NotDurableError } from '../../durability.ts'
 import {
   LeaseLostError,
   RedisRefusedError,
@@ -70,9 +71,11 @@ export class Campaign {
       return this.#lease === undefined || error === this.#lease.over()
     }
     if (this.#term !== undefined) return isOf(error, this.#term.loss)
-    const isOutage =
-      error instanceof RedisUnavailableError || (error instanceof RedisRefusedError && error.passes)
-    if (!isOutage) return false
+    const passes =
+      error instanceof RedisUnavailableError ||
+      error instanceof NotDurableError ||
+      (error instanceof RedisRefusedError && error.passes)
+    if (!passes) return false
     this.#lock.registry.emit('error', error)
     const ms = PAUSE_MS.least + Math.random() * PAUSE_MS.spread
     const options = this.#signal === undefined ? {} : { signal: this.#signal }

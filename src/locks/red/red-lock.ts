@@ -46,6 +46,11 @@ export class RedLocks {
         'a client with `watchdogThread` cannot have one yet, for the thread asks one server only',
       )
     }
+    if (settings.durability !== undefined) {
+      throw refusal(
+        'a client with `durability` cannot have one, for a majority takes the place of replicas',
+      )
+    }
     const parts = locks.map(partOf)
     const clients = new Set(parts.map(({ registry }) => registry))
     if (clients.size < parts.length) {

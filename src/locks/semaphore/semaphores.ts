@@ -120,6 +120,11 @@ class PlainPermitWaiter extends RacingWaiter {
     else this.resolve(hold)
   }
 
+  /** Nobody holds them: what a failover forgets of them is what a crash forgets. */
+  override get confirm(): undefined {
+    return undefined
+  }
+
   override newLease(): Lease {
     return TAKEN
   }

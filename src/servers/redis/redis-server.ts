@@ -1,5 +1,6 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
+import type { Confirm, Durability } from '../durability.ts'
 import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { RemoteLatch } from '../latch-server.ts'
@@ -11,8 +12,8 @@ import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import { groupBySlot, orderBySlot, slotOf } from './calls/cluster-slot.ts'
-import { electionChannelOf, type LockKeys, lockKeys } from './calls/keys.ts'
-import { type Renewing, renew } from './calls/renew.ts'
+import { electionChannelOf, type LockKeys } from './calls/keys.ts'
+import { type Renewing, renew, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
 import { ServerClock } from './calls/server-clock.ts'
 import { Connection } from './connection/connection.ts'
@@ -20,11 +21,11 @@ import type { ServerFacts } from './connection/handshake.ts'
 import { isClient, isCluster, type RedisSource } from './connection/open-client.ts'
 import { Probe } from './connection/probe.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
+import { Confirmations } from './durability/confirmations.ts'
 import { RedisFairServer } from './fair-commands.ts'
 import { RedisLatch } from './latch-commands.ts'
 import { RedisReadWriteServer } from './read-write/read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
-import * as lock from './scripts/lock.generated.ts'
 import { RedisPermitServer } from './semaphore/permit-commands.ts'
 import { RedisSemaphoreServer } from './semaphore/semaphore-commands.ts'
 import { ServerId } from './server-id.ts'
@@ -35,6 +36,7 @@ export class RedisServer implements LockServer {
   readonly #subscriptions: Subscriptions
   readonly #clock = new ServerClock()
   readonly #serverId: ServerId
+  readonly #confirmations: Confirmations | undefined
   readonly #onUp = new Set<() => void>()
   readonly #timeoutMs: number
   /** By slot: what one node of a cluster does not answer holds up nothing at the others. */
@@ -42,35 +44,51 @@ export class RedisServer implements LockServer {
   #semaphores: RedisSemaphoreServer | undefined
   readonly source: RedisSource
   readonly runner: ScriptRunner
+  readonly confirm: Confirm | undefined
 
   /**
    * @param options.counterMs how long a token counter outlives its last use; 0 keeps it for good
    * @param options.sharded whether a cluster that has sharded channels is to use them
+   * @param options.durability on which replicas a grant has to be before it counts
    */
   constructor(
     source: RedisSource,
     timeoutMs: number,
     onError: (error: Error) => void,
-    { counterMs = 0, sharded = true } = {},
+    {
+      counterMs = 0,
+      sharded = true,
+      durability,
+    }: { counterMs?: number; sharded?: boolean; durability?: Durability | undefined } = {},
   ) {
     this.source = source
     this.#timeoutMs = timeoutMs
     const settings = { source, silenceMs: timeoutMs, sharded }
     const probe = new Probe(settings)
-    const events = {
+    const events = { up: () => {}, down: () => {}, error: onError }
+    const tellUp = () => {
+      for (const onUp of [...this.#onUp]) onUp()
+    }
+    const ofCommands = {
+      ...events,
       up: (facts: ServerFacts) => {
         if (!this.#connection.clustered) this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         this.#subscriptions.follow(facts.runId)
-        this.#tellUp()
+        this.#confirmations?.follow(facts.runId)
+        tellUp()
       },
-      elsewhere: () => this.#tellUp(),
-      down: () => {},
-      error: onError,
+      elsewhere: tellUp,
     }
-    this.#connection = new Connection(settings, events, probe)
+    this.#connection = new Connection(settings, ofCommands, probe)
     this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs)
     this.#serverId = new ServerId(this.#connection)
     this.#subscriptions = new Subscriptions(settings, probe, onError)
+    if (durability !== undefined) {
+      const waits = { ...settings, silenceMs: timeoutMs + durability.timeoutMs }
+      const waiting = new Connection(waits, events, new Probe(waits))
+      this.#confirmations = new Confirmations(waiting, timeoutMs, durability)
+    }
+    this.confirm = this.confirmWith(renewingLocks(0))
   }
 
   lock(rawName: string): RedisLock {
@@ -90,7 +108,13 @@ export class RedisServer implements LockServer {
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]> {
-    return renew(this, leases, renewing(leaseMs), callMs)
+    return renew(this, leases, renewingLocks(leaseMs), callMs)
+  }
+
+  /** @param look says what is left of the leases of one kind */
+  confirmWith(look: Renewing): Confirm | undefined {
+    const confirmations = this.#confirmations
+    return confirmations && ((lease) => confirmations.confirm({ look, lease }))
   }
 
   groups(locks: readonly { readonly key: string }[]): number[][] {
@@ -163,6 +187,9 @@ export class RedisServer implements LockServer {
   }
 
   get whyNoVote(): string | null {
+    if (this.confirm !== undefined) {
+      return 'is of a client with `durability`, which a majority of masters takes the place of'
+    }
     const isOne = !(isClient(this.source) && isCluster(this.source))
     return isOne ? null : 'is a lock of a cluster, which is no independent master'
   }
@@ -192,10 +219,6 @@ export class RedisServer implements LockServer {
     this.#connection.connect()
   }
 
-  #tellUp(): void {
-    for (const onUp of [...this.#onUp]) onUp()
-  }
-
   /** Resolves when it has connected for the first time, or failed to. */
   get known(): Promise<void> {
     return this.#connection.known
@@ -218,16 +241,7 @@ export class RedisServer implements LockServer {
     for (const pending of this.#pendingReleases.values()) pending.close()
     this.#semaphores?.close()
     this.#subscriptions.close()
+    this.#confirmations?.close()
     this.#connection.close()
-  }
-}
-
-function renewing(leaseMs: number): Renewing {
-  return {
-    script: lock.renew,
-    keysOf: (rawName) => lockKeys(rawName).both,
-    args: (group, terms) =>
-      lock.renewArgs({ leaseMs, owners: group.map(({ wireOwner }) => wireOwner) }, terms),
-    read: lock.readRenew,
   }
 }

@@ -51,7 +51,7 @@ function membersOf(source: string, name: string): Member[] {
 }
 
 describe('the page about options', () => {
-  const source = read('src/options.ts')
+  const source = read('src/options.ts') + read('src/durability.ts')
   const page = readPage('docs/reference/options.md')
 
   /** The table that follows "type `X`". */
@@ -73,6 +73,7 @@ describe('the page about options', () => {
   test('knows all kinds of options there are', () => {
     expect(forUsers.sort()).toEqual([
       'AwaitOptions',
+      'DurabilityOptions',
       'GetLockOptions',
       'HoldfastOptions',
       'LockOptions',
@@ -97,8 +98,14 @@ describe('the page about options', () => {
       redis: 'redis://nowhere',
       watchdogThread: true,
     }).silenceLimitMs
+    const durability = { replicas: 1 }
+    resolved.timeoutMs = resolveOptions({
+      redis: 'redis://nowhere',
+      durability,
+    }).durability?.timeoutMs
     const numbers = [
       ...documented('HoldfastOptions'),
+      ...documented('DurabilityOptions'),
       ...documented('WatchdogThreadOptions'),
     ].filter((row) => /^[\d_]+$/.test(row.default))
     expect(numbers.length).toBeGreaterThan(0)
@@ -109,7 +116,7 @@ describe('the page about options', () => {
 })
 
 describe('the page about errors', () => {
-  const source = read('src/errors.ts')
+  const source = read('src/errors.ts') + read('src/durability.ts')
   const page = readPage('docs/reference/errors.md')
   const sections = codeHeadings(page, 2)
   const declaration = /HoldfastErrorCode =([\s\S]*?)\n\n/.exec(source)?.[1] ?? ''

@@ -105,6 +105,11 @@ export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)
 }
 
+/** What is written before replicas are waited for: it ends at once, and is only there to be replicated. */
+export function confirmKey(rawName: string): string {
+  return derived('holdfast_confirm', rawName)
+}
+
 /** Where the leader of an election tells that it leads. */
 export function electionChannelOf(rawName: string): string {
   return derived('holdfast_election', rawName)

@@ -1,5 +1,6 @@
 import type { LeaseToRenew } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
+import type { Confirm } from '../../durability.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
 import type { Subscription } from '../../subscription.ts'
 import type { LockKeys } from './keys.ts'
@@ -8,6 +9,7 @@ import type { ScriptServer } from './script-runner.ts'
 
 /** What a kind of lock needs of its server. */
 export interface Server extends ScriptServer {
+  confirmWith(look: Renewing): Confirm | undefined
   pendingReleases(rawName: string): PendingReleases
   groups(locks: readonly { readonly key: string }[]): number[][]
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
@@ -17,10 +19,12 @@ export interface Server extends ScriptServer {
 export abstract class KindServer {
   protected readonly server: Server
   protected readonly clientId: string
+  readonly confirm: Confirm | undefined
 
   constructor(server: Server, clientId: string) {
     this.server = server
     this.clientId = clientId
+    this.confirm = server.confirmWith(this.renewing(0))
   }
 
   protected abstract renewing(leaseMs: number): Renewing

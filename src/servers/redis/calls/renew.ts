@@ -1,8 +1,10 @@
 import type { LeaseToRenew } from '../../answers.ts'
 import { CallFailure, OddAnswer } from '../../call-failure.ts'
+import * as lock from '../scripts/lock.generated.ts'
 import { odd } from '../scripts/reading.ts'
 import type { Args, Script } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
+import { lockKeys } from './keys.ts'
 import type { ScriptServer } from './script-runner.ts'
 
 /** How leases of one kind are renewed. */
@@ -47,4 +49,15 @@ export async function renew(
   }
   await Promise.all(server.groups(leases).map(renewGroup))
   return left
+}
+
+/** Those of every lock that is no read-write lock. */
+export function renewingLocks(leaseMs: number): Renewing {
+  return {
+    script: lock.renew,
+    keysOf: (rawName) => lockKeys(rawName).both,
+    args: (group, terms) =>
+      lock.renewArgs({ leaseMs, owners: group.map(({ wireOwner }) => wireOwner) }, terms),
+    read: lock.readRenew,
+  }
 }

@@ -1,0 +1,92 @@
+import { HoldfastError, InvalidArgumentError, OF_LOCK, show } from './errors.ts'
+import { assertKnown, wholeMs } from './input.ts'
+
+export interface DurabilityOptions {
+  /**
+   * How many replicas have to have an acquisition before it counts; or `'all'` that the master lists as
+   * connected when it is asked, of which there has to be one at least.
+   */
+  replicas: number | 'all'
+  /**
+   * How long they have to confirm it, in milliseconds: less than `leaseMs`. Where other acquisitions are being
+   * confirmed these come first, and it may take twice as long.
+   *
+   * @default 1_000
+   */
+  timeoutMs?: number
+}
+
+/**
+ * How `durability` is meant.
+ *
+ * @param longestMs what is confirmed later is of no use, in milliseconds
+ */
+export function durabilityOf(
+  given: unknown,
+  hasMasters: boolean,
+  longestMs: number,
+): Required<DurabilityOptions> | undefined {
+  if (given === undefined) return undefined
+  if (hasMasters) {
+    throw new InvalidArgumentError(
+      '`durability` does not go together with `masters`: a majority of them has each lock, which outlives any ' +
+        'minority of them. Leave it out; or give one `redis` that has replicas.',
+    )
+  }
+  if (typeof given !== 'object' || given === null) {
+    throw new InvalidArgumentError(
+      `\`durability\` must be { replicas, timeoutMs }; got ${show(given)}.`,
+    )
+  }
+  assertKnown(Object.keys(given), ['replicas', 'timeoutMs'])
+  const { replicas, timeoutMs = 1_000 } = given as Partial<DurabilityOptions>
+  if (replicas !== 'all' && !(Number.isSafeInteger(replicas) && (replicas as number) > 0)) {
+    throw new InvalidArgumentError(
+      `\`durability.replicas\` must be a positive whole number or 'all'; got ${show(replicas)}.`,
+    )
+  }
+  return {
+    replicas: replicas as number | 'all',
+    timeoutMs: wholeMs(timeoutMs, '`durability.timeoutMs`', longestMs),
+  }
+}
+
+/** What replicas have of a grant. */
+interface Shortfall {
+  readonly wanted: number | 'all'
+  readonly confirmed: number
+  readonly connected: number | undefined
+  readonly timeoutMs: number
+}
+
+/**
+ * The lock was granted, and fewer replicas confirmed that in time than the client's `durability` wants: so it was
+ * not acquired, and the grant is undone. Never used where it is not known how many have it.
+ */
+export class NotDurableError extends HoldfastError {
+  /** How many replicas were to confirm it. */
+  readonly wanted: number | 'all'
+  /** How many did. */
+  readonly confirmed: number
+  /** How many the master listed as connected; undefined where it does not tell. */
+  readonly connected: number | undefined
+  /** How long they had, in milliseconds. */
+  readonly timeoutMs: number
+
+  constructor(lockName: string, shortfall: Shortfall, { noun } = OF_LOCK) {
+    const { wanted, confirmed, connected, timeoutMs } = shortfall
+    const all = wanted === 'all' ? 'all replicas, and one at least,' : `${wanted} replicas`
+    const listed = connected === undefined ? '' : `; the master lists ${connected} as connected`
+    super(
+      'HOLDFAST_NOT_DURABLE',
+      `${noun} "${lockName}": not acquired: ${all} were to confirm it within ${timeoutMs} ms, and ${confirmed} ` +
+        `did${listed}. It is released again. Check that the replicas are connected and keep up, or ask for less ` +
+        'in `durability`.',
+      { lockName },
+    )
+    this.wanted = wanted
+    this.confirmed = confirmed
+    this.connected = connected
+    this.timeoutMs = timeoutMs
+  }
+}

@@ -1,0 +1,34 @@
+/** Where a grant has to be before it counts. */
+export interface Durability {
+  /** On so many replicas; or on all that the master lists as connected, which must be one at least. */
+  readonly replicas: number | 'all'
+  /** How long they have to confirm it, in milliseconds. */
+  readonly timeoutMs: number
+}
+
+/** What became of a grant. */
+export type Confirmation =
+  | { readonly kind: 'confirmed' }
+  /** Its owner does not hold it any more. */
+  | { readonly kind: 'gone' }
+  | Shortfall
+
+/** Fewer replicas have it than wanted. */
+export interface Shortfall {
+  readonly kind: 'short'
+  readonly wanted: number | 'all'
+  /** How many have it. */
+  readonly confirmed: number
+  /** How many the master lists as connected; undefined where it does not tell. */
+  readonly connected: number | undefined
+  readonly timeoutMs: number
+}
+
+/**
+ * Confirms what the owner was granted. Rejects with a `CallFailure` and nothing else: then nothing is known of
+ * the replicas.
+ */
+export type Confirm = (granted: {
+  readonly key: string
+  readonly wireOwner: string
+}) => Promise<Confirmation>

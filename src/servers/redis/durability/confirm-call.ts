@@ -1,0 +1,113 @@
+import type { Redis } from 'ioredis'
+import type { LeaseToRenew } from '../../answers.ts'
+import { CallFailure, OddAnswer } from '../../call-failure.ts'
+import { groupBySlot, slotOf } from '../calls/cluster-slot.ts'
+import { confirmKey } from '../calls/keys.ts'
+import type { Renewing } from '../calls/renew.ts'
+import { type Client, isCluster } from '../connection/open-client.ts'
+import type { Terms } from '../scripts/terms.ts'
+
+/** What an owner was granted, and how one looks whether it has it yet. */
+export interface Granted {
+  readonly look: Renewing
+  readonly lease: LeaseToRenew
+}
+
+/** How many replicas have the writes so far, and what is left of each lease, or why that is not known. */
+export interface Confirmed {
+  readonly replicas: number
+  readonly left: readonly (number | CallFailure)[]
+}
+
+/**
+ * Waits for the replicas of one master, and looks what is held then. WAIT counts those that have what its own
+ * connection has written: so it writes something first, after all of the grants. One turn sends all of it to
+ * one node: on a connection made anew meanwhile, or at another node, WAIT would tell of other writes.
+ *
+ * The looks are told by their source: they are few, and after a NOSCRIPT it would have been waited in vain.
+ */
+export async function confirm(
+  client: Client,
+  all: readonly Granted[],
+  replicas: number,
+  timeoutMs: number,
+  terms: Terms,
+): Promise<Confirmed> {
+  const { key } = (all[0] as Granted).lease
+  const node = nodeOf(client, key)
+  const groups = together(all, isCluster(client))
+  const written = node.set(confirmKey(key), '', 'PX', 1)
+  const acknowledged = node.wait(replicas, timeoutMs)
+  const looks = groups.map(({ look, indices }) => {
+    const leases = indices.map((i) => (all[i] as Granted).lease)
+    const keys = leases.flatMap((lease) => look.keysOf(lease.key))
+    const args = look.args(leases, terms)
+    return node.eval(look.script.source, keys.length, ...keys, ...args)
+  })
+  const [, count, ...replies] = await Promise.all([written, acknowledged, ...looks])
+  const left: (number | CallFailure)[] = new Array(all.length)
+  for (const [n, { look, indices }] of groups.entries()) {
+    const answers = readLeft(look, replies[n], indices.length)
+    for (const [at, i] of indices.entries()) left[i] = answers[at] as number | CallFailure
+  }
+  return { replicas: count, left }
+}
+
+/** How many replicas the master of that key lists as connected; undefined where it does not tell. */
+export async function connectedReplicas(client: Client, key: string): Promise<number | undefined> {
+  const info = await nodeOf(client, key).info('replication')
+  const [, count] = /connected_slaves:(\d+)/.exec(info) ?? []
+  return count === undefined ? undefined : Number(count)
+}
+
+/** Which node of a cluster has the slot of the key, as far as the client knows; '' where it is one server. */
+export function nodeKeyOf(client: Client, key: string): string {
+  return isCluster(client) ? (client.slots[slotOf(key)]?.[0] ?? '') : ''
+}
+
+function nodeOf(client: Client, key: string): Redis {
+  if (!isCluster(client)) return client
+  const nodeKey = nodeKeyOf(client, key)
+  const isIt = ({ options }: Redis) => `${options.host}:${options.port}` === nodeKey
+  const node = client.nodes('master').find(isIt)
+  if (node === undefined) throw moved(client, `the cluster has no master for the key ${key}`)
+  return node
+}
+
+/** A node of a cluster has not, or no more, what was asked of it: the next try asks another one. */
+export function moved(client: Client, message: string, cause?: unknown): CallFailure {
+  if (isCluster(client)) client.refreshSlotsCache()
+  return new CallFailure('refused', message, cause, false)
+}
+
+/** Those that one script can look at. */
+function together(
+  all: readonly Granted[],
+  clustered: boolean,
+): { look: Renewing; indices: number[] }[] {
+  const byLook = new Map<Renewing, number[]>()
+  for (const [i, { look }] of all.entries()) {
+    const indices = byLook.get(look)
+    if (indices === undefined) byLook.set(look, [i])
+    else indices.push(i)
+  }
+  return [...byLook].flatMap(([look, indices]) => {
+    if (!clustered) return [{ look, indices }]
+    const slots = groupBySlot(indices.map((i) => (all[i] as Granted).lease))
+    return slots.map((some) => ({ look, indices: some.map((n) => indices[n] as number) }))
+  })
+}
+
+function readLeft({ script, read }: Renewing, reply: unknown, size: number) {
+  let left: (number | undefined)[] = []
+  try {
+    left = read(reply)
+  } catch {
+    // As with one that is too short.
+  }
+  const isOdd = left.length !== size
+  return Array.from({ length: size }, (_, i) => {
+    if (isOdd) return new OddAnswer(script.name, reply)
+    return left[i] ?? new OddAnswer(script.name, (reply as unknown[])[i])
+  })
+}

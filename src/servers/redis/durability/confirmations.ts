@@ -1,0 +1,137 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { CallFailure } from '../../call-failure.ts'
+import type { Confirmation, Durability } from '../../durability.ts'
+import { promised, type Reply } from '../../reply.ts'
+import { ConnectionTerms } from '../calls/terms.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Client } from '../connection/open-client.ts'
+import type { Terms } from '../scripts/terms.ts'
+import {
+  type Confirmed,
+  confirm,
+  connectedReplicas,
+  type Granted,
+  moved,
+  nodeKeyOf,
+} from './confirm-call.ts'
+
+/** A grant that is to be confirmed. */
+interface Open extends Granted {
+  readonly reply: Reply<Confirmation>
+}
+
+/**
+ * Whether replicas have what was granted, asked on a connection of its own: WAIT holds up all that comes behind
+ * it. At each node one WAIT is under way; what is granted meanwhile shares the next one.
+ */
+export class Confirmations {
+  readonly #connection: Connection
+  readonly #durability: Durability
+  readonly #commandTimeoutMs: number
+  readonly #terms: Terms
+  /** Those that wait for the next one, by node. */
+  readonly #open = new Map<string, Open[]>()
+
+  /**
+   * @param connection on which nothing else is asked
+   * @param commandTimeoutMs the longest that a command may take; WAIT may take its own time beside that
+   */
+  constructor(connection: Connection, commandTimeoutMs: number, durability: Durability) {
+    this.#connection = connection
+    this.#durability = durability
+    this.#commandTimeoutMs = commandTimeoutMs
+    this.#terms = new ConnectionTerms(this.#connection, 0)
+  }
+
+  async confirm(granted: Granted): Promise<Confirmation> {
+    // Which node it is about is known when it is connected.
+    if (!this.#connection.up) await this.#call(async () => {})
+    return promised((reply) => this.#add({ ...granted, reply }))
+  }
+
+  /**
+   * The commands go to that process of the server: to wait for the replicas of another one is of no use.
+   *
+   * @param runId its id; '' when it does not tell
+   */
+  follow(runId: string): void {
+    this.#connection.connect()
+    const { up, clustered, runId: own } = this.#connection
+    if (!up || clustered || runId === '' || own === runId) return
+    this.#connection.leave(new CallFailure('unsent', 'the commands go to another server'))
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+
+  #add(one: Open): void {
+    const node = nodeKeyOf(this.#connection.client, one.lease.key)
+    const others = this.#open.get(node)
+    if (others !== undefined) {
+      others.push(one)
+      return
+    }
+    this.#open.set(node, [one])
+    void this.#work(node)
+  }
+
+  async #work(node: string): Promise<void> {
+    // What was granted by one packet is read in one turn.
+    await turn()
+    for (let all = this.#open.get(node) ?? []; all.length > 0; all = this.#open.get(node) ?? []) {
+      this.#open.set(node, [])
+      await this.#confirm(all)
+    }
+    this.#open.delete(node)
+  }
+
+  async #confirm(all: readonly Open[]): Promise<void> {
+    const { replicas: wanted, timeoutMs } = this.#durability
+    const { key } = (all[0] as Open).lease
+    try {
+      const listed = wanted === 'all' ? await this.#connected(key) : undefined
+      // None at all is not all of them.
+      const least = wanted === 'all' ? Math.max(listed ?? 0, 1) : wanted
+      const { replicas, left } = listed === 0 ? NONE : await this.#wait(all, least)
+      if (replicas < least) {
+        const connected = listed ?? (await this.#connected(key).catch(() => undefined))
+        const short = { kind: 'short', wanted, confirmed: replicas, connected, timeoutMs } as const
+        for (const { reply } of all) reply.answered(short)
+        return
+      }
+      for (const [i, { reply }] of all.entries()) tell(reply, left[i] as number | CallFailure)
+    } catch (failure) {
+      for (const { reply } of all) reply.failed(failure as CallFailure)
+    }
+  }
+
+  #wait(all: readonly Open[], least: number): Promise<Confirmed> {
+    const { timeoutMs } = this.#durability
+    return this.#call(
+      (client) => confirm(client, all, least, timeoutMs, this.#terms),
+      timeoutMs + this.#commandTimeoutMs,
+    )
+  }
+
+  #connected(key: string): Promise<number | undefined> {
+    return this.#call((client) => connectedReplicas(client, key))
+  }
+
+  #call<T>(send: (client: Client) => Promise<T>, callMs = this.#commandTimeoutMs): Promise<T> {
+    return this.#connection.call(callMs, (client) =>
+      send(client).catch((error: Error) => {
+        if (!/^(MOVED|ASK) /.test(error.message)) throw error
+        throw moved(client, error.message, error)
+      }),
+    )
+  }
+}
+
+const NONE: Confirmed = { replicas: 0, left: [] }
+
+/** @param left what is left of the lease, after the replicas have confirmed it */
+function tell(reply: Reply<Confirmation>, left: number | CallFailure): void {
+  if (left instanceof CallFailure) reply.failed(left)
+  else reply.answered({ kind: left === -2 ? 'gone' : 'confirmed' })
+}

@@ -1,0 +1,223 @@
+import { Holdfast, type HoldfastOptions, NotDurableError } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, granted, outcome, SHA } from '../support/fault-rig.ts'
+import { isWait, keepUp, replicatedRig } from './rig.ts'
+
+const rig = replicatedRig()
+
+/** Nobody has the lock, and the one who asks next gets it. */
+async function isFree(name: string): Promise<void> {
+  const other = rig.witness()
+  await granted(await other.getLock(name).tryLock(5_000)).release()
+  expect(await rig.hash(name)).toEqual({})
+}
+
+/** The replicas leave the master, which is told of it at once. */
+async function withoutReplicas(): Promise<void> {
+  await Promise.all(rig.replicas.map(({ admin }) => admin.replicaof('NO', 'ONE')))
+  await keepUp(rig.master, 0)
+}
+
+describe('an acquisition', () => {
+  test('is granted when as many replicas have it as are wanted, and not before', async () => {
+    const [first] = rig.replicas
+    const client = rig.client({ replicas: 2, timeoutMs: 5_000 })
+    const lease = granted(await client.getLock('it').tryLock())
+    expect(await rig.hash('it', first)).toEqual({ [lease.owner]: '1' })
+    await lease.release()
+
+    first.pause()
+    const diary = new Diary(client)
+    const waiting = outcome(client.getLock('it').tryLock())
+    await eventually(() => rig.proxy.count(isWait) === 2)
+    expect(Object.keys(await rig.hash('it'))).toHaveLength(1)
+    expect(diary.acquired).toEqual([])
+    first.resume()
+    const later = granted((await waiting).value ?? null)
+    expect(diary.acquired).toEqual([later.token])
+    expect(await rig.hash('it', first)).toEqual({ [later.owner]: '1' })
+    await later.release()
+  })
+
+  test('is undone once and rejects where fewer replicas have it in time', async () => {
+    const [first] = rig.replicas
+    const client = rig.client({ replicas: 2, timeoutMs: 200 })
+    const diary = new Diary(client)
+    first.pause()
+    const { error } = await outcome(client.getLock('it').tryLock())
+    expect(error).toBeInstanceOf(NotDurableError)
+    expect(error).toMatchObject({
+      code: 'HOLDFAST_NOT_DURABLE',
+      lockName: 'it',
+      wanted: 2,
+      confirmed: 1,
+      connected: 2,
+      timeoutMs: 200,
+    })
+    expect(String(error)).toContain(
+      '"it": not acquired: 2 replicas were to confirm it within 200 ms',
+    )
+    await isFree('it')
+    expect(rig.proxy.count(SHA.release)).toBe(1)
+    expect(rig.proxy.count(SHA.acquire)).toBe(1)
+    expect({ ...diary }).toMatchObject({ acquired: [], released: [], lost: [], errors: [] })
+  })
+
+  test.each([
+    { wanted: 1 as const, has: true },
+    { wanted: 2 as const, has: false },
+    { wanted: 'all' as const, has: false },
+  ])('with one of two that answers and $wanted wanted: granted is $has', async (one) => {
+    const [first] = rig.replicas
+    const client = rig.client({ replicas: one.wanted, timeoutMs: one.has ? 5_000 : 200 })
+    first.pause()
+    const { value, error } = await outcome(client.getLock('it').tryLock())
+    expect(value !== undefined).toBe(one.has)
+    if (!one.has) expect(error).toMatchObject({ wanted: one.wanted, confirmed: 1, connected: 2 })
+    await value?.release()
+    await isFree('it')
+  })
+
+  test.each([{ wanted: 1 as const }, { wanted: 'all' as const }])(
+    'with no replica and $wanted wanted is undone, until one comes',
+    async ({ wanted }) => {
+      const client = rig.client({ replicas: wanted, timeoutMs: 200 })
+      await withoutReplicas()
+      const { error } = await outcome(client.getLock('it').tryLock())
+      expect(error).toBeInstanceOf(NotDurableError)
+      expect(error).toMatchObject({ wanted, confirmed: 0, connected: 0 })
+      await isFree('it')
+      const { master, replicas } = rig
+      await replicas[0].admin.replicaof(master.host, master.port)
+      const patient = rig.client({ replicas: wanted, timeoutMs: 10_000 })
+      await eventually(async () =>
+        (await master.admin.info('replication')).includes('state=online'),
+      )
+      const lease = granted(await patient.getLock('it').tryLock())
+      expect(await rig.hash('it', replicas[0])).toEqual({ [lease.owner]: '1' })
+      await lease.release()
+    },
+  )
+
+  test('that waits rejects as well, and the next one of its client goes on', async () => {
+    const [first] = rig.replicas
+    const client = rig.client({ replicas: 2, timeoutMs: 1_500 })
+    first.pause()
+    const lock = client.getLock('it')
+    const [one, next] = [outcome(lock.lock()), outcome(lock.lock())]
+    expect((await one).error).toBeInstanceOf(NotDurableError)
+    first.resume()
+    const lease = granted((await next).value ?? null)
+    expect(await rig.hash('it', first)).toEqual({ [lease.owner]: '1' })
+    await lease.release()
+  })
+})
+
+describe('what is asked', () => {
+  test('is a write, then WAIT, then a look, on a connection of its own', async () => {
+    const client = rig.client({ replicas: 2 })
+    await granted(await client.getLock('it').tryLock()).release()
+    const acquired = rig.proxy.requests.find(({ args }) => args[0] === SHA.acquire)
+    const wait = rig.proxy.requests.find(isWait)
+    const there = rig.proxy.requests.filter(({ connection }) => connection === wait?.connection)
+    const at = there.findIndex(isWait)
+    expect(there.slice(at - 1).map(({ command }) => command)).toEqual(['SET', 'WAIT', 'EVAL'])
+    expect(there[at - 1]?.args[0]).toBe('holdfast_confirm:{it}')
+    expect(wait?.args).toEqual(['2', '1000'])
+    expect(acquired?.connection).not.toBe(wait?.connection)
+  })
+
+  test('is asked for all at once that were granted meanwhile', async () => {
+    const client = rig.client({ replicas: 2 })
+    await granted(await client.getLock('warm').tryLock()).release()
+    const trap = rig.proxy.onNextRequest(isWait, 'hold')
+    const before = rig.proxy.count(isWait)
+    const names = Array.from({ length: 40 }, (_, i) => `it ${i}`)
+    const all = names.map((name) => client.getLock(name).tryLock())
+    await eventually(async () => (await rig.master.admin.exists(...names)) === 40)
+    trap.release()
+    const leases = (await Promise.all(all)).map(granted)
+    expect(rig.proxy.count(isWait) - before).toBeLessThanOrEqual(2)
+    await Promise.all(leases.map((lease) => lease.release()))
+  })
+
+  test('is nothing where it is off: no connection, no write, no WAIT', async () => {
+    const { host, port } = rig.proxy
+    const client = new Holdfast({ redis: { host, port } })
+    const lease = granted(await client.getLock('it').tryLock())
+    expect(rig.proxy.connections).toHaveLength(1)
+    expect(rig.proxy.count(isWait) + rig.proxy.count('holdfast_confirm')).toBe(0)
+    await lease.release()
+    await client.close()
+  })
+
+  test('holds up nothing else of the client', async () => {
+    const [first] = rig.replicas
+    const client = rig.client({ replicas: 2, timeoutMs: 10_000 })
+    const slots = client.getSemaphore('slots')
+    await slots.trySetPermits(1)
+    const held = granted(await client.getLock('held').tryLock())
+    first.pause()
+    let isOver = false
+    const waiting = outcome(client.getLock('it').tryLock()).finally(() => {
+      isOver = true
+    })
+    await eventually(() => rig.proxy.count(isWait) === 2)
+    // One after the other: had any to wait for the replica, it would come after it.
+    await held.extend(15_000)
+    expect(await client.getLock('it').isLocked()).toBe(true)
+    expect(await slots.tryAcquire()).toBe(true)
+    await slots.release()
+    expect(await held.release()).toBe(true)
+    expect(isOver).toBe(false)
+    first.resume()
+    await granted((await waiting).value ?? null).release()
+    await rig.master.admin.del('slots')
+  })
+})
+
+describe('is refused', () => {
+  const refused = (options: object) => {
+    const all = { redis: 'redis://127.0.0.1:1', ...options } as HoldfastOptions
+    return () => new Holdfast(all)
+  }
+
+  test.each([
+    [0, 'got 0'],
+    [-1, 'got -1'],
+    [1.5, 'got 1.5'],
+    ['2', 'got "2"'],
+    ['some', 'got "some"'],
+    [undefined, 'got undefined'],
+    [Infinity, 'got Infinity'],
+  ])('`replicas: %p`', (replicas, got) => {
+    expect(refused({ durability: { replicas } })).toThrow(got)
+  })
+
+  test.each([
+    [0, 'got 0'],
+    [-5, 'got -5'],
+    [0.5, 'got 0.5'],
+    ['1s', 'got "1s"'],
+    [30_000, 'of at most 29999; got 30000'],
+  ])('`timeoutMs: %p`', (timeoutMs, got) => {
+    expect(refused({ durability: { replicas: 1, timeoutMs } })).toThrow(got)
+  })
+
+  test('what is no set of options, or has others', () => {
+    expect(refused({ durability: 2 })).toThrow('must be { replicas, timeoutMs }; got 2')
+    expect(refused({ durability: null })).toThrow('got null')
+    expect(refused({ durability: { replicas: 1, replica: 2 } })).toThrow('no option `replica` here')
+  })
+
+  test('together with `masters`, for a RedLock, and as a vote of one', () => {
+    const masters = ['redis://127.0.0.1:1']
+    const both = refused({ redis: undefined, masters, durability: { replicas: 1 } })
+    expect(both).toThrow('`durability` does not go together with `masters`: a majority of them has')
+    const durable = rig.client({ replicas: 1 })
+    const plain = rig.witness()
+    const lockOf = (client: Holdfast) => client.getLock('it')
+    expect(() => durable.getRedLock(lockOf(plain))).toThrow('with `durability` cannot have one')
+    expect(() => plain.getRedLock(lockOf(durable))).toThrow('"it" is of a client with `durability`')
+  })
+})

@@ -1,0 +1,106 @@
+import { Holdfast } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, granted, outcome } from '../support/fault-rig.ts'
+import { leaves } from '../support/leaks.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startWatched } from '../support/redis-sentinel.ts'
+import { isWait, keepUp, replicatedRig } from './rig.ts'
+
+jest.setTimeout(60_000)
+
+describe('a replica that takes over', () => {
+  const rig = replicatedRig()
+  const HISTORY = { keys: true, why: 'a server that took over has what was granted before' }
+
+  /** Whether the replica, which heard of nothing for a while, has the lock when it takes over as it is acquired. */
+  async function hasIt(acquire: () => Promise<unknown>, isUnderWay: () => unknown) {
+    leaves(HISTORY)
+    const [first] = rig.replicas
+    first.pause()
+    const acquired = acquire()
+    await eventually(isUnderWay)
+    first.resume()
+    await acquired
+    await first.admin.replicaof('NO', 'ONE')
+    return (await first.admin.exists('it')) === 1
+  }
+
+  test('has what was confirmed, in each of 25 rounds', async () => {
+    const client = rig.client({ replicas: 'all', timeoutMs: 5_000 })
+    const { master, replicas } = rig
+    for (let round = 1; round <= 25; round += 1) {
+      const acquired = client.getLock('it').lock()
+      const has = await hasIt(
+        () => acquired,
+        () => rig.proxy.count(isWait) === round,
+      )
+      expect(has).toBe(true)
+      await (await acquired).release()
+      await replicas[0].admin.replicaof(master.host, master.port)
+      await keepUp(master, 2)
+    }
+  })
+
+  test('has it not where nobody waited for that: the control', async () => {
+    leaves(HISTORY)
+    const [first] = rig.replicas
+    first.pause()
+    const lease = granted(await rig.witness().getLock('it').tryLock())
+    // It is told to take over before it reads what it was sent meanwhile, or not long after.
+    const takesOver = first.admin.replicaof('NO', 'ONE')
+    await rig.master.kill()
+    first.resume()
+    await takesOver
+    expect(lease.valid).toBe(true)
+    await rig.master.restart()
+  })
+
+  test('while it is waited for: the master that was is no master any more, and undoes nothing', async () => {
+    leaves(HISTORY)
+    const { master, replicas } = rig
+    const [first] = replicas
+    const client = rig.client({ replicas: 2, timeoutMs: 5_000 }, { outageMs: 1_500 })
+    first.pause()
+    const waiting = outcome(client.getLock('it').lock())
+    await eventually(() => rig.proxy.count(isWait) === 1)
+    await master.admin.replicaof(replicas[1]?.host ?? '', replicas[1]?.port ?? 0)
+    expect((await waiting).error).toMatchObject({ code: 'HOLDFAST_REFUSED', lockName: 'it' })
+  })
+})
+
+test('with Sentinel a lock that was confirmed outlives its master, which dies at once', async () => {
+  leaves({ keys: true, why: 'a master that died has what it granted' })
+  const watched = await startWatched()
+  const newClient = () => {
+    const client = new Holdfast({
+      redis: watched.options,
+      durability: { replicas: 'all', timeoutMs: 5_000 },
+      commandTimeoutMs: 1_000,
+      outageMs: 20_000,
+      leaseMs: 30_000,
+    })
+    atEnd(() => client.close(), { beforeCheck: true })
+    return client
+  }
+  const [client, other] = [newClient(), newClient()]
+  const diary = new Diary(client)
+  const master = await watched.master()
+  const lease = await client.getLock('it').lock()
+  await master.kill()
+  const next = await eventually(
+    async () => {
+      const named = await watched.master()
+      return named !== master && named
+    },
+    { timeoutMs: 30_000 },
+  )
+  expect(await next.admin.hgetall('it')).toEqual({ [lease.owner]: '1' })
+  expect(await other.getLock('it').tryLock()).toBeNull()
+  expect(lease.valid).toBe(true)
+  expect(await lease.release()).toBe(true)
+  expect(diary.lost).toEqual([])
+  // One replica is left, and is all of them.
+  const after = granted(await other.getLock('it').tryLock(20_000))
+  expect(after.token).toBeGreaterThan(lease.token)
+  await after.release()
+})

@@ -1,0 +1,173 @@
+import { type Holdfast, NotDurableError } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, outcome, SHA } from '../support/fault-rig.ts'
+import { isWait, replicatedRig } from './rig.ts'
+
+const rig = replicatedRig()
+
+/** Every key of locks there is, but those that outlive them, and what only WAIT needs. */
+async function keys(server = rig.master): Promise<string[]> {
+  const all = await server.admin.keys('*')
+  return all.filter((key) => !/^redisson_lock_token|^holdfast_(request|confirm)/.test(key)).sort()
+}
+
+const nothingIsLeft = () => eventually(async () => (await keys()).length === 0)
+
+/** A client whose acquisitions fall short until the first replica goes on. */
+function shortOf(timeoutMs = 250): Holdfast {
+  rig.replicas[0].pause()
+  return rig.client({ replicas: 2, timeoutMs })
+}
+
+/** What of each kind can be had, and let go again. */
+const kinds: Record<string, (client: Holdfast) => Promise<{ release(): Promise<unknown> } | null>> =
+  {
+    'a lock': (client) => client.getLock('it').tryLock(),
+    'a fair lock': (client) => client.getFairLock('it').lock(),
+    'a fair lock that is tried once': (client) => client.getFairLock('it').tryLock(),
+    'a lock to read': (client) => client.getReadWriteLock('it').readLock().lock(),
+    'an upgradable lock': (client) => client.getReadWriteLock('it').upgradableLock().lock(),
+    'a lock to write': (client) => client.getReadWriteLock('it').writeLock().tryLock(),
+    'several locks of one request': (client) =>
+      client.getMultiLock(...['one', 'two', 'three'].map((name) => client.getLock(name))).lock(),
+    'several locks of each kind': (client) =>
+      client
+        .getMultiLock(
+          client.getLock('one'),
+          client.getFairLock('two'),
+          client.getReadWriteLock('three').writeLock(),
+        )
+        .tryLock(),
+  }
+
+describe.each(Object.entries(kinds))('%s', (_, acquire) => {
+  test('counts when the replicas have all of it', async () => {
+    const lease = await acquire(rig.client({ replicas: 'all' }))
+    const there = await keys()
+    expect(there).not.toEqual([])
+    for (const replica of rig.replicas) expect(await keys(replica)).toEqual(there)
+    await lease?.release()
+    await nothingIsLeft()
+  })
+
+  test('is undone where they have not', async () => {
+    const client = shortOf()
+    const diary = new Diary(client)
+    const { error } = await outcome(acquire(client))
+    expect(error).toBeInstanceOf(NotDurableError)
+    await nothingIsLeft()
+    expect(diary.lost).toEqual([])
+  })
+})
+
+test('several locks of one request share one WAIT', async () => {
+  const client = rig.client({ replicas: 2 })
+  const multi = client.getMultiLock(...['one', 'two', 'three'].map((name) => client.getLock(name)))
+  const lease = await multi.lock()
+  await lease.release()
+  expect(rig.proxy.count(SHA.acquireAll)).toBe(1)
+  expect(rig.proxy.count(isWait)).toBe(1)
+})
+
+describe('a fair lock', () => {
+  test('that is granted to who waits is confirmed as well, and else goes to the next', async () => {
+    const other = rig.witness()
+    const [theirs, next] = [other.getFairLock('it'), rig.witness().getFairLock('it')]
+    const held = await theirs.lock()
+    const client = shortOf(300)
+    const queue = () => rig.master.admin.zcard('holdfast_queue:{it}')
+    const waiting = outcome(client.getFairLock('it').lock())
+    await eventually(async () => (await queue()) === 1)
+    const behind = next.lock()
+    await eventually(async () => (await queue()) === 2)
+    await held.release()
+    expect((await waiting).error).toBeInstanceOf(NotDurableError)
+    const lease = await behind
+    expect(Object.keys(await rig.hash('it'))).toEqual([lease.owner])
+    await lease.release()
+  })
+
+  test('that is granted to who waits is theirs when the replicas have it', async () => {
+    const held = await rig.witness().getFairLock('it').lock()
+    const client = rig.client({ replicas: 2 })
+    const waiting = client.getFairLock('it').lock()
+    await eventually(async () => (await rig.master.admin.zcard('holdfast_queue:{it}')) === 1)
+    await held.release()
+    const lease = await waiting
+    for (const replica of rig.replicas) {
+      expect(await rig.hash('it', replica)).toEqual({ [lease.owner]: '1' })
+    }
+    await lease.release()
+  })
+})
+
+describe('permits', () => {
+  test('with leases count when the replicas have them', async () => {
+    const client = rig.client({ replicas: 2 })
+    const semaphore = client.getPermitExpirableSemaphore('it')
+    await semaphore.trySetPermits(3)
+    const permit = await semaphore.acquire({ permits: 2 })
+    for (const { admin } of rig.replicas) expect(await admin.zcard('{it}:timeout')).toBe(2)
+    await permit.release()
+    await rig.master.admin.del('it')
+  })
+
+  test('with leases are given back where they have not', async () => {
+    const client = shortOf()
+    const semaphore = client.getPermitExpirableSemaphore('it')
+    await semaphore.trySetPermits(3)
+    const { error } = await outcome(semaphore.tryAcquire({ permits: 2 }))
+    expect(error).toBeInstanceOf(NotDurableError)
+    expect(String(error)).toContain('Semaphore "it": not acquired')
+    await eventually(async () => (await semaphore.inspect()).available === 3)
+    await rig.master.admin.del('it')
+  })
+
+  test('without leases are had without', async () => {
+    const client = shortOf()
+    const semaphore = client.getSemaphore('it')
+    await semaphore.trySetPermits(1)
+    await semaphore.acquire()
+    expect(rig.proxy.count(isWait)).toBe(0)
+    await semaphore.release()
+    await rig.master.admin.del('it')
+  })
+})
+
+describe('inside the process', () => {
+  test('who waits is handed nothing, and is confirmed as the first one was', async () => {
+    const client = rig.client({ replicas: 2 })
+    const lock = client.getLock('it')
+    const first = await lock.lock()
+    const [second, third] = [lock.lock(), lock.lock()]
+    await first.release()
+    for (const waiting of [second, third]) {
+      const lease = await waiting
+      expect(await rig.hash('it', rig.replicas[0])).toEqual({ [lease.owner]: '1' })
+      await lease.release()
+    }
+    expect(rig.proxy.count(SHA.handOver)).toBe(0)
+    expect(rig.proxy.count(isWait)).toBe(3)
+  })
+
+  test('a re-entry is none of its own', async () => {
+    const client = rig.client({ replicas: 2, timeoutMs: 250 })
+    const lock = client.getLock('it')
+    await lock.using(async () => {
+      rig.replicas[0].pause()
+      await lock.using(() => {})
+      expect(rig.proxy.count(isWait)).toBe(1)
+    })
+  })
+})
+
+test('a candidate stands again, and leads when the replicas are back', async () => {
+  const client = shortOf(200)
+  const diary = new Diary(client)
+  const election = client.getLeaderElection('it')
+  const leading = election.lead((term) => term.token, { again: true })
+  await eventually(() => diary.errors.length > 0)
+  expect(diary.errors[0]).toBeInstanceOf(NotDurableError)
+  rig.replicas[0].resume()
+  expect(await leading).toBeGreaterThan(0)
+})

@@ -1,0 +1,97 @@
+import { type DurabilityOptions, Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { forward } from '../support/forward.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import * as scripts from '../support/scripts.ts'
+
+/** A replica is told of writes at once, and never dropped from the list while a test has it stand still. */
+const CONFIG = {
+  'repl-diskless-sync': 'yes',
+  'repl-diskless-sync-delay': 0,
+  'repl-ping-replica-period': 1,
+  'repl-timeout': 60,
+}
+
+export interface Rig {
+  readonly master: RedisServer
+  readonly replicas: readonly [RedisServer, ...RedisServer[]]
+  /** Between the master and every client but the witnesses; anew for each test. */
+  readonly proxy: FaultProxy
+  /** A client behind the proxy, whose acquisitions have to be on so many replicas. */
+  client(durability: DurabilityOptions, options?: Omit<HoldfastOptions, 'redis'>): Holdfast
+  /** A client with a way of its own to the master, to which acquisitions count when that one has them. */
+  witness(): Holdfast
+  /** Who holds the lock as that server has it. */
+  hash(name: string, server?: RedisServer): Promise<Record<string, string>>
+}
+
+/** One master with replicas for the file, which keep up before each test. */
+export function replicatedRig(count = 2): Rig {
+  let servers: [RedisServer, ...RedisServer[]] | undefined
+  let proxy: FaultProxy | undefined
+  beforeAll(async () => {
+    const all = Array.from({ length: 1 + count }, () => startRedis({ config: CONFIG }))
+    servers = (await Promise.all(all)) as [RedisServer, ...RedisServer[]]
+  })
+  beforeEach(async () => {
+    const [master, ...replicas] = servers as [RedisServer, ...RedisServer[]]
+    await Promise.all([master, ...replicas].map((one) => one.revive()))
+    await master.admin.replicaof('NO', 'ONE')
+    await Promise.all(replicas.map(({ admin }) => admin.replicaof(master.host, master.port)))
+    await keepUp(master, count)
+    await master.flush()
+    for (const { source } of Object.values(scripts)) await master.admin.script('LOAD', source)
+    proxy = await startProxy(master.port)
+  })
+  const ready = () => {
+    if (servers === undefined) throw new Error('The servers run in tests and hooks only')
+    return servers
+  }
+  const clientOf = (options: HoldfastOptions) => {
+    const client = new Holdfast({
+      commandTimeoutMs: 500,
+      outageMs: 4_000,
+      leaseMs: 20_000,
+      ...options,
+    })
+    atEnd(() => client.close(), { beforeCheck: true })
+    return client
+  }
+  return {
+    master: forward(() => ready()[0]),
+    get replicas() {
+      return ready().slice(1) as [RedisServer, ...RedisServer[]]
+    },
+    get proxy() {
+      return proxy as FaultProxy
+    },
+    client(durability, options = {}) {
+      const { host, port } = proxy as FaultProxy
+      const client = clientOf({ redis: { host, port }, durability, ...options })
+      const here = proxy as FaultProxy
+      atEnd(() => here.heal(), { beforeCheck: true })
+      return client
+    },
+    witness: () => clientOf({ redis: ready()[0].url }),
+    hash: (name, server = ready()[0]) => server.admin.hgetall(name),
+  }
+}
+
+/** Waits until so many replicas have all that the master has. */
+export async function keepUp(master: RedisServer, replicas: number): Promise<void> {
+  await eventually(
+    async () => {
+      const info = await master.admin.info('replication')
+      if (!info.includes(`connected_slaves:${replicas}`)) return false
+      // One that has just come hears of nothing for a while, and may be taken for one that has all.
+      await master.admin.publish('kept up', '')
+      return (await master.admin.wait(replicas, 100)) === replicas
+    },
+    { message: `${replicas} replica(s) to keep up` },
+  )
+}
+
+/** Matches the WAIT of a confirmation, and neither that of a test nor a word in another command. */
+export const isWait = ({ command }: ProxyRequest) => command === 'WAIT'
