@@ -1,0 +1,112 @@
+import { Holdfast } from '../../../../index.ts'
+import type { Endpoint } from '../../servers/endpoint.ts'
+import type { ServerClient } from '../../servers/open-server.ts'
+import type { MissingRights, RightsFacts, Terms } from './facts.ts'
+import { type Needs, needsOf } from './rights.ts'
+
+type Place = 'server' | 'masters' | 'cluster' | 'sentinel'
+
+/** A command that reads and writes one key, so that a right to only one of both is found out. */
+const TOUCH = 'HINCRBY'
+
+/**
+ * What the login may not do that locks need. `ACL DRYRUN` tells (Redis 7); where it is not there or
+ * not allowed, a lock is taken for a moment on a server, and what it says is all that is known.
+ */
+export async function askRights(
+  client: ServerClient,
+  place: Place,
+  { keyPrefix }: Terms,
+): Promise<RightsFacts> {
+  const { login } = client.endpoint
+  const user = await client.ask('ACL', 'WHOAMI').then(String, () => login.user ?? 'default')
+  const name = `${keyPrefix}holdfast-doctor`
+  const { needed, optional } = needsOf(place, name, keyPrefix)
+  const denied = (command: readonly string[]) => isDenied(client, user, command)
+  try {
+    await denied(['PING'])
+  } catch (error) {
+    if (place === 'cluster') throw error
+    const refusal = await tryLock(client.endpoint, keyPrefix)
+    return { user, by: 'a lock', missing: [], refusal }
+  }
+  const missing = await Promise.all(
+    [...needed, ...optional].map((needs) => missingOf(needs, denied)),
+  )
+  const lacking = missing.filter((one) => one.commands.length + one.patterns.length > 0)
+  return { user, by: 'ACL DRYRUN', missing: lacking, refusal: undefined }
+}
+
+/** @returns what Redis has against it; undefined where nothing, rejects where it cannot be asked */
+async function isDenied(
+  client: ServerClient,
+  user: string,
+  command: readonly string[],
+): Promise<string | undefined> {
+  const answer = await client.ask('ACL', 'DRYRUN', user, ...command)
+  return answer === 'OK' ? undefined : String(answer)
+}
+
+async function missingOf(
+  { kind, commands, patterns }: Needs,
+  denied: (command: readonly string[]) => Promise<string | undefined>,
+): Promise<MissingRights> {
+  // Redis tells a command from a key that is not allowed; which key, the patterns below tell.
+  const refused = await Promise.all(
+    commands.map(async (command) => {
+      const why = await denied(command).catch(() => undefined) // Redis does not know the command.
+      return why !== undefined && /to run the/.test(why)
+    }),
+  )
+  const outside = await Promise.all(
+    patterns.map(async (pattern) => {
+      const name = `${pattern.slice(1).replace(/\*$/, 'holdfast-doctor')}`
+      if (pattern.startsWith('&')) return isOutside(await denied(['PUBLISH', name, '0']))
+      return isOutside(await denied([TOUCH, name, 'f', '1']))
+    }),
+  )
+  const isRun = (_: unknown, i: number) => refused[i]
+  return {
+    kind,
+    commands: commands.filter(isRun).map(nameOf),
+    patterns: patterns.filter((_, i) => outside[i]),
+  }
+}
+
+/** Whether it was refused for the key or channel; a command that may not be run tells nothing of those. */
+const isOutside = (why: string | undefined): boolean => why !== undefined && /access/.test(why)
+
+/** As ACL rules and docs/reference/keys.md write it. */
+function nameOf([command, second]: readonly string[]): string {
+  return command === 'CLUSTER' ? `${command}|${second}` : String(command)
+}
+
+/** Takes a lock that nobody else has, looks at it and releases it; its counter lives for a second. */
+async function tryLock(endpoint: Endpoint, keyPrefix: string): Promise<string | undefined> {
+  const { host, port, path, database, login, tls } = endpoint
+  const redis = {
+    ...(path === undefined ? { host, port } : { path }),
+    db: database,
+    ...(login.user !== undefined && { username: login.user }),
+    ...(login.pass !== undefined && { password: login.pass }),
+    ...(tls !== undefined && {
+      tls: {
+        ...(tls.ca && { ca: tls.ca }),
+        ...(tls.cert && { cert: tls.cert }),
+        ...(tls.key && { key: tls.key }),
+      },
+    }),
+  }
+  const terms = { leaseMs: 2_000, counterTtlMs: 1_000, commandTimeoutMs: 500, outageMs: 1_000 }
+  const holdfast = new Holdfast({ redis, keyPrefix, ...terms })
+  holdfast.on('error', () => undefined) // The call rejects with it as well.
+  try {
+    const lock = holdfast.getLock('holdfast-doctor')
+    await lock.using(() => lock.inspect(), { leaseMs: 2_000 })
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    await holdfast.close()
+  }
+}
