@@ -42,12 +42,12 @@ export async function openServer(endpoint: Endpoint, timeoutMs: number): Promise
     try {
       return await within(client.call(command, ...args))
     } catch (error) {
-      throw isReply(error) || isLate(error) ? error : networkError(broken ?? (error as Error))
+      throw isReply(error) || isLate(error) ? error : networkError(broken ?? (error as Error), endpoint)
     }
   }
   try {
     await within(client.connect()).catch((error) => {
-      throw isLate(error) ? error : networkError(broken ?? (error as Error))
+      throw isLate(error) ? error : networkError(broken ?? (error as Error), endpoint)
     })
     if (login.pass !== undefined) {
       await ask('AUTH', ...(login.user === undefined ? [] : [login.user]), login.pass)
@@ -94,10 +94,11 @@ function isLate(error: unknown): boolean {
 }
 
 /** In words that tell what to look at. ioredis speaks of retries, of which there are none. */
-function networkError(error: Error): Error {
+function networkError(error: Error, { tls }: Endpoint): Error {
   const { message } = error
-  if (/Connection is closed|max retries|isn't writeable/.test(message)) {
-    return new Error('the server closed the connection without a word; does it want TLS (--tls)?')
+  if (/Connection is closed|max retries|isn't writeable|ECONNRESET|EPIPE/.test(message)) {
+    const hint = tls === undefined ? '; does it want TLS (--tls)?' : ''
+    return new Error(`the server closed the connection without a word${hint}`)
   }
   if (/wrong version number|packet length too long/.test(message)) {
     return new Error(`no TLS is spoken there (${message})`)
