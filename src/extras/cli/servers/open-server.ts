@@ -22,7 +22,7 @@ const KEEPS_OUT = /^(NOAUTH|DENIED|ERR max number of clients)/
  * @returns rejects with an Error that says why, without the password
  */
 export async function openServer(endpoint: Endpoint, timeoutMs: number): Promise<ServerClient> {
-  const { login, database } = endpoint
+  const { login, database, tls } = endpoint
   const endsAt = performance.now() + timeoutMs
   let broken: Error | undefined
   const client = new makeRedis(settingsOf(endpoint, timeoutMs))
@@ -42,12 +42,16 @@ export async function openServer(endpoint: Endpoint, timeoutMs: number): Promise
     try {
       return await within(client.call(command, ...args))
     } catch (error) {
-      throw isReply(error) || isLate(error) ? error : networkError(broken ?? (error as Error), endpoint)
+      throw isReply(error) || isLate(error)
+        ? error
+        : networkError(broken ?? (error as Error), endpoint)
     }
   }
   try {
-    await within(client.connect()).catch((error) => {
-      throw isLate(error) ? error : networkError(broken ?? (error as Error), endpoint)
+    await within(client.connect()).catch((error: Error) => {
+      if (!isLate(error)) throw networkError(broken ?? error, endpoint)
+      // A server without TLS waits for the rest of what is no command to it.
+      throw tls === undefined ? error : new Error(`${error.message}; is TLS spoken there?`)
     })
     if (login.pass !== undefined) {
       await ask('AUTH', ...(login.user === undefined ? [] : [login.user]), login.pass)
