@@ -65,8 +65,9 @@ function serverText(line: ServerLine): [string, string] {
     const ahead = Math.round(line.clockAheadMs)
     parts.push(`clock ${ahead < 0 ? '' : '+'}${ahead} ms (± ${Math.ceil(line.clockBoundMs ?? 0)})`)
   }
-  if (line.keysLooked !== null)
-    parts.push(`${line.allKeys ? 'all' : 'some'} ${line.keysLooked} keys`)
+  if (line.keysLooked !== null) {
+    parts.push(`${line.keysLooked} keys${line.allKeys ? '' : ' looked at, of more'}`)
+  }
   return [address, parts.join(', ')]
 }
 
