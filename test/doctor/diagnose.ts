@@ -42,6 +42,14 @@ export async function diagnose(
   return { ...report, codes: report.findings.map((one) => one.code) }
 }
 
+/** Of what was found what a stall of this machine, or the version of the server, has no part in. */
+export function steady({ codes }: { codes: string[] }): string[] {
+  return codes.filter((code) => code !== 'old-version' && !code.startsWith('answers-'))
+}
+
+/** The same, to be left out by the program. */
+export const STEADY = ['--ignore', 'old-version,answers-slow,answers-too-late']
+
 /** The findings of one code. */
 export function seen(report: Report, code: string) {
   return report.findings.filter((one) => one.code === code)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { freePort } from '../support/ports.ts'
 import { startProxy } from '../support/proxy.ts'
 import { sharedServer, startRedis } from '../support/redis-server.ts'
-import { diagnose, holdfast, seen } from './diagnose.ts'
+import { diagnose, holdfast, STEADY, seen } from './diagnose.ts'
 
 const server = sharedServer()
 
@@ -75,6 +75,11 @@ describe('logins', () => {
       expect(text).not.toContain(secret)
       expect(text).not.toContain(quoted)
     }
+  })
+
+  test('a password that a server has no use for is left out', async () => {
+    const report = await diagnose([server.url], { REDISCLI_AUTH: secret })
+    expect(report.servers[0]?.reached).toBe(true)
   })
 
   test('that are wrong, or missing, are told without the password', async () => {
@@ -194,8 +199,8 @@ describe('the program', () => {
   test('exits by the level that counts, and leaves out what is ignored', async () => {
     const look = (...args: string[]) => diagnose([server.url, ...args])
     expect((await look()).exitCode).toBe(1)
-    expect((await look('--fail-on', 'error')).exitCode).toBe(0)
-    const accepted = await look('--ignore', 'no-persistence,old-version')
+    expect((await look('--fail-on', 'error', ...STEADY)).exitCode).toBe(0)
+    const accepted = await look('--ignore', `no-persistence,${STEADY[1]}`)
     expect(accepted).toMatchObject({ exitCode: 0, findings: [], ignored: expect.anything() })
     expect(accepted.ignored).toContain('no-persistence')
   })

@@ -12,6 +12,9 @@ export interface ServerClient {
   close(): void
 }
 
+/** REDISCLI_AUTH is for all servers, and some may have none. */
+const NEEDS_NO_PASSWORD = /called without any password configured/
+
 /** Replies to a PING with which a server tells that it will answer nothing else either. */
 const KEEPS_OUT = /^(NOAUTH|DENIED|ERR max number of clients)/
 
@@ -54,7 +57,10 @@ export async function openServer(endpoint: Endpoint, timeoutMs: number): Promise
       throw tls === undefined ? error : new Error(`${error.message}; is TLS spoken there?`)
     })
     if (login.pass !== undefined) {
-      await ask('AUTH', ...(login.user === undefined ? [] : [login.user]), login.pass)
+      const names = login.user === undefined ? [] : [login.user]
+      await ask('AUTH', ...names, login.pass).catch((error: Error) => {
+        if (!NEEDS_NO_PASSWORD.test(error.message)) throw error
+      })
     }
     await ask('PING').catch((error) => {
       if (!isReply(error) || KEEPS_OUT.test((error as Error).message)) throw error

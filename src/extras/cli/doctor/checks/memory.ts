@@ -1,5 +1,5 @@
 import { configOf, infoOf, numberOf } from '../facts/names.ts'
-import { bytes, type Check, setting } from './check.ts'
+import { bytes, type Check, counted, setting } from './check.ts'
 
 /** What happens to locks when the memory of a server is full. */
 export const memory: Check = {
@@ -23,7 +23,7 @@ export const memory: Check = {
           ? {
               code: 'evicts-locks',
               at,
-              seen: `maxmemory-policy is ${policy}, with a maxmemory of ${bytes(limit)}; ${evicted} keys were evicted since it started.`,
+              seen: `maxmemory-policy is ${policy}, with a maxmemory of ${bytes(limit)}; ${counted(evicted, 'key')} evicted since it started.`,
               why: 'When the memory is full it deletes keys. All keys of locks have a TTL, so volatile-* takes them first: the holder goes on, and another gets the lock.',
               fix: setting(server, 'maxmemory-policy', 'noeviction'),
               numbers,

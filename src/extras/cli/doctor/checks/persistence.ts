@@ -1,4 +1,4 @@
-import { configOf, infoOf, isMaster } from '../facts/names.ts'
+import { configOf, infoOf, isMaster, replicasOf } from '../facts/names.ts'
 import { type Check, setting } from './check.ts'
 
 /** What is left of the locks when a server was restarted. */
@@ -14,7 +14,7 @@ export const persistence: Check = {
   *run({ servers, place, terms }) {
     const masters = servers.filter(isMaster)
     // With three the others know, and one that may have forgotten does not vote.
-    const isQuorum = place === 'masters' && masters.length >= 3
+    const isQuorum = place === 'masters' && servers.length >= 3
     const resting: string[] = []
     for (const server of masters) {
       const at = server.address
@@ -38,7 +38,7 @@ export const persistence: Check = {
       if (aof === undefined) continue
       const isSafe = aof === '1' && fsync === 'always'
       if (isQuorum) {
-        if (!isSafe) resting.push(at)
+        if (!isSafe || replicasOf(server).length > 0) resting.push(at)
       } else if (aof === '0') {
         const snapshots = (configOf(server, 'save') ?? '') !== ''
         yield {
@@ -89,7 +89,7 @@ export const persistence: Check = {
         seen: `${resting.length} of ${masters.length} masters may forget locks when they restart: ${resting.join(', ')}.`,
         why: `Such a master does not vote for longestLeaseMs (${terms.longestLeaseMs} ms) after a restart; its mark, holdfast_birth, tells. No lock is lost by it, and one failure less is allowed for so long.`,
         fix: [
-          '# Nothing to do. With appendonly yes and appendfsync always it votes at once,',
+          '# Nothing to do. With appendonly yes, appendfsync always and no replica it votes at once,',
           '# and each acquisition waits for the disk.',
         ],
         numbers: { longestLeaseMs: terms.longestLeaseMs, masters: masters.length },

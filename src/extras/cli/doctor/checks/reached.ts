@@ -1,6 +1,6 @@
 import { answerOf, type Fact } from '../facts/facts.ts'
 import { infoOf, isMaster } from '../facts/names.ts'
-import type { Check } from './check.ts'
+import { type Check, counted } from './check.ts'
 
 /** Servers that could not be looked at, and questions that they refused. */
 export const reached: Check = {
@@ -90,7 +90,7 @@ export const reached: Check = {
         yield {
           code: 'looked-in-part',
           at: address,
-          seen: `${looked.looked} keys were looked at, and there are more.`,
+          seen: `Looked at ${counted(looked.looked, 'key')}, and there are more.`,
           why: 'Keys without a TTL may be among the others.',
           fix: ['# A greater --scan-keys looks further, for a second at most.'],
           numbers: { looked: looked.looked },

@@ -1,5 +1,5 @@
 import { configOf, isMaster, numberOf, replicasOf } from '../facts/names.ts'
-import { type Check, setting } from './check.ts'
+import { type Check, counted, setting } from './check.ts'
 
 /** What a failover to a replica can lose. */
 export const replicas: Check = {
@@ -24,7 +24,7 @@ export const replicas: Check = {
         yield {
           code: 'too-few-replicas',
           at,
-          seen: `${online} replicas are online; --durability ${durability} needs ${wanted}.`,
+          seen: `${counted(online, 'replica')} online; --durability ${durability} needs ${wanted}.`,
           why: 'Each acquisition waits for the replicas, and fails where they do not confirm it.',
           fix: [`${server.cli} INFO replication`, '# Start the replicas, or ask for fewer.'],
           numbers: { ...numbers, wanted },
@@ -34,7 +34,7 @@ export const replicas: Check = {
         yield {
           code: 'min-replicas-unmet',
           at,
-          seen: `min-replicas-to-write is ${least}, and ${good} replicas answered within ${maxLag} s.`,
+          seen: `min-replicas-to-write is ${least}, and ${counted(good, 'replica')} answered within ${maxLag} s.`,
           why: 'It refuses all writes with NOREPLICAS: no lock can be had or renewed.',
           fix: [`${server.cli} INFO replication`, '# Start the replicas, or set it lower.'],
           numbers: { ...numbers, good },
@@ -46,7 +46,7 @@ export const replicas: Check = {
         yield {
           code: 'failover-loses-locks',
           at,
-          seen: `It has ${all.length} replicas, and answers before they have what was written.`,
+          seen: `It has ${counted(all.length, 'replica')}, and answers before they have what was written.`,
           why: 'A replica that takes over does not know the locks of the last moments, and gives them to others while their holders go on. Fencing tokens tell them apart.',
           fix: [
             '# Let acquisitions wait for the replicas, with the option durability, or take',
@@ -59,7 +59,7 @@ export const replicas: Check = {
         yield {
           code: 'no-min-replicas',
           at,
-          seen: `min-replicas-to-write is 0, with ${all.length} replicas.`,
+          seen: `min-replicas-to-write is 0, with ${counted(all.length, 'replica')}.`,
           why: 'A master that is cut off from its replicas goes on granting locks, while one of them takes over and grants them too.',
           fix: [
             ...setting(server, 'min-replicas-to-write', 1),

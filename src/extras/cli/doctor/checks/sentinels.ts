@@ -1,6 +1,6 @@
 import { answerOf } from '../facts/facts.ts'
 import { numberOf, placeOf } from '../facts/names.ts'
-import type { Check } from './check.ts'
+import { type Check, counted } from './check.ts'
 
 /** What Sentinels take to hand over to a replica is that, and about a second. */
 const ELECTION_MS = 1_000
@@ -66,7 +66,7 @@ export const sentinels: Check = {
         yield {
           code: 'few-sentinels',
           at,
-          seen: `It knows of ${all} Sentinels, itself included.`,
+          seen: `It knows of ${counted(all, 'Sentinel')}, itself included.`,
           why: 'A failover needs a majority of them: when one fails of fewer than three, there is none.',
           fix: ['# Run three Sentinels, on machines of their own.'],
           numbers,

@@ -1,4 +1,4 @@
-import type { Level } from '../checks/check.ts'
+import { counted, type Level } from '../checks/check.ts'
 import type { Report, SentinelLine, ServerLine } from './report.ts'
 
 interface Look {
@@ -29,14 +29,14 @@ const styled = (style: number, text: string): string => `\u001b[${style}m${text}
 function verdictOf({ verdict, counts, servers, sentinels }: Report): string {
   const parts = (['error', 'warning', 'note'] as const)
     .filter((level) => counts[level] > 0)
-    .map((level) => `${counts[level]} ${level}${counts[level] === 1 ? '' : 's'}`)
+    .map((level) => counted(counts[level], level))
   const told = parts.length === 0 ? '' : ` ${parts.join(', ')}.`
   const all = [...servers, ...sentinels]
   const missed = all.filter(({ reached }) => !reached).length
   if (verdict === 'incomplete') {
     return missed === 0
       ? `No server was found to look at.${told}`
-      : `${missed} of ${all.length} servers could not be looked at.${told}`
+      : `${missed} of ${counted(all.length, 'server')} could not be looked at.${told}`
   }
   if (counts.error > 0) return `Not fit for locks.${told}`
   if (counts.warning > 0) return `Fit for locks while nothing fails.${told}`
@@ -58,7 +58,7 @@ function serverText(line: ServerLine): [string, string] {
   if (why !== null) return [address, why]
   const kind = role === 'slave' ? 'replica' : (role ?? 'role unknown')
   const parts = [server === null ? 'version unknown' : `${server} ${version}`, kind]
-  if (replicas > 0) parts.push(`${replicas} replica${replicas === 1 ? '' : 's'}`)
+  if (replicas > 0) parts.push(counted(replicas, 'replica'))
   if (line.upSeconds !== null) parts.push(`up ${duration(line.upSeconds)}`)
   if (medianMs !== null) parts.push(`answers in ${medianMs} ms (slowest ${slowestMs})`)
   if (line.clockAheadMs !== null) {
@@ -66,7 +66,7 @@ function serverText(line: ServerLine): [string, string] {
     parts.push(`clock ${ahead < 0 ? '' : '+'}${ahead} ms (± ${Math.ceil(line.clockBoundMs ?? 0)})`)
   }
   if (line.keysLooked !== null) {
-    parts.push(`${line.keysLooked} keys${line.allKeys ? '' : ' looked at, of more'}`)
+    parts.push(`${counted(line.keysLooked, 'key')}${line.allKeys ? '' : ' looked at, of more'}`)
   }
   return [address, parts.join(', ')]
 }
