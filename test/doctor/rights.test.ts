@@ -160,6 +160,17 @@ test('a service without CONFIG, ACL and INFO sections', async () => {
   expect(report.servers[0]).toMatchObject({ reached: true, keysLooked: 0 })
 })
 
+test('a server that reads its data from the disk', async () => {
+  const fake = await startFakeServer(([command = '']) => {
+    const info = 'redis_version:7.2.0\r\nredis_mode:standalone\r\nrole:master\r\nloading:1\r\n'
+    if (command.toUpperCase() === 'INFO') return `$${info.length}\r\n${info}\r\n`
+    return '-LOADING Redis is loading the dataset in memory\r\n'
+  })
+  const report = await diagnose([`127.0.0.1:${fake.port}`, '--timeout-ms', '3000'])
+  expect(seen(report, 'loading')).toMatchObject([{ level: 'error' }])
+  expect(report.exitCode).toBe(1)
+})
+
 test('a server that is too old', async () => {
   const fake = await startFakeServer(([command = '']) => {
     const info = 'redis_version:6.0.16\r\nredis_mode:standalone\r\nrole:master\r\n'

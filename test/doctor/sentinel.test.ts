@@ -72,11 +72,17 @@ test('what is no Sentinel, and a Sentinel that is given as a server', async () =
   expect(given.codes.filter((code) => /rights|refused|clocks|persistence/.test(code))).toEqual([])
 })
 
-test('Sentinels that are too few, and a master that is down', async () => {
+test('Sentinels that are too few or disagree, and a master that is down', async () => {
   const two = await startWatched({ replicas: 0, sentinels: 2, downAfterMs: 500 })
   const places = two.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
   const lookThere = () => diagnose(['--sentinel', places, '--master-name', 'watched'])
   expect(seen(await lookThere(), 'few-sentinels')).toHaveLength(2)
+  const [, { admin }] = two.sentinels as [RedisServer, RedisServer]
+  await admin.call('SENTINEL', 'REMOVE', 'watched')
+  await admin.call('SENTINEL', 'MONITOR', 'watched', '127.0.0.1', plain.port, 2)
+  const [disagree] = seen(await lookThere(), 'sentinels-disagree')
+  expect(disagree).toMatchObject({ level: 'error', at: null, numbers: { masters: 2 } })
+  expect(disagree?.seen).toContain(`names 127.0.0.1:${plain.port}`)
   await two.servers[0]?.kill()
   await eventually(async () => (await lookThere()).codes.includes('master-down'), {
     timeoutMs: 20_000,
