@@ -22,7 +22,16 @@ test('each node is looked at from one of them, and told once', async () => {
   expect(seen(report, 'full-coverage')).toHaveLength(3)
   const { out } = await holdfast(['doctor', '--cluster', first()])
   expect(out.match(/^note {2}full-coverage$/gm)).toHaveLength(1)
-  for (const master of cluster.masters) expect(out).toContain(`${addressOf(master)}: cluster-req`)
+  const all = cluster.masters.map(addressOf)
+  const told = /full-coverage\n {2}seen ([\s\S]*?): cluster-require/.exec(out)?.[1] ?? ''
+  expect(
+    told
+      .trim()
+      .split(/[\s,]+/)
+      .sort(),
+  ).toEqual(all.sort())
+  const remark = '# and the same in redis.conf (CONFIG REWRITE), or in the parameter'
+  expect(out.slice(out.indexOf('full-coverage')).split(remark)).toHaveLength(2)
 })
 
 test('without --cluster it is told that it is one', async () => {

@@ -28,11 +28,10 @@ export function addressOf({ host, port, path }: Endpoint): string {
   return path ?? `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** The `redis-cli` that leads there, for lines to paste. The password is left to `REDISCLI_AUTH`. */
-export function redisCli({ host, port, path, tls, login }: Endpoint): string {
+/** The `redis-cli` that leads there, for lines to paste. The login is left to whoever may do what they say. */
+export function redisCli({ host, port, path, tls }: Endpoint): string {
   const where = path === undefined ? `-h ${host} -p ${port}` : `-s ${path}`
-  const user = login.user === undefined ? '' : ` --user ${login.user}`
-  return `redis-cli ${where}${tls === undefined ? '' : ' --tls'}${user}`
+  return `redis-cli ${where}${tls === undefined ? '' : ' --tls'}`
 }
 
 /** What a URL says, or `host:port`, or the path of a socket; what it leaves open is as in `defaults`. */

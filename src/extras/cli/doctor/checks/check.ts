@@ -32,12 +32,12 @@ export interface Finding extends Sighting {
   readonly level: Level
 }
 
-/** Two lines to paste: one for the server that runs, one that writes it into its file. */
+/** The line to paste for the server that runs, and where else it belongs. */
 export function setting({ cli }: ServerFacts, name: string, value: string | number): string[] {
   const quoted = /^\S+$/.test(`${value}`) ? value : `"${value}"`
   return [
     `${cli} CONFIG SET ${name} ${quoted}`,
-    `${cli} CONFIG REWRITE   # or ${name} in the parameter group of your service`,
+    '# and the same in redis.conf (CONFIG REWRITE), or in the parameter group of your service',
   ]
 }
 

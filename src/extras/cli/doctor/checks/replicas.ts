@@ -46,7 +46,7 @@ export const replicas: Check = {
         yield {
           code: 'failover-loses-locks',
           at,
-          seen: `It has ${counted(all.length, 'replica')}, and answers before they have what was written.`,
+          seen: `It has ${counted(all.length, 'replica')}, and answers before what was written is there.`,
           why: 'A replica that takes over does not know the locks of the last moments, and gives them to others while their holders go on. Fencing tokens tell them apart.',
           fix: [
             '# Let acquisitions wait for the replicas, with the option durability, or take',

@@ -52,6 +52,7 @@ export const sentinels: Check = {
       ]
       const numbers = { sentinels: all, quorum, downAfterMs }
       const majority = Math.floor(all / 2) + 1
+      const soonerMs = Math.max(1_000, Math.floor(terms.leaseMs / 6))
       if (/down/.test(names.flags ?? '')) {
         yield {
           code: 'master-down',
@@ -98,8 +99,8 @@ export const sentinels: Check = {
           seen: `down-after-milliseconds is ${downAfterMs}, and a lease ${terms.leaseMs} ms.`,
           why: 'A failover takes that and about a second: leases run out before the new master can be asked, and each holder loses its lock.',
           fix: [
-            ...set('down-after-milliseconds', Math.max(1_000, Math.floor(terms.leaseMs / 6))),
-            '# or a longer leaseMs',
+            ...(soonerMs < downAfterMs ? set('down-after-milliseconds', soonerMs) : []),
+            `# or a leaseMs longer than ${downAfterMs + ELECTION_MS}`,
           ],
           numbers: { ...numbers, leaseMs: terms.leaseMs },
         }

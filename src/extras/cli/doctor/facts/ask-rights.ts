@@ -6,8 +6,22 @@ import { type Needs, needsOf } from './rights.ts'
 
 type Place = 'server' | 'masters' | 'cluster' | 'sentinel'
 
-/** A command that reads and writes one key, so that a right to only one of both is found out. */
-const TOUCH = 'HINCRBY'
+type Command = readonly string[]
+
+/**
+ * Commands on one key, the first of which reads and writes it, so that a right to only one of both is found
+ * out. The others are for a login that may not run that one: Redis tells of the command first.
+ */
+const TOUCHES: readonly ((key: string) => Command)[] = [
+  (key) => ['HINCRBY', key, 'f', '1'],
+  (key) => ['SET', key, '1'],
+  (key) => ['HGET', key, 'f'],
+  (key) => ['EXISTS', key],
+]
+const TELLS: readonly ((channel: string) => Command)[] = [
+  (channel) => ['PUBLISH', channel, '0'],
+  (channel) => ['SUBSCRIBE', channel],
+]
 
 /**
  * What the login may not do that locks need. `ACL DRYRUN` tells (Redis 7); where it is not there or
@@ -22,7 +36,7 @@ export async function askRights(
   const user = await client.ask('ACL', 'WHOAMI').then(String, () => login.user ?? 'default')
   const name = `${keyPrefix}holdfast-doctor`
   const { needed, optional } = needsOf(place, name, keyPrefix)
-  const denied = (command: readonly string[]) => isDenied(client, user, command)
+  const denied = (command: Command) => isDenied(client, user, command)
   try {
     await denied(['PING'])
   } catch (error) {
@@ -41,7 +55,7 @@ export async function askRights(
 async function isDenied(
   client: ServerClient,
   user: string,
-  command: readonly string[],
+  command: Command,
 ): Promise<string | undefined> {
   const answer = await client.ask('ACL', 'DRYRUN', user, ...command)
   return answer === 'OK' ? undefined : String(answer)
@@ -49,22 +63,15 @@ async function isDenied(
 
 async function missingOf(
   { kind, commands, patterns }: Needs,
-  denied: (command: readonly string[]) => Promise<string | undefined>,
+  denied: (command: Command) => Promise<string | undefined>,
 ): Promise<MissingRights> {
-  // Redis tells a command from a key that is not allowed; which key, the patterns below tell.
   const refused = await Promise.all(
     commands.map(async (command) => {
       const why = await denied(command).catch(() => undefined) // Redis does not know the command.
-      return why !== undefined && /to run the/.test(why)
+      return why !== undefined && isOfCommand(why)
     }),
   )
-  const outside = await Promise.all(
-    patterns.map(async (pattern) => {
-      const name = `${pattern.slice(1).replace(/\*$/, 'holdfast-doctor')}`
-      if (pattern.startsWith('&')) return isOutside(await denied(['PUBLISH', name, '0']))
-      return isOutside(await denied([TOUCH, name, 'f', '1']))
-    }),
-  )
+  const outside = await Promise.all(patterns.map((pattern) => isOutside(pattern, denied)))
   const isRun = (_: unknown, i: number) => refused[i]
   return {
     kind,
@@ -73,8 +80,21 @@ async function missingOf(
   }
 }
 
-/** Whether it was refused for the key or channel; a command that may not be run tells nothing of those. */
-const isOutside = (why: string | undefined): boolean => why !== undefined && /access/.test(why)
+/** Whether a name of that pattern is refused to the first command that the login may run at all. */
+async function isOutside(
+  pattern: string,
+  denied: (command: Command) => Promise<string | undefined>,
+): Promise<boolean> {
+  const name = pattern.slice(1).replace(/\*$/, 'holdfast-doctor')
+  for (const command of pattern.startsWith('&') ? TELLS : TOUCHES) {
+    const why = await denied(command(name))
+    if (why === undefined || !isOfCommand(why)) return why !== undefined
+  }
+  return false
+}
+
+/** Redis tells a command that is not allowed from a key or a channel that is not. */
+const isOfCommand = (why: string): boolean => /to run the/.test(why)
 
 /** As ACL rules and docs/reference/keys.md write it. */
 function nameOf([command, second]: readonly string[]): string {

@@ -94,17 +94,39 @@ function blockOf(
   paint: (level: Level, text: string) => string,
 ): string {
   const [{ level, code, why }] = group as [Found]
-  const seen = group.flatMap((one) => {
-    const text = one.at === null ? one.seen : `${one.at}: ${one.seen}`
-    return wrapped(text, width - 8)
-  })
-  const fixes = [...new Set(group.flatMap(({ fix }) => fix))]
+  const seen = whereSeen(group).flatMap((text) => wrapped(text, width - 8))
+  const fixes = allOf(group.map(({ fix }) => fix))
   return [
     `${paint(level, level)}  ${code}`,
     ...labelled('seen', seen),
     ...labelled('why', wrapped(why, width - 8)),
     ...labelled('fix', fixes), // To be pasted, so in one piece.
   ].join('\n')
+}
+
+/** What was seen alike at several servers is told once. */
+function whereSeen(group: readonly Found[]): string[] {
+  const places = new Map<string, string[]>()
+  for (const { at, seen } of group) {
+    places.set(seen, [...(places.get(seen) ?? []), ...(at === null ? [] : [at])])
+  }
+  return [...places].map(([seen, at]) => (at.length === 0 ? seen : `${at.join(', ')}: ${seen}`))
+}
+
+/** The lines of all fixes: remarks that stand before the commands, the commands, and those behind. */
+function allOf(fixes: readonly (readonly string[])[]): string[] {
+  const isRemark = (line: string) => line.startsWith('#')
+  const parts = fixes.map((fix) => {
+    const first = fix.findIndex((line) => !isRemark(line))
+    return first < 0
+      ? [fix, [], []]
+      : [
+          fix.slice(0, first),
+          fix.slice(first).filter((line) => !isRemark(line)),
+          fix.slice(first).filter(isRemark),
+        ]
+  })
+  return [0, 1, 2].flatMap((place) => [...new Set(parts.flatMap((part) => part[place] ?? []))])
 }
 
 function labelled(label: string, lines: readonly string[]): string[] {
