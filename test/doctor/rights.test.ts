@@ -1,6 +1,7 @@
 import { needsOf } from '../../src/extras/cli/doctor/facts/rights.ts'
 import { readPage } from '../repo/docs/pages.ts'
 import { startFakeServer } from '../support/fake-server.ts'
+import { startProxy } from '../support/proxy.ts'
 import { type RedisServer, sharedServer } from '../support/redis-server.ts'
 import { diagnose, holdfast, seen } from './diagnose.ts'
 
@@ -110,7 +111,7 @@ describe('a user of the ACL', () => {
     const report = await look()
     expect(report.codes.filter((code) => /right|refused/.test(code))).toEqual([])
     expect(seen(report, 'config-unknown')).toMatchObject([{ level: 'note' }])
-    expect(seen(report, 'looked-in-part')[0]?.seen).toMatch(/the keys \(NOPERM/)
+    expect(seen(report, 'looked-in-part')[0]?.seen).toMatch(/the keys \(NOPERM.*which other kinds/)
     expect(await server.admin.keys('app:*')).toEqual([])
 
     await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+HSET' && one !== '+HINCRBY'))
@@ -120,6 +121,17 @@ describe('a user of the ACL', () => {
       /as the user app, and did not come about: .*executing the script can't run this/,
     )
     await server.flush()
+  })
+
+  test('rights are not known where the connection ends before they are', async () => {
+    const proxy = await startProxy(server.port)
+    let dryRuns = 0
+    const isLater = ({ command, args }: { command: string; args: readonly string[] }) =>
+      command === 'ACL' && args[0] === 'DRYRUN' && ++dryRuns === 10
+    proxy.onNextRequest(isLater, 'cutBefore')
+    const report = await diagnose([proxy.url])
+    expect(seen(report, 'looked-in-part')[0]?.seen).toContain('the rights (the server closed')
+    expect(report.codes.filter((code) => /rights|refused/.test(code))).toEqual([])
   })
 
   test('who may do nothing gets a report, and no crash', async () => {

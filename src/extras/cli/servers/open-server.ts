@@ -95,7 +95,8 @@ function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): Red
   }
 }
 
-function isReply(error: unknown): boolean {
+/** Whether the server said so, and not the network. */
+export function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError'
 }
 

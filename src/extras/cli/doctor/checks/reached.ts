@@ -1,5 +1,5 @@
-import { answerOf, type Fact } from '../facts/facts.ts'
-import { infoOf, isMaster } from '../facts/names.ts'
+import { answerOf, type Fact, NOT_ASKED } from '../facts/facts.ts'
+import { infoOf } from '../facts/names.ts'
 import { type Check, counted } from './check.ts'
 
 /** Servers that could not be looked at, and questions that they refused. */
@@ -70,11 +70,14 @@ export const reached: Check = {
         ['the rights', rights],
         ['the keys', keys],
       ]
-      const missing = parts.flatMap(([what, fact]) =>
-        'unknown' in fact && isMaster(server) ? [`${what} (${fact.unknown})`] : [],
+      const told = parts.flatMap(([what, fact]) =>
+        'unknown' in fact && fact !== NOT_ASKED ? [`${what} (${fact.unknown})`] : [],
       )
-      // What was not to be looked at is no news.
-      const told = missing.filter((one) => !/not asked for|locks of its own/.test(one))
+      if (answerOf(rights)?.by === 'a lock') {
+        told.push(
+          'which other kinds of lock the login may use (a lock was tried, for want of ACL DRYRUN)',
+        )
+      }
       if (told.length > 0) {
         yield {
           code: 'looked-in-part',

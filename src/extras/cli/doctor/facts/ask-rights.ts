@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { Holdfast } from '../../../../index.ts'
 import type { Endpoint } from '../../servers/endpoint.ts'
-import type { ServerClient } from '../../servers/open-server.ts'
+import { isReply, type ServerClient } from '../../servers/open-server.ts'
 import type { MissingRights, RightsFacts, Terms } from './facts.ts'
 import { type Needs, needsOf } from './rights.ts'
 
@@ -40,7 +41,7 @@ export async function askRights(
   try {
     await denied(['PING'])
   } catch (error) {
-    if (place === 'cluster') throw error
+    if (place === 'cluster' || !isReply(error)) throw error
     const refusal = await tryLock(client.endpoint, keyPrefix)
     return { user, by: 'a lock', missing: [], refusal }
   }
@@ -67,8 +68,13 @@ async function missingOf(
 ): Promise<MissingRights> {
   const refused = await Promise.all(
     commands.map(async (command) => {
-      const why = await denied(command).catch(() => undefined) // Redis does not know the command.
-      return why !== undefined && isOfCommand(why)
+      try {
+        const why = await denied(command)
+        return why !== undefined && isOfCommand(why)
+      } catch (error) {
+        if (!isReply(error)) throw error
+        return true // The server does not know the command, or has it under another name.
+      }
     }),
   )
   const outside = await Promise.all(patterns.map((pattern) => isOutside(pattern, denied)))
@@ -101,7 +107,7 @@ function nameOf([command, second]: readonly string[]): string {
   return command === 'CLUSTER' ? `${command}|${second}` : String(command)
 }
 
-/** Takes a lock that nobody else has, looks at it and releases it; its counter lives for a second. */
+/** Takes a lock that nobody else knows, looks at it and releases it; its counter lives for a second. */
 async function tryLock(endpoint: Endpoint, keyPrefix: string): Promise<string | undefined> {
   const { host, port, path, database, login, tls } = endpoint
   const redis = {
@@ -121,8 +127,9 @@ async function tryLock(endpoint: Endpoint, keyPrefix: string): Promise<string | 
   const holdfast = new Holdfast({ redis, keyPrefix, ...terms })
   holdfast.on('error', () => undefined) // The call rejects with it as well.
   try {
-    const lock = holdfast.getLock('holdfast-doctor')
-    await lock.using(() => lock.inspect(), { leaseMs: 2_000 })
+    const lock = holdfast.getLock(`holdfast-doctor:${randomUUID()}`)
+    const signal = AbortSignal.timeout(2_000)
+    await lock.using(() => lock.inspect(), { leaseMs: 2_000, signal })
     return undefined
   } catch (error) {
     return (error as Error).message

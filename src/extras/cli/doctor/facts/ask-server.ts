@@ -3,7 +3,7 @@ import { openServer, type ServerClient } from '../../servers/open-server.ts'
 import { askClock } from './ask-clock.ts'
 import { askConfig } from './ask-config.ts'
 import { askRights } from './ask-rights.ts'
-import { type Facts, factOf, type ServerFacts, type Terms } from './facts.ts'
+import { type Facts, factOf, NOT_ASKED, type ServerFacts, type Terms } from './facts.ts'
 import { namesOf } from './names.ts'
 import { scanKeys } from './scan-keys.ts'
 
@@ -47,13 +47,12 @@ async function ask(client: ServerClient, question: Question): Promise<ServerFact
   ])
   const { role, redis_mode: mode } = 'value' in info ? info.value : {}
   const hasLocks = as === 'master' && role !== 'slave' && mode !== 'sentinel'
-  const none = { unknown: hasLocks ? 'not asked for' : 'it has no locks of its own' }
-  const clock = hasLocks ? await factOf(() => askClock(client)) : none
-  const rights = hasLocks ? await factOf(() => askRights(client, place, terms)) : none
+  const clock = hasLocks ? await factOf(() => askClock(client)) : NOT_ASKED
+  const rights = hasLocks ? await factOf(() => askRights(client, place, terms)) : NOT_ASKED
   const keys =
     hasLocks && budget.scanKeys > 0
       ? await factOf(() => scanKeys(client, terms.keyPrefix, budget.scanKeys))
-      : none
+      : NOT_ASKED
   return {
     ...named(client.endpoint, as),
     unreachable: undefined,

@@ -1,6 +1,9 @@
 /** Something that was asked of a server: the answer, or why there is none. */
 export type Fact<T> = { readonly value: T } | { readonly unknown: string }
 
+/** Of what was not to be looked at: no news to anybody. */
+export const NOT_ASKED: Fact<never> = { unknown: 'not asked' }
+
 /** What is known of it; undefined where nothing is. */
 export function answerOf<T>(fact: Fact<T>): T | undefined {
   return 'value' in fact ? fact.value : undefined
