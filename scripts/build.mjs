@@ -1,6 +1,7 @@
-// Compiles src/ twice, to ES modules and to CommonJS, each with its type declarations.
+// Compiles src/ twice, to ES modules and to CommonJS, each with its type declarations. The program is
+// an ES module alone, and nobody imports it: it has no declarations.
 import { spawnSync } from 'node:child_process'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -9,6 +10,12 @@ const tsc = `${root}/node_modules/typescript/bin/tsc`
 rmSync(`${root}/dist`, { recursive: true, force: true })
 compile('tsconfig.json')
 compile('tsconfig.cjs.json')
+
+const program = `${root}/dist/esm/extras/cli`
+for (const file of readdirSync(program, { recursive: true, encoding: 'utf8' })) {
+  if (file.endsWith('.d.ts')) rmSync(`${program}/${file}`)
+}
+chmodSync(`${program}/main.js`, 0o755)
 
 // The package is `type: module`; this marks one folder of it as the exception.
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n')

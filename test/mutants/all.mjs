@@ -1,4 +1,5 @@
 import { connection } from './connection.mjs'
+import { doctor } from './doctor.mjs'
 import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
@@ -32,6 +33,7 @@ const areas = {
   latch,
   semaphore,
   permits,
+  doctor,
 }
 
 /**

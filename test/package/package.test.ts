@@ -1,7 +1,16 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { sharedServer } from '../support/redis-server.ts'
 
 const root = resolve(__dirname, '../..')
 const ioredis = process.env.HOLDFAST_IOREDIS === '5' ? 'ioredis-5' : 'ioredis'
@@ -99,6 +108,50 @@ test('the entry for tests has its own names, works in both, and ends with what i
   expect(names('cjs')).toEqual(names('esm'))
 })
 
+describe('the program', () => {
+  const server = sharedServer()
+  const npx = (...args: string[]) =>
+    spawnSync('npx', ['--no-install', 'holdfast', ...args], {
+      cwd: dir,
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '', REDIS_URL: server.url },
+      timeout: 60_000,
+    })
+
+  test('is found by npx, and looks at a server', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    expect(npx('--version')).toMatchObject({ status: 0, stdout: `${version}\n` })
+    const found = npx('doctor', '--json')
+    expect(JSON.parse(found.stdout)).toMatchObject({
+      verdict: 'findings',
+      servers: [{ address: `127.0.0.1:${server.port}`, reached: true }],
+    })
+    expect(found.status).toBe(1)
+    const nothing = npx('doctor', '127.0.0.1:1')
+    expect(nothing.status).toBe(3)
+    expect(nothing.stdout).toContain('ECONNREFUSED')
+    const wrong = npx('doctor', '--nope')
+    expect(wrong.status).toBe(2)
+    expect(wrong.stderr).toContain("'--nope'")
+  })
+
+  test('is nothing that the library loads, and has no types', () => {
+    expect(packed.filter((file) => /extras\/cli\/.*\.d\.ts$|cjs\/extras\/cli/.test(file))).toEqual(
+      [],
+    )
+    write('loads/package.json', '{ "type": "module" }')
+    write('loads/main.js', "import 'holdfast'\nimport 'holdfast/testing'\nconsole.log('loaded')\n")
+    const program = join(dir, 'node_modules/holdfast/dist/esm/extras')
+    renameSync(program, `${program}-away`)
+    try {
+      expect(run(join(dir, 'loads'), process.execPath, 'main.js')).toBe('loaded\n')
+      expect(npx('--version').status).not.toBe(0)
+    } finally {
+      renameSync(`${program}-away`, program)
+    }
+  })
+})
+
 test.each([
   ['an ES module', 'ts-esm', 'module', 'nodenext'],
   ['a CommonJS module', 'ts-cjs', 'commonjs', 'nodenext'],
@@ -135,9 +188,11 @@ test('the tarball carries what the package needs, and nothing else', () => {
     'lua',
   ])
   // Everything that one build has, the other has as well: the worker's file is loaded by its path.
+  // But the program, which nobody imports.
   const build = (name: string) =>
     packed
       .filter((file) => file.startsWith(`dist/${name}/`) && /\.(js|d\.ts)$/.test(file))
+      .filter((file) => !file.includes('/extras/cli/'))
       .map((file) => file.slice(`dist/${name}/`.length))
       .sort()
   expect(build('cjs')).toEqual(build('esm'))

@@ -1,0 +1,50 @@
+import type { Facts } from '../facts/facts.ts'
+import type { Check, Finding, Level } from './check.ts'
+import { clocks } from './clocks.ts'
+import { cluster } from './cluster.ts'
+import { connections } from './connections.ts'
+import { keys } from './keys.ts'
+import { masters } from './masters.ts'
+import { memory } from './memory.ts'
+import { persistence } from './persistence.ts'
+import { place } from './place.ts'
+import { reached } from './reached.ts'
+import { replicas } from './replicas.ts'
+import { replication } from './replication.ts'
+import { rights } from './rights.ts'
+import { roundTrips } from './round-trips.ts'
+import { sentinels } from './sentinels.ts'
+import { version } from './version.ts'
+
+const checks: readonly Check[] = [
+  reached,
+  place,
+  version,
+  masters,
+  rights,
+  memory,
+  persistence,
+  replication,
+  replicas,
+  clocks,
+  roundTrips,
+  connections,
+  keys,
+  cluster,
+  sentinels,
+]
+
+const LEVELS: readonly Level[] = ['error', 'warning', 'note']
+
+/** The level of each code that there is. */
+export const codes: ReadonlyMap<string, Level> = new Map(
+  checks.flatMap((check) => Object.entries(check.codes)),
+)
+
+/** All that the checks find, the worst first. */
+export function examine(facts: Facts): Finding[] {
+  const found = checks.flatMap((check) =>
+    [...check.run(facts)].map((one) => ({ level: check.codes[one.code] as Level, ...one })),
+  )
+  return LEVELS.flatMap((level) => found.filter((one) => one.level === level))
+}

@@ -1,0 +1,86 @@
+import { answerOf } from '../facts/facts.ts'
+import { configOf, isMaster } from '../facts/names.ts'
+import { type Check, setting } from './check.ts'
+
+const SLOTS = 16_384
+
+/** A cluster as a whole. */
+export const cluster: Check = {
+  codes: {
+    'cluster-down': 'error',
+    'slots-uncovered': 'error',
+    'nodes-down': 'warning',
+    'full-coverage': 'note',
+    'cluster-unknown': 'error',
+  },
+  *run({ cluster: facts, servers }) {
+    if (facts === undefined) return
+    if ('unknown' in facts.nodes && servers.some(({ unreachable }) => unreachable === undefined)) {
+      yield {
+        code: 'cluster-unknown',
+        at: undefined,
+        seen: `CLUSTER NODES was refused: ${facts.nodes.unknown}.`,
+        why: 'Only the nodes that were given were looked at. getMultiLock with locks of elsewhere needs that right.',
+        fix: [
+          '# As a user who may: ACL SETUSER <user> +cluster|nodes +cluster|info +cluster|slots',
+        ],
+        numbers: {},
+      }
+    }
+    const nodes = answerOf(facts.nodes) ?? []
+    if (nodes.length < 2) return
+    const down = nodes.filter(({ flags }) => flags.some((flag) => /^fail\??$|^noaddr$/.test(flag)))
+    const slots = nodes
+      .filter((node) => !down.includes(node))
+      .reduce((sum, node) => sum + node.slots, 0)
+    const info = answerOf(facts.info) ?? {}
+    const { cluster_state: state } = info
+    const numbers = { state: state ?? 'unknown', slots, nodes: nodes.length, down: down.length }
+    const [first] = servers
+    const look = first === undefined ? [] : [`${first.cli} CLUSTER NODES`]
+    if (state !== undefined && state !== 'ok') {
+      yield {
+        code: 'cluster-down',
+        at: undefined,
+        seen: `cluster_state is ${state}.`,
+        why: 'Nodes answer CLUSTERDOWN: no lock can be had or renewed.',
+        fix: [...look, '# Bring the nodes back that are down, or give their slots to others.'],
+        numbers,
+      }
+    }
+    if (slots < SLOTS) {
+      yield {
+        code: 'slots-uncovered',
+        at: undefined,
+        seen: `${SLOTS - slots} of ${SLOTS} slots have no master that is up.`,
+        why: 'Locks in those slots cannot be had or renewed.',
+        fix: [
+          ...look,
+          '# redis-cli --cluster fix <host:port> gives them to others, and forgets what they had.',
+        ],
+        numbers,
+      }
+    }
+    if (down.length > 0) {
+      yield {
+        code: 'nodes-down',
+        at: undefined,
+        seen: `${down.length} of ${nodes.length} nodes are down: ${down.map(({ address, flags }) => `${address} (${flags.join(', ')})`).join(', ')}.`,
+        why: 'Where it was a master, the locks of its slots wait until a replica takes over, which may have forgotten the last ones.',
+        fix: [...look, '# Bring them back, or CLUSTER FORGET them.'],
+        numbers,
+      }
+    }
+    for (const server of servers.filter(isMaster)) {
+      if (configOf(server, 'cluster-require-full-coverage') !== 'yes') continue
+      yield {
+        code: 'full-coverage',
+        at: server.address,
+        seen: 'cluster-require-full-coverage is yes.',
+        why: 'When some slots have no master, no lock of any slot can be had. Locks of other slots could go on.',
+        fix: setting(server, 'cluster-require-full-coverage', 'no'),
+        numbers: {},
+      }
+    }
+  },
+}

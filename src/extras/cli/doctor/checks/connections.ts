@@ -1,0 +1,49 @@
+import { configOf, isMaster, numberOf } from '../facts/names.ts'
+import { type Check, setting } from './check.ts'
+
+const LEAST_BUFFER = 1_048_576
+
+/** Settings that cut connections, or make messages cost more. */
+export const connections: Check = {
+  codes: { 'idle-timeout': 'warning', 'pubsub-buffer': 'note', 'keyspace-events': 'note' },
+  *run({ servers, terms }) {
+    for (const server of servers.filter(isMaster)) {
+      const at = server.address
+      const seconds = numberOf(configOf(server, 'timeout')) ?? 0
+      const renewMs = terms.leaseMs / 3
+      if (seconds > 0 && seconds * 1_000 <= renewMs) {
+        yield {
+          code: 'idle-timeout',
+          at,
+          seen: `timeout is ${seconds} s: connections that are idle for so long are cut.`,
+          why: `A watchdog renews every ${Math.round(renewMs)} ms, and finds its connection gone each time; it connects anew first.`,
+          fix: setting(server, 'timeout', 0),
+          numbers: { timeoutSeconds: seconds, renewMs: Math.round(renewMs) },
+        }
+      }
+      const words = (configOf(server, 'client-output-buffer-limit') ?? '').split(' ')
+      const hard = numberOf(words[words.indexOf('pubsub') + 1]) ?? 0
+      if (words.includes('pubsub') && hard > 0 && hard < LEAST_BUFFER) {
+        yield {
+          code: 'pubsub-buffer',
+          at,
+          seen: `client-output-buffer-limit cuts who listens at ${hard} bytes.`,
+          why: 'A client that is slow for a moment is cut off from its messages, connects anew, and its waiters look again.',
+          fix: setting(server, 'client-output-buffer-limit', 'pubsub 32mb 8mb 60'),
+          numbers: { hardBytes: hard },
+        }
+      }
+      const events = configOf(server, 'notify-keyspace-events') ?? ''
+      if (events !== '') {
+        yield {
+          code: 'keyspace-events',
+          at,
+          seen: `notify-keyspace-events is "${events}".`,
+          why: 'Holdfast does not need it, and each command costs more with it. Others may need it.',
+          fix: [`# Where nobody does: ${server.cli} CONFIG SET notify-keyspace-events ""`],
+          numbers: { events },
+        }
+      }
+    }
+  },
+}

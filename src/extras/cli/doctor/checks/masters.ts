@@ -1,0 +1,38 @@
+import { infoOf } from '../facts/names.ts'
+import type { Check } from './check.ts'
+
+/** Whether several masters are as many as they seem. */
+export const masters: Check = {
+  codes: { 'even-masters': 'warning', 'same-server': 'error' },
+  *run({ servers, place }) {
+    if (place !== 'masters') return
+    const { length } = servers
+    if (length % 2 === 0) {
+      const most = length / 2 - 1
+      yield {
+        code: 'even-masters',
+        at: undefined,
+        seen: `${length} masters were given; a majority is ${length / 2 + 1} of them.`,
+        why: `${most === 0 ? 'None of them' : `No more than ${most}`} may fail, as with ${length - 1}: the last one adds a server and no safety.`,
+        fix: [`# Take ${length + 1} of them, or ${length - 1}.`],
+        numbers: { masters: length },
+      }
+    }
+    const byRun = new Map<string, string[]>()
+    for (const server of servers) {
+      const runId = infoOf(server, 'run_id')
+      if (runId) byRun.set(runId, [...(byRun.get(runId) ?? []), server.address])
+    }
+    for (const [runId, addresses] of byRun) {
+      if (addresses.length === 1) continue
+      yield {
+        code: 'same-server',
+        at: undefined,
+        seen: `${addresses.join(' and ')} are one server (run_id ${runId}).`,
+        why: 'It would vote twice: when it fails, more than one vote is gone, and what it says is taken for a majority.',
+        fix: ['# Give each server once.'],
+        numbers: { addresses: addresses.length },
+      }
+    }
+  },
+}

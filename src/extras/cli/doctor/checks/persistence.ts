@@ -1,0 +1,99 @@
+import { configOf, infoOf, isMaster, replicasOf } from '../facts/names.ts'
+import { type Check, setting } from './check.ts'
+
+/** What is left of the locks when a server was restarted. */
+export const persistence: Check = {
+  codes: {
+    'no-persistence': 'warning',
+    'disk-fails': 'error',
+    'fsync-never': 'warning',
+    'fsync-everysec': 'note',
+    'fsync-pauses': 'warning',
+    'restart-rests': 'note',
+  },
+  *run({ servers, place, terms }) {
+    const masters = servers.filter(isMaster)
+    // With three the others know, and one that may have forgotten does not vote.
+    const isQuorum = place === 'masters' && servers.length >= 3
+    const resting: string[] = []
+    for (const server of masters) {
+      const at = server.address
+      const aof = infoOf(server, 'aof_enabled')
+      const fsync = configOf(server, 'appendfsync')
+      const bgsave = infoOf(server, 'rdb_last_bgsave_status') ?? 'ok'
+      const write = infoOf(server, 'aof_last_write_status') ?? 'ok'
+      if (bgsave !== 'ok' || write !== 'ok') {
+        yield {
+          code: 'disk-fails',
+          at,
+          seen: `The last snapshot: ${bgsave}. The last write to the log: ${write}.`,
+          why: 'With stop-writes-on-bgsave-error (the default) it refuses all writes with MISCONF: no lock can be had or renewed.',
+          fix: [
+            `${server.cli} INFO persistence`,
+            '# Free the disk, or mend its rights; then BGSAVE.',
+          ],
+          numbers: { bgsave, write },
+        }
+      }
+      if (aof === undefined) continue
+      const isSafe = aof === '1' && fsync === 'always'
+      if (isQuorum) {
+        if (!isSafe || replicasOf(server).length > 0) resting.push(at)
+      } else if (aof === '0') {
+        const snapshots = (configOf(server, 'save') ?? '') !== ''
+        yield {
+          code: 'no-persistence',
+          at,
+          seen: `appendonly is no, ${snapshots ? 'and snapshots hold only what was there when they were made' : 'and there are no snapshots'}.`,
+          why: `After a restart it has forgotten the locks, and gives them to others while their holders go on, for up to a lease (${terms.leaseMs} ms).`,
+          fix: [
+            ...setting(server, 'appendonly', 'yes'),
+            '# or three independent masters: docs/how-to/independent-masters.md',
+          ],
+          numbers: { snapshots: snapshots ? 1 : 0 },
+        }
+      } else if (fsync === 'no') {
+        yield {
+          code: 'fsync-never',
+          at,
+          seen: 'appendfsync is no: the system writes to the disk when it likes, as a rule within 30 s.',
+          why: 'After a crash of the machine all locks of that time are forgotten, and given to others while their holders go on.',
+          fix: setting(server, 'appendfsync', 'everysec'),
+          numbers: { fsync },
+        }
+      } else if (fsync === 'everysec') {
+        yield {
+          code: 'fsync-everysec',
+          at,
+          seen: 'appendfsync is everysec.',
+          why: 'A crash of the process loses nothing. A crash of the machine loses the locks of the last second, of two on a slow disk; appendfsync always loses none, and each acquisition waits for the disk.',
+          fix: setting(server, 'appendfsync', 'always'),
+          numbers: { fsync },
+        }
+      }
+      if (isSafe && configOf(server, 'no-appendfsync-on-rewrite') === 'yes') {
+        yield {
+          code: 'fsync-pauses',
+          at,
+          seen: 'appendfsync is always, and no-appendfsync-on-rewrite is yes.',
+          why: 'While it rewrites its log it writes nothing down, and forgets the locks of that time when the machine crashes. As a master of several it votes at once all the same.',
+          fix: setting(server, 'no-appendfsync-on-rewrite', 'no'),
+          numbers: { fsync: 'always' },
+        }
+      }
+    }
+    if (resting.length > 0) {
+      yield {
+        code: 'restart-rests',
+        at: undefined,
+        seen: `${resting.length} of ${masters.length} masters may forget locks when they restart: ${resting.join(', ')}.`,
+        why: `Such a master does not vote for longestLeaseMs (${terms.longestLeaseMs} ms) after a restart; its mark, holdfast_birth, tells. No lock is lost by it, and one failure less is allowed for so long.`,
+        fix: [
+          '# Nothing to do. With appendonly yes, appendfsync always and no replica it votes at once,',
+          '# and each acquisition waits for the disk.',
+        ],
+        numbers: { longestLeaseMs: terms.longestLeaseMs, masters: masters.length },
+      }
+    }
+  },
+}

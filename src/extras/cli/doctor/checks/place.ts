@@ -1,0 +1,42 @@
+import { infoOf } from '../facts/names.ts'
+import type { Check } from './check.ts'
+
+/** Whether the servers are what they were given as. */
+export const place: Check = {
+  codes: { 'is-cluster': 'error', 'is-sentinel': 'error', 'not-a-cluster': 'error' },
+  *run({ servers, place }) {
+    for (const server of servers) {
+      const at = server.address
+      const mode = infoOf(server, 'redis_mode')
+      const isCluster = infoOf(server, 'cluster_enabled') === '1'
+      if (mode === 'sentinel') {
+        yield {
+          code: 'is-sentinel',
+          at,
+          seen: 'It is a Sentinel, and was given as a server that has locks.',
+          why: 'It has no keys: no lock can be had there.',
+          fix: [`npx holdfast doctor --sentinel ${at} --master-name <name>`],
+          numbers: {},
+        }
+      } else if (isCluster && place !== 'cluster') {
+        yield {
+          code: 'is-cluster',
+          at,
+          seen: 'It is a node of a cluster, and was given as a server of its own.',
+          why: 'It refuses the locks whose slots are elsewhere with MOVED. Give new Holdfast a Cluster of ioredis.',
+          fix: [`npx holdfast doctor --cluster ${at}`],
+          numbers: {},
+        }
+      } else if (mode !== undefined && !isCluster && place === 'cluster') {
+        yield {
+          code: 'not-a-cluster',
+          at,
+          seen: 'It is no node of a cluster, and was given with --cluster.',
+          why: 'A Cluster of ioredis does not connect to it.',
+          fix: [`npx holdfast doctor ${at}`],
+          numbers: {},
+        }
+      }
+    }
+  },
+}

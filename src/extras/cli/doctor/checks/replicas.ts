@@ -1,0 +1,73 @@
+import { configOf, isMaster, numberOf, replicasOf } from '../facts/names.ts'
+import { type Check, counted, setting } from './check.ts'
+
+/** What a failover to a replica can lose. */
+export const replicas: Check = {
+  codes: {
+    'failover-loses-locks': 'note',
+    'no-min-replicas': 'warning',
+    'min-replicas-unmet': 'error',
+    'too-few-replicas': 'error',
+  },
+  *run({ servers, place, terms }) {
+    const { durability } = terms
+    for (const server of servers.filter(isMaster)) {
+      const at = server.address
+      const all = replicasOf(server)
+      const online = all.filter(({ state }) => state === 'online').length
+      const least = numberOf(configOf(server, 'min-replicas-to-write'))
+      const maxLag = numberOf(configOf(server, 'min-replicas-max-lag')) ?? 10
+      const good = all.filter((one) => one.state === 'online' && one.lagSeconds <= maxLag).length
+      const numbers = { replicas: all.length, online, minReplicasToWrite: least ?? -1 }
+      const wanted = durability === 'all' ? Math.max(1, all.length) : durability
+      if (online < wanted) {
+        yield {
+          code: 'too-few-replicas',
+          at,
+          seen: `${counted(online, 'replica')} online; --durability ${durability} needs ${wanted}.`,
+          why: 'Each acquisition waits for the replicas, and fails where they do not confirm it.',
+          fix: [`${server.cli} INFO replication`, '# Start the replicas, or ask for fewer.'],
+          numbers: { ...numbers, wanted },
+        }
+      }
+      if (least !== undefined && least > good) {
+        yield {
+          code: 'min-replicas-unmet',
+          at,
+          seen: `min-replicas-to-write is ${least}, and ${counted(good, 'replica')} answered within ${maxLag} s.`,
+          why: 'It refuses all writes with NOREPLICAS: no lock can be had or renewed.',
+          fix: [`${server.cli} INFO replication`, '# Start the replicas, or set it lower.'],
+          numbers: { ...numbers, good },
+        }
+      }
+      // Replicas of masters are of no use to a quorum, which does not trust them.
+      if (all.length === 0 || place === 'masters') continue
+      if (durability === 0) {
+        yield {
+          code: 'failover-loses-locks',
+          at,
+          seen: `It has ${counted(all.length, 'replica')}, and answers before what was written is there.`,
+          why: 'A replica that takes over does not know the locks of the last moments, and gives them to others while their holders go on. Fencing tokens tell them apart.',
+          fix: [
+            '# Let acquisitions wait for the replicas, with the option durability, or take',
+            '# three independent masters: docs/how-to/independent-masters.md',
+          ],
+          numbers,
+        }
+      }
+      if (least === 0) {
+        yield {
+          code: 'no-min-replicas',
+          at,
+          seen: `min-replicas-to-write is 0, with ${counted(all.length, 'replica')}.`,
+          why: 'A master that is cut off from its replicas goes on granting locks, while one of them takes over and grants them too.',
+          fix: [
+            ...setting(server, 'min-replicas-to-write', 1),
+            ...(maxLag > 5 ? setting(server, 'min-replicas-max-lag', 5) : []),
+          ],
+          numbers: { ...numbers, minReplicasMaxLag: maxLag },
+        }
+      }
+    }
+  },
+}

@@ -1,0 +1,72 @@
+import { configOf, infoOf, isMaster, replicasOf } from '../facts/names.ts'
+import { type Check, setting } from './check.ts'
+
+const MOST_LAG_SECONDS = 2
+
+/** Servers that follow others: given instead of a master, cut off, or behind. */
+export const replication: Check = {
+  codes: {
+    'read-only-replica': 'error',
+    'replica-link-down': 'warning',
+    'replica-serves-stale': 'note',
+    'replica-behind': 'warning',
+  },
+  *run({ servers }) {
+    for (const server of servers) {
+      const at = server.address
+      if (infoOf(server, 'role') === 'slave') {
+        const master = `${infoOf(server, 'master_host')}:${infoOf(server, 'master_port')}`
+        const link = infoOf(server, 'master_link_status') ?? 'unknown'
+        if (server.as === 'master') {
+          const among = servers.some(({ address }) => address === master)
+          yield {
+            code: 'read-only-replica',
+            at,
+            seen: `It is a replica of ${master}${among ? ', which was given as well' : ''}.`,
+            why: among
+              ? 'A replica is no master of its own: it refuses all writes with READONLY, and has no vote.'
+              : 'It refuses all writes with READONLY: no lock can be had there.',
+            fix: [`# Give its master, ${master}${among ? ', and no replica' : ''}.`],
+            numbers: { master, link },
+          }
+        }
+        if (link !== 'up') {
+          const seconds = infoOf(server, 'master_link_down_since_seconds') ?? '0'
+          yield {
+            code: 'replica-link-down',
+            at,
+            seen: `Its link to the master ${master} is ${link}, for ${seconds} s.`,
+            why: 'When it takes over it has forgotten all locks of that time.',
+            fix: [
+              `${server.cli} INFO replication`,
+              '# See to the network, the master and its masterauth.',
+            ],
+            numbers: { link, downSeconds: seconds },
+          }
+          if (configOf(server, 'replica-serve-stale-data') === 'yes') {
+            yield {
+              code: 'replica-serves-stale',
+              at,
+              seen: 'replica-serve-stale-data is yes, and the link to its master is down.',
+              why: 'Who looks at locks there sees old ones. Holdfast asks no replicas.',
+              fix: setting(server, 'replica-serve-stale-data', 'no'),
+              numbers: { link },
+            }
+          }
+        }
+      }
+      if (!isMaster(server)) continue
+      for (const { address, state, lagSeconds } of replicasOf(server)) {
+        if (state === 'online' && lagSeconds < MOST_LAG_SECONDS) continue
+        yield {
+          code: 'replica-behind',
+          at,
+          seen: `Its replica ${address} is ${state}, and last answered ${lagSeconds} s ago.`,
+          why: 'When it takes over it has forgotten all locks of that time.',
+          fix: [`${server.cli} INFO replication`, '# See to that replica and the network between.'],
+          numbers: { replica: address, state, lagSeconds },
+        }
+      }
+    }
+  },
+}

@@ -1,0 +1,62 @@
+import { answerOf } from '../facts/facts.ts'
+import type { Check } from './check.ts'
+
+/** What the login may not do. */
+export const rights: Check = {
+  codes: { 'missing-rights': 'error', 'lock-refused': 'error', 'rights-of-kinds': 'note' },
+  *run({ servers, terms }) {
+    for (const { address: at, cli, rights: fact } of servers) {
+      const facts = answerOf(fact)
+      if (facts === undefined) continue
+      const { user, missing, refusal } = facts
+      if (refusal !== undefined) {
+        yield {
+          code: 'lock-refused',
+          at,
+          seen: `A lock was tried as the user ${user}, and did not come about: ${refusal}`,
+          why: 'Locks cannot be had, or not be looked at, with this login.',
+          fix: ['# The rights are listed in docs/reference/keys.md#rights'],
+          numbers: { user },
+        }
+      }
+      const grant = (rules: readonly string[]) => `${cli} ACL SETUSER ${user} ${rules.join(' ')}`
+      const rulesOf = (one: (typeof missing)[number]) => [
+        ...one.commands.map((command) => `+${command.toLowerCase()}`),
+        ...one.patterns.map((pattern) => `'${pattern}'`),
+      ]
+      const needed = missing.filter(({ kind }) => NEEDED.has(kind))
+      if (needed.length > 0) {
+        const rules = [...new Set(needed.flatMap(rulesOf))]
+        const keys = needed.flatMap(({ patterns }) => patterns)
+        yield {
+          code: 'missing-rights',
+          at,
+          seen: `The user ${user} lacks ${rules.join(' ')}.`,
+          why: 'Locks cannot be had, renewed or released with this login: calls reject with HOLDFAST_REFUSED.',
+          fix: [
+            grant(rules),
+            ...(keys.length > 0 && terms.keyPrefix === ''
+              ? ['# or, where the locks have a keyPrefix, look again with --key-prefix']
+              : []),
+          ],
+          numbers: { user, missing: rules.length },
+        }
+      }
+      const others = missing.filter(({ kind }) => !NEEDED.has(kind))
+      if (others.length > 0) {
+        const rules = [...new Set(others.flatMap(rulesOf))]
+        yield {
+          code: 'rights-of-kinds',
+          at,
+          seen: `The user ${user} may not use: ${others.map(({ kind }) => kind).join(', ')}.`,
+          why: 'Only those who use these kinds of lock need the rights.',
+          fix: [grant(rules)],
+          numbers: { user, missing: rules.length },
+        }
+      }
+    }
+  },
+}
+
+/** Without these nothing works. */
+const NEEDED = new Set(['lock', 'masters', 'cluster'])

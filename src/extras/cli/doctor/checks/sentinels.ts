@@ -1,0 +1,110 @@
+import { answerOf } from '../facts/facts.ts'
+import { numberOf, placeOf } from '../facts/names.ts'
+import { type Check, counted } from './check.ts'
+
+/** What Sentinels take to hand over to a replica is that, and about a second. */
+const ELECTION_MS = 1_000
+
+/** Whether Sentinels can fail over, and in time. */
+export const sentinels: Check = {
+  codes: {
+    'master-unknown': 'error',
+    'sentinels-disagree': 'error',
+    'master-down': 'error',
+    'few-sentinels': 'warning',
+    'sentinel-quorum': 'error',
+    'sentinel-quorum-low': 'warning',
+    'failover-slow': 'warning',
+  },
+  *run({ sentinels, terms }) {
+    const known = sentinels.flatMap(({ address, cli, master }) => {
+      const names = answerOf(master)
+      return names === undefined ? [] : [{ address, cli, names }]
+    })
+    for (const { address, unreachable, master, cli } of sentinels) {
+      if (unreachable !== undefined || !('unknown' in master)) continue
+      yield {
+        code: 'master-unknown',
+        at: address,
+        seen: `It does not tell of the master: ${master.unknown}.`,
+        why: 'Clients that ask it find no server for their locks.',
+        fix: [`${cli} SENTINEL MASTERS`, '# shows the names that it knows, for --master-name.'],
+        numbers: {},
+      }
+    }
+    const places = [...new Set(known.map(({ names }) => placeOf(names)))]
+    if (places.length > 1) {
+      yield {
+        code: 'sentinels-disagree',
+        at: undefined,
+        seen: `They name different masters: ${known.map(({ address, names }) => `${address} names ${placeOf(names)}`).join(', ')}.`,
+        why: 'Clients at two masters can hold one lock at once. During a failover this passes within seconds.',
+        fix: known.map(({ cli, names }) => `${cli} SENTINEL CKQUORUM ${names.name}`),
+        numbers: { masters: places.length },
+      }
+    }
+    for (const { address: at, cli, names } of known) {
+      const all = 1 + (numberOf(names['num-other-sentinels']) ?? 0)
+      const quorum = numberOf(names.quorum) ?? 0
+      const downAfterMs = numberOf(names['down-after-milliseconds']) ?? 0
+      const set = (option: string, value: number) => [
+        `${cli} SENTINEL SET ${names.name} ${option} ${value}`,
+      ]
+      const numbers = { sentinels: all, quorum, downAfterMs }
+      const majority = Math.floor(all / 2) + 1
+      const soonerMs = Math.max(1_000, Math.floor(terms.leaseMs / 6))
+      if (/down/.test(names.flags ?? '')) {
+        yield {
+          code: 'master-down',
+          at,
+          seen: `It takes the master ${placeOf(names)} for down (${names.flags}).`,
+          why: 'Until a replica takes over no lock can be had or renewed.',
+          fix: [`${cli} SENTINEL MASTER ${names.name}`],
+          numbers,
+        }
+      }
+      if (all < 3) {
+        yield {
+          code: 'few-sentinels',
+          at,
+          seen: `It knows of ${counted(all, 'Sentinel')}, itself included.`,
+          why: 'A failover needs a majority of them: when one fails of fewer than three, there is none.',
+          fix: ['# Run three Sentinels, on machines of their own.'],
+          numbers,
+        }
+      }
+      if (quorum > all) {
+        yield {
+          code: 'sentinel-quorum',
+          at,
+          seen: `The quorum is ${quorum}, of ${all} Sentinels.`,
+          why: 'They never agree that the master is down: when it is, no lock can be had until somebody acts.',
+          fix: set('quorum', majority),
+          numbers,
+        }
+      } else if (quorum < majority && all >= 3) {
+        yield {
+          code: 'sentinel-quorum-low',
+          at,
+          seen: `The quorum is ${quorum}, of ${all} Sentinels.`,
+          why: 'Fewer than most of them begin a failover, also where only they do not reach the master. Each failover can lose locks.',
+          fix: set('quorum', majority),
+          numbers,
+        }
+      }
+      if (downAfterMs + ELECTION_MS > terms.leaseMs) {
+        yield {
+          code: 'failover-slow',
+          at,
+          seen: `down-after-milliseconds is ${downAfterMs}, and a lease ${terms.leaseMs} ms.`,
+          why: 'A failover takes that and about a second: leases run out before the new master can be asked, and each holder loses its lock.',
+          fix: [
+            ...(soonerMs < downAfterMs ? set('down-after-milliseconds', soonerMs) : []),
+            `# or a leaseMs longer than ${downAfterMs + ELECTION_MS}`,
+          ],
+          numbers: { ...numbers, leaseMs: terms.leaseMs },
+        }
+      }
+    }
+  },
+}

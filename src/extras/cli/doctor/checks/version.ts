@@ -1,0 +1,45 @@
+import { versionOf } from '../facts/names.ts'
+import type { Check } from './check.ts'
+
+/** What a server is too old for. */
+export const version: Check = {
+  codes: { 'too-old': 'error', 'old-version': 'note' },
+  *run({ servers, place }) {
+    for (const server of servers) {
+      const found = versionOf(server)
+      if (found === undefined) continue
+      const { name, text, major, minor } = found
+      const isBefore = (a: number, b: number) => major < a || (major === a && minor < b)
+      const numbers = { name, version: text }
+      const at = server.address
+      if (isBefore(6, 2)) {
+        yield {
+          code: 'too-old',
+          at,
+          seen: `${name} ${text}.`,
+          why: 'Holdfast needs Redis 6.2 or Valkey: calls reject with HOLDFAST_UNSUPPORTED_SERVER.',
+          fix: ['# Update it.'],
+          numbers,
+        }
+        continue
+      }
+      const lacks = [
+        ...(isBefore(7, 0) && place === 'cluster'
+          ? ['sharded channels (7.0): each release is told to every node']
+          : []),
+        ...(isBefore(7, 2)
+          ? ['WAITAOF (7.2): no acquisition can wait for the disk of a replica']
+          : []),
+      ]
+      if (lacks.length === 0) continue
+      yield {
+        code: 'old-version',
+        at,
+        seen: `${name} ${text}, which has no ${lacks.join(', and no ')}.`,
+        why: 'Locks work. What is not there is not used.',
+        fix: ['# Nothing to do, unless you want it: update.'],
+        numbers,
+      }
+    }
+  },
+}

@@ -1,0 +1,23 @@
+import type { Command } from '../command/command.ts'
+import { examine } from './checks/all.ts'
+import { gather } from './facts/gather.ts'
+import { readOptions, USAGE } from './options.ts'
+import { newReport } from './report/report.ts'
+import { textOf } from './report/text.ts'
+
+/** `npx holdfast doctor`: facts, then checks, then the report. */
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'look at Redis as somebody who uses locks would, and tell what to mend',
+  usage: USAGE,
+  async run(args, { out, env, isTerminal, columns }) {
+    const options = readOptions(args, env)
+    const facts = await gather(options.where, options.terms, options.budget)
+    const report = newReport(facts, examine(facts), options)
+    const colours = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb'
+    out(
+      options.json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report, { columns, colours }),
+    )
+    return report.exitCode
+  },
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { Holdfast } from '../../../../index.ts'
+import type { Endpoint } from '../../servers/endpoint.ts'
+import { isReply, type ServerClient } from '../../servers/open-server.ts'
+import type { MissingRights, RightsFacts, Terms } from './facts.ts'
+import { type Needs, needsOf } from './rights.ts'
+
+type Place = 'server' | 'masters' | 'cluster' | 'sentinel'
+
+type Command = readonly string[]
+
+/**
+ * Commands on one key, the first of which reads and writes it, so that a right to only one of both is found
+ * out. The others are for a login that may not run that one: Redis tells of the command first.
+ */
+const TOUCHES: readonly ((key: string) => Command)[] = [
+  (key) => ['HINCRBY', key, 'f', '1'],
+  (key) => ['SET', key, '1'],
+  (key) => ['HGET', key, 'f'],
+  (key) => ['EXISTS', key],
+]
+const TELLS: readonly ((channel: string) => Command)[] = [
+  (channel) => ['PUBLISH', channel, '0'],
+  (channel) => ['SUBSCRIBE', channel],
+]
+
+/**
+ * What the login may not do that locks need. `ACL DRYRUN` tells (Redis 7); where it is not there or
+ * not allowed, a lock is taken for a moment on a server, and what it says is all that is known.
+ */
+export async function askRights(
+  client: ServerClient,
+  place: Place,
+  { keyPrefix }: Terms,
+): Promise<RightsFacts> {
+  const { login } = client.endpoint
+  const user = await client.ask('ACL', 'WHOAMI').then(String, () => login.user ?? 'default')
+  const name = `${keyPrefix}holdfast-doctor`
+  const { needed, optional } = needsOf(place, name, keyPrefix)
+  const denied = (command: Command) => isDenied(client, user, command)
+  try {
+    await denied(['PING'])
+  } catch (error) {
+    if (place === 'cluster' || !isReply(error)) throw error
+    const refusal = await tryLock(client.endpoint, keyPrefix)
+    return { user, by: 'a lock', missing: [], refusal }
+  }
+  const missing = await Promise.all(
+    [...needed, ...optional].map((needs) => missingOf(needs, denied)),
+  )
+  const lacking = missing.filter((one) => one.commands.length + one.patterns.length > 0)
+  return { user, by: 'ACL DRYRUN', missing: lacking, refusal: undefined }
+}
+
+/** @returns what Redis has against it; undefined where nothing, rejects where it cannot be asked */
+async function isDenied(
+  client: ServerClient,
+  user: string,
+  command: Command,
+): Promise<string | undefined> {
+  const answer = await client.ask('ACL', 'DRYRUN', user, ...command)
+  return answer === 'OK' ? undefined : String(answer)
+}
+
+async function missingOf(
+  { kind, commands, patterns }: Needs,
+  denied: (command: Command) => Promise<string | undefined>,
+): Promise<MissingRights> {
+  const refused = await Promise.all(
+    commands.map(async (command) => {
+      try {
+        const why = await denied(command)
+        return why !== undefined && isOfCommand(why)
+      } catch (error) {
+        if (!isReply(error)) throw error
+        return true // The server does not know the command, or has it under another name.
+      }
+    }),
+  )
+  const outside = await Promise.all(patterns.map((pattern) => isOutside(pattern, denied)))
+  const isRun = (_: unknown, i: number) => refused[i]
+  return {
+    kind,
+    commands: commands.filter(isRun).map(nameOf),
+    patterns: patterns.filter((_, i) => outside[i]),
+  }
+}
+
+/** Whether a name of that pattern is refused to the first command that the login may run at all. */
+async function isOutside(
+  pattern: string,
+  denied: (command: Command) => Promise<string | undefined>,
+): Promise<boolean> {
+  const name = pattern.slice(1).replace(/\*$/, 'holdfast-doctor')
+  for (const command of pattern.startsWith('&') ? TELLS : TOUCHES) {
+    const why = await denied(command(name))
+    if (why === undefined || !isOfCommand(why)) return why !== undefined
+  }
+  return false
+}
+
+/** Redis tells a command that is not allowed from a key or a channel that is not. */
+const isOfCommand = (why: string): boolean => /to run the/.test(why)
+
+/** As ACL rules and docs/reference/keys.md write it. */
+function nameOf([command, second]: readonly string[]): string {
+  return command === 'CLUSTER' ? `${command}|${second}` : String(command)
+}
+
+/** Takes a lock that nobody else knows, looks at it and releases it; its counter lives for a second. */
+async function tryLock(endpoint: Endpoint, keyPrefix: string): Promise<string | undefined> {
+  const { host, port, path, database, login, tls } = endpoint
+  const redis = {
+    ...(path === undefined ? { host, port } : { path }),
+    db: database,
+    ...(login.user !== undefined && { username: login.user }),
+    ...(login.pass !== undefined && { password: login.pass }),
+    ...(tls !== undefined && {
+      tls: {
+        ...(tls.ca && { ca: tls.ca }),
+        ...(tls.cert && { cert: tls.cert }),
+        ...(tls.key && { key: tls.key }),
+      },
+    }),
+  }
+  const terms = { leaseMs: 2_000, counterTtlMs: 1_000, commandTimeoutMs: 500, outageMs: 1_000 }
+  const holdfast = new Holdfast({ redis, keyPrefix, ...terms })
+  holdfast.on('error', () => undefined) // The call rejects with it as well.
+  try {
+    const lock = holdfast.getLock(`holdfast-doctor:${randomUUID()}`)
+    const signal = AbortSignal.timeout(2_000)
+    await lock.using(() => lock.inspect(), { leaseMs: 2_000, signal })
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    await holdfast.close()
+  }
+}

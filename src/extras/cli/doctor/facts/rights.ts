@@ -1,0 +1,157 @@
+/** The rights that each kind of lock needs: those of docs/reference/keys.md, which a test compares. */
+export interface Needs {
+  readonly kind: string
+  /** Commands that `ACL DRYRUN` is asked about, each with arguments that the kind would give. */
+  readonly commands: readonly (readonly string[])[]
+  /** Keys as `~pattern`, of which each is read and written, and channels as `&pattern`. */
+  readonly patterns: readonly string[]
+}
+
+/** The names that belong to one lock. */
+interface ProbeNames {
+  readonly lock: string
+  readonly channel: string
+  of(prefix: string): string
+}
+
+const LOCK = (key: string, channel: string, queue: string): readonly (readonly string[])[] => [
+  ['EVALSHA', '0'.repeat(40), '1', key],
+  ['EVAL', 'return 1', '1', key],
+  ['HGET', key, 'f'],
+  ['HMGET', key, 'f'],
+  ['HGETALL', key],
+  ['HKEYS', key],
+  ['HSET', key, 'f', '1'],
+  ['HDEL', key, 'f'],
+  ['HINCRBY', key, 'f', '1'],
+  ['HEXISTS', key, 'f'],
+  ['GET', key],
+  ['SET', key, '1'],
+  ['EXISTS', key],
+  ['DEL', key],
+  ['PTTL', key],
+  ['PEXPIRE', key, '1'],
+  ['PERSIST', key],
+  ['ZRANGE', queue, '0', '-1'],
+  ['ZCARD', queue],
+  ['TIME'],
+  ['PUBLISH', channel, '0'],
+  ['PUBSUB', 'NUMSUB', channel],
+  ['SUBSCRIBE', channel],
+  ['UNSUBSCRIBE', channel],
+  ['PING'],
+]
+
+/** What beside needs a lock's own commands the queue of those who wait for it. */
+const SETS = (key: string): readonly (readonly string[])[] => [
+  ['ZADD', key, '1', 'm'],
+  ['ZREM', key, 'm'],
+  ['ZSCORE', key, 'm'],
+]
+
+const HASHES = (key: string): readonly (readonly string[])[] => [
+  ['HLEN', key],
+  ['HRANDFIELD', key],
+]
+
+/**
+ * @param place what is asked about beside the locks of one server
+ * @param name a lock that nobody has, prefix included
+ */
+export function needsOf(
+  place: 'server' | 'masters' | 'cluster' | 'sentinel',
+  name: string,
+  keyPrefix: string,
+): { needed: Needs[]; optional: Needs[] } {
+  const names = namesOf(name)
+  const { lock, channel, of } = names
+  const pattern = (prefix: string) => `${prefix}:{${keyPrefix}*`
+  const first = [
+    `~${keyPrefix}*`,
+    `~${pattern('redisson_lock_token')}`,
+    `~${pattern('holdfast_queue')}`,
+    `~${pattern('holdfast_waiting')}`,
+    `&${pattern('redisson_lock__channel')}`,
+  ]
+  const own = (prefixes: readonly string[]) => prefixes.map((one) => `~${pattern(one)}`)
+  const plain = {
+    kind: 'lock',
+    commands: LOCK(lock, channel, of('holdfast_queue')),
+    patterns: first,
+  }
+  if (place === 'masters') {
+    const commands = [
+      ['HLEN', lock],
+      ['INFO', 'replication'],
+    ]
+    const patterns = ['~holdfast_birth', ...own(['holdfast_forced'])]
+    return { needed: [plain, { kind: 'masters', commands, patterns }], optional: [] }
+  }
+  const fair = {
+    kind: 'fair lock',
+    commands: [...HASHES(lock), ...SETS(lock), ['LRANGE', lock, '0', '-1']],
+    patterns: [...own(['redisson_lock_queue', 'redisson_lock_timeout']), '&holdfast_inbox:*'],
+  }
+  const optional: Needs[] = [
+    fair,
+    {
+      kind: 'leader election',
+      commands: fair.commands,
+      patterns: [...fair.patterns, `&${pattern('holdfast_election')}`],
+    },
+    {
+      kind: 'read-write lock',
+      commands: [...HASHES(lock), ...SETS(lock)],
+      patterns: [
+        `~{${keyPrefix}*`,
+        ...own(['holdfast_readers', 'holdfast_writers', 'holdfast_alive', 'holdfast_phase']),
+        `&${pattern('redisson_rwlock')}`,
+      ],
+    },
+    {
+      kind: 'latch',
+      commands: [['DECR', lock]],
+      patterns: [
+        ...own(['holdfast_round', 'holdfast_request']),
+        `&redisson_countdownlatch__channel__{${keyPrefix}*`,
+      ],
+    },
+    {
+      kind: 'semaphore',
+      commands: [
+        ['INCRBY', lock, '1'],
+        ['DECRBY', lock, '1'],
+        ...SETS(lock),
+        ['ZMSCORE', lock, 'm'],
+        ['ZCOUNT', lock, '0', '1'],
+        ['ZRANGEBYSCORE', lock, '0', '1'],
+        ['ZREMRANGEBYSCORE', lock, '0', '1'],
+        ['UNLINK', lock],
+      ],
+      patterns: [
+        `~{${keyPrefix}*`,
+        ...own(['holdfast_permit_queue', 'holdfast_permit_waiters', 'holdfast_request']),
+        `&${pattern('redisson_sc')}`,
+        `&${pattern('holdfast_tickets')}`,
+      ],
+    },
+  ]
+  if (place !== 'cluster') return { needed: [plain], optional }
+  const nodes = {
+    kind: 'cluster',
+    commands: [
+      ['CLUSTER', 'SLOTS'],
+      ['CLUSTER', 'INFO'],
+      ['SPUBLISH', channel, '0'],
+      ['SSUBSCRIBE', channel],
+      ['SUNSUBSCRIBE', channel],
+    ],
+    patterns: [],
+  }
+  return { needed: [plain, nodes], optional }
+}
+
+function namesOf(lock: string): ProbeNames {
+  const of = (prefix: string) => `${prefix}:${lock.includes('{') ? lock : `{${lock}}`}`
+  return { lock, channel: of('redisson_lock__channel'), of }
+}

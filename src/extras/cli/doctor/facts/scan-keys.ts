@@ -1,0 +1,70 @@
+import type { ServerClient } from '../../servers/open-server.ts'
+import type { KeyFacts } from './facts.ts'
+
+/** So many keys a request: a server is not kept from others by one. */
+const AT_A_TIME = 200
+/** No more names are kept of each sort. */
+const MOST_NAMES = 20
+const LONGEST_MS = 1_000
+
+const COUNTER = /^redisson_lock_token:/
+/** Names that are made from those of locks, and whose keys all end by themselves. */
+const OTHERS =
+  /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters):|:rwlock_timeout:\d+$/
+/** The owner of a hold: `<clientId>:<owner>` of ours, `<uuid>:<thread>` of Redisson's. */
+const OWNER = /^([\w-]{21}:\d+(\/\d+)?(~.*)?|[0-9a-f-]{36}:\d+)(:write|:upgradable)?$/
+
+/**
+ * Looks for keys of locks that have no TTL, in small steps, and not beyond `mostKeys` or a second.
+ * What the counts of latches and semaphores are is left out: they have none.
+ */
+export async function scanKeys(
+  client: ServerClient,
+  keyPrefix: string,
+  mostKeys: number,
+): Promise<KeyFacts> {
+  const found = { locks: [] as string[], counters: [] as string[], others: [] as string[] }
+  const endsAt = performance.now() + LONGEST_MS
+  let cursor = '0'
+  let looked = 0
+  do {
+    const [next, keys] = (await client.ask('SCAN', cursor, 'COUNT', AT_A_TIME)) as [
+      string,
+      string[],
+    ]
+    cursor = next
+    looked += keys.length
+    const isOurs = (key: string) =>
+      COUNTER.test(key) || OTHERS.test(key) || key.startsWith(keyPrefix)
+    const endless = await withoutTtl(client, keys.filter(isOurs))
+    const sorts = await Promise.all(endless.map((key) => sortOf(client, key)))
+    for (const [i, key] of endless.entries()) {
+      const sort = sorts[i]
+      if (sort !== undefined && found[sort].length < MOST_NAMES) found[sort].push(key)
+    }
+  } while (cursor !== '0' && looked < mostKeys && performance.now() < endsAt)
+  return { looked, all: cursor === '0', ...found }
+}
+
+async function withoutTtl(client: ServerClient, keys: readonly string[]): Promise<string[]> {
+  const ttls = await Promise.all(keys.map((key) => client.ask('PTTL', key)))
+  return keys.filter((_, i) => ttls[i] === -1)
+}
+
+async function sortOf(
+  client: ServerClient,
+  key: string,
+): Promise<'locks' | 'counters' | 'others' | undefined> {
+  if (COUNTER.test(key)) return 'counters'
+  if (OTHERS.test(key)) return 'others'
+  return (await isLock(client, key)) ? 'locks' : undefined
+}
+
+/** A hash of which each field is an owner; a read-write lock has its mode beside them. */
+async function isLock(client: ServerClient, key: string): Promise<boolean> {
+  if ((await client.ask('TYPE', key)) !== 'hash') return false
+  if (Number(await client.ask('HLEN', key)) > AT_A_TIME) return false
+  const fields = (await client.ask('HKEYS', key)) as string[]
+  const owners = fields.filter((field) => field !== 'mode')
+  return owners.length > 0 && owners.every((field) => OWNER.test(field))
+}

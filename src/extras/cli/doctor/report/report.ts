@@ -1,0 +1,110 @@
+import { EXIT } from '../../command/command.ts'
+import { codes } from '../checks/all.ts'
+import type { Finding, Level } from '../checks/check.ts'
+import { answerOf, type Facts, type ServerFacts } from '../facts/facts.ts'
+import { infoOf, numberOf, placeOf, replicasOf, versionOf } from '../facts/names.ts'
+
+/** What is told of one server, whatever was found. */
+export interface ServerLine {
+  readonly address: string
+  readonly reached: boolean
+  readonly why: string | null
+  readonly server: string | null
+  readonly version: string | null
+  readonly role: string | null
+  readonly replicas: number
+  readonly upSeconds: number | null
+  readonly medianMs: number | null
+  readonly slowestMs: number | null
+  readonly clockAheadMs: number | null
+  readonly clockBoundMs: number | null
+  readonly keysLooked: number | null
+  readonly allKeys: boolean | null
+}
+
+export interface SentinelLine {
+  readonly address: string
+  readonly reached: boolean
+  readonly why: string | null
+  readonly master: string | null
+}
+
+/** Everything that is printed, in either form. `--json` prints this as it is. */
+export interface Report {
+  /** Of this shape; a greater one would have fields less, or others. */
+  readonly format: 1
+  readonly verdict: 'ok' | 'findings' | 'incomplete'
+  readonly exitCode: number
+  readonly place: Facts['place']
+  readonly counts: Readonly<Record<Level, number>>
+  readonly servers: readonly ServerLine[]
+  readonly sentinels: readonly SentinelLine[]
+  readonly findings: readonly (Omit<Finding, 'at'> & { readonly at: string | null })[]
+  /** Codes of findings that were left out. */
+  readonly ignored: readonly string[]
+}
+
+/**
+ * @param all what was found
+ * @param ignored codes that count as not found
+ */
+export function newReport(
+  facts: Facts,
+  all: readonly Finding[],
+  { failOn, ignored }: { failOn: 'error' | 'warning'; ignored: ReadonlySet<string> },
+): Report {
+  const findings = all.filter(({ code }) => !ignored.has(code))
+  const count = (level: Level) => findings.filter((one) => one.level === level).length
+  const counts = { error: count('error'), warning: count('warning'), note: count('note') }
+  const isBad = counts.error > 0 || (failOn === 'warning' && counts.warning > 0)
+  const verdict = isIncomplete(facts, findings) ? 'incomplete' : isBad ? 'findings' : 'ok'
+  return {
+    format: 1,
+    verdict,
+    exitCode: { ok: EXIT.ok, findings: EXIT.findings, incomplete: EXIT.failed }[verdict],
+    place: facts.place,
+    counts,
+    servers: facts.servers.map(serverLine),
+    sentinels: facts.sentinels.map(({ address, unreachable, master }) => {
+      const names = answerOf(master)
+      const why = unreachable ?? null
+      return { address, reached: why === null, why, master: names ? placeOf(names) : null }
+    }),
+    findings: findings.map((one) => ({ ...one, at: one.at ?? null })),
+    ignored: [...codes.keys()].filter((code) =>
+      all.some((one) => one.code === code && ignored.has(code)),
+    ),
+  }
+}
+
+/** Whether something was asked for and not looked at. A node that the others take for down is a finding. */
+function isIncomplete({ servers, cluster }: Facts, findings: readonly Finding[]): boolean {
+  const nodes = (cluster && answerOf(cluster.nodes)) ?? []
+  const down = nodes.filter(({ flags }) => flags.some((flag) => /^fail\??$/.test(flag)))
+  const isDown = (address: string | undefined) => down.some((one) => one.address === address)
+  const missed = findings.some(({ code, at }) => code === 'unreachable' && !isDown(at))
+  return missed || servers.length === 0
+}
+
+function serverLine(server: ServerFacts): ServerLine {
+  const { address, unreachable, clock, keys } = server
+  const version = versionOf(server)
+  const time = answerOf(clock)
+  const looked = answerOf(keys)
+  return {
+    address,
+    reached: unreachable === undefined,
+    why: unreachable ?? null,
+    server: version?.name ?? null,
+    version: version?.text ?? null,
+    role: infoOf(server, 'role') ?? null,
+    replicas: replicasOf(server).length,
+    upSeconds: numberOf(infoOf(server, 'uptime_in_seconds')) ?? null,
+    medianMs: time?.medianMs ?? null,
+    slowestMs: time?.slowestMs ?? null,
+    clockAheadMs: time?.aheadMs ?? null,
+    clockBoundMs: time?.boundMs ?? null,
+    keysLooked: looked?.looked ?? null,
+    allKeys: looked?.all ?? null,
+  }
+}

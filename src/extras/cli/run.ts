@@ -1,0 +1,53 @@
+import { InvalidArgumentError } from '../../index.ts'
+import { EXIT, type Terminal } from './command/command.ts'
+import { commands } from './commands.ts'
+
+/**
+ * The program: the first argument names the command, which has all that follow.
+ *
+ * @returns the exit code
+ */
+export async function run(
+  args: readonly string[],
+  terminal: Terminal,
+  version: string,
+): Promise<number> {
+  const [name, ...others] = args
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    terminal[name === undefined ? 'err' : 'out'](usage())
+    return name === undefined ? EXIT.usage : EXIT.ok
+  }
+  if (name === '--version') {
+    terminal.out(`${version}\n`)
+    return EXIT.ok
+  }
+  const command = commands.find((one) => one.name === name)
+  if (command === undefined) {
+    const known = commands.map((one) => one.name).join(', ')
+    terminal.err(`There is no command ${JSON.stringify(name)}. There are: ${known}.\n`)
+    return EXIT.usage
+  }
+  if (others.includes('--help') || others.includes('-h')) {
+    terminal.out(command.usage)
+    return EXIT.ok
+  }
+  try {
+    return await command.run(others, terminal)
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error
+    terminal.err(`${error.message}\nnpx holdfast ${name} --help tells how it is used.\n`)
+    return EXIT.usage
+  }
+}
+
+function usage(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  return `Usage: npx holdfast <command> [options]
+
+${lines.join('\n')}
+
+  --help     this, or of a command: npx holdfast <command> --help
+  --version  the version of the package
+`
+}

@@ -1,0 +1,121 @@
+import { Redis, type RedisOptions } from 'ioredis'
+import type { Endpoint } from './endpoint.ts'
+
+// ioredis 5 and 6 declare their constructors differently; this is what they have in common.
+const makeRedis = Redis as unknown as new (options: RedisOptions) => Redis
+
+/** A connection to one server that is asked a few things and closed. */
+export interface ServerClient {
+  readonly endpoint: Endpoint
+  /** Rejects with what the server or the network said, at the latest when the time of all is over. */
+  ask(command: string, ...args: readonly (string | number)[]): Promise<unknown>
+  close(): void
+}
+
+/** REDISCLI_AUTH is for all servers, and some may have none. */
+const NEEDS_NO_PASSWORD = /called without any password configured/
+
+/** Replies to a PING with which a server tells that it will answer nothing else either. */
+const KEEPS_OUT = /^(NOAUTH|DENIED|ERR max number of clients)/
+
+/**
+ * Connects and logs in. Nothing is tried again, and nothing hangs: all that is asked, this included,
+ * has `timeoutMs` together.
+ *
+ * @returns rejects with an Error that says why, without the password
+ */
+export async function openServer(endpoint: Endpoint, timeoutMs: number): Promise<ServerClient> {
+  const { login, database, tls } = endpoint
+  const endsAt = performance.now() + timeoutMs
+  let broken: Error | undefined
+  const client = new makeRedis(settingsOf(endpoint, timeoutMs))
+  // What comes first is the cause; the commands are told only that the connection is closed.
+  client.on('error', (error: Error) => {
+    broken ??= error
+  })
+  const within = <T>(work: Promise<T>): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error(`no answer within ${timeoutMs} ms`)
+      timer = setTimeout(() => reject(error), Math.max(0, endsAt - performance.now()))
+    })
+    return Promise.race([work, late]).finally(() => clearTimeout(timer))
+  }
+  const ask = async (command: string, ...args: readonly (string | number)[]) => {
+    try {
+      return await within(client.call(command, ...args))
+    } catch (error) {
+      throw isReply(error) || isLate(error)
+        ? error
+        : networkError(broken ?? (error as Error), endpoint)
+    }
+  }
+  try {
+    await within(client.connect()).catch((error: Error) => {
+      if (!isLate(error)) throw networkError(broken ?? error, endpoint)
+      // A server without TLS waits for the rest of what is no command to it.
+      throw tls === undefined ? error : new Error(`${error.message}; is TLS spoken there?`)
+    })
+    if (login.pass !== undefined) {
+      const names = login.user === undefined ? [] : [login.user]
+      await ask('AUTH', ...names, login.pass).catch((error: Error) => {
+        if (!NEEDS_NO_PASSWORD.test(error.message)) throw error
+      })
+    }
+    await ask('PING').catch((error) => {
+      if (!isReply(error) || KEEPS_OUT.test((error as Error).message)) throw error
+    })
+    if (database !== 0) await ask('SELECT', database)
+  } catch (error) {
+    client.disconnect()
+    throw error
+  }
+  return { endpoint, ask, close: () => client.disconnect() }
+}
+
+/** It logs in by itself, so that a refusal is the answer to a question and not an event. */
+function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): RedisOptions {
+  const where = path === undefined ? { host, port } : { path }
+  const { ca, cert, key } = tls ?? {}
+  const files = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+  return {
+    ...where,
+    ...(tls !== undefined && { tls: files }),
+    lazyConnect: true,
+    connectTimeout: timeoutMs,
+    disconnectTimeout: 100,
+    enableReadyCheck: false,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    disableClientInfo: true,
+    // Of ioredis 6: no HELLO before the login.
+    ...({ protocol: 2 } as object),
+  }
+}
+
+/** Whether the server said so, and not the network. */
+export function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError'
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('no answer within')
+}
+
+/** In words that tell what to look at. ioredis speaks of retries, of which there are none. */
+function networkError(error: Error, { tls }: Endpoint): Error {
+  const { message } = error
+  if (/Connection is closed|max retries|isn't writeable|ECONNRESET|EPIPE/.test(message)) {
+    const hint = tls === undefined ? '; does it want TLS (--tls)?' : ''
+    return new Error(`the server closed the connection without a word${hint}`)
+  }
+  if (/wrong version number|packet length too long/.test(message)) {
+    return new Error(`no TLS is spoken there (${message})`)
+  }
+  if (/certificate required/.test(message)) {
+    return new Error('the server asks for a client certificate: --cert and --key')
+  }
+  return new Error(message || error.name)
+}

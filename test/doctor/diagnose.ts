@@ -1,0 +1,56 @@
+import type { Terminal } from '../../src/extras/cli/command/command.ts'
+import type { Report } from '../../src/extras/cli/doctor/report/report.ts'
+import { run } from '../../src/extras/cli/run.ts'
+
+export interface Diagnosis {
+  code: number
+  out: string
+  err: string
+}
+
+/** Runs the program in this process. */
+export async function holdfast(
+  args: readonly string[],
+  given: Partial<Pick<Terminal, 'env' | 'isTerminal' | 'columns'>> = {},
+): Promise<Diagnosis> {
+  let [out, err] = ['', '']
+  const terminal: Terminal = {
+    env: {},
+    isTerminal: false,
+    columns: 100,
+    ...given,
+    out: (text) => {
+      out += text
+    },
+    err: (text) => {
+      err += text
+    },
+  }
+  return { code: await run(args, terminal, '1.2.3'), out, err }
+}
+
+/** The report on the servers, as JSON has it. */
+export async function diagnose(
+  args: readonly string[],
+  env: Terminal['env'] = {},
+): Promise<Report & { codes: string[] }> {
+  const { code, out, err } = await holdfast(['doctor', '--json', ...args], { env })
+  if (err !== '') throw new Error(err)
+  const report = JSON.parse(out) as Report
+  if (report.exitCode !== code)
+    throw new Error(`It says ${report.exitCode}, and exits with ${code}`)
+  return { ...report, codes: report.findings.map((one) => one.code) }
+}
+
+/** Of what was found what a stall of this machine, or the version of the server, has no part in. */
+export function steady({ codes }: { codes: string[] }): string[] {
+  return codes.filter((code) => code !== 'old-version' && !code.startsWith('answers-'))
+}
+
+/** The same, to be left out by the program. */
+export const STEADY = ['--ignore', 'old-version,answers-slow,answers-too-late']
+
+/** The findings of one code. */
+export function seen(report: Report, code: string) {
+  return report.findings.filter((one) => one.code === code)
+}

@@ -1,0 +1,174 @@
+import { eventually } from '../support/eventually.ts'
+import { startMasters } from '../support/masters.ts'
+import { startProxy } from '../support/proxy.ts'
+import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
+import { startSettable } from '../support/settable-clock.ts'
+import { diagnose, STEADY, seen, steady } from './diagnose.ts'
+
+const server = sharedServer()
+let masters: RedisServer[]
+beforeAll(async () => {
+  masters = [server, ...(await startMasters(2))]
+})
+const urls = () => masters.map(({ url }) => url)
+const addressOf = ({ port }: { port: number }) => `127.0.0.1:${port}`
+
+test('three masters without persistence have nothing to mend, and are told to rest', async () => {
+  const report = await diagnose([...urls(), ...STEADY])
+  expect(report).toMatchObject({ verdict: 'ok', exitCode: 0, place: 'masters' })
+  expect(seen(report, 'restart-rests')).toMatchObject([
+    { level: 'note', at: null, numbers: { longestLeaseMs: 60_000, masters: 3 } },
+  ])
+  expect(steady(report)).toEqual(['restart-rests'])
+  const lessLong = await diagnose([...urls(), '--lease-ms', '1500'])
+  expect(seen(lessLong, 'restart-rests')[0]?.why).toContain('3000 ms')
+})
+
+test('two masters are an even number, and too few to do without persistence', async () => {
+  const report = await diagnose(urls().slice(0, 2))
+  expect(seen(report, 'even-masters')).toMatchObject([
+    { level: 'warning', numbers: { masters: 2 } },
+  ])
+  expect(seen(report, 'no-persistence')).toHaveLength(2)
+})
+
+test('one server under two addresses', async () => {
+  const [first, second] = masters as [RedisServer, RedisServer]
+  const report = await diagnose([first.url, second.url, `localhost:${first.port}`])
+  const [finding] = seen(report, 'same-server')
+  expect(finding?.level).toBe('error')
+  expect(finding?.seen).toContain(`127.0.0.1:${first.port} and localhost:${first.port}`)
+  expect(finding?.seen).not.toContain(`${second.port}`)
+})
+
+describe('with a replica', () => {
+  let replica: RedisServer
+  beforeAll(async () => {
+    const config = { 'repl-diskless-sync': 'yes', 'repl-diskless-sync-delay': 0 }
+    replica = await startRedis({ config: { ...config, 'repl-ping-replica-period': 1 } })
+  })
+  const follow = async () => {
+    await server.admin.config('SET', 'repl-diskless-sync-delay', 0)
+    await replica.admin.replicaof(server.host, server.port)
+    await eventually(async () => (await server.admin.wait(1, 100)) === 1)
+  }
+  afterEach(async () => {
+    if (replica.paused) replica.resume()
+    await replica.admin.replicaof('NO', 'ONE')
+    await server.admin.config('SET', 'min-replicas-to-write', 0)
+  })
+
+  test('a master tells what a failover loses, and goes on alone when cut off', async () => {
+    await follow()
+    const report = await diagnose([server.url])
+    expect(seen(report, 'failover-loses-locks')).toMatchObject([
+      { level: 'note', numbers: { replicas: 1, online: 1, minReplicasToWrite: 0 } },
+    ])
+    expect(seen(report, 'no-min-replicas')[0]).toMatchObject({ level: 'warning' })
+    expect(report.codes).not.toContain('replica-behind')
+    expect(report.servers[0]?.replicas).toBe(1)
+    await server.admin.config('SET', 'min-replicas-to-write', 1)
+    const safer = await diagnose([server.url, '--durability', '1'])
+    const about = safer.codes.filter((code) => /replicas|failover/.test(code))
+    expect(about).toEqual([])
+    const two = await diagnose([server.url, '--durability', '2'])
+    expect(seen(two, 'too-few-replicas')).toMatchObject([{ numbers: { online: 1, wanted: 2 } }])
+  })
+
+  test('a replica is no master, beside its own or alone', async () => {
+    await follow()
+    const address = addressOf(replica)
+    const beside = await diagnose([...urls(), replica.url, masters[1]?.url ?? ''].slice(0, 4))
+    expect(seen(beside, 'read-only-replica')).toMatchObject([{ level: 'error', at: address }])
+    expect(seen(beside, 'read-only-replica')[0]?.seen).toContain('which was given as well')
+    const alone = await diagnose([replica.url])
+    expect(seen(alone, 'read-only-replica')[0]?.why).toContain('READONLY')
+    expect(alone.exitCode).toBe(1)
+    expect(alone.codes).not.toContain('missing-rights')
+  })
+
+  test('a replica that is cut off, and serves what it last knew', async () => {
+    const [gone] = await startMasters(1)
+    const port = gone?.port ?? 0
+    await gone?.kill()
+    await replica.admin.replicaof('127.0.0.1', port)
+    const report = await diagnose([replica.url])
+    expect(seen(report, 'replica-link-down')).toMatchObject([{ numbers: { link: 'down' } }])
+    expect(report.codes).toContain('replica-serves-stale')
+  })
+
+  test('a replica that does not answer any more', async () => {
+    await follow()
+    replica.pause()
+    await eventually(
+      async () =>
+        Number(/slave0:.*lag=(\d+)/.exec(await server.admin.info('replication'))?.[1]) > 2,
+      { timeoutMs: 10_000 },
+    )
+    const report = await diagnose([server.url])
+    expect(seen(report, 'replica-behind')).toMatchObject([
+      { level: 'warning', numbers: { replica: addressOf(replica), state: 'online' } },
+    ])
+  })
+})
+
+test('a clock that is ahead of the others, by an embedded Valkey', async () => {
+  const valkey = await startSettable()
+  const [first, second] = urls() as [string, string]
+  const together = await diagnose([first, second, valkey.url])
+  expect(together.codes.filter((code) => code.startsWith('clock'))).toEqual([])
+  expect(together.servers[2]).toMatchObject({ server: 'Valkey' })
+  expect(seen(together, 'old-version').map(({ at }) => at)).not.toContain(addressOf(valkey))
+  await valkey.step(5_000)
+  const report = await diagnose([first, second, valkey.url])
+  const [apart] = seen(report, 'clocks-apart')
+  expect(apart).toMatchObject({ level: 'warning', at: null })
+  const { apartMs, boundMs } = (apart?.numbers ?? {}) as { apartMs: number; boundMs: number }
+  expect(Math.abs(apartMs - 5_000)).toBeLessThanOrEqual(boundMs + 100)
+  expect(apart?.seen).toContain(`The clock of ${addressOf(valkey)} is`)
+  expect(seen(report, 'clock-from-here')).toMatchObject([{ level: 'note', at: addressOf(valkey) }])
+})
+
+test('a clock is told by the fastest answer, and by how much it may be off', async () => {
+  const proxy = await startProxy(server.port)
+  const fault = proxy.delay(400, { direction: 'toClient' })
+  // The first answers are slow, each by 400 ms on one way: a clock that is 200 ms off, by them.
+  const asking = diagnose([proxy.url, '--scan-keys', '0', '--timeout-ms', '20000'])
+  await eventually(() => proxy.count('TIME') === 2, { timeoutMs: 15_000 })
+  fault.heal()
+  const [line] = (await asking).servers
+  expect(Math.abs(line?.clockAheadMs ?? Infinity)).toBeLessThan(150)
+  expect(line?.clockBoundMs).toBeLessThan(150)
+  expect(line?.slowestMs).toBeGreaterThan(300)
+})
+
+test('a master that answers too late for the lease, or nearly so', async () => {
+  const proxy = await startProxy(server.port)
+  const [, second, third] = urls() as [string, string, string]
+  const look = (leaseMs: number) =>
+    diagnose([proxy.url, second, third, '--lease-ms', `${leaseMs}`, '--scan-keys', '0'])
+  const late = (report: Awaited<ReturnType<typeof look>>) =>
+    report.findings.filter(({ code, at }) => /^answers/.test(code) && at === addressOf(proxy))
+  expect(late(await look(60_000))).toEqual([])
+  const fault = proxy.delay(75)
+  // A tenth of the lease is 100 ms: less than the 150 that an answer takes.
+  expect(late(await look(1_000))).toMatchObject([
+    { code: 'answers-too-late', level: 'error', numbers: { limitMs: 100 } },
+  ])
+  // Of 500 ms it is more than a quarter.
+  expect(late(await look(5_000))).toMatchObject([{ code: 'answers-slow', level: 'warning' }])
+  fault.heal()
+})
+
+test('what is asked of a server is little, and in small pieces', async () => {
+  const proxy = await startProxy(server.port)
+  await diagnose([proxy.url])
+  const counts = new Map<string, number>()
+  for (const { command } of proxy.requests) {
+    counts.set(command, (counts.get(command) ?? 0) + 1)
+  }
+  expect(counts.get('SCAN')).toBe(1)
+  expect(counts.get('TIME')).toBe(20)
+  expect(proxy.requests.length).toBeLessThan(200)
+  expect(proxy.connections).toHaveLength(1)
+})

@@ -1,0 +1,81 @@
+import { codes } from '../../src/extras/cli/doctor/checks/all.ts'
+import { USAGE } from '../../src/extras/cli/doctor/options.ts'
+import { plain, readPage, tableRows } from '../repo/docs/pages.ts'
+import { sharedServer } from '../support/redis-server.ts'
+import { diagnose, holdfast } from './diagnose.ts'
+
+const server = sharedServer()
+const reference = readPage('docs/reference/doctor.md')
+const howTo = readPage('docs/how-to/doctor.md')
+
+/** The table below some words. */
+function tableBelow(words: string) {
+  const text = reference.lines.join('\n')
+  return tableRows(text.slice(text.indexOf(words)))
+}
+
+describe('the page of reference', () => {
+  test('has each code with its level', () => {
+    const rows = tableBelow('## Findings').map((row) => [plain(row.code), row.level])
+    expect(rows).toEqual([...codes].sort(byPage(rows.map(([code]) => code))))
+  })
+
+  test('has what --help prints', () => {
+    expect(`${reference.blocks[0]?.body}\n`).toBe(USAGE)
+  })
+
+  test('has each field of the JSON', async () => {
+    const report = await diagnose([server.url])
+    const { codes: _, ...fields } = report
+    const names = (words: string) => tableBelow(words).map((row) => plain(row.field))
+    expect(names('`--json` prints')).toEqual(Object.keys(fields))
+    expect(names('Of each server;')).toEqual(Object.keys(report.servers[0] ?? {}))
+    expect(names('Of each finding:')).toEqual(Object.keys(report.findings[0] ?? {}))
+  })
+})
+
+/** In the order of the page, what it lacks at the end. */
+function byPage(order: readonly (string | undefined)[]) {
+  const place = (code: string) => (order.includes(code) ? order.indexOf(code) : order.length)
+  return ([a]: [string, unknown], [b]: [string, unknown]) => place(a) - place(b)
+}
+
+describe('the page that tells how', () => {
+  /** Without what differs from run to run, and from one version of the server to the next. */
+  const steady = (text: string) =>
+    text
+      .replace(/\n\nnote {2}old-version\n( .*\n?)+/, '\n')
+      .replace(/, 1 note/, '')
+      .replaceAll(`127.0.0.1:${server.port}`, '127.0.0.1:6379')
+      .replaceAll(`-p ${server.port}`, '-p 6379')
+      .replace(/(Redis|Valkey) [\d.]+/g, 'Redis')
+      .replace(/\d+(\.\d+)?( m?s\b|\))/g, 'N$2')
+      .replace(/\+?-?\d+ ms/g, 'N ms')
+      .replace(/up \S+ \S+, /, '')
+      .replace(/clock \S+ ms/, 'clock')
+      .split(/\s+/)
+      .join(' ')
+      .trim()
+
+  test('shows what is printed', async () => {
+    await server.admin.config('SET', 'maxmemory', '100mb')
+    await server.admin.config('SET', 'maxmemory-policy', 'volatile-lru')
+    await server.admin.set('key', 1, 'PX', 60_000)
+    const { out } = await holdfast(['doctor', server.url], { columns: 100 })
+    const shown = howTo.blocks.find(({ body }) => body.startsWith('Not fit'))?.body ?? ''
+    expect(steady(out)).toBe(steady(shown))
+    await server.flush()
+    await server.admin.config('SET', 'maxmemory-policy', 'noeviction')
+    await server.admin.config('SET', 'maxmemory', '0')
+  })
+
+  test('shows ways to call it that there are', async () => {
+    const rows = howTo.lines.filter((line) => /^\|.*npx holdfast doctor/.test(line))
+    expect(rows.length).toBeGreaterThan(5)
+    for (const row of rows) {
+      const [, args = ''] = /npx holdfast doctor ?([^`]*)`/.exec(row) ?? []
+      const used = args.split(' ').filter((one) => one.startsWith('--'))
+      expect(used.filter((one) => !USAGE.includes(`${one} `))).toEqual([])
+    }
+  })
+})

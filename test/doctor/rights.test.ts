@@ -1,0 +1,194 @@
+import { needsOf } from '../../src/extras/cli/doctor/facts/rights.ts'
+import { readPage } from '../repo/docs/pages.ts'
+import { startFakeServer } from '../support/fake-server.ts'
+import { startProxy } from '../support/proxy.ts'
+import { type RedisServer, sharedServer } from '../support/redis-server.ts'
+import { diagnose, holdfast, seen } from './diagnose.ts'
+
+const server = sharedServer()
+const page = readPage('docs/reference/keys.md')
+const text = page.headings.find(({ text }) => text === 'Rights')?.body ?? ''
+/** The block that has these keys. */
+const patternsWith = (keys: string) =>
+  page.blocks.find(({ body }) => body.includes(keys))?.body.split('\n') ?? []
+const FOR_ALL = patternsWith('~redisson_lock_token:')
+
+describe('what is asked about is what the page of the keys lists', () => {
+  const { needed, optional } = needsOf('server', 'app:x', 'app:')
+  const masters = needsOf('masters', 'app:x', 'app:').needed[1]
+  const cluster = needsOf('cluster', 'app:x', 'app:').needed[1]
+  const of = (kind: string) => optional.find((one) => one.kind === kind)
+  const names = (commands: readonly (readonly string[])[] = []) => commands.map(([name]) => name)
+  /** The commands that the page names between two of its words. */
+  const listed = (from: string, to: string) => {
+    const part = text.slice(text.indexOf(from) + from.length)
+    return [...part.slice(0, part.indexOf(to)).matchAll(/`([A-Z]+)`/g)].map(([, name]) => name)
+  }
+
+  test('the commands', () => {
+    expect(names(needed[0]?.commands)).toEqual(listed('these commands', 'for the fair'))
+    expect(names(of('fair lock')?.commands)).toEqual(listed('for the fair', 'for the read-write'))
+    expect(names(of('read-write lock')?.commands)).toEqual(
+      listed('for the read-write', 'for the\n'),
+    )
+    expect(names(of('latch')?.commands)).toEqual(['DECR'])
+    expect(names(of('semaphore')?.commands)).toEqual(listed('for semaphores', 'for sharded'))
+    expect(names(cluster?.commands)).toEqual([
+      'CLUSTER',
+      'CLUSTER',
+      ...listed('for sharded channels', 'for another database'),
+    ])
+    expect(names(masters?.commands)).toEqual(['HLEN', 'INFO'])
+  })
+
+  test('the keys and channels', () => {
+    expect(needed[0]?.patterns).toEqual(FOR_ALL)
+    expect(masters?.patterns).toEqual(patternsWith('~holdfast_birth'))
+    expect(of('fair lock')?.patterns).toEqual(patternsWith('~redisson_lock_queue'))
+    expect(of('leader election')?.patterns.at(-1)).toBe(patternsWith('&holdfast_election')[0])
+    expect(of('read-write lock')?.patterns).toEqual(patternsWith('~holdfast_readers'))
+    expect(of('latch')?.patterns).toEqual(patternsWith('~holdfast_round'))
+    expect(of('semaphore')?.patterns).toEqual(patternsWith('~holdfast_permit_queue'))
+  })
+})
+
+describe('a user of the ACL', () => {
+  const commands = [...new Set([...text.matchAll(/`([A-Z]+)`/g)].map(([, name]) => `+${name}`))]
+  const LOOKS = ['+config|get', '+scan', '+type', '+hlen', '+acl|whoami', '+acl|dryrun']
+  const login = ['--user', 'app', '--pass', 'long-secret']
+  const setUser = (...rules: string[]) =>
+    server.admin.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>long-secret', ...rules)
+  const look = (...args: string[]) =>
+    diagnose([server.url, ...login, '--key-prefix', 'app:', ...args])
+  afterEach(async () => {
+    await server.admin.call('ACL', 'DELUSER', 'app')
+    await server.admin.call('ACL', 'LOG', 'RESET')
+  })
+
+  test('who has the rights of the page lacks none', async () => {
+    await setUser(...FOR_ALL, ...commands, ...LOOKS)
+    const report = await look()
+    expect(report.codes.filter((code) => /rights|refused|part|unknown/.test(code))).toEqual([
+      'rights-of-kinds',
+    ])
+    // The keys of those kinds were not given.
+    expect(seen(report, 'rights-of-kinds')[0]?.seen).toContain('fair lock, leader election')
+  })
+
+  test('what is missing is told, and the line to paste mends it', async () => {
+    const without = commands.filter((one) => !/^\+(HINCRBY|PUBLISH)$/.test(one))
+    const few = FOR_ALL.filter((one) => !/lock_token|lock__channel/.test(one))
+    await setUser(...few, ...without, ...LOOKS)
+    const report = await look()
+    const [finding] = seen(report, 'missing-rights')
+    expect(finding).toMatchObject({ level: 'error', at: `127.0.0.1:${server.port}` })
+    expect(finding?.seen).toContain(
+      "The user app lacks +hincrby +publish '~redisson_lock_token:{app:*' '&redisson_lock__channel:{app:*'.",
+    )
+    const paste = async ({ fix }: { fix: readonly string[] }) => {
+      const rules = / ACL SETUSER app (.*)$/.exec(fix[0] ?? '')?.[1]?.replaceAll("'", '') ?? ''
+      await server.admin.call('ACL', 'SETUSER', 'app', ...rules.split(' '))
+    }
+    await paste(finding as { fix: readonly string[] })
+    const mended = await look()
+    expect(mended.codes).not.toContain('missing-rights')
+    for (const one of seen(mended, 'rights-of-kinds')) await paste(one)
+    expect((await look()).codes.filter((code) => /rights/.test(code))).toEqual([])
+  })
+
+  test('keys that are outside are told together', async () => {
+    await setUser('~app:*', '&other', ...commands, ...LOOKS)
+    const [finding] = seen(await look(), 'missing-rights')
+    for (const pattern of FOR_ALL.filter((one) => one !== '~app:*')) {
+      expect(finding?.seen).toContain(`'${pattern}'`)
+    }
+    const [noPrefix] = seen(await diagnose([server.url, ...login]), 'missing-rights')
+    expect(noPrefix?.fix.join('\n')).toContain('--key-prefix')
+  })
+
+  test('who may not ask tries a lock, which is released', async () => {
+    await setUser(...FOR_ALL, ...commands)
+    const report = await look()
+    expect(report.codes.filter((code) => /right|refused/.test(code))).toEqual([])
+    expect(seen(report, 'config-unknown')).toMatchObject([{ level: 'note' }])
+    expect(seen(report, 'looked-in-part')[0]?.seen).toMatch(/the keys \(NOPERM.*which other kinds/)
+    expect(await server.admin.keys('app:*')).toEqual([])
+
+    await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+HSET' && one !== '+HINCRBY'))
+    const [refused] = seen(await look(), 'lock-refused')
+    expect(refused).toMatchObject({ level: 'error' })
+    expect(refused?.seen).toMatch(
+      /as the user app, and did not come about: .*executing the script can't run this/,
+    )
+    await server.flush()
+  })
+
+  test('rights are not known where the connection ends before they are', async () => {
+    const proxy = await startProxy(server.port)
+    let dryRuns = 0
+    const isLater = ({ command, args }: { command: string; args: readonly string[] }) =>
+      command === 'ACL' && args[0] === 'DRYRUN' && ++dryRuns === 10
+    proxy.onNextRequest(isLater, 'cutBefore')
+    const report = await diagnose([proxy.url])
+    expect(seen(report, 'looked-in-part')[0]?.seen).toContain('the rights (the server closed')
+    expect(report.codes.filter((code) => /rights|refused/.test(code))).toEqual([])
+  })
+
+  test('who may do nothing gets a report, and no crash', async () => {
+    await setUser('-@all')
+    const { code, out, err } = await holdfast(['doctor', server.url, ...login])
+    expect({ code, err }).toEqual({ code: 1, err: '' })
+    expect(out).toMatch(/INFO was refused: NOPERM/)
+    expect(out).toMatch(/CONFIG GET was refused: NOPERM/)
+    expect(out).not.toContain('long-secret')
+  })
+
+  test('with masters INFO is needed, and the keys of their marks', async () => {
+    await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+INFO'), ...LOOKS)
+    const url = `redis://app:long-secret@127.0.0.1:${server.port}`
+    const report = await diagnose([url, '127.0.0.1:1', '127.0.0.1:2', '--key-prefix', 'app:'])
+    expect(seen(report, 'info-unknown')[0]?.why).toContain('no vote')
+    const [missing] = seen(report, 'missing-rights')
+    expect(missing?.seen).toContain("+info '~holdfast_birth' '~holdfast_forced:{app:*'")
+  })
+})
+
+/** A service that has none of the commands that administer. */
+test('a service without CONFIG, ACL and INFO sections', async () => {
+  const real = server as RedisServer
+  const info = await real.admin.info('server')
+  const fake = await startFakeServer(([command = '', second = '']) => {
+    const name = command.toUpperCase()
+    if (name === 'PING') return '+PONG\r\n'
+    if (name === 'TIME') return `*2\r\n$10\r\n${Math.floor(Date.now() / 1000)}\r\n$1\r\n0\r\n`
+    if (name === 'INFO') return `$${info.length}\r\n${info}\r\n`
+    if (name === 'SCAN') return '*2\r\n$1\r\n0\r\n*0\r\n'
+    return `-ERR unknown command '${command}', with args beginning with: '${second}'\r\n`
+  })
+  const report = await diagnose([`127.0.0.1:${fake.port}`, '--timeout-ms', '3000'])
+  expect(seen(report, 'config-unknown')[0]?.seen).toContain("ERR unknown command 'CONFIG'")
+  expect(seen(report, 'lock-refused')).toHaveLength(1)
+  expect(report.servers[0]).toMatchObject({ reached: true, keysLooked: 0 })
+})
+
+test('a server that reads its data from the disk', async () => {
+  const fake = await startFakeServer(([command = '']) => {
+    const info = 'redis_version:7.2.0\r\nredis_mode:standalone\r\nrole:master\r\nloading:1\r\n'
+    if (command.toUpperCase() === 'INFO') return `$${info.length}\r\n${info}\r\n`
+    return '-LOADING Redis is loading the dataset in memory\r\n'
+  })
+  const report = await diagnose([`127.0.0.1:${fake.port}`, '--timeout-ms', '3000'])
+  expect(seen(report, 'loading')).toMatchObject([{ level: 'error' }])
+  expect(report.exitCode).toBe(1)
+})
+
+test('a server that is too old', async () => {
+  const fake = await startFakeServer(([command = '']) => {
+    const info = 'redis_version:6.0.16\r\nredis_mode:standalone\r\nrole:master\r\n'
+    if (command.toUpperCase() === 'INFO') return `$${info.length}\r\n${info}\r\n`
+    return command.toUpperCase() === 'PING' ? '+PONG\r\n' : '-ERR unknown command\r\n'
+  })
+  const report = await diagnose([`127.0.0.1:${fake.port}`, '--timeout-ms', '3000'])
+  expect(seen(report, 'too-old')).toMatchObject([{ level: 'error', seen: 'Redis 6.0.16.' }])
+  expect(report.codes).not.toContain('old-version')
+})

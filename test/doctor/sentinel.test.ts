@@ -1,0 +1,92 @@
+import { eventually } from '../support/eventually.ts'
+import { startWatched, type WatchedServers } from '../support/redis-sentinel.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+import { sharedServer } from '../support/redis-server.ts'
+import { diagnose, seen } from './diagnose.ts'
+
+const plain = sharedServer()
+let watched: WatchedServers
+let list: string
+beforeAll(async () => {
+  watched = await startWatched({ replicas: 1 })
+  list = watched.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
+}, 60_000)
+
+const ABOUT = /sentinel|master|failover-slow|unreachable|is-/
+const look = (...args: string[]) =>
+  diagnose(['--sentinel', list, '--master-name', 'watched', ...args])
+
+test('the master that Sentinels name is looked at', async () => {
+  const report = await look()
+  const master = watched.servers[0] as RedisServer
+  expect(report.place).toBe('sentinel')
+  expect(report.servers).toMatchObject([
+    { address: `127.0.0.1:${master.port}`, role: 'master', replicas: 1 },
+  ])
+  expect(report.sentinels.map((one) => one.master)).toEqual(
+    watched.sentinels.map(() => `127.0.0.1:${master.port}`),
+  )
+  expect(report.codes.filter((code) => ABOUT.test(code))).toEqual([])
+  expect(report.codes).toEqual(expect.arrayContaining(['failover-loses-locks', 'no-min-replicas']))
+})
+
+test('a failover that takes longer than a lease', async () => {
+  const report = await look('--lease-ms', '1900')
+  expect(seen(report, 'failover-slow')).toHaveLength(3)
+  expect(seen(report, 'failover-slow')[0]).toMatchObject({
+    level: 'warning',
+    numbers: { downAfterMs: 1_000, leaseMs: 1_900, sentinels: 3, quorum: 2 },
+  })
+  expect((await look('--lease-ms', '2500')).codes).not.toContain('failover-slow')
+})
+
+test('a quorum that never comes about, or too soon', async () => {
+  const [{ admin }] = watched.sentinels as [RedisServer]
+  const set = (quorum: number) => admin.call('SENTINEL', 'SET', 'watched', 'quorum', quorum)
+  await set(4)
+  expect(seen(await look(), 'sentinel-quorum')).toMatchObject([
+    { level: 'error', numbers: { quorum: 4, sentinels: 3 } },
+  ])
+  await set(1)
+  const [low] = seen(await look(), 'sentinel-quorum-low')
+  expect(low).toMatchObject({ level: 'warning' })
+  expect(low?.fix[0]).toContain('SENTINEL SET watched quorum 2')
+  await set(2)
+})
+
+test('a name that they do not know, and Sentinels that are away', async () => {
+  const report = await diagnose(['--sentinel', list, '--master-name', 'nobody'])
+  expect(seen(report, 'master-unknown')).toHaveLength(3)
+  expect(report).toMatchObject({ exitCode: 3, servers: [] })
+  const partly = await diagnose(['--sentinel', `${list},127.0.0.1:1`, '--master-name', 'watched'])
+  expect(partly.exitCode).toBe(3)
+  expect(partly.servers[0]?.reached).toBe(true)
+})
+
+test('what is no Sentinel, and a Sentinel that is given as a server', async () => {
+  const none = await diagnose(['--sentinel', `127.0.0.1:${plain.port}`, '--master-name', 'watched'])
+  expect(seen(none, 'master-unknown')[0]?.seen).toContain('ERR unknown command')
+  const [sentinel] = watched.sentinels as [RedisServer]
+  const given = await diagnose([`127.0.0.1:${sentinel.port}`])
+  expect(seen(given, 'is-sentinel')).toMatchObject([{ level: 'error' }])
+  expect(given.codes.filter((code) => /rights|refused|clocks|persistence/.test(code))).toEqual([])
+})
+
+test('Sentinels that are too few or disagree, and a master that is down', async () => {
+  const two = await startWatched({ replicas: 0, sentinels: 2, downAfterMs: 500 })
+  const places = two.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
+  const lookThere = () => diagnose(['--sentinel', places, '--master-name', 'watched'])
+  expect(seen(await lookThere(), 'few-sentinels')).toHaveLength(2)
+  const [, { admin }] = two.sentinels as [RedisServer, RedisServer]
+  await admin.call('SENTINEL', 'REMOVE', 'watched')
+  await admin.call('SENTINEL', 'MONITOR', 'watched', '127.0.0.1', plain.port, 2)
+  const [disagree] = seen(await lookThere(), 'sentinels-disagree')
+  expect(disagree).toMatchObject({ level: 'error', at: null, numbers: { masters: 2 } })
+  expect(disagree?.seen).toContain(`names 127.0.0.1:${plain.port}`)
+  await two.servers[0]?.kill()
+  await eventually(async () => (await lookThere()).codes.includes('master-down'), {
+    timeoutMs: 20_000,
+    everyMs: 200,
+  })
+  expect((await lookThere()).exitCode).toBe(3)
+}, 60_000)

@@ -1,0 +1,122 @@
+const ONE = 'test/doctor/one-server.test.ts'
+const MASTERS = 'test/doctor/masters.test.ts'
+const RIGHTS = 'test/doctor/rights.test.ts'
+const REACHING = 'test/doctor/reaching.test.ts'
+const CLUSTER = 'test/doctor/cluster.test.ts'
+const SENTINEL = 'test/doctor/sentinel.test.ts'
+const FACTS = 'src/extras/cli/doctor/facts'
+const CHECKS = 'src/extras/cli/doctor/checks'
+
+/** Of `npx holdfast doctor`. */
+export const doctor = [
+  {
+    id: 'doctor-waits-for-ever',
+    mistake: 'A server that accepts and never answers is waited for.',
+    file: 'src/extras/cli/servers/open-server.ts',
+    search: 'Math.max(0, endsAt - performance.now())',
+    replace: '60_000',
+    test: REACHING,
+    name: 'ends in time when it accepts, and never answers',
+  },
+  {
+    id: 'doctor-shows-password',
+    mistake: 'An address that makes no sense is shown with its password.',
+    file: 'src/extras/cli/servers/endpoint.ts',
+    search: "text.replace(/^([a-z]*:\\/\\/)?.*@/s, '$1***@')",
+    replace: "text.replace(/^([a-z]*:\\/\\/)?[^:]*@/s, '$1***@')",
+    test: REACHING,
+    name: 'an address that makes no sense is shown without its login',
+  },
+  {
+    id: 'doctor-unreached-is-well',
+    mistake: 'A server that could not be looked at counts as one without findings.',
+    file: 'src/extras/cli/doctor/report/report.ts',
+    search: 'return missed || servers.length === 0',
+    replace: 'return false',
+    test: REACHING,
+    name: 'is told with the reason, and the others are looked at',
+  },
+  {
+    id: 'doctor-evicts-only-volatile',
+    mistake: 'Only policies that look at the TTL are told to evict locks.',
+    file: `${CHECKS}/memory.ts`,
+    search: "policy !== 'noeviction'",
+    replace: "policy.startsWith('volatile')",
+    test: ONE,
+    name: 'a policy that evicts locks',
+  },
+  {
+    id: 'doctor-forgets-quorum',
+    mistake: 'Three masters that rest after a restart are told to need persistence.',
+    file: `${CHECKS}/persistence.ts`,
+    search: 'servers.length >= 3',
+    replace: 'servers.length > 3',
+    test: MASTERS,
+    name: 'three masters without persistence have nothing to mend',
+  },
+  {
+    id: 'doctor-clock-unaided',
+    mistake:
+      'Clocks are compared without what the measurement may be off by, and from the slowest answer.',
+    file: `${FACTS}/ask-clock.ts`,
+    search: 'if (tripMs < best.tripMs)',
+    replace: 'if (trips.length === 1 || tripMs < 0)',
+    test: MASTERS,
+    name: 'a clock is told by the fastest answer',
+  },
+  {
+    id: 'doctor-lease-unasked',
+    mistake:
+      'The round trips of masters are compared with the command timeout, and not with the lease.',
+    file: `${CHECKS}/round-trips.ts`,
+    search: "place === 'masters' ? Math.min(commandTimeoutMs, shareMs) : commandTimeoutMs",
+    replace: 'commandTimeoutMs + 0 * shareMs',
+    test: MASTERS,
+    name: 'a master that answers too late for the lease',
+  },
+  {
+    id: 'doctor-dryrun-scripts-only',
+    mistake: 'Channels are not asked about, only keys.',
+    file: `${FACTS}/ask-rights.ts`,
+    search: "pattern.startsWith('&') ? TELLS : TOUCHES",
+    replace: "pattern.startsWith('&') ? [] : TOUCHES",
+    test: RIGHTS,
+    name: 'keys that are outside are told together',
+  },
+  {
+    id: 'doctor-mark-without-ttl',
+    mistake: 'Keys that are meant to stay are told to have no TTL.',
+    file: `${FACTS}/scan-keys.ts`,
+    search: 'permit_waiters):|',
+    replace: 'permit_waiters|birth)|',
+    test: ONE,
+    name: 'a lock, what belongs to one, and a counter are told apart',
+  },
+  {
+    id: 'doctor-nodes-of-replicas',
+    mistake: 'The replicas of a cluster are told to be no masters.',
+    file: `${FACTS}/ask-cluster.ts`,
+    search: "node.flags.includes('slave') ? 'replica' : 'master'",
+    replace: "'master' as const",
+    test: CLUSTER,
+    name: 'each node is looked at from one of them, and told once',
+  },
+  {
+    id: 'doctor-slots-of-the-dead',
+    mistake: 'Slots of masters that are down count as covered.',
+    file: `${CHECKS}/cluster.ts`,
+    search: '.filter((node) => !down.includes(node))',
+    replace: '.filter((node) => node !== undefined)',
+    test: CLUSTER,
+    name: 'a replica that is down, and slots without a master',
+  },
+  {
+    id: 'doctor-quorum-of-one',
+    mistake: 'A quorum of one Sentinel is as good as most of them.',
+    file: `${CHECKS}/sentinels.ts`,
+    search: 'quorum < majority && all >= 3',
+    replace: 'quorum < 1 && all >= 3',
+    test: SENTINEL,
+    name: 'a quorum that never comes about, or too soon',
+  },
+]
