@@ -10,7 +10,7 @@ describeLocks(
   'waiting for the end',
   (stage) => {
     const waiters = async (lock: HoldfastLock, count: number) => {
-      await eventually(async () => (await lock.inspect()).waiters === count, {
+      await eventually(async () => (await stage.waiters(lock)) === count, {
         message: `${count} clients to listen`,
       })
     }
