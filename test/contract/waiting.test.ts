@@ -115,6 +115,7 @@ describeLocks(
 
       test('with waitMs is null when the time is up, not before and not long after', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        expect(await two.isLocked()).toBe(false) // connects
         const lease = await one.lock()
         for (const lock of [two, one]) {
           for (const attempt of [() => lock.tryLock(600), () => lock.tryLock({ waitMs: 600 })]) {

@@ -9,7 +9,7 @@ import { forward } from './forward.ts'
 import { AllMasters, startMasters, type WorldServer } from './masters.ts'
 import { startMemoryServer } from './memory-server.ts'
 import type { Place, Way } from './places/place.ts'
-import { placesNamed } from './places/places.ts'
+import { placeNamed } from './places/places.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { connectedInstance } from './user-instance.ts'
 
@@ -195,16 +195,14 @@ function redLockMasters(name: string, count: number): World {
   )
 }
 
-const chosen = process.env.HOLDFAST_WORLDS
-
 /** HOLDFAST_WORLDS=few leaves out those that take long and say little more: on another Node.js. */
-const few = chosen === 'few'
+const few = process.env.HOLDFAST_WORLDS === 'few'
 
-/** HOLDFAST_WORLDS=sentinel,cluster has these places instead of the usual worlds, for every kind of lock. */
+/** Set by jest.places.config.mjs: the place to run every kind of lock in, instead of the usual worlds. */
+const { holdfastPlace } = globalThis as { holdfastPlace?: string }
+
 export const chosenPlaces: readonly World[] =
-  chosen === undefined || few
-    ? []
-    : placesNamed(chosen).map(([name, start]) => worldOfPlace(name, start))
+  holdfastPlace === undefined ? [] : [worldOfPlace(holdfastPlace, () => placeNamed(holdfastPlace))]
 
 const isAtPlaces = chosenPlaces.length > 0
 

@@ -21,23 +21,12 @@ const places: Readonly<Record<string, () => Promise<Place>>> = {
 
 const started = new Map<string, Promise<Place>>()
 
-/** @param names as in `sentinel,cluster`; `places` is all of them */
-export function placesNamed(names: string): [name: string, start: () => Promise<Place>][] {
-  const wanted = names === 'places' ? Object.keys(places) : names.split(',')
-  return wanted.map((name) => {
-    const start = places[name]
-    if (start === undefined) {
-      throw new Error(
-        `HOLDFAST_WORLDS: no "${name}" among few, places, ${Object.keys(places).join(', ')}`,
-      )
-    }
-    return [name, () => startOnce(name, start)]
-  })
-}
-
-function startOnce(name: string, start: () => Promise<Place>): Promise<Place> {
+/** Starts it, once for a test file. */
+export function placeNamed(name: string): Promise<Place> {
   let place = started.get(name)
   if (place === undefined) {
+    const start = places[name]
+    if (start === undefined) throw new Error(`No place "${name}" among ${Object.keys(places)}`)
     place = start()
     started.set(name, place)
   }

@@ -3,10 +3,16 @@ import { join } from 'node:path'
 
 const root = join(__dirname, '..', '..', '..')
 
-/** The words of every `ACL SETUSER` on that page: keys `~…`, channels `&…`, commands `+…`. */
+/** What every `ACL SETUSER` on that page gives: keys `~…`, channels `&…`, commands `+…`. */
 export function rightsIn(page: string): string[] {
-  const text = readFileSync(join(root, page), 'utf8').replaceAll('\\\n', ' ')
-  const lines = text.split('\n').filter((line) => line.includes('ACL SETUSER'))
-  const words = lines.flatMap((line) => line.replaceAll("'", '').split(/\s+/))
+  return wordsOfRights(readFileSync(join(root, page), 'utf8'))
+}
+
+/** The same of a text. */
+export function wordsOfRights(text: string): string[] {
+  const lines = text.replaceAll('\\\n', ' ').split('\n')
+  const words = lines
+    .filter((line) => line.includes('ACL SETUSER'))
+    .flatMap((line) => line.replaceAll("'", '').split(/\s+/))
   return [...new Set(words.filter((word) => /^[~&+]/.test(word)))]
 }
