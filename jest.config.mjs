@@ -23,6 +23,8 @@ export default {
     '/node_modules/',
     '<rootDir>/test/package/',
     '<rootDir>/test/repo/(bench/|demo.|docs/examples.)',
+    // jest.places.config.mjs has these.
+    '<rootDir>/test/places/',
   ],
   testTimeout: 30_000,
   maxWorkers: 6, // Tests wait more than they work.

@@ -28,14 +28,17 @@ export function runJest(args, { node = process.execPath, env = process.env } = {
   if (!ok && env.CI && failed.length > 0 && failed.length <= MOST_REPEATED) {
     const settings = optionsOf(args)
     ok = true
-    for (const { path } of failed) {
-      const name = relative(root, path)
+    for (const { path, project } of failed) {
+      const name = [project, relative(root, path)].filter(Boolean).join(' ')
       console.log(`\n${name} failed. Once more, alone:\n`)
-      const second = run([...settings, '--runTestsByPath', path], node, env)
+      const only = project === undefined ? [] : ['--selectProjects', project]
+      const second = run([...settings, ...only, '--runTestsByPath', path], node, env)
       console.log(`\n${name}: failed at first, ${second.ok ? 'passed' : 'failed again'} alone`)
       ok &&= second.ok
-      if (second.ok)
-        files = files.map((file) => second.files.find((it) => it.path === file.path) ?? file)
+      if (second.ok) {
+        const is = (file) => file.path === path && file.project === project
+        files = files.map((file) => (is(file) ? (second.files.find(is) ?? file) : file))
+      }
     }
   }
   console.log(`\n${totalOf(files)}`)
@@ -64,7 +67,7 @@ function run(args, node, env) {
 
 /**
  * @param {string} path
- * @returns {{ path: string, passed: number, failed: number, skipped: number }[]}
+ * @returns {{ path: string, project?: string, passed: number, failed: number, skipped: number }[]}
  */
 function resultsIn(path) {
   try {

@@ -8,6 +8,7 @@ export default class TotalReporter {
   onRunComplete(_contexts, results) {
     const files = results.testResults.map((one) => ({
       path: one.testFilePath,
+      project: one.displayName?.name,
       passed: one.numPassingTests,
       // A file that does not even load runs no test, and must not look like success.
       failed: one.numFailingTests + (one.testExecError ? 1 : 0),

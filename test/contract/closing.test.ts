@@ -16,7 +16,7 @@ describeLocks('close() of the client', (stage) => {
       const leases = [await lock.lock(), await lock.lock(), await stage.getLock(client, 'b').lock()]
       const other = stage.getLock(stage.world.newClient(), 'a')
       const waiting = other.lock()
-      await eventually(async () => (await other.inspect()).waiters === 1)
+      await eventually(async () => (await stage.waiters(other)) === 1)
       await client.close()
       expect(leases.map((lease) => lease.valid)).toEqual([false, false, false])
       expect(await stage.holds('b')).toEqual([])
@@ -49,7 +49,7 @@ describeLocks('close() of the client', (stage) => {
         stage.getLock(client, 'far').using(() => 'ran'),
         stage.getLock(client, 'far').tryLock(10_000),
       ].map((wait) => wait.catch((error) => error))
-      await eventually(async () => (await far.inspect()).waiters === 1)
+      await eventually(async () => (await stage.waiters(far)) === 1)
       await client.close()
       for (const error of await Promise.all(waits)) {
         expect(error).toBeInstanceOf(ClosedError)

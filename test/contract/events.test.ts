@@ -1,4 +1,5 @@
 import type { Holdfast, HoldfastEvents } from '../../src/index.ts'
+import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeLocks } from './lock-kinds.ts'
 
@@ -107,7 +108,12 @@ describeLocks('the events', (stage) => {
       const events = record(client)
       const lock = stage.getLock(client, 'it')
       const tokens: number[] = []
-      const work = () => lock.using(({ token }) => void tokens.push(token))
+      const waits = () => events.filter(([name]) => name === 'wait').length
+      const work = () =>
+        lock.using(async ({ token }) => {
+          tokens.push(token)
+          if (tokens.length === 1) await eventually(() => waits() === 2)
+        })
       await Promise.all([work(), work(), work()])
       const seen = events
         .filter(([name]) => name !== 'wait')
@@ -118,15 +124,25 @@ describeLocks('the events', (stage) => {
           ['released', token],
         ]),
       )
-      expect(events.filter(([name]) => name === 'wait')).toHaveLength(2)
+      expect(waits()).toBe(2)
     },
   )
 
+  /** In a cluster a request is for one slot. */
+  const namesOfOneSlot = (count: number) => {
+    const slot = (name: string) => slotOf(stage.world.rawName(name))
+    const names = ['it']
+    for (let i = 0; names.length < count; i++) {
+      if (slot(`it ${i}`) === slot('it')) names.push(`it ${i}`)
+    }
+    return names
+  }
+
   test('tell renewals, with the number of locks in each request', async () => {
-    const client = stage.world.newClient({ leaseMs: 600 })
+    const client = stage.world.newClient({ leaseMs: 1_500 })
     const events = record(client, 'renewed')
     const leases = await Promise.all(
-      ['a', 'b', 'c'].map((name) => stage.getLock(client, name).lock()),
+      namesOfOneSlot(3).map((name) => stage.getLock(client, name).lock()),
     )
     // The first may be renewed while the last is still on its way.
     const isOfAll = ([name, event]: [string, unknown]) =>

@@ -1,5 +1,8 @@
 import type { GetLockOptions, Holdfast, HoldfastLock } from '../../src/index.ts'
+import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
+import { GREETING } from '../support/leak-check.ts'
 import {
+  chosenPlaces,
   describeWorlds,
   quorumWorlds,
   redLockOf,
@@ -24,8 +27,9 @@ interface LockKind {
   getLock(client: Holdfast, name: string, options?: GetLockOptions): HoldfastLock
 }
 
-/** What the two sides of a read-write lock are about is the same wherever the server is. */
-const oneWorld = worlds.filter(({ name }) => /own client/.test(name))
+/** The usual worlds by their names; or all places that were chosen, where each kind is to be seen. */
+const among = (names: RegExp) =>
+  chosenPlaces.length > 0 ? chosenPlaces : worlds.filter(({ name }) => names.test(name))
 
 /** Every kind of lock that keeps the contract. To add one, put it here. */
 const kinds: readonly LockKind[] = [
@@ -38,7 +42,7 @@ const kinds: readonly LockKind[] = [
   {
     name: 'fair lock',
     // What the others are about, how a connection is made, is the same for both kinds.
-    worlds: worlds.filter(({ name }) => /memory|prefix/.test(name)),
+    worlds: among(/memory|prefix/),
     fair: true,
     getLock: (client, name, options) => client.getFairLock(name, options),
   },
@@ -50,7 +54,7 @@ const kinds: readonly LockKind[] = [
   },
   {
     name: 'lock to write',
-    worlds: worlds.filter(({ name }) => /memory|own client/.test(name)),
+    worlds: among(/memory|own client/),
     fair: false,
     fieldsBeside: { mode: 'write' },
     ownerSuffix: ':write',
@@ -58,7 +62,8 @@ const kinds: readonly LockKind[] = [
   },
   {
     name: 'lock to read',
-    worlds: oneWorld,
+    // What the two sides are about is the same wherever the server is.
+    worlds: among(/own client/),
     fair: false,
     isShared: true,
     getLock: (client, name, options) => client.getReadWriteLock(name, options).readLock(),
@@ -136,9 +141,19 @@ export class Stage {
     return this.world.server.admin.pttl(this.world.rawName(name))
   }
 
-  /** The channels that anybody is subscribed to. */
+  /** The channels that anybody is subscribed to, beside that of Sentinels. */
   async channels(): Promise<string[]> {
-    return (await this.world.server.admin.pubsub('CHANNELS')) as string[]
+    const all = (await this.world.server.admin.pubsub('CHANNELS')) as string[]
+    return all.filter((channel) => channel !== GREETING)
+  }
+
+  /** How many clients wait, as `inspect()` tells; where that knows of those at one node only, of all. */
+  async waiters(lock: HoldfastLock): Promise<number> {
+    const { waiters } = await lock.inspect()
+    if (this.world.countsListeners) return waiters
+    const { channel } = lockKeys(this.world.rawName(lock.name))
+    const [, listeners] = await this.world.server.admin.pubsub('NUMSUB', channel)
+    return Math.max(waiters, Number(listeners))
   }
 }
 

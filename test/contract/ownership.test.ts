@@ -526,7 +526,7 @@ describeLocks(
         const [far, lock] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await far.lock()
         const works = Array.from({ length: 8 }, (_, i) => lock.using(() => void order.push(i)))
-        await eventually(async () => (await far.inspect()).waiters === 1)
+        await eventually(async () => (await stage.waiters(far)) === 1)
         await lease.release()
         await Promise.all(works)
         expect(order).toEqual(works.map((_, i) => i))
@@ -555,7 +555,7 @@ describeLocks(
         const first = expect(lock.lock({ signal: abort.signal })).rejects.toThrow('gave up')
         const works = [1, 2].map((i) => lock.using(() => void order.push(i)))
         const served = Promise.allSettled(works)
-        await eventually(async () => (await far.inspect()).waiters === 1)
+        await eventually(async () => (await stage.waiters(far)) === 1)
         abort.abort(new Error('gave up'))
         await first
         await lease.release()

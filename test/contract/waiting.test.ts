@@ -10,7 +10,7 @@ describeLocks(
   'waiting for the end',
   (stage) => {
     const waiters = async (lock: HoldfastLock, count: number) => {
-      await eventually(async () => (await lock.inspect()).waiters === count, {
+      await eventually(async () => (await stage.waiters(lock)) === count, {
         message: `${count} clients to listen`,
       })
     }
@@ -115,6 +115,7 @@ describeLocks(
 
       test('with waitMs is null when the time is up, not before and not long after', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        expect(await two.isLocked()).toBe(false) // connects
         const lease = await one.lock()
         for (const lock of [two, one]) {
           for (const attempt of [() => lock.tryLock(600), () => lock.tryLock({ waitMs: 600 })]) {

@@ -33,7 +33,7 @@ const OUTLIVES_ITS_LOCK = /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_(f
 /** One master of several remembers for good since when it votes. */
 const STAYS = 'holdfast_birth'
 /** The channel on which Sentinels greet each other. */
-const GREETING = '__sentinel__:hello'
+export const GREETING = '__sentinel__:hello'
 
 export async function takeBaseline(): Promise<Baseline> {
   const servers = new Map<WatchedServer, Traces>()

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { BIRTH } from '../../src/servers/redis/calls/keys.ts'
+import { adminBy, commandOf } from './admin-by.ts'
 import { type RedisServer, type StartOptions, startRedis } from './redis-server.ts'
 
 /** What contract suites do to the server of their world, or to all masters of it. */
@@ -28,9 +29,7 @@ export class AllMasters implements WorldServer {
 
   constructor(masters: readonly RedisServer[]) {
     this.#masters = masters
-    this.admin = new Proxy({} as Redis, {
-      get: (_, command: string) => (command === 'multi' ? () => this.#multi() : this.#all(command)),
-    })
+    this.admin = adminBy((command, args) => this.#all(command, args))
   }
 
   /** Emptied for so long that they vote again. */
@@ -57,42 +56,16 @@ export class AllMasters implements WorldServer {
     return Promise.all(this.#masters.map(what))
   }
 
-  #all(command: string): (...args: unknown[]) => Promise<unknown> {
-    return async (...args) => {
-      const send = ({ admin }: RedisServer) =>
-        (admin as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>)[command]?.(
-          ...args,
-        )
-      const ask = () => this.#each(async (master) => withoutBirth(await send(master)))
-      let answers = await ask()
-      // What a majority did is done for the client; the others are a moment behind.
-      for (let again = 0; again < 10 && LOOKS.has(command) && !areAlike(answers); again++) {
-        await pause(20)
-        answers = await ask()
-      }
-      return ofMost(answers)
+  async #all(command: string, args: unknown[]): Promise<unknown> {
+    const ask = () =>
+      this.#each(async ({ admin }) => withoutBirth(await commandOf(admin, command, args)))
+    let answers = await ask()
+    // What a majority did is done for the client; the others are a moment behind.
+    for (let again = 0; again < 10 && LOOKS.has(command) && !areAlike(answers); again++) {
+      await pause(20)
+      answers = await ask()
     }
-  }
-
-  #multi(): unknown {
-    const calls: [string, unknown[]][] = []
-    const chain: object = new Proxy(
-      {},
-      {
-        get: (_, command: string) => {
-          if (command !== 'exec') {
-            return (...args: unknown[]) => {
-              calls.push([command, args])
-              return chain
-            }
-          }
-          return async () => {
-            for (const [name, args] of calls) await this.#all(name)(...args)
-          }
-        },
-      },
-    )
-    return chain
+    return ofMost(answers)
   }
 }
 

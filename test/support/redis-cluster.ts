@@ -72,7 +72,12 @@ export class RedisCluster {
         await replica.admin.readonly() // So that it shows its keys instead of where its master is.
       }),
     )
-    await this.#everyNode(
+    await this.whole()
+  }
+
+  /** Resolves when every node says that all slots are served. */
+  whole(): Promise<void> {
+    return this.#everyNode(
       (info) => info.cluster_state === 'ok' && info.cluster_slots_ok === String(SLOTS),
     )
   }

@@ -5,7 +5,7 @@ import { spawnDyingWithParent } from './die-with-parent.ts'
 import { eventually } from './eventually.ts'
 import { atEnd } from './lifetime.ts'
 import { freePort } from './ports.ts'
-import { RedisServer, startRedis } from './redis-server.ts'
+import { RedisServer, type StartOptions, startRedis } from './redis-server.ts'
 import { isRunning, newServerFolder } from './server-process.ts'
 
 export interface SentinelOptions {
@@ -13,6 +13,10 @@ export interface SentinelOptions {
   sentinels?: number
   /** A master that is silent for so long is down, in milliseconds. */
   downAfterMs?: number
+  /** Settings of redis.conf for every server. */
+  config?: StartOptions['config']
+  /** Further lines of sentinel.conf, such as users and the login that Sentinels have at the servers. */
+  lines?: readonly string[]
 }
 
 /** What Sentinel waits for by itself, made shorter; not before Redis 7.0. */
@@ -91,14 +95,17 @@ export async function startWatched({
   replicas = 2,
   sentinels = 3,
   downAfterMs = 1_000,
+  config = {},
+  lines = [],
 }: SentinelOptions = {}): Promise<WatchedServers> {
-  const config = {
+  const settings = {
     'repl-diskless-sync': 'yes',
     'repl-diskless-sync-delay': 0,
     'repl-ping-replica-period': 1,
+    ...config,
   }
   const servers = await Promise.all(
-    Array.from({ length: 1 + replicas }, () => startRedis({ config })),
+    Array.from({ length: 1 + replicas }, () => startRedis({ config: settings })),
   )
   const [master, ...others] = servers as [RedisServer, ...RedisServer[]]
   await Promise.all(others.map(({ admin }) => admin.replicaof(master.host, master.port)))
@@ -111,7 +118,7 @@ export async function startWatched({
     await Promise.all(
       all.map((one) => {
         const known = all.filter((other) => other !== one)
-        return startSentinel(one, known, master, others, downAfterMs)
+        return startSentinel(one, known, master, others, downAfterMs, lines)
       }),
     ),
   )
@@ -136,6 +143,7 @@ async function startSentinel(
   master: RedisServer,
   replicas: readonly RedisServer[],
   downAfterMs: number,
+  furtherLines: readonly string[],
 ): Promise<RedisServer> {
   const dir = newServerFolder()
   const config = join(dir, 'sentinel.conf')
@@ -150,6 +158,7 @@ async function startSentinel(
     `sentinel failover-timeout ${name} 10000`,
     ...replicas.map((one) => `sentinel known-replica ${name} ${one.host} ${one.port}`),
     ...known.map((one) => `sentinel known-sentinel ${name} 127.0.0.1 ${one.port} ${one.id}`),
+    ...furtherLines,
   ]
   writeFileSync(config, `${lines.join('\n')}\n`)
   const log = openSync(join(dir, 'server.log'), 'w')

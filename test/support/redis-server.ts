@@ -11,6 +11,7 @@ import {
   killProcess,
   newServerFolder,
   PortTakenError,
+  type Program,
   type ServerConfig,
   spawnServer,
 } from './server-process.ts'
@@ -20,6 +21,8 @@ export interface StartOptions {
   config?: ServerConfig
   /** A fixed port; normally a free one is picked. */
   port?: number
+  /** Another server than the one that the tests have found. */
+  program?: Program
 }
 
 /** What the leak check needs of a server. */
@@ -32,6 +35,7 @@ export const runningServers: ReadonlySet<WatchedServer> = new Set()
 export class RedisServer {
   readonly port: number
   readonly config: ServerConfig
+  readonly #program: Program | undefined
   readonly #dir: string
   #child: ChildProcess
   #paused = false
@@ -39,7 +43,14 @@ export class RedisServer {
   #admin: Redis | undefined
   #withdraw: () => void = () => undefined
 
-  constructor(child: ChildProcess, port: number, dir: string, config: ServerConfig) {
+  constructor(
+    child: ChildProcess,
+    port: number,
+    dir: string,
+    config: ServerConfig,
+    program?: Program,
+  ) {
+    this.#program = program
     this.#child = child
     this.port = port
     this.#dir = dir
@@ -58,6 +69,11 @@ export class RedisServer {
   get url(): string {
     const login = this.password === undefined ? '' : `:${encodeURIComponent(this.password)}@`
     return `redis://${login}${this.host}:${this.port}`
+  }
+
+  /** Where its files are. */
+  get folder(): string {
+    return this.#dir
   }
 
   /** Process id of the server that runs, or ran last. */
@@ -99,7 +115,7 @@ export class RedisServer {
   /** Kills what still runs and starts anew on the same port: no keys, no scripts, another run id. */
   async restart(): Promise<void> {
     await this.kill()
-    this.#child = await spawnOnPort(this.port, this.#dir, this.config)
+    this.#child = await spawnOnPort(this.port, this.#dir, this.config, this.#program)
   }
 
   /** SIGSTOP: accepts connections, and never answers. */
@@ -151,12 +167,16 @@ export class RedisServer {
 }
 
 /** Starts a server; it ends with the running test or, when started outside of one, with the file. */
-export async function startRedis({ config = {}, port }: StartOptions = {}): Promise<RedisServer> {
+export async function startRedis({
+  config = {},
+  port,
+  program,
+}: StartOptions = {}): Promise<RedisServer> {
   const dir = newServerFolder()
   const [child, boundPort] = port
-    ? [await spawnOnPort(port, dir, config), port]
-    : await spawnOnFreePort(dir, config)
-  const server = new RedisServer(child, boundPort, dir, config)
+    ? [await spawnOnPort(port, dir, config, program), port]
+    : await spawnOnFreePort(dir, config, program)
+  const server = new RedisServer(child, boundPort, dir, config, program)
   ;(runningServers as Set<WatchedServer>).add(server)
   atEnd(() => server.stop())
   return server
@@ -182,11 +202,15 @@ export function sharedServer(): RedisServer {
   })
 }
 
-async function spawnOnFreePort(dir: string, config: ServerConfig): Promise<[ChildProcess, number]> {
+async function spawnOnFreePort(
+  dir: string,
+  config: ServerConfig,
+  program: Program | undefined,
+): Promise<[ChildProcess, number]> {
   for (;;) {
     const port = await freePort()
     try {
-      return [await spawnServer(port, dir, config), port]
+      return [await spawnServer(port, dir, config, program), port]
     } catch (error) {
       if (!(error instanceof PortTakenError)) throw error
     }
@@ -194,10 +218,15 @@ async function spawnOnFreePort(dir: string, config: ServerConfig): Promise<[Chil
 }
 
 /** A port that was ours can be someone's probe for a moment: try for a while. */
-async function spawnOnPort(port: number, dir: string, config: ServerConfig): Promise<ChildProcess> {
+async function spawnOnPort(
+  port: number,
+  dir: string,
+  config: ServerConfig,
+  program: Program | undefined,
+): Promise<ChildProcess> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await spawnServer(port, dir, config)
+      return await spawnServer(port, dir, config, program)
     } catch (error) {
       if (!(error instanceof PortTakenError) || attempt === 20) throw error
       await pause(50)

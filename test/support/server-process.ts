@@ -11,6 +11,13 @@ import { encodeCommand } from './resp.ts'
 /** Settings of redis.conf by name; an array is a setting of several words. */
 export type ServerConfig = Record<string, string | number | readonly (string | number)[]>
 
+/** What to start instead of the server that the tests have found: the words of a command. */
+export interface Program {
+  readonly words: readonly [string, ...string[]]
+  /** The process id that it tells, where that is not its own. */
+  readonly toldPid?: number
+}
+
 /** Someone else has the port: pick another one, or wait for it. */
 export class PortTakenError extends Error {}
 
@@ -28,6 +35,7 @@ export async function spawnServer(
   port: number,
   dir: string,
   config: ServerConfig,
+  program: Program = { words: [process.env.HOLDFAST_REDIS_SERVER ?? 'redis-server'] },
 ): Promise<ChildProcess> {
   const logFile = join(dir, 'server.log')
   const log = openSync(logFile, 'w')
@@ -36,15 +44,15 @@ export async function spawnServer(
     `--${name}`,
     ...[value].flat().map(String),
   ])
-  const server = process.env.HOLDFAST_REDIS_SERVER ?? 'redis-server'
-  const child = spawnDyingWithParent(server, flags, { stdio: ['ignore', log, log] })
+  const [server, ...words] = program.words
+  const child = spawnDyingWithParent(server, [...words, ...flags], { stdio: ['ignore', log, log] })
   closeSync(log)
   let failure: Error | undefined
   child.once('error', (error) => {
     failure = error
   })
   const deadline = performance.now() + START_TIMEOUT_MS
-  while (!(await answers(port, child.pid, config.requirepass))) {
+  while (!(await answers(port, program.toldPid ?? child.pid, config.requirepass))) {
     if (failure) throw failure
     if (!isRunning(child)) throw startError(port, readFileSync(logFile, 'utf8'))
     if (performance.now() > deadline) {

@@ -1,31 +1,38 @@
-import { Redis } from 'ioredis'
+import { type Cluster, Redis } from 'ioredis'
 import { allow, openSocket } from './allowances.ts'
 import { eventually } from './eventually.ts'
-import type { RedisServer } from './redis-server.ts'
 
-const EVENTS = ['ready', 'connect', 'close', 'end', 'error', 'message', 'reconnecting'] as const
+const EVENTS = ['ready', 'connect', 'close', 'end', 'error', 'message', 'reconnecting']
+/** A `Cluster` that connects listens to itself until it has. */
+const EVENTS_OF_CLUSTER = ['error', 'message', 'smessage', '+node', '-node', 'node error']
 
 /** An ioredis client that a user hands to the library: it must come back as it was. */
-export class UserInstance {
-  readonly redis: Redis
+export class UserInstance<Client extends Redis | Cluster = Redis> {
+  readonly redis: Client
   readonly #before: unknown
   readonly #withdraw: () => void
 
-  constructor({ host, port }: RedisServer) {
-    this.redis = new Redis({ host, port, retryStrategy: () => 20, disconnectTimeout: 20 })
+  constructor(redis: Client) {
+    this.redis = redis
     this.redis.on('error', () => undefined)
     this.#before = this.#state()
     const stream = () => (this.redis as { stream?: { destroyed: boolean } }).stream
     this.#withdraw = allow('TCPSocketWrap', () => openSocket(stream()))
   }
 
-  /** After the library's client was closed: still connected, and not changed; then the user ends it. */
+  /**
+   * After the library's client was closed: still connected, or not connected at all where it was lazy,
+   * and not changed; then the user ends it.
+   */
   async checkAndEnd(): Promise<void> {
     try {
-      await eventually(async () => (await this.redis.ping()) === 'PONG', {
-        message: "the user's own client to answer after Holdfast was closed",
-      })
-      expect(this.redis.status).toBe('ready')
+      if (this.redis.options.lazyConnect) expect(this.redis.status).toBe('wait')
+      else {
+        await eventually(async () => (await this.redis.ping()) === 'PONG', {
+          message: "the user's own client to answer after Holdfast was closed",
+        })
+        expect(this.redis.status).toBe('ready')
+      }
       expect(this.#state()).toEqual(this.#before)
     } finally {
       if (this.redis.status !== 'end') this.redis.disconnect()
@@ -34,12 +41,18 @@ export class UserInstance {
   }
 
   #state() {
+    const { redis } = this
     return {
-      options: { ...this.redis.options },
-      listeners: EVENTS.map((event) => `${event}: ${this.redis.listenerCount(event)}`),
-      commands: Object.keys(this.redis).filter(
-        (key) => typeof Reflect.get(this.redis, key) === 'function',
+      options: { ...redis.options },
+      listeners: (redis.isCluster ? EVENTS_OF_CLUSTER : EVENTS).map(
+        (event) => `${event}: ${redis.listenerCount(event)}`,
       ),
+      commands: Object.keys(redis).filter((key) => typeof Reflect.get(redis, key) === 'function'),
     }
   }
+}
+
+/** One that is connected to that server. */
+export function connectedInstance({ host, port }: { host: string; port: number }): UserInstance {
+  return new UserInstance(new Redis({ host, port, retryStrategy: () => 20, disconnectTimeout: 20 }))
 }

@@ -8,8 +8,10 @@ import { newMemoryClient } from '../../src/memory-client.ts'
 import { forward } from './forward.ts'
 import { AllMasters, startMasters, type WorldServer } from './masters.ts'
 import { startMemoryServer } from './memory-server.ts'
+import type { Place, Way } from './places/place.ts'
+import { placeNamed } from './places/places.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
-import { UserInstance } from './user-instance.ts'
+import { connectedInstance } from './user-instance.ts'
 
 /** Options of a client beside the place of Redis, which the world decides. */
 export type ClientOptions = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread'>
@@ -19,6 +21,8 @@ export interface WorldHandle {
   readonly server: WorldServer
   /** Whether locks are held by a majority of masters. */
   readonly isQuorum: boolean
+  /** Whether a server counts all who listen to a channel. */
+  readonly countsListeners: boolean
   /** A fresh client, which stands for a process of its own; closed after the test if not before. */
   newClient(options?: ClientOptions): Holdfast
   /** The key in Redis of the lock with that name. */
@@ -40,10 +44,45 @@ export interface World {
   setup(): Promise<WorldHandle>
 }
 
-/** How one client of a world finds Redis, and what to check once that client has been closed. */
-interface Way {
-  redis: NonNullable<HoldfastOptions['redis']>
-  afterClose?: () => Promise<void>
+/** A world of servers that clients find in one way or another. */
+export function worldOfPlace(name: string, start: () => Promise<Place>): World {
+  return {
+    name,
+    async setup() {
+      const place = await start()
+      const { server } = place
+      const open: { client: Holdfast; way: Way }[] = []
+      const settle = async () => {
+        // A client that holds something needs a server to give it back to.
+        await server.revive()
+        const ending = open.splice(0)
+        await Promise.all(ending.map(({ client }) => client.close()))
+        for (const { way } of ending) await way.afterClose?.()
+        await place.check?.()
+      }
+      return {
+        server,
+        isQuorum: false,
+        countsListeners: place.countsListeners ?? true,
+        newClient(options = {}) {
+          const way = place.way()
+          const client = new Holdfast({ redis: way.redis, ...place.options, ...options })
+          open.push({ client, way })
+          return client
+        },
+        rawName: (lock) => (place.keyPrefix ?? '') + lock,
+        async reset() {
+          await server.revive()
+          await server.flush()
+        },
+        settle,
+        async stop() {
+          await settle()
+          await place.stop?.()
+        },
+      }
+    },
+  }
 }
 
 /** A world of one server; `way` is called for each new client. */
@@ -52,40 +91,10 @@ export function singleServer(
   way: (server: RedisServer) => Way,
   { keyPrefix = '' } = {},
 ): World {
-  return {
-    name,
-    async setup() {
-      const server = await startRedis()
-      const open: { client: Holdfast; way: Way }[] = []
-      const settle = async () => {
-        // A client that holds something needs a server to give it back to.
-        await server.revive()
-        const ending = open.splice(0)
-        await Promise.all(ending.map(({ client }) => client.close()))
-        for (const { way } of ending) await way.afterClose?.()
-      }
-      return {
-        server,
-        isQuorum: false,
-        newClient(options = {}) {
-          const chosen = way(server)
-          const client = new Holdfast({ redis: chosen.redis, ...options })
-          open.push({ client, way: chosen })
-          return client
-        },
-        rawName: (lock) => keyPrefix + lock,
-        async reset() {
-          await server.revive()
-          await server.flush()
-        },
-        settle,
-        async stop() {
-          await settle()
-          await server.stop()
-        },
-      }
-    },
-  }
+  return worldOfPlace(name, async () => {
+    const server = await startRedis()
+    return { server, keyPrefix, way: () => way(server), stop: () => server.stop() }
+  })
 }
 
 /** A world of a server in the memory of this process. */
@@ -101,6 +110,7 @@ const memory: World = {
     return {
       server,
       isQuorum: false,
+      countsListeners: true,
       newClient(options = {}) {
         const client = newMemoryClient(server.memory, options)
         open.push(client)
@@ -145,6 +155,7 @@ function worldOfMasters(
       return {
         server,
         isQuorum: true,
+        countsListeners: true,
         newClient(options = {}) {
           const urls = servers.map(({ url }) => url)
           const [client, ...rest] = newClients(urls, { longestLeaseMs: 120_000, ...options })
@@ -187,14 +198,24 @@ function redLockMasters(name: string, count: number): World {
 /** HOLDFAST_WORLDS=few leaves out those that take long and say little more: on another Node.js. */
 const few = process.env.HOLDFAST_WORLDS === 'few'
 
+/** Set by jest.places.config.mjs: the place to run every kind of lock in, instead of the usual worlds. */
+const { holdfastPlace } = globalThis as { holdfastPlace?: string }
+
+export const chosenPlaces: readonly World[] =
+  holdfastPlace === undefined ? [] : [worldOfPlace(holdfastPlace, () => placeNamed(holdfastPlace))]
+
+const isAtPlaces = chosenPlaces.length > 0
+
 /** Every world of one server that contract suites run in. To add one, put it here. */
-export const worlds: readonly World[] = [
-  singleServer("one server, by the user's own client", (server) => {
-    const instance = new UserInstance(server)
-    return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
-  }),
-  ...(few ? [] : [prefixedServer(), memory]),
-]
+export const worlds: readonly World[] = isAtPlaces
+  ? chosenPlaces
+  : [
+      singleServer("one server, by the user's own client", (server) => {
+        const instance = connectedInstance(server)
+        return { redis: instance.redis, afterClose: () => instance.checkAndEnd() }
+      }),
+      ...(few ? [] : [prefixedServer(), memory]),
+    ]
 
 function prefixedServer(): World {
   return singleServer(
@@ -218,12 +239,15 @@ export function redLockOf(
 }
 
 /** And those of masters: a quorum of one on another Node.js. */
-export const quorumWorlds: readonly World[] = few
-  ? [masters('a quorum of one', 1)]
-  : [masters('three masters', 3), masters('five masters, two of them dead', 5, { dead: 2 })]
+export const quorumWorlds: readonly World[] = isAtPlaces
+  ? []
+  : few
+    ? [masters('a quorum of one', 1)]
+    : [masters('three masters', 3), masters('five masters, two of them dead', 5, { dead: 2 })]
 
 /** Those of several clients that make RedLocks together. */
-export const redLockWorlds: readonly World[] = few ? [] : [redLockMasters('three clients', 3)]
+export const redLockWorlds: readonly World[] =
+  few || isAtPlaces ? [] : [redLockMasters('three clients', 3)]
 
 /**
  * Runs a contract suite in every world, and tells it which. The handle may be used in its tests and hooks.

@@ -1,0 +1,54 @@
+import base from './jest.config.mjs'
+
+/**
+ * Where people run Redis (test/support/places), and the contract suites that are run there in short, as in CI:
+ * those that depend on connections, messages and many servers most. HOLDFAST_PLACES=whole runs all of
+ * them everywhere; HOLDFAST_WORLDS=sentinel,cluster chooses the places.
+ */
+const PLACES = {
+  sentinel: ['closing', 'order', 'tokens', 'waiting', 'watchdog'],
+  cluster: ['events', 'order', 'tokens', 'waiting', 'watchdog'],
+  'cluster-plain': ['closing', 'order', 'waiting'],
+  tls: ['closing', 'order', 'tokens'],
+  acl: ['events', 'looking', 'order', 'waiting'],
+  replicas: ['order', 'tokens', 'watchdog'],
+  instances: ['closing', 'events', 'looking', 'order'],
+  valkey: ['order', 'tokens', 'waiting'],
+}
+
+const { HOLDFAST_WORLDS, HOLDFAST_PLACES } = process.env
+const chosen = HOLDFAST_WORLDS?.split(',') ?? Object.keys(PLACES)
+const unknown = chosen.filter((name) => !(name in PLACES))
+if (unknown.length > 0) {
+  throw new Error(
+    `HOLDFAST_WORLDS: no ${unknown.join(', ')} among ${Object.keys(PLACES).join(', ')}`,
+  )
+}
+
+const { testMatch: _, testTimeout, maxWorkers, reporters, ...each } = base
+
+/** @param {string} displayName @param {string[]} testMatch @param {object} globals */
+const project = (displayName, testMatch, globals = {}) => ({
+  ...each,
+  displayName,
+  testMatch: testMatch.map((file) => `<rootDir>/test/${file}.test.ts`),
+  testPathIgnorePatterns: ['/node_modules/'],
+  globals,
+})
+
+export default {
+  testTimeout,
+  maxWorkers,
+  reporters,
+  projects: [
+    ...chosen.map((name) => {
+      const files = HOLDFAST_PLACES === 'whole' ? ['*'] : PLACES[name]
+      return project(
+        name,
+        files.map((file) => `contract/${file}`),
+        { holdfastPlace: name },
+      )
+    }),
+    ...(HOLDFAST_WORLDS === undefined ? [project('pages', ['places/*'])] : []),
+  ],
+}

@@ -1,0 +1,39 @@
+import type { Redis } from 'ioredis'
+
+/** One command of the test's own, by its name in ioredis. */
+export type Ask = (command: string, args: unknown[]) => Promise<unknown>
+
+/** What stands for the admin connection of one server: each command, and those of a MULTI, are asked of `ask`. */
+export function adminBy<Admin extends object>(ask: Ask): Admin {
+  return new Proxy({} as Admin, {
+    get: (_, command: string) =>
+      command === 'multi' ? () => multiBy(ask) : (...args: unknown[]) => ask(command, args),
+  })
+}
+
+function multiBy(ask: Ask): object {
+  const calls: [string, unknown[]][] = []
+  const chain: object = new Proxy(
+    {},
+    {
+      get: (_, command: string) => {
+        if (command !== 'exec') {
+          return (...args: unknown[]) => {
+            calls.push([command, args])
+            return chain
+          }
+        }
+        return async () => {
+          for (const [name, args] of calls) await ask(name, args)
+        }
+      },
+    },
+  )
+  return chain
+}
+
+/** Asks one server, by the name that the command has in ioredis. */
+export function commandOf(admin: Redis, command: string, args: unknown[]): Promise<unknown> {
+  const commands = admin as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+  return (commands[command] as (...args: unknown[]) => Promise<unknown>).apply(admin, args)
+}

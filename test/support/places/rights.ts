@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(__dirname, '..', '..', '..')
+
+/** What every `ACL SETUSER` on that page gives: keys `~…`, channels `&…`, commands `+…`. */
+export function rightsIn(page: string): string[] {
+  return wordsOfRights(readFileSync(join(root, page), 'utf8'))
+}
+
+/** The same of a text. */
+export function wordsOfRights(text: string): string[] {
+  const lines = text.replaceAll('\\\n', ' ').split('\n')
+  const words = lines
+    .filter((line) => line.includes('ACL SETUSER'))
+    .flatMap((line) => line.replaceAll("'", '').split(/\s+/))
+  return [...new Set(words.filter((word) => /^[~&+]/.test(word)))]
+}
