@@ -47,12 +47,13 @@ export class RedisCluster {
 
   /** @internal */
   async form(): Promise<void> {
+    // None can be told its epoch any more when another one has met it.
     await Promise.all(
-      this.nodes.map(async ({ admin }, i) => {
-        const { host, port } = this.#first
-        await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', i + 1)
-        if (i > 0) await admin.call('CLUSTER', 'MEET', host, port)
-      }),
+      this.nodes.map(({ admin }, i) => admin.call('CLUSTER', 'SET-CONFIG-EPOCH', i + 1)),
+    )
+    const { host, port } = this.#first
+    await Promise.all(
+      this.nodes.slice(1).map(({ admin }) => admin.call('CLUSTER', 'MEET', host, port)),
     )
     const { length } = this.masters
     const firstSlot = (i: number) => Math.ceil((i * SLOTS) / length)
