@@ -4,6 +4,7 @@ import { transformSync } from '@swc/core'
 import * as ioredis from 'ioredis'
 import type { Holdfast } from '../../src/index.ts'
 import * as holdfast from '../../src/index.ts'
+import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
 import { type Page, readPage, root } from '../repo/docs/pages.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
@@ -198,6 +199,34 @@ test('cluster: the configuration and the rights are enough', async () => {
   // Whether an inbox was asked for its listeners, or left, depends on who was how fast.
   const sent = new Set([...(await commandsOn(cluster.nodes)), 'pubsub|numsub', 'unsubscribe'])
   expect([...ALWAYS, ...ofShards.split(' ')].filter((command) => !sent.has(command))).toEqual([])
+})
+
+test('cluster: the rights are enough for a slot that moves', async () => {
+  const page = pageOf('cluster')
+  const cluster = await startCluster({ masters: 3, config: configOf(page) })
+  await giveRights(page, cluster.nodes)
+  const client = clientOf(page, cluster.masters)
+  const from = await cluster.masterOf('app:it')
+  const to = cluster.masters.find((master) => master !== from) as RedisServer
+  const [fromId, toId] = await Promise.all(
+    [from, to].map(({ admin }) => admin.call('CLUSTER', 'MYID')),
+  )
+  const slot = slotOf('app:it')
+  const lock = client.getLock('it')
+  await (await lock.lock()).release()
+  await from.flush()
+  await to.admin.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(fromId))
+  await from.admin.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(toId))
+  const waiting = lock.lock()
+  // It was asked of the old master, and then of the new one.
+  await eventually(async () => (await commandsOn([to])).includes('asking'))
+  for (const { admin } of [to, from]) {
+    await admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', String(toId))
+  }
+  const lease = await waiting
+  expect(await to.admin.exists('app:it')).toBe(1)
+  await lease.release()
+  expect(await refusedOn(cluster.nodes)).toEqual([])
 })
 
 test('masters: the configuration and the rights are enough', async () => {

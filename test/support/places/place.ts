@@ -13,7 +13,7 @@ export interface Place {
   readonly server: PlaceServer
   readonly keyPrefix?: string
   /** What all clients there are told beside. */
-  readonly options?: Pick<HoldfastOptions, 'shardedPubSub'>
+  readonly options?: Omit<HoldfastOptions, 'redis' | 'masters'>
   /** Whether a server counts all who listen to a channel; one node of a cluster knows of its own only. */
   readonly countsListeners?: boolean
   /** For the next client: each in another of the ways that there are. */
