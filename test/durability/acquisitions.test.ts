@@ -153,7 +153,9 @@ describe('what is asked', () => {
 
   test('holds up nothing else of the client', async () => {
     const [first] = rig.replicas
-    const client = rig.client({ replicas: 2, timeoutMs: 10_000 })
+    // No command is given up before WAIT is.
+    const patience = { commandTimeoutMs: 12_000, outageMs: 20_000 }
+    const client = rig.client({ replicas: 2, timeoutMs: 6_000 }, patience)
     const slots = client.getSemaphore('slots')
     await slots.trySetPermits(1)
     const held = granted(await client.getLock('held').tryLock())

@@ -1,4 +1,5 @@
 import { connection } from './connection.mjs'
+import { durability } from './durability.mjs'
 import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
@@ -25,6 +26,7 @@ const areas = {
   'hand-over': handOver,
   'unknown-outcomes': unknown,
   quorum,
+  durability,
   connection,
   frames,
   'several-locks': several,
