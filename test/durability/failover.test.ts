@@ -57,7 +57,7 @@ describe('a replica that takes over', () => {
     await lease.release()
   })
 
-  test('while it is waited for: the master that was is no master any more, and undoes nothing', async () => {
+  test('while it is waited for: the master that was refuses, and is not said to lack replicas', async () => {
     leaves(HISTORY)
     const { master, replicas } = rig
     const [first] = replicas

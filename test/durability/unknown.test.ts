@@ -55,6 +55,15 @@ test.each(['tryLock', 'lock'] as const)(
   },
 )
 
+test('where the master does not tell how many replicas it has nobody knows what all are', async () => {
+  const client = rig.client({ replicas: 'all' }, { outageMs: 800 })
+  rig.proxy.answer(({ args }) => args[0] === 'replication', '+role:master\r\n')
+  const { error } = await outcome(client.getLock('it').tryLock())
+  expect(error).toBeInstanceOf(RedisUnavailableError)
+  expect(String(error)).toContain('does not tell how many replicas are connected')
+  await eventually(() => free('it'))
+})
+
 test('a release whose reply is lost after a shortfall undoes nobody else', async () => {
   const [first] = rig.replicas
   const client = rig.client({ replicas: 2, timeoutMs: 200 })
