@@ -1,4 +1,5 @@
 import { Holdfast, type HoldfastOptions, NotDurableError } from '../../src/index.ts'
+import { createMemoryServer } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, SHA } from '../support/fault-rig.ts'
 import { isWait, keepUp, replicatedRig } from './rig.ts'
@@ -153,7 +154,9 @@ describe('what is asked', () => {
 
   test('holds up nothing else of the client', async () => {
     const [first] = rig.replicas
-    const client = rig.client({ replicas: 2, timeoutMs: 10_000 })
+    // No command is given up before WAIT is.
+    const patience = { commandTimeoutMs: 12_000, outageMs: 20_000 }
+    const client = rig.client({ replicas: 2, timeoutMs: 6_000 }, patience)
     const slots = client.getSemaphore('slots')
     await slots.trySetPermits(1)
     const held = granted(await client.getLock('held').tryLock())
@@ -208,6 +211,11 @@ describe('is refused', () => {
     expect(refused({ durability: 2 })).toThrow('must be { replicas, timeoutMs }; got 2')
     expect(refused({ durability: null })).toThrow('got null')
     expect(refused({ durability: { replicas: 1, replica: 2 } })).toThrow('no option `replica` here')
+  })
+
+  test('in memory, where no replica is', () => {
+    const options = { durability: { replicas: 1 } } as object
+    expect(() => createMemoryServer().newClient(options)).toThrow('no option `durability` here')
   })
 
   test('together with `masters`, for a RedLock, and as a vote of one', () => {

@@ -50,6 +50,17 @@ describe.each(Object.entries(kinds))('%s', (_, acquire) => {
     await nothingIsLeft()
   })
 
+  test('counts after a WAIT whose reply was lost, and is held once', async () => {
+    const client = rig.client({ replicas: 2 })
+    const trap = rig.proxy.onNextRequest(isWait, 'cutAfter')
+    const lease = await acquire(client)
+    await trap.seen
+    const there = await keys()
+    for (const replica of rig.replicas) expect(await keys(replica)).toEqual(there)
+    await lease?.release()
+    await nothingIsLeft()
+  })
+
   test('is undone where they have not', async () => {
     const client = shortOf()
     const diary = new Diary(client)

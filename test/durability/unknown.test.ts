@@ -55,6 +55,15 @@ test.each(['tryLock', 'lock'] as const)(
   },
 )
 
+test('where the master does not tell how many replicas it has nobody knows what all are', async () => {
+  const client = rig.client({ replicas: 'all' }, { outageMs: 800 })
+  rig.proxy.answer(({ args }) => args[0] === 'replication', '+role:master\r\n')
+  const { error } = await outcome(client.getLock('it').tryLock())
+  expect(error).toBeInstanceOf(RedisUnavailableError)
+  expect(String(error)).toContain('does not tell how many replicas are connected')
+  await eventually(() => free('it'))
+})
+
 test('a release whose reply is lost after a shortfall undoes nobody else', async () => {
   const [first] = rig.replicas
   const client = rig.client({ replicas: 2, timeoutMs: 200 })
@@ -72,14 +81,14 @@ test('a release whose reply is lost after a shortfall undoes nobody else', async
 
 describe('while WAIT is under way', () => {
   test('an abort rejects at once, and what was granted is released once', async () => {
-    const client = rig.client({ replicas: 2, timeoutMs: 10_000 })
+    const client = rig.client({ replicas: 2, timeoutMs: 15_000 })
     const trap = rig.proxy.onNextRequest(isWait, 'hold')
     const abort = new AbortController()
     const waiting = outcome(client.getLock('it').lock({ signal: abort.signal }))
     await trap.seen
     abort.abort(new Error('enough'))
     expect((await waiting).error).toEqual(new Error('enough'))
-    await eventually(() => free('it'))
+    await eventually(() => free('it'), { timeoutMs: 6_000 })
     trap.release()
     await granted(await client.getLock('other').tryLock()).release()
     expect(rig.proxy.count(({ args }) => args[0] === SHA.release && args.includes('it'))).toBe(1)

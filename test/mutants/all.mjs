@@ -1,5 +1,6 @@
 import { connection } from './connection.mjs'
 import { doctor } from './doctor.mjs'
+import { durability } from './durability.mjs'
 import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
@@ -26,6 +27,7 @@ const areas = {
   'hand-over': handOver,
   'unknown-outcomes': unknown,
   quorum,
+  durability,
   connection,
   frames,
   'several-locks': several,

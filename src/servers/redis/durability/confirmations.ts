@@ -90,7 +90,7 @@ export class Confirmations {
     const { replicas: wanted, timeoutMs } = this.#durability
     const { key } = (all[0] as Open).lease
     try {
-      const listed = wanted === 'all' ? await this.#connected(key) : undefined
+      const listed = wanted === 'all' ? await this.#listed(key) : undefined
       // None at all is not all of them.
       const least = wanted === 'all' ? Math.max(listed ?? 0, 1) : wanted
       const { replicas, left } = listed === 0 ? NONE : await this.#wait(all, least)
@@ -112,6 +112,13 @@ export class Confirmations {
       (client) => confirm(client, all, least, timeoutMs, this.#terms),
       timeoutMs + this.#commandTimeoutMs,
     )
+  }
+
+  /** How many are all of them. Where that is not told one may be missing. */
+  async #listed(key: string): Promise<number> {
+    const listed = await this.#connected(key)
+    if (listed !== undefined) return listed
+    throw new CallFailure('unknown', 'its INFO does not tell how many replicas are connected')
   }
 
   #connected(key: string): Promise<number | undefined> {

@@ -1,0 +1,149 @@
+const ACQUISITIONS = 'test/durability/acquisitions.test.ts'
+const UNKNOWN = 'test/durability/unknown.test.ts'
+const KINDS = 'test/durability/kinds.test.ts'
+const CLUSTER = 'test/durability/cluster.test.ts'
+
+const CALL = 'src/servers/redis/durability/confirm-call.ts'
+const CONFIRMATIONS = 'src/servers/redis/durability/confirmations.ts'
+const CONFIRM = 'src/local/confirm.ts'
+
+/** Of acquisitions that have to be on replicas before they count. */
+export const durability = [
+  {
+    id: 'one-replica-of-many',
+    mistake: 'One replica that has it is as good as all that are wanted.',
+    file: CONFIRMATIONS,
+    search: 'if (replicas < least) {',
+    replace: 'if (replicas < 1) {',
+    test: ACQUISITIONS,
+    name: 'is undone once and rejects where fewer replicas have it in time',
+  },
+  {
+    id: 'zero-replicas-is-all',
+    mistake: 'Where no replica is connected all of them have it.',
+    file: CONFIRMATIONS,
+    search: 'Math.max(listed ?? 0, 1)',
+    replace: '(listed ?? 0)',
+    test: ACQUISITIONS,
+    name: 'is undone, until one comes',
+  },
+  {
+    id: 'shortfall-not-undone',
+    mistake: 'What fell short stays granted, and nobody knows of it.',
+    file: CONFIRM,
+    search: 'abandonName(lock, waiter)',
+    replace: 'waiter.wireOwner = undefined',
+    test: ACQUISITIONS,
+    name: 'is undone once and rejects where fewer replicas have it in time',
+  },
+  {
+    id: 'shortfall-undone-twice',
+    mistake:
+      'What fell short is released by who finds that out, and by who gives up its name as well.',
+    file: CONFIRM,
+    search: 'abandonName(lock, waiter)',
+    replace: 'lock.abandon(request, wireOwner, 0, request.leaseMs)\n    abandonName(lock, waiter)',
+    test: ACQUISITIONS,
+    name: 'is undone once and rejects where fewer replicas have it in time',
+  },
+  {
+    id: 'confirmed-but-not-held',
+    mistake: 'What the replicas have counts, although somebody else has the lock by now.',
+    file: CONFIRMATIONS,
+    search: "left === -2 ? 'gone' : 'confirmed'",
+    replace: "'confirmed'",
+    test: UNKNOWN,
+    name: 'a lock that somebody else has by the end of it is not acquired',
+  },
+  {
+    id: 'silence-is-a-shortfall',
+    mistake: 'Where WAIT is not answered the replicas are said to lack it.',
+    file: CONFIRMATIONS,
+    search: 'reply.failed(failure as CallFailure)\n    }\n  }\n\n  #wait',
+    replace:
+      "reply.answered({ kind: 'short', wanted, confirmed: 0, connected: undefined, timeoutMs })\n    }\n  }\n\n  #wait",
+    test: UNKNOWN,
+    name: 'rejects as in an outage, and undoes it',
+  },
+  {
+    id: 'unknown-is-confirmed',
+    mistake: 'Where WAIT is not answered the replicas are taken to have it.',
+    file: CONFIRM,
+    search: '.catch((failure: CallFailure) => failure)',
+    replace: ".catch(() => ({ kind: 'confirmed' }) as const)",
+    test: UNKNOWN,
+    name: 'rejects as in an outage, and undoes it',
+  },
+  {
+    id: 'wait-on-the-command-connection',
+    mistake: 'WAIT goes where all commands go, and holds them up.',
+    file: 'src/servers/redis/redis-server.ts',
+    search: 'new Confirmations(waiting, timeoutMs, durability)',
+    replace: 'new Confirmations(this.#connection, timeoutMs, durability)',
+    test: ACQUISITIONS,
+    name: 'holds up nothing else of the client',
+  },
+  {
+    id: 'no-write-before-wait',
+    mistake: 'WAIT is asked on a connection that has written nothing.',
+    file: CALL,
+    search: "node.set(confirmKey(key), '', 'PX', 1)",
+    replace: 'node.ping()',
+    test: ACQUISITIONS,
+    name: 'is a write, then WAIT, then a look, on a connection of its own',
+  },
+  {
+    id: 'one-wait-for-each',
+    mistake: 'Each lock has a WAIT of its own, one after the other.',
+    file: CONFIRMATIONS,
+    search: 'await this.#confirm(all)',
+    replace: 'for (const one of all) await this.#confirm([one])',
+    test: ACQUISITIONS,
+    name: 'is asked for all at once that were granted meanwhile',
+  },
+  {
+    id: 'wait-at-another-master',
+    mistake: 'In a cluster the replicas of any master are waited for.',
+    file: CALL,
+    search: "client.nodes('master').find(isIt)",
+    replace: "client.nodes('master').find((one) => !isIt(one))",
+    test: CLUSTER,
+    name: 'the replica of its own master has each lock',
+  },
+  {
+    id: 'abort-waits-for-replicas',
+    mistake: 'Who is aborted keeps the lock until the replicas have answered.',
+    file: CONFIRM,
+    search: 'waiter.promise.then(wantedNoMore, wantedNoMore),',
+    replace: '',
+    test: UNKNOWN,
+    name: 'an abort rejects at once, and what was granted is released once',
+  },
+  {
+    id: 'time-up-while-confirming-is-null',
+    mistake: 'A wait that ends while the replicas are waited for says that somebody has the lock.',
+    file: CONFIRM,
+    search: 'waiter.isConfirming = true',
+    replace: 'waiter.isConfirming = false',
+    test: UNKNOWN,
+    name: 'a call whose time ends says that it is not known, and leaves nothing',
+  },
+  {
+    id: 'claim-not-confirmed',
+    mistake: 'Who is told that it was granted the lock in turn has it, whoever has heard of that.',
+    file: 'src/locks/fair/fair-queue.ts',
+    search: 'watchdog.hasStandIn || server.confirm !== undefined',
+    replace: 'watchdog.hasStandIn',
+    test: KINDS,
+    name: 'that is granted to who waits is confirmed as well, and else goes to the next',
+  },
+  {
+    id: 'hand-over-not-confirmed',
+    mistake: 'Whom the lock passes to inside the client has it, whatever the replicas have.',
+    file: 'src/local/release.ts',
+    search: 'if (lock.services.server.confirm !== undefined) return undefined',
+    replace: '',
+    test: KINDS,
+    name: 'who waits is handed nothing, and is confirmed as the first one was',
+  },
+]

@@ -1,0 +1,9 @@
+import { startChild } from '../../support/children.ts'
+
+// It runs what is built.
+test('the measurement of durability, in short, runs to its end', async () => {
+  const bench = startChild('bench/probes/durability/acquire.mjs', { args: ['--quick'] })
+  const { code } = await bench.exited
+  expect({ code, errors: bench.errors }).toEqual({ code: 0, errors: '' })
+  expect(bench.all.join('\n')).toMatch(/off[\s\S]*1 replica[\s\S]*all \(2 replicas\)/)
+}, 60_000)
