@@ -1,16 +1,21 @@
 import { needsOf } from '../../src/extras/cli/doctor/facts/rights.ts'
 import { readPage } from '../repo/docs/pages.ts'
 import { startFakeServer } from '../support/fake-server.ts'
+import { wordsOfRights } from '../support/places/rights.ts'
 import { startProxy } from '../support/proxy.ts'
 import { type RedisServer, sharedServer } from '../support/redis-server.ts'
 import { diagnose, holdfast, seen } from './diagnose.ts'
 
 const server = sharedServer()
 const page = readPage('docs/reference/keys.md')
-const text = page.headings.find(({ text }) => text === 'Rights')?.body ?? ''
-/** The block that has these keys. */
-const patternsWith = (keys: string) =>
-  page.blocks.find(({ body }) => body.includes(keys))?.body.split('\n') ?? []
+/** The words of the `ACL SETUSER` of the page that has this one. */
+const wordsWith = (word: string) =>
+  wordsOfRights(
+    page.blocks.find(({ body }) => body.includes('ACL SETUSER') && body.includes(word))?.body ?? '',
+  )
+const isCommand = (word: string) => word.startsWith('+')
+const patternsWith = (word: string) => wordsWith(word).filter((one) => !isCommand(one))
+const commandsWith = (word: string) => wordsWith(word).filter(isCommand)
 const FOR_ALL = patternsWith('~redisson_lock_token:')
 
 describe('what is asked about is what the page of the keys lists', () => {
@@ -18,42 +23,44 @@ describe('what is asked about is what the page of the keys lists', () => {
   const masters = needsOf('masters', 'app:x', 'app:').needed[1]
   const cluster = needsOf('cluster', 'app:x', 'app:').needed[1]
   const of = (kind: string) => optional.find((one) => one.kind === kind)
-  const names = (commands: readonly (readonly string[])[] = []) => commands.map(([name]) => name)
-  /** The commands that the page names between two of its words. */
-  const listed = (from: string, to: string) => {
-    const part = text.slice(text.indexOf(from) + from.length)
-    return [...part.slice(0, part.indexOf(to)).matchAll(/`([A-Z]+)`/g)].map(([, name]) => name)
-  }
+  const kinds: [string, string, ReturnType<typeof of>, string[]][] = [
+    ['a lock', '~redisson_lock_token:', needed[0], ['+info']],
+    ['a fair lock', '~redisson_lock_queue', of('fair lock'), []],
+    ['a read-write lock', '~holdfast_readers', of('read-write lock'), []],
+    ['a latch', '~holdfast_round', of('latch'), []],
+    ['a semaphore', '~holdfast_permit_queue', of('semaphore'), []],
+    ['durability', '~holdfast_confirm', of('durability'), ['+info']],
+    ['masters', '~holdfast_birth', masters, ['+config|get']],
+    ['a cluster', '+cluster|slots', cluster, ['+client|setname', '+cluster|nodes']],
+  ]
+  /** Those that have commands of their own, each with a right of its own. */
+  const CONTAINERS = ['PUBSUB', 'CLUSTER']
+  const rightTo = ([name = '', second = '']: readonly string[]) =>
+    `+${CONTAINERS.includes(name) ? `${name}|${second}` : name}`.toLowerCase()
 
-  test('the commands', () => {
-    expect(names(needed[0]?.commands)).toEqual(listed('these commands', 'for the fair'))
-    expect(names(of('fair lock')?.commands)).toEqual(listed('for the fair', 'for the read-write'))
-    expect(names(of('read-write lock')?.commands)).toEqual(
-      listed('for the read-write', 'for the\n'),
-    )
-    expect(names(of('latch')?.commands)).toEqual(['DECR'])
-    expect(names(of('semaphore')?.commands)).toEqual(listed('for semaphores', 'for sharded'))
-    expect(names(cluster?.commands)).toEqual([
-      'CLUSTER',
-      'CLUSTER',
-      ...listed('for sharded channels', 'for another database'),
-    ])
-    expect(names(masters?.commands)).toEqual(['HLEN', 'INFO'])
+  test.each(kinds)('the commands, but those that may be left out: %s', (_, word, needs, spared) => {
+    const listed = commandsWith(word).filter((one) => !spared.includes(one))
+    expect((needs?.commands ?? []).map(rightTo).sort()).toEqual(listed.sort())
   })
 
-  test('the keys and channels', () => {
-    expect(needed[0]?.patterns).toEqual(FOR_ALL)
-    expect(masters?.patterns).toEqual(patternsWith('~holdfast_birth'))
-    expect(of('fair lock')?.patterns).toEqual(patternsWith('~redisson_lock_queue'))
-    expect(of('leader election')?.patterns.at(-1)).toBe(patternsWith('&holdfast_election')[0])
-    expect(of('read-write lock')?.patterns).toEqual(patternsWith('~holdfast_readers'))
-    expect(of('latch')?.patterns).toEqual(patternsWith('~holdfast_round'))
-    expect(of('semaphore')?.patterns).toEqual(patternsWith('~holdfast_permit_queue'))
+  test.each(kinds)('the keys and channels: %s', (_, word, needs) => {
+    expect(needs?.patterns).toEqual(patternsWith(word))
+  })
+
+  test('of an election its channel, beside what the fair lock needs', () => {
+    const { commands = [], patterns = [] } = of('leader election') ?? {}
+    expect(commands).toEqual(of('fair lock')?.commands)
+    expect(patterns).toEqual([
+      ...patternsWith('~redisson_lock_queue'),
+      ...patternsWith('&holdfast_election'),
+    ])
   })
 })
 
 describe('a user of the ACL', () => {
-  const commands = [...new Set([...text.matchAll(/`([A-Z]+)`/g)].map(([, name]) => `+${name}`))]
+  const commands = [
+    ...new Set(page.blocks.flatMap(({ body }) => wordsOfRights(body)).filter(isCommand)),
+  ].filter((one) => one !== '+config|get')
   const LOOKS = ['+config|get', '+scan', '+type', '+hlen', '+acl|whoami', '+acl|dryrun']
   const login = ['--user', 'app', '--pass', 'long-secret']
   const setUser = (...rules: string[]) =>
@@ -76,7 +83,7 @@ describe('a user of the ACL', () => {
   })
 
   test('what is missing is told, and the line to paste mends it', async () => {
-    const without = commands.filter((one) => !/^\+(HINCRBY|PUBLISH)$/.test(one))
+    const without = commands.filter((one) => !/^\+(hincrby|publish)$/.test(one))
     const few = FOR_ALL.filter((one) => !/lock_token|lock__channel/.test(one))
     await setUser(...few, ...without, ...LOOKS)
     const report = await look()
@@ -114,7 +121,7 @@ describe('a user of the ACL', () => {
     expect(seen(report, 'looked-in-part')[0]?.seen).toMatch(/the keys \(NOPERM.*which other kinds/)
     expect(await server.admin.keys('app:*')).toEqual([])
 
-    await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+HSET' && one !== '+HINCRBY'))
+    await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+hset' && one !== '+hincrby'))
     const [refused] = seen(await look(), 'lock-refused')
     expect(refused).toMatchObject({ level: 'error' })
     expect(refused?.seen).toMatch(
@@ -144,7 +151,7 @@ describe('a user of the ACL', () => {
   })
 
   test('with masters INFO is needed, and the keys of their marks', async () => {
-    await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+INFO'), ...LOOKS)
+    await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+info'), ...LOOKS)
     const url = `redis://app:long-secret@127.0.0.1:${server.port}`
     const report = await diagnose([url, '127.0.0.1:1', '127.0.0.1:2', '--key-prefix', 'app:'])
     expect(seen(report, 'info-unknown')[0]?.why).toContain('no vote')

@@ -20,14 +20,11 @@ const LOCK = (key: string, channel: string, queue: string): readonly (readonly s
   ['HGET', key, 'f'],
   ['HMGET', key, 'f'],
   ['HGETALL', key],
-  ['HKEYS', key],
   ['HSET', key, 'f', '1'],
   ['HDEL', key, 'f'],
   ['HINCRBY', key, 'f', '1'],
-  ['HEXISTS', key, 'f'],
   ['GET', key],
   ['SET', key, '1'],
-  ['EXISTS', key],
   ['DEL', key],
   ['PTTL', key],
   ['PEXPIRE', key, '1'],
@@ -81,6 +78,7 @@ export function needsOf(
   }
   if (place === 'masters') {
     const commands = [
+      ['HEXISTS', lock, 'f'],
       ['HLEN', lock],
       ['INFO', 'replication'],
     ]
@@ -89,7 +87,13 @@ export function needsOf(
   }
   const fair = {
     kind: 'fair lock',
-    commands: [...HASHES(lock), ...SETS(lock), ['LRANGE', lock, '0', '-1']],
+    commands: [
+      ['EXISTS', lock],
+      ['HKEYS', lock],
+      ...HASHES(lock),
+      ...SETS(lock),
+      ['LRANGE', lock, '0', '-1'],
+    ],
     patterns: [...own(['redisson_lock_queue', 'redisson_lock_timeout']), '&holdfast_inbox:*'],
   }
   const optional: Needs[] = [
@@ -101,7 +105,7 @@ export function needsOf(
     },
     {
       kind: 'read-write lock',
-      commands: [...HASHES(lock), ...SETS(lock)],
+      commands: [['EXISTS', lock], ['HEXISTS', lock, 'f'], ...HASHES(lock), ...SETS(lock)],
       patterns: [
         `~{${keyPrefix}*`,
         ...own(['holdfast_readers', 'holdfast_writers', 'holdfast_alive', 'holdfast_phase']),
@@ -121,6 +125,7 @@ export function needsOf(
       commands: [
         ['INCRBY', lock, '1'],
         ['DECRBY', lock, '1'],
+        ['EXISTS', lock],
         ...SETS(lock),
         ['ZMSCORE', lock, 'm'],
         ['ZCOUNT', lock, '0', '1'],
@@ -135,6 +140,11 @@ export function needsOf(
         `&${pattern('holdfast_tickets')}`,
       ],
     },
+    {
+      kind: 'durability',
+      commands: [['WAIT', '1', '1']],
+      patterns: own(['holdfast_confirm']),
+    },
   ]
   if (place !== 'cluster') return { needed: [plain], optional }
   const nodes = {
@@ -145,6 +155,8 @@ export function needsOf(
       ['SPUBLISH', channel, '0'],
       ['SSUBSCRIBE', channel],
       ['SUNSUBSCRIBE', channel],
+      ['PUBSUB', 'SHARDNUMSUB', channel],
+      ['ASKING'],
     ],
     patterns: [],
   }
