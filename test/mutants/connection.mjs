@@ -162,13 +162,4 @@ export const connection = [
     test: 'test/servers/cluster-failover.test.ts',
     name: 'is ended once, however often ioredis does so',
   },
-  {
-    id: 'told-before-listening',
-    mistake: 'A failover that Sentinels tell just before a client listens to them is missed.',
-    file: 'src/servers/redis/connection/tame-client.ts',
-    search: '  if (host === master.host && port === master.port) return\n',
-    replace: '  if (host !== master.host || port !== master.port) return\n',
-    test: 'test/servers/sentinel.test.ts',
-    name: 'a failover that is told before a client listens is found out all the same',
-  },
 ]
