@@ -8,6 +8,7 @@ import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { freePort } from '../support/ports.ts'
+import { startProxy } from '../support/proxy.ts'
 import { startWatched, type WatchedServers } from '../support/redis-sentinel.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 
@@ -85,6 +86,29 @@ test('a lock that the new master knows is kept, and those who wait are woken by 
   expect(lease.token).toBeGreaterThan(held.token)
   expect(await next.admin.hgetall('it')).toEqual({ [lease.owner]: '1' })
   await lease.release()
+})
+
+test('a failover that is told before a client listens is found out all the same', async () => {
+  leaves(HISTORY)
+  const proxy = await startProxy(watched.sentinels[0]?.port as number)
+  const sentinels = [{ host: proxy.host, port: proxy.port }]
+  const client = newClient({ ...watched.options, sentinels, updateSentinels: false })
+  // The first time the master is asked for; the second time it is listened to.
+  const listening = proxy.onNextRequest('get-master-addr-by-name', 'hold', { nth: 2 })
+  const lock = client.getLock('it')
+  await granted(await lock.tryLock()).release()
+  await listening.seen
+  const next = await watched.failover()
+  listening.release()
+  await eventually(
+    async () => {
+      const lease = granted(await lock.tryLock())
+      const isThere = (await next.admin.exists('it')) === 1
+      await lease.release()
+      return isThere
+    },
+    { timeoutMs: 4_000 }, // The Sentinels demote the old one later than that.
+  )
 })
 
 test('the thread goes along, and keeps a lock while the event loop is blocked', async () => {

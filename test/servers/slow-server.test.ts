@@ -90,12 +90,14 @@ test('who began to listen meanwhile is woken by messages afterwards', async () =
   const proxy = await startProxy(server.port)
   const client = newClient(proxy.url)
   const held = await newClient(server.url).getLock('it').lock()
-  const confirmation = proxy.onNextRequest('SUBSCRIBE', 'holdReply')
+  const confirmation = proxy.onNextRequest('SUBSCRIBE', 'hold')
   const waiting = client.getLock('it').tryLock(60_000)
   await confirmation.seen
+  server.pause()
+  confirmation.release()
   // Longer than a call may take: the subscription is given up, while the connection stays.
   await eventually(() => proxy.count('SUBSCRIBE') > 1)
-  confirmation.release()
+  server.resume()
   const looks = () => proxy.count(SHA.acquire)
   await eventually(async () => {
     const before = looks()

@@ -15,7 +15,7 @@ import {
   openClient,
 } from './open-client.ts'
 import { Probe } from './probe.ts'
-import { tameClient } from './sockets.ts'
+import { tameClient } from './tame-client.ts'
 import { UntilUp } from './until-up.ts'
 
 /**

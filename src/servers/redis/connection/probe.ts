@@ -1,7 +1,7 @@
 import { CallFailure } from '../../call-failure.ts'
 import { failureOf } from './failure-of.ts'
 import { type Client, type ConnectionSettings, openClient } from './open-client.ts'
-import { tameClient } from './sockets.ts'
+import { tameClient } from './tame-client.ts'
 
 /** A connection that owes answers. */
 interface Suspect {
