@@ -7,13 +7,13 @@ import base from './jest.config.mjs'
  */
 const PLACES = {
   sentinel: ['closing', 'order', 'tokens', 'waiting', 'watchdog'],
-  cluster: ['events', 'order', 'tokens', 'waiting', 'watchdog'],
+  cluster: ['order', 'tokens', 'waiting', 'watchdog'],
   'cluster-plain': ['closing', 'order', 'waiting'],
   tls: ['closing', 'order', 'tokens'],
   acl: ['events', 'looking', 'order', 'waiting'],
-  replicas: ['order', 'tokens', 'watchdog'],
+  replicas: ['order', 'tokens'],
   instances: ['closing', 'events', 'looking', 'order'],
-  valkey: ['order', 'tokens', 'waiting'],
+  valkey: ['leases', 'order', 'tokens'],
 }
 
 const { HOLDFAST_WORLDS, HOLDFAST_PLACES } = process.env
