@@ -195,8 +195,12 @@ async function meets(one: Operation, cell: Fault): Promise<void> {
   }
   // What comes before its deadline may be let in; then it is given back.
   const isLeft = async () => (await keysOf(scene.name)).length > 0
-  await eventually(async () => !(await isLeft()), { timeoutMs: 3_000 })
-  await never(isLeft, 60)
+  const staysGone = async () => {
+    if (await isLeft()) return false
+    await never(isLeft, 60)
+    return true
+  }
+  await eventually(staysGone, { timeoutMs: 3_000 })
   expect(diary.lost).toEqual([])
 }
 

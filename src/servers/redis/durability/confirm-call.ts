@@ -53,9 +53,13 @@ export async function confirm(
   return { replicas: count, left }
 }
 
-/** How many replicas the master of that key lists as connected; undefined where it does not tell. */
+/**
+ * How many replicas the master of that key lists as connected; undefined where it does not tell. One that was the
+ * master before lists none, and has none of what was granted.
+ */
 export async function connectedReplicas(client: Client, key: string): Promise<number | undefined> {
   const info = await nodeOf(client, key).info('replication')
+  if (info.includes('role:slave')) throw moved(client, 'the server has become a replica')
   const [, count] = /connected_slaves:(\d+)/.exec(info) ?? []
   return count === undefined ? undefined : Number(count)
 }
