@@ -54,6 +54,7 @@ function tameSentinels(client: object): void {
   if (connector === undefined || connect === undefined) return
   const { resolveMaster } = connector
   let master: Address | null = null
+  const answers = new WeakMap<object, string>()
   connector.resolveMaster = async (sentinel) => {
     master = await resolveMaster.call(connector, sentinel)
     return master
@@ -63,7 +64,7 @@ function tameSentinels(client: object): void {
     sentinel.on('error', () => {})
     tameSockets(sentinel)
     const listens = options !== undefined && 'lazyConnect' in options
-    if (listens) listen(sentinel, connector, () => master)
+    if (listens) listen(sentinel, connector, answers, () => master)
     return sentinel
   }
   const inner = client as { on(event: string, listener: () => void): void }
@@ -77,8 +78,15 @@ function tameSentinels(client: object): void {
  * Listens with each connection: ioredis asks once, and gives up when it was in vain for a while. What this
  * Sentinel told before it is listened to would be missed, so it is asked in the same moment who the master is:
  * the one that was asked before may not have known yet.
+ *
+ * @param answers what each of those that are listened to has named last
  */
-function listen(sentinel: Sentinel, connector: SentinelConnector, named: () => Address | null) {
+function listen(
+  sentinel: Sentinel,
+  connector: SentinelConnector,
+  answers: WeakMap<object, string>,
+  named: () => Address | null,
+) {
   const { subscribe } = sentinel
   sentinel.subscribe = async () => {
     if (sentinel.status === 'wait') await sentinel.connect()
@@ -86,26 +94,42 @@ function listen(sentinel: Sentinel, connector: SentinelConnector, named: () => A
   sentinel.on('ready', () => {
     const asked = sentinel.sentinel('get-master-addr-by-name', connector.options.name)
     subscribe.call(sentinel, '+switch-master').catch(() => {})
-    asked.then((address) => leaveUnlessSame(sentinel, connector, address, named())).catch(() => {})
+    const heard = (reply: unknown) => {
+      if (!Array.isArray(reply)) return
+      const [host, port] = reply
+      answers.set(sentinel, show(connector.sentinelNatResolve({ host, port: Number(port) })))
+      leaveUnlessSame(connector, answers, named())
+    }
+    asked.then(heard).catch(() => {})
   })
 }
 
+/**
+ * Where the Sentinel that named the master names another one now, or most of them do. A single other one may
+ * have heard of nothing for long: to follow each of them would be to go back and forth.
+ */
 function leaveUnlessSame(
-  sentinel: Sentinel,
   connector: SentinelConnector,
-  address: unknown,
+  answers: WeakMap<object, string>,
   master: Address | null,
 ): void {
   const sentinels = connector.failoverDetector?.sentinels ?? []
-  const isOver = sentinels.every((one) => one.client !== sentinel)
-  if (isOver || master === null || !Array.isArray(address)) return
-  const { host, port } = connector.sentinelNatResolve({
-    host: address[0],
-    port: Number(address[1]),
-  })
-  if (host === master.host && port === master.port) return
-  // The next one is asked first: this one, or the other, may know nothing for long.
-  connector.sentinelIterator.next()
-  connector.sentinelIterator.reset(true)
+  if (master === null) return
+  const namesAnother = ({ client }: { client: object }) =>
+    (answers.get(client) ?? show(master)) !== show(master)
+  const [first] = sentinels
+  if (first === undefined) return
+  const isOutvoted = 2 * sentinels.filter(namesAnother).length > sentinels.length
+  if (!namesAnother(first) && !isOutvoted) return
+  if (!namesAnother(first)) {
+    // Another one is asked first. `reset` counts from the one before.
+    connector.sentinelIterator.next()
+    connector.sentinelIterator.next()
+    connector.sentinelIterator.reset(true)
+  }
   connector.disconnect()
+}
+
+function show({ host, port }: Address): string {
+  return `${host}:${port}`
 }
