@@ -1,10 +1,12 @@
 import { Holdfast } from '../../src/index.ts'
+import { startAddress } from '../support/address.ts'
 import { eventually } from '../support/eventually.ts'
-import { Diary, granted, outcome } from '../support/fault-rig.ts'
+import { Diary, granted, outcome, SHA } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startWatched } from '../support/redis-sentinel.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { isWait, keepUp, replicatedRig } from './rig.ts'
 
 jest.setTimeout(60_000)
@@ -105,4 +107,52 @@ test('with Sentinel a lock that was confirmed outlives its master, which dies at
   const after = granted(await other.getLock('it').tryLock(20_000))
   expect(after.token).toBeGreaterThan(lease.token)
   await after.release()
+})
+
+describe('where commands go to the server that took over', () => {
+  const rig = replicatedRig(2)
+
+  test.each([
+    { knows: true, isLate: false },
+    { knows: true, isLate: true },
+    { knows: false, isLate: false },
+  ])(
+    'replicas of the one that was left are not waited for any more: %p',
+    async ({ knows, isLate }) => {
+      leaves({ keys: true, why: 'the one that was left has what was granted before' })
+      const { master, replicas } = rig
+      const [next, other] = replicas as [RedisServer, RedisServer]
+      const user = ['reset', 'on', 'nopass', '~*', '&*', '+@all', ...(knows ? [] : ['-info'])]
+      for (const { admin } of [master, next]) await admin.call('ACL', 'SETUSER', 'app', ...user)
+      const address = await startAddress(master)
+      const proxy = await startProxy(address.port)
+      const redis = { host: proxy.host, port: proxy.port, username: 'app', password: 'any' }
+      const client = new Holdfast({
+        redis,
+        durability: { replicas: 1, timeoutMs: 2_000 },
+        commandTimeoutMs: 1_000,
+        outageMs: 3_000,
+      })
+      atEnd(() => client.close(), { beforeCheck: true })
+      await granted(await client.getLock('warm').tryLock()).release()
+      // Both stay masters, each with a replica, as on the two sides of a network that is split.
+      await next.admin.replicaof('NO', 'ONE')
+      const spare = await startRedis()
+      await spare.admin.replicaof(next.host, next.port)
+      await eventually(async () => (await next.admin.wait(1, 100)) === 1)
+      const commands = proxy.requests.find(({ args }) => args[0] === SHA.acquire)?.connection
+      const ofWait = proxy.requests.find(isWait)?.connection
+      const greeting = isLate ? proxy.onNextRequest('INFO', 'hold') : undefined
+      if (isLate) proxy.cut(({ index }) => index === ofWait)
+      await greeting?.seen
+      address.switchTo(next)
+      proxy.cut(({ index }) => index === commands)
+      const acquiring = client.getLock('it').tryLock(10_000)
+      await eventually(async () => (await next.admin.exists('it')) === 1)
+      greeting?.release()
+      const lease = granted(await acquiring)
+      expect(await other.admin.exists('it')).toBe(0)
+      await lease.release()
+    },
+  )
 })

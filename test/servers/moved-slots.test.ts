@@ -1,5 +1,6 @@
 import { Cluster } from 'ioredis'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
@@ -160,4 +161,20 @@ test('a lock whose keys are at two nodes is waited for, and is no contention whe
   await move.moveAll()
   await move.end()
   await granted(await within(20_000, asking)).release()
+})
+
+test('a user who may not say ASKING waits until the slot has moved, and the process goes on', async () => {
+  const [username, password] = ['unasked', 'secret']
+  const rules = ['on', `>${password}`, '~*', '&*', '+@all', '-asking']
+  for (const { admin } of cluster.masters) await admin.call('ACL', 'SETUSER', username, ...rules)
+  const move = await moveOf('it')
+  await move.begin()
+  const denied = async () => String(await move.to.admin.call('ACL', 'LOG')).includes('asking')
+  const told = { nodes: cluster.startNodes, username, password }
+  const child = startChild('test/servers/fixtures/asking.mjs', { args: [JSON.stringify(told)] })
+  await child.next()
+  await eventually(denied)
+  await move.end()
+  expect(await child.next(undefined, { timeoutMs: 20_000 })).toEqual({ token: expect.any(Number) })
+  expect(await child.exited).toEqual({ code: 0, signal: null })
 })

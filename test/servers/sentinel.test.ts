@@ -255,3 +255,26 @@ test('a program that is done ends, though Sentinels are listened to', async () =
   expect(await within(20_000, child.exited)).toEqual({ code: 0, signal: null })
   expect(child.errors).toBe('')
 })
+
+test.each([0, 1])(
+  'a Sentinel that alone knows another master, as number %d, leads nobody away',
+  async (at) => {
+    leaves(HISTORY)
+    const stale = await startWatched({ replicas: 0, sentinels: 1 })
+    const [lone] = stale.sentinels as [RedisServer]
+    const { options } = watched
+    const sentinels = [...options.sentinels]
+    sentinels.splice(at, 0, { host: lone.host, port: lone.port })
+    const client = newClient({ ...options, sentinels, updateSentinels: false })
+    const master = await watched.master()
+    const isThere = () =>
+      client.getLock('it').using(async () => (await master.admin.exists('it')) === 1)
+    await eventually(async () => (await isThere()) && (await detectors()) === 3)
+    const accepted = async () =>
+      Number(/total_connections_received:(\d+)/.exec(await master.admin.info('stats'))?.[1])
+    const before = await accepted()
+    // Each connection that is made anew asks the Sentinels once more, at once.
+    for (let i = 0; i < 300; i += 1) expect(await isThere()).toBe(true)
+    expect(await accepted()).toBe(before)
+  },
+)

@@ -85,7 +85,8 @@ export class RedisServer implements LockServer {
     this.#subscriptions = new Subscriptions(settings, probe, onError)
     if (durability !== undefined) {
       const waits = { ...settings, silenceMs: timeoutMs + durability.timeoutMs }
-      const waiting = new Connection(waits, events, new Probe(waits))
+      const ofWaits = { ...events, up: () => this.#confirmations?.isUp() }
+      const waiting = new Connection(waits, ofWaits, new Probe(waits))
       this.#confirmations = new Confirmations(waiting, timeoutMs, durability)
     }
     this.confirm = this.confirmWith(renewingLocks(0))

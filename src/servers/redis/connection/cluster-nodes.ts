@@ -24,6 +24,7 @@ export function tameNodes(cluster: Cluster, onElsewhere: () => unknown): void {
     const address = addressOf(node)
     tameSockets(node)
     tellOfWrites(node)
+    tameAsking(node)
     node.on('ready', () => {
       if (known.has(address)) onElsewhere()
       known.add(address)
@@ -39,6 +40,19 @@ export function tameNodes(cluster: Cluster, onElsewhere: () => unknown): void {
     before = masters
     if (!isFirst && !isSame) onElsewhere()
   })
+}
+
+/**
+ * ioredis says ASKING before a command that it sends after a slot that moves, and lets nobody hear what comes of
+ * it: a rejection would end the process. The command behind it fails by itself.
+ */
+function tameAsking(node: Redis): void {
+  const asking = node.asking.bind(node)
+  node.asking = () => {
+    const asked = asking()
+    asked.catch(() => {})
+    return asked
+  }
 }
 
 /**

@@ -31,6 +31,8 @@ export class Confirmations {
   readonly #terms: Terms
   /** Those that wait for the next one, by node. */
   readonly #open = new Map<string, Open[]>()
+  /** Where the commands go; '' when it is not known. */
+  #server = ''
 
   /**
    * @param connection on which nothing else is asked
@@ -50,14 +52,30 @@ export class Confirmations {
   }
 
   /**
-   * The commands go to that process of the server: to wait for the replicas of another one is of no use.
+   * The commands go to that process of the server: to wait for the replicas of another one is of no use. It may
+   * be connected to that one only later.
    *
    * @param runId its id; '' when it does not tell
    */
   follow(runId: string): void {
+    this.#server = runId
     this.#connection.connect()
-    const { up, clustered, runId: own } = this.#connection
-    if (!up || clustered || runId === '' || own === runId) return
+    const { runId: own } = this.#connection
+    if (runId === '' || own === '') this.#leave()
+    else this.isUp()
+  }
+
+  /** It is connected, maybe to another server than the commands. */
+  isUp(): void {
+    const { up, runId } = this.#connection
+    if (!up || this.#server === '' || runId === '' || runId === this.#server) return
+    // Once: a proxy may lead each connection elsewhere.
+    this.#server = ''
+    this.#leave()
+  }
+
+  #leave(): void {
+    if (this.#connection.clustered) return
     this.#connection.leave(new CallFailure('unsent', 'the commands go to another server'))
   }
 
