@@ -51,7 +51,6 @@ async function allReject(make: () => Holdfast, code: string, words: RegExp): Pro
 }
 
 test.each([
-  ['NOAUTH Authentication required.', 'username and a password'],
   ['WRONGPASS invalid username-password pair or user is disabled.', 'CONFIG REWRITE'],
   ["READONLY You can't write against a read only replica.", 'address of the master'],
   ['NOREPLICAS Not enough good replicas to write.', 'min-replicas-to-write'],
