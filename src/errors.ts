@@ -171,9 +171,11 @@ export function unavailableError(
   cause?: unknown,
   { noun, unavailable } = OF_LOCK,
 ): RedisUnavailableError {
+  const step = heard.includes('no majority')
+    ? 'What each reason asks for: docs/how-to/independent-masters.md#what-the-errors-say.'
+    : 'Check that Redis is up and can be reached, with this address, login and TLS.'
   return new RedisUnavailableError(
-    `${noun} "${lockName}": ${what}: ${heard}. ` +
-      `${unavailable} Check that Redis is up and can be reached.`,
+    `${noun} "${lockName}": ${what}: ${heard}. ${unavailable} ${step}`,
     lockName,
     cause,
   )

@@ -9,6 +9,7 @@ import {
   type Words,
 } from '../errors.ts'
 import { CallFailure, OddAnswer } from '../servers/call-failure.ts'
+import { nextStep } from './next-step.ts'
 import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
 
@@ -163,7 +164,7 @@ export class RetryBudget {
     if (failure === undefined || failure.kind === 'unsent' || failure.kind === 'unknown') {
       const why = failure?.message ?? due
       // Of several masters some may have answered: each has its reason.
-      const said = why.startsWith('no majority')
+      const said = isOfMasters(why)
         ? `for ${forMs} ms ${why}`
         : `Redis gave no answer${failure instanceof OddAnswer ? ' of use' : ''} for ${forMs} ms (${why})`
       return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words)
@@ -171,10 +172,11 @@ export class RetryBudget {
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
     }
-    const isTaken = failure.message.startsWith('WRONGTYPE')
+    const words = failure.message.replace(/\.$/, '')
+    // Of several masters each has its words.
+    const said = isOfMasters(words) ? words : `Redis answered "${words}"`
     return new RedisRefusedError(
-      `${lock}: Redis answered "${failure.message.replace(/\.$/, '')}"${failure.permanent ? '' : ` for ${forMs} ms`}.` +
-        (isTaken ? ' Something else has this name: take another.' : ''),
+      `${lock}: ${said}${failure.permanent ? '' : ` for ${forMs} ms`}.${nextStep(words)}`,
       this.#lockName,
       causeOf(failure),
       !failure.permanent,
@@ -195,6 +197,8 @@ export class RetryBudget {
     return this.#limits.outageMs - (this.#failure === undefined ? 0 : this.#failingMs)
   }
 }
+
+const isOfMasters = (words: string): boolean => words.startsWith('no majority')
 
 /** What ioredis or the network said, from under our own words for it. */
 function causeOf(failure: unknown): unknown {

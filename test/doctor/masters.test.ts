@@ -3,7 +3,7 @@ import { startMasters } from '../support/masters.ts'
 import { startProxy } from '../support/proxy.ts'
 import { type RedisServer, sharedServer, startRedis } from '../support/redis-server.ts'
 import { startSettable } from '../support/settable-clock.ts'
-import { diagnose, STEADY, seen, steady } from './diagnose.ts'
+import { diagnose, holdfast, STEADY, seen, steady } from './diagnose.ts'
 
 const server = sharedServer()
 let masters: RedisServer[]
@@ -30,6 +30,14 @@ test('two masters are an even number, and too few to do without persistence', as
     { level: 'warning', numbers: { masters: 2 } },
   ])
   expect(seen(report, 'no-persistence')).toHaveLength(2)
+})
+
+test('masters have no durability', async () => {
+  const { code, err } = await holdfast(['doctor', ...urls().slice(0, 3), '--durability', '1'])
+  expect({ code, err }).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('several masters; got "1"'),
+  })
 })
 
 test('one server under two addresses', async () => {
@@ -65,6 +73,10 @@ describe('with a replica', () => {
       { level: 'note', numbers: { replicas: 1, online: 1, minReplicasToWrite: 0 } },
     ])
     expect(seen(report, 'no-min-replicas')[0]).toMatchObject({ level: 'warning' })
+    // With one replica, who takes over would refuse all: nothing is to be pasted before there are two.
+    expect(seen(report, 'no-min-replicas')[0]?.fix.filter((line) => !line.startsWith('#'))).toEqual(
+      [],
+    )
     expect(report.codes).not.toContain('replica-behind')
     expect(report.servers[0]?.replicas).toBe(1)
     await server.admin.config('SET', 'min-replicas-to-write', 1)

@@ -118,7 +118,9 @@ describe('a user of the ACL', () => {
     const report = await look()
     expect(report.codes.filter((code) => /right|refused/.test(code))).toEqual([])
     expect(seen(report, 'config-unknown')).toMatchObject([{ level: 'note' }])
-    expect(seen(report, 'looked-in-part')[0]?.seen).toMatch(/the keys \(NOPERM.*which other kinds/)
+    expect(seen(report, 'looked-in-part')[0]?.seen).toMatch(
+      /the keys \(NOPERM.*the rights of other kinds/,
+    )
     expect(await server.admin.keys('app:*')).toEqual([])
 
     await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+hset' && one !== '+hincrby'))
@@ -128,6 +130,30 @@ describe('a user of the ACL', () => {
       /as the user app, and did not come about: .*executing the script can't run this/,
     )
     await server.flush()
+  })
+
+  test('with --durability its rights are needed, whether they are asked about or tried', async () => {
+    const noWait = commands.filter((one) => one !== '+wait')
+    await setUser(...FOR_ALL, ...noWait, ...LOOKS)
+    const [missing] = seen(await look('--durability', 'all'), 'missing-rights')
+    expect(missing?.seen).toContain("+wait '~holdfast_confirm:{app:*'")
+    await setUser(...FOR_ALL, ...commands)
+    const [refused] = seen(await look('--durability', '1'), 'lock-refused')
+    expect(refused?.seen).toContain('NOPERM')
+    expect(refused?.fix.join()).toContain('keys.md#rights')
+    await setUser(...FOR_ALL, ...commands, '~holdfast_confirm:{app:*', '+wait')
+    const mended = await look('--durability', '1')
+    expect(mended.codes).toContain('too-few-replicas')
+    expect(mended.codes).not.toContain('lock-refused')
+  })
+
+  test('a lock that is refused for another reason is not put down to rights', async () => {
+    await setUser(...FOR_ALL, ...commands)
+    await server.admin.config('SET', 'min-replicas-to-write', 1)
+    const [refused] = seen(await look(), 'lock-refused')
+    await server.admin.config('SET', 'min-replicas-to-write', 0)
+    expect(refused?.seen).toContain('NOREPLICAS')
+    expect(refused?.fix.join()).not.toContain('rights')
   })
 
   test('rights are not known where the connection ends before they are', async () => {

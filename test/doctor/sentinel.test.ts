@@ -63,6 +63,23 @@ test('a name that they do not know, and Sentinels that are away', async () => {
   expect(partly.servers[0]?.reached).toBe(true)
 })
 
+test('a login that Sentinels tell the address, and no more, is told which right the doctor lacks', async () => {
+  const rights = ['+sentinel|get-master-addr-by-name', '+ping']
+  for (const { admin } of watched.sentinels) {
+    await admin.call('ACL', 'SETUSER', 'asks', 'on', '>secret', ...rights)
+  }
+  const report = await look('--sentinel-user', 'asks', '--sentinel-pass', 'secret')
+  const [unknown] = seen(report, 'master-unknown')
+  expect(unknown?.seen).toContain('NOPERM')
+  expect(unknown?.fix[0]).toContain("ACL SETUSER <user> '+sentinel|master'")
+  for (const { admin } of watched.sentinels) {
+    await admin.call('ACL', 'SETUSER', 'asks', '+sentinel|master')
+  }
+  expect(
+    (await look('--sentinel-user', 'asks', '--sentinel-pass', 'secret')).exitCode,
+  ).toBeLessThan(2)
+})
+
 test('what is no Sentinel, and a Sentinel that is given as a server', async () => {
   const none = await diagnose(['--sentinel', `127.0.0.1:${plain.port}`, '--master-name', 'watched'])
   expect(seen(none, 'master-unknown')[0]?.seen).toContain('ERR unknown command')

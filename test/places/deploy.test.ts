@@ -22,7 +22,14 @@ const FOLDER = 'docs/how-to/deploy'
 const pageOf = (name: string): Page => readPage(`${FOLDER}/${name}.md`)
 
 /** What comes up by itself: where it listens, and who its neighbours are. */
-const OURS = new Set(['port', 'cluster-config-file', 'cluster-node-timeout'])
+const OURS = new Set([
+  'port',
+  'cluster-config-file',
+  'cluster-node-timeout',
+  // The tests administer as `default` without a password, from the same machine.
+  'requirepass',
+  'masterauth',
+])
 
 /** What the page has to paste into redis.conf; files are in that folder. */
 function configOf(page: Page, folder = ''): ServerConfig {
@@ -261,6 +268,7 @@ describe('tls', () => {
     writeFileSync(join(folder, 'client.key'), client.key)
     port = await freePort()
     server = await startRedis({ config: { ...configOf(page, folder), 'tls-port': port } })
+    await giveRights(pageOf('single'), [server])
   })
 
   test('the configuration is enough', async () => {

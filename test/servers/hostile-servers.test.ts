@@ -50,6 +50,23 @@ async function allReject(make: () => Holdfast, code: string, words: RegExp): Pro
   }
 }
 
+test.each([
+  ['WRONGPASS invalid username-password pair or user is disabled.', 'CONFIG REWRITE'],
+  ["READONLY You can't write against a read only replica.", 'address of the master'],
+  ['NOREPLICAS Not enough good replicas to write.', 'min-replicas-to-write'],
+  ["OOM command not allowed when used memory > 'maxmemory'.", 'maxmemory'],
+  ['MOVED 14374 10.0.0.3:6379', '`Cluster` of ioredis'],
+  ["ERR unknown command 'TIME', with args beginning with: ", 'Is it a Sentinel'],
+])('an error tells what to do: %s', async (reply, step) => {
+  const fake = await startFakeServer(() => `-${reply}\r\n`)
+  const error = await newClient({ port: fake.port })
+    .getLock('it')
+    .tryLock()
+    .catch((one) => one)
+  expect(error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
+  expect(error.message).toContain(step)
+})
+
 describe('a server that cannot be had', () => {
   test('because nobody listens there is an outage, never "somebody has it"', async () => {
     const port = await freePort()
@@ -287,13 +304,18 @@ describe('a user', () => {
 
   test('without the right to run scripts is refused in the words of the server', async () => {
     const client = await as('~*', '&*', '+@all', '-evalsha', '-eval')
-    await allReject(() => client, 'HOLDFAST_REFUSED', /NOPERM/)
+    await allReject(() => client, 'HOLDFAST_REFUSED', /NOPERM.*keys\.md#rights/)
   })
 
   test('without the right to the key is refused, and nothing is written', async () => {
     const client = await as('~other:*', '&*', '+@all')
     await allReject(() => client, 'HOLDFAST_REFUSED', /NOPERM|No permissions/)
     expect(await server.admin.dbsize()).toBe(0)
+  })
+
+  test('without a right that only scripts need is told of rights', async () => {
+    const client = await as('~*', '&*', '+@all', '-hset', '-hincrby')
+    await expect(client.getLock('it').tryLock()).rejects.toThrow(/keys\.md#rights/)
   })
 
   test('without the right to INFO can have locks', async () => {

@@ -6,9 +6,9 @@ import type { Forgot } from '../redis/replies.ts'
 import { enrol, longestKnown } from './delayed-restart.ts'
 
 /** Why a master does not vote. */
-const MAY_HAVE_FORGOTTEN =
+const mayHaveForgotten = (longestMs: number) =>
   'it was started or emptied not long ago, or was a replica, and may have forgotten leases; it votes ' +
-  'again when the longest lease has passed'
+  `again when the longest lease has passed (longestLeaseMs: ${longestMs} ms at least)`
 
 /** The server of a master. */
 interface Server extends ScriptServer {
@@ -53,7 +53,7 @@ export class Enrolment {
       const again = await askAgain(leftMs)
       if (again.kind !== 'forgot') return again
     }
-    throw new CallFailure('unsent', MAY_HAVE_FORGOTTEN)
+    throw new CallFailure('unsent', mayHaveForgotten(this.#longestMs))
   }
 
   /** One that was started anew rests from now on, and not from when it is next asked for a vote. */

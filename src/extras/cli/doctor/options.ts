@@ -67,8 +67,14 @@ export function readOptions(
       `--ignore takes codes of findings; got ${JSON.stringify(unknown)}. There are: ${[...codes.keys()].join(', ')}.`,
     )
   }
+  const where = readWhere(values, positionals, env)
+  if (where.kind === 'masters' && durability !== '0') {
+    throw new InvalidArgumentError(
+      `--durability does not go together with several masters; got ${JSON.stringify(durability)}. Leave it out: a majority of them has each lock.`,
+    )
+  }
   return {
-    where: readWhere(values, positionals, env),
+    where,
     terms: {
       leaseMs,
       longestLeaseMs: 2 * leaseMs,

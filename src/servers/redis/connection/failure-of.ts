@@ -72,7 +72,7 @@ export function connectionFailure(error: Error): CallFailure {
   const nested = 'lastNodeError' in error && error.lastNodeError
   const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
   // Ours goes on: see `openClient`.
-  const told = detail.replace(' and retry is disabled', '')
+  const told = detail.replace(' and retry is disabled', '').trim()
   return new CallFailure('unsent', told || error.name, error)
 }
 

@@ -17,7 +17,7 @@ export const reached: Check = {
       yield {
         code: 'unreachable',
         at: address,
-        seen: `Not looked at: ${unreachable}.`,
+        seen: `Not looked at: ${unreachable.replace(/\.$/, '')}.`,
         why: 'Nothing is known of it. Locks cannot be had from what cannot be reached.',
         fix: ['# Check the address, the login, --tls, and that it runs.'],
         numbers: {},
@@ -74,9 +74,9 @@ export const reached: Check = {
         'unknown' in fact && fact !== NOT_ASKED ? [`${what} (${fact.unknown})`] : [],
       )
       if (answerOf(rights)?.by === 'a lock') {
-        told.push(
-          'which other kinds of lock the login may use (a lock was tried, for want of ACL DRYRUN)',
-        )
+        const untried =
+          place === 'masters' ? 'the rights for masters' : 'the rights of other kinds of lock'
+        told.push(`${untried} (for want of ACL DRYRUN a lock of getLock was tried on one server)`)
       }
       if (told.length > 0) {
         yield {
@@ -84,7 +84,10 @@ export const reached: Check = {
           at: address,
           seen: `Not known: ${told.join(', ')}.`,
           why: 'What is not known is not said to be right.',
-          fix: ['# Ask again as a user who may, or with a longer --timeout-ms.'],
+          fix: [
+            '# Ask again as a user who may, or with a longer --timeout-ms. To let this one look:',
+            "# ACL SETUSER <user> +scan +type +hlen '+config|get' '+acl|whoami' '+acl|dryrun'",
+          ],
           numbers: {},
         }
       }

@@ -1,4 +1,4 @@
-import { configOf, isMaster, numberOf, replicasOf } from '../facts/names.ts'
+import { configOf, infoOf, isMaster, numberOf, replicasOf } from '../facts/names.ts'
 import { type Check, counted, setting } from './check.ts'
 
 /** What a failover to a replica can lose. */
@@ -19,6 +19,10 @@ export const replicas: Check = {
       const maxLag = numberOf(configOf(server, 'min-replicas-max-lag')) ?? 10
       const good = all.filter((one) => one.state === 'online' && one.lagSeconds <= maxLag).length
       const numbers = { replicas: all.length, online, minReplicasToWrite: least ?? -1 }
+      const settings = [
+        ...setting(server, 'min-replicas-to-write', 1),
+        ...(maxLag > 5 ? setting(server, 'min-replicas-max-lag', 5) : []),
+      ]
       const wanted = durability === 'all' ? Math.max(1, all.length) : durability
       if (online < wanted) {
         yield {
@@ -55,16 +59,21 @@ export const replicas: Check = {
           numbers,
         }
       }
-      if (least === 0) {
+      // In a cluster a master that is cut off stops by itself.
+      const stopsItself = infoOf(server, 'redis_mode') === 'cluster' && all.length === 1
+      if (least === 0 && !stopsItself) {
         yield {
           code: 'no-min-replicas',
           at,
           seen: `min-replicas-to-write is 0, with ${counted(all.length, 'replica')}.`,
           why: 'A master that is cut off from its replicas goes on granting locks, while one of them takes over and grants them too.',
-          fix: [
-            ...setting(server, 'min-replicas-to-write', 1),
-            ...(maxLag > 5 ? setting(server, 'min-replicas-max-lag', 5) : []),
-          ],
+          fix:
+            all.length === 1
+              ? [
+                  '# Add a second replica: one that takes over alone has none, and would refuse all writes. Then:',
+                  ...settings.map((line) => (line.startsWith('#') ? line : `# ${line}`)),
+                ]
+              : settings,
           numbers: { ...numbers, minReplicasMaxLag: maxLag },
         }
       }

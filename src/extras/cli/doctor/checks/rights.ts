@@ -15,7 +15,9 @@ export const rights: Check = {
           at,
           seen: `A lock was tried as the user ${user}, and did not come about: ${refusal}`,
           why: 'Locks cannot be had, or not be looked at, with this login.',
-          fix: ['# The rights are listed in docs/reference/keys.md#rights'],
+          fix: /NOPERM|run this command/.test(refusal)
+            ? ['# The rights are listed in docs/reference/keys.md#rights']
+            : ['# The words of Redis tell why; docs/reference/errors.md tells what to do.'],
           numbers: { user },
         }
       }
@@ -24,7 +26,9 @@ export const rights: Check = {
         ...one.commands.map((command) => `+${command.toLowerCase()}`),
         ...one.patterns.map((pattern) => `'${pattern}'`),
       ]
-      const needed = missing.filter(({ kind }) => NEEDED.has(kind))
+      const isNeeded = ({ kind }: { kind: string }) =>
+        NEEDED.has(kind) || (kind === 'durability' && terms.durability !== 0)
+      const needed = missing.filter(isNeeded)
       if (needed.length > 0) {
         const rules = [...new Set(needed.flatMap(rulesOf))]
         const keys = needed.flatMap(({ patterns }) => patterns)
@@ -42,7 +46,7 @@ export const rights: Check = {
           numbers: { user, missing: rules.length },
         }
       }
-      const others = missing.filter(({ kind }) => !NEEDED.has(kind))
+      const others = missing.filter((one) => !isNeeded(one))
       if (others.length > 0) {
         const rules = [...new Set(others.flatMap(rulesOf))]
         yield {

@@ -23,12 +23,17 @@ export const sentinels: Check = {
     })
     for (const { address, unreachable, master, cli } of sentinels) {
       if (unreachable !== undefined || !('unknown' in master)) continue
+      const refused = master.unknown.startsWith('NOPERM')
       yield {
         code: 'master-unknown',
         at: address,
-        seen: `It does not tell of the master: ${master.unknown}.`,
-        why: 'Clients that ask it find no server for their locks.',
-        fix: [`${cli} SENTINEL MASTERS`, '# shows the names that it knows, for --master-name.'],
+        seen: `It does not tell of the master: ${master.unknown.replace(/\.$/, '')}.`,
+        why: refused
+          ? 'Clients may all the same be told its address. Nothing was looked at.'
+          : 'Clients that ask it find no server for their locks.',
+        fix: refused
+          ? [`${cli} ACL SETUSER <user> '+sentinel|master'`]
+          : [`${cli} SENTINEL MASTERS`, '# shows the names that it knows, for --master-name.'],
         numbers: {},
       }
     }

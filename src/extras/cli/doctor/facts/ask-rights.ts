@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Holdfast } from '../../../../index.ts'
+import { Holdfast, NotDurableError } from '../../../../index.ts'
 import type { Endpoint } from '../../servers/endpoint.ts'
 import { isReply, type ServerClient } from '../../servers/open-server.ts'
 import type { MissingRights, RightsFacts, Terms } from './facts.ts'
@@ -31,18 +31,19 @@ const TELLS: readonly ((channel: string) => Command)[] = [
 export async function askRights(
   client: ServerClient,
   place: Place,
-  { keyPrefix }: Terms,
+  terms: Terms,
 ): Promise<RightsFacts> {
   const { login } = client.endpoint
+  const { keyPrefix, durability } = terms
   const user = await client.ask('ACL', 'WHOAMI').then(String, () => login.user ?? 'default')
   const name = `${keyPrefix}holdfast-doctor`
-  const { needed, optional } = needsOf(place, name, keyPrefix)
+  const { needed, optional } = needsOf(place, name, keyPrefix, durability)
   const denied = (command: Command) => isDenied(client, user, command)
   try {
     await denied(['PING'])
   } catch (error) {
     if (place === 'cluster' || !isReply(error)) throw error
-    const refusal = await tryLock(client.endpoint, keyPrefix)
+    const refusal = await tryLock(client.endpoint, terms)
     return { user, by: 'a lock', missing: [], refusal }
   }
   const missing = await Promise.all(
@@ -108,7 +109,10 @@ function nameOf([command, second]: readonly string[]): string {
 }
 
 /** Takes a lock that nobody else knows, looks at it and releases it; its counter lives for a second. */
-async function tryLock(endpoint: Endpoint, keyPrefix: string): Promise<string | undefined> {
+async function tryLock(
+  endpoint: Endpoint,
+  { keyPrefix, durability }: Terms,
+): Promise<string | undefined> {
   const { host, port, path, database, login, tls } = endpoint
   const redis = {
     ...(path === undefined ? { host, port } : { path }),
@@ -123,8 +127,9 @@ async function tryLock(endpoint: Endpoint, keyPrefix: string): Promise<string | 
       },
     }),
   }
-  const terms = { leaseMs: 2_000, counterTtlMs: 1_000, commandTimeoutMs: 500, outageMs: 1_000 }
-  const holdfast = new Holdfast({ redis, keyPrefix, ...terms })
+  const times = { leaseMs: 2_000, counterTtlMs: 1_000, commandTimeoutMs: 500, outageMs: 1_000 }
+  const durable = durability !== 0 && { durability: { replicas: durability, timeoutMs: 500 } }
+  const holdfast = new Holdfast({ redis, keyPrefix, ...times, ...durable })
   holdfast.on('error', () => undefined) // The call rejects with it as well.
   try {
     const lock = holdfast.getLock(`holdfast-doctor:${randomUUID()}`)
@@ -132,7 +137,8 @@ async function tryLock(endpoint: Endpoint, keyPrefix: string): Promise<string | 
     await lock.using(() => lock.inspect(), { leaseMs: 2_000, signal })
     return undefined
   } catch (error) {
-    return (error as Error).message
+    // Too few replicas are a finding of their own.
+    return error instanceof NotDurableError ? undefined : (error as Error).message
   } finally {
     await holdfast.close()
   }

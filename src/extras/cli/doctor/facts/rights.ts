@@ -54,11 +54,13 @@ const HASHES = (key: string): readonly (readonly string[])[] => [
 /**
  * @param place what is asked about beside the locks of one server
  * @param name a lock that nobody has, prefix included
+ * @param durability what acquisitions wait for; where they do, they all need it
  */
 export function needsOf(
   place: 'server' | 'masters' | 'cluster' | 'sentinel',
   name: string,
   keyPrefix: string,
+  durability: number | 'all' = 0,
 ): { needed: Needs[]; optional: Needs[] } {
   const names = namesOf(name)
   const { lock, channel, of } = names
@@ -140,13 +142,15 @@ export function needsOf(
         `&${pattern('holdfast_tickets')}`,
       ],
     },
-    {
-      kind: 'durability',
-      commands: [['WAIT', '1', '1']],
-      patterns: own(['holdfast_confirm']),
-    },
   ]
-  if (place !== 'cluster') return { needed: [plain], optional }
+  const durable = {
+    kind: 'durability',
+    commands: [['WAIT', '1', '1'], ...(durability === 'all' ? [['INFO', 'replication']] : [])],
+    patterns: own(['holdfast_confirm']),
+  }
+  const needed = durability === 0 ? [plain] : [plain, durable]
+  if (durability === 0) optional.push(durable)
+  if (place !== 'cluster') return { needed, optional }
   const nodes = {
     kind: 'cluster',
     commands: [
@@ -160,7 +164,7 @@ export function needsOf(
     ],
     patterns: [],
   }
-  return { needed: [plain, nodes], optional }
+  return { needed: [...needed, nodes], optional }
 }
 
 function namesOf(lock: string): ProbeNames {
