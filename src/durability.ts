@@ -16,6 +16,9 @@ export interface DurabilityOptions {
   timeoutMs?: number
 }
 
+/** Where a grant has to be before it counts. */
+export type Durability = Readonly<Required<DurabilityOptions>>
+
 /**
  * How `durability` is meant.
  *
@@ -25,7 +28,7 @@ export function durabilityOf(
   given: unknown,
   hasMasters: boolean,
   longestMs: number,
-): Required<DurabilityOptions> | undefined {
+): Durability | undefined {
   if (given === undefined) return undefined
   if (hasMasters) {
     throw new InvalidArgumentError(
@@ -51,13 +54,8 @@ export function durabilityOf(
   }
 }
 
-/** What replicas have of a grant. */
-interface Shortfall {
-  readonly wanted: number | 'all'
-  readonly confirmed: number
-  readonly connected: number | undefined
-  readonly timeoutMs: number
-}
+/** Fewer replicas have a grant than wanted. */
+type Shortfall = Pick<NotDurableError, 'wanted' | 'confirmed' | 'connected' | 'timeoutMs'>
 
 /**
  * The lock was granted, and fewer replicas confirmed that in time than the client's `durability` wants: so it was

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { type DurabilityOptions, durabilityOf } from './durability.ts'
+import { type Durability, durabilityOf } from './durability.ts'
 import { InvalidArgumentError, show } from './errors.ts'
 import { assertKnown, leaseMs, wholeMs } from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
@@ -24,7 +24,7 @@ export interface Settings {
   /** Undefined when the watchdog has no thread. */
   readonly silenceLimitMs: number | undefined
   /** Undefined where an acquisition counts when the master has it. */
-  readonly durability: Required<DurabilityOptions> | undefined
+  readonly durability: Durability | undefined
 }
 
 /** A counter outlives its last use by this long: an hour. */

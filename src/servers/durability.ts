@@ -1,11 +1,3 @@
-/** Where a grant has to be before it counts. */
-export interface Durability {
-  /** On so many replicas; or on all that the master lists as connected, which must be one at least. */
-  readonly replicas: number | 'all'
-  /** How long they have to confirm it, in milliseconds. */
-  readonly timeoutMs: number
-}
-
 /** What became of a grant. */
 export type Confirmation =
   | { readonly kind: 'confirmed' }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HoldfastLock } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import { describeLocks } from './lock-kinds.ts'
 
 /** Far above the noise of a busy machine, and far below any lease here. */
@@ -180,7 +181,7 @@ describeLocks(
         async (_, form) => {
           const lock = stage.getLock(stage.world.newClient(), 'it')
           await expect(form(lock, AbortSignal.abort(reason))).rejects.toBe(reason)
-          expect(await stage.world.server.admin.keys('*')).toEqual([])
+          expect(await lastingKeys(stage.world.server.admin)).toEqual([])
         },
       )
 

@@ -1,7 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { startTlsPlace } from '../support/places/tls.ts'
 import { freePort } from '../support/ports.ts'
 import { startProxy } from '../support/proxy.ts'
 import { sharedServer, startRedis } from '../support/redis-server.ts'
@@ -105,43 +102,16 @@ describe('logins', () => {
 })
 
 describe('TLS', () => {
-  let dir: string
   let port: number
-  const file = (name: string) => join(dir, name)
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' })
-
+  let files: { ca: string; cert: string; key: string }
   beforeAll(async () => {
-    dir = mkdtempSync(join(process.env.HOLDFAST_TEST_DIR ?? tmpdir(), 'tls-'))
-    const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-    const days = ['-days', '2']
-    openssl(
-      ...['req', '-x509', ...ec, ...days, '-subj', '/CN=ca', '-keyout', 'ca.key'],
-      ...['-out', 'ca.crt'],
-    )
-    const signed = (name: string) =>
-      openssl(
-        ...['req', '-x509', ...ec, ...days, '-CA', 'ca.crt', '-CAkey', 'ca.key'],
-        ...['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'],
-        ...['-addext', 'basicConstraints=critical,CA:FALSE'],
-        ...['-keyout', `${name}.key`, '-out', `${name}.crt`],
-      )
-    signed('server')
-    signed('client')
-    port = await freePort()
-    await startRedis({
-      config: {
-        'tls-port': port,
-        'tls-cert-file': file('server.crt'),
-        'tls-key-file': file('server.key'),
-        'tls-ca-cert-file': file('ca.crt'),
-        'tls-auth-clients': 'yes',
-      },
-    })
+    const place = await startTlsPlace()
+    port = place.port
+    files = place.files
   })
 
   test('with a client certificate', async () => {
-    const files = ['--cacert', file('ca.crt'), '--cert', file('client.crt')]
-    const withKey = [...files, '--key', file('client.key')]
+    const withKey = ['--cacert', files.ca, '--cert', files.cert, '--key', files.key]
     const report = await diagnose([`rediss://127.0.0.1:${port}`, ...withKey])
     expect(report.servers[0]).toMatchObject({ reached: true, role: 'master' })
     const sameByOption = await diagnose(['--tls', `127.0.0.1:${port}`, ...withKey])
@@ -150,7 +120,7 @@ describe('TLS', () => {
   })
 
   test('what is missing for it is told', async () => {
-    const ca = ['--cacert', file('ca.crt')]
+    const ca = ['--cacert', files.ca]
     const noCertificate = await diagnose([`rediss://127.0.0.1:${port}`, ...ca])
     expect(noCertificate.servers[0]?.why).toMatch(/client certificate: --cert and --key|closed/)
     const unknownCa = await diagnose([`rediss://127.0.0.1:${port}`])

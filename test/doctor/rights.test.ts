@@ -1,18 +1,14 @@
 import { needsOf } from '../../src/extras/cli/doctor/facts/rights.ts'
 import { readPage } from '../repo/docs/pages.ts'
 import { startFakeServer } from '../support/fake-server.ts'
-import { wordsOfRights } from '../support/places/rights.ts'
+import { rightsWith, wordsOfRights } from '../support/places/rights.ts'
 import { startProxy } from '../support/proxy.ts'
 import { type RedisServer, sharedServer } from '../support/redis-server.ts'
 import { diagnose, holdfast, seen } from './diagnose.ts'
 
 const server = sharedServer()
 const page = readPage('docs/reference/keys.md')
-/** The words of the `ACL SETUSER` of the page that has this one. */
-const wordsWith = (word: string) =>
-  wordsOfRights(
-    page.blocks.find(({ body }) => body.includes('ACL SETUSER') && body.includes(word))?.body ?? '',
-  )
+const wordsWith = (word: string) => rightsWith(word, page)
 const isCommand = (word: string) => word.startsWith('+')
 const patternsWith = (word: string) => wordsWith(word).filter((one) => !isCommand(one))
 const commandsWith = (word: string) => wordsWith(word).filter(isCommand)

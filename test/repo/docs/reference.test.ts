@@ -24,7 +24,7 @@ import { WAITING_MS } from '../../../src/servers/waiting-time.ts'
 import { resolveOptions } from '../../../src/settings.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startMasters } from '../../support/masters.ts'
-import { wordsOfRights } from '../../support/places/rights.ts'
+import { rightsWith } from '../../support/places/rights.ts'
 import { type RedisServer, sharedServer } from '../../support/redis-server.ts'
 import { allPages, codeHeadings, plain, read, readPage, tableRows } from './pages.ts'
 
@@ -373,13 +373,7 @@ describe('the page about keys', () => {
     expect(text).toContain(`\`${counter}\`, and:`)
   })
 
-  /** The words of the `ACL SETUSER` that has this one. */
-  const rightsTo = (word: string) => {
-    const block = page.blocks.find(
-      ({ body }) => body.includes('ACL SETUSER') && body.includes(word),
-    )
-    return block === undefined ? [] : wordsOfRights(block.body)
-  }
+  const rightsTo = (word: string) => rightsWith(word, page)
   const forAll = rightsTo('~redisson_lock_token:')
   const forFair = rightsTo('~redisson_lock_queue:')
   const toSelect = rightsTo('+select')

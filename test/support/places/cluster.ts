@@ -27,7 +27,7 @@ export async function startPlainClusterPlace(): Promise<Place> {
   })
   return {
     server: new ClusterAsOne(cluster),
-    options: { shardedPubSub: false },
+    options: () => ({ shardedPubSub: false }),
     countsListeners: false,
     way: waysTo(cluster),
   }

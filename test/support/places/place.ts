@@ -12,8 +12,8 @@ export interface Place {
   /** All of it as one server. */
   readonly server: PlaceServer
   readonly keyPrefix?: string
-  /** What all clients there are told beside. */
-  readonly options?: Omit<HoldfastOptions, 'redis' | 'masters'>
+  /** What a client there is told beside the options that a test gives it. */
+  options?(given: HoldfastOptions): Omit<HoldfastOptions, 'redis' | 'masters'>
   /** Whether a server counts all who listen to a channel; one node of a cluster knows of its own only. */
   readonly countsListeners?: boolean
   /** For the next client: each in another of the ways that there are. */

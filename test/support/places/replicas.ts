@@ -13,7 +13,10 @@ const CONFIG = {
   'repl-ping-replica-period': 1,
 }
 
-/** A master and its replicas, which clients do not know of. */
+/** In a lease shorter than that replicas may have no time to confirm it, where the machine stands still. */
+const SHORTEST_MS = 1_000
+
+/** A master and its replicas, which clients do not know of, but that all of them have each lock. */
 export async function startReplicasPlace(): Promise<Place> {
   const [master, ...replicas] = (await Promise.all(
     Array.from({ length: 1 + REPLICAS }, () => startRedis({ config: CONFIG })),
@@ -23,8 +26,10 @@ export async function startReplicasPlace(): Promise<Place> {
   await server.followed()
   return {
     server,
-    // What clients ask of the replicas, such as that they confirm a lock, belongs here.
-    options: {},
+    options: ({ leaseMs = 30_000 }) =>
+      leaseMs < SHORTEST_MS
+        ? {}
+        : { durability: { replicas: 'all', timeoutMs: Math.min(5_000, leaseMs - 1) } },
     way: () => ({ redis: master.url }),
   }
 }

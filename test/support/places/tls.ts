@@ -6,8 +6,14 @@ import { newServerFolder } from '../server-process.ts'
 import { makeCertificates } from './certificates.ts'
 import type { Place } from './place.ts'
 
+interface TlsPlace extends Place {
+  readonly port: number
+  /** What a client needs, as files. */
+  readonly files: { readonly ca: string; readonly cert: string; readonly key: string }
+}
+
 /** One server that takes clients by TLS only, and only with a certificate; the tests look at it without. */
-export async function startTlsPlace(): Promise<Place & { port: number; ca: string }> {
+export async function startTlsPlace(): Promise<TlsPlace> {
   const { ca, server: own, client } = makeCertificates()
   const folder = newServerFolder()
   const write = (name: string, pem: string) => {
@@ -15,16 +21,21 @@ export async function startTlsPlace(): Promise<Place & { port: number; ca: strin
     writeFileSync(file, pem)
     return file
   }
+  const files = {
+    ca: write('ca.crt', ca),
+    cert: write('client.crt', client.cert),
+    key: write('client.key', client.key),
+  }
   const port = await freePort()
   const server = await startRedis({
     config: {
       'tls-port': port,
       'tls-cert-file': write('server.crt', own.cert),
       'tls-key-file': write('server.key', own.key),
-      'tls-ca-cert-file': write('ca.crt', ca),
+      'tls-ca-cert-file': files.ca,
       'tls-auth-clients': 'yes',
     },
   })
   const tls = { ca, cert: client.cert, key: client.key }
-  return { server, port, ca, way: () => ({ redis: { host: server.host, port, tls } }) }
+  return { server, port, files, way: () => ({ redis: { host: server.host, port, tls } }) }
 }

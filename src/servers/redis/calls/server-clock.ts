@@ -42,8 +42,9 @@ export class ServerClock {
 
   /**
    * The server's time in µs when `ms` from now have passed. If it is unknown it is past, so that the
-   * request is refused and the server tells it. In the place of its last three digits it says, in tenths of a second, how far ahead of the server's clock
-   * that is at the most: else that was set back, and the request could run long after its time.
+   * request is refused and the server tells it. In the place of its last three digits it says, in tenths
+   * of a second, how far ahead of the server's clock that is at the most: else that was set back, and the
+   * request could run long after its time.
    */
   inUs(ms: number): number {
     if (Number.isNaN(this.#offsetMs)) return LONG_PAST_US

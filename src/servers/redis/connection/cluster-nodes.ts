@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import { tellOfWrites } from './node-writes.ts'
-import { tameShards, tameSockets } from './sockets.ts'
+import { unrefShards, unrefSockets } from './sockets.ts'
 
 /** Where a command about that slot goes first; undefined where that is not connected. */
 export function masterOf(cluster: Cluster, slot: number): Redis | undefined {
@@ -15,30 +15,30 @@ function addressOf({ options }: Redis): string {
 /**
  * The connections of a cluster client to the nodes.
  *
- * @param onElsewhere called when another server may have a part of the keys by now, or an emptied one: a node
+ * @param onMoved called when another server may have a part of the keys by now, or an emptied one: a node
  * broke its connection, or is back, or slots have another master. ioredis tells of none of these.
  */
-export function tameNodes(cluster: Cluster, onElsewhere: () => unknown): void {
+export function watchNodes(cluster: Cluster, onMoved: () => unknown): void {
   const known = new Set<string>()
   cluster.on('+node', (node: Redis) => {
     const address = addressOf(node)
-    tameSockets(node)
+    unrefSockets(node)
     tellOfWrites(node)
     tameAsking(node)
     node.on('ready', () => {
-      if (known.has(address)) onElsewhere()
+      if (known.has(address)) onMoved()
       known.add(address)
-      node.once('close', onElsewhere)
+      node.once('close', onMoved)
     })
   })
-  cluster.on('+subscriber', () => tameShards(cluster))
+  cluster.on('+subscriber', () => unrefShards(cluster))
   let before: (string | undefined)[] = []
   cluster.on('refresh', () => {
     const masters = Array.from(cluster.slots, (nodes) => nodes?.[0])
     const isFirst = before.length === 0
     const isSame = masters.every((master, slot) => master === before[slot])
     before = masters
-    if (!isFirst && !isSame) onElsewhere()
+    if (!isFirst && !isSame) onMoved()
   })
 }
 
@@ -67,7 +67,7 @@ export function watchSubscriber(cluster: Cluster, onGap: () => void): void {
     const client = subscriber?.getInstance()
     if (client === null || client === undefined || seen.has(client)) return
     seen.add(client)
-    tameSockets(client)
+    unrefSockets(client)
     disconnectOnce(client)
     client.once('end', () => {
       look()

@@ -1,7 +1,7 @@
 import { outsideFrames } from '../../../kit/frame-storage.ts'
 import { CallFailure } from '../../call-failure.ts'
 import { Backoff } from './backoff.ts'
-import { tameNodes } from './cluster-nodes.ts'
+import { watchNodes } from './cluster-nodes.ts'
 import { commandOf, type DueCall, DueCalls } from './due-calls.ts'
 import { connectionFailure, isNoNews, isWrongServer, unsent } from './failure-of.ts'
 import { askFacts, type ConnectionEvents } from './handshake.ts'
@@ -14,8 +14,8 @@ import {
   isCluster,
   openClient,
 } from './open-client.ts'
+import { prepareClient } from './prepare-client.ts'
 import { Probe } from './probe.ts'
-import { tameClient } from './tame-client.ts'
 import { UntilUp } from './until-up.ts'
 
 /**
@@ -174,8 +174,8 @@ export class Connection {
     client.on('ready', () => void this.#greet(client))
     client.on('close', () => this.#ended())
     client.on('end', () => this.#startAgain(client))
-    if (isCluster(client)) tameNodes(client, () => this.#up && this.#events.elsewhere?.())
-    else tameClient(client)
+    if (isCluster(client)) watchNodes(client, () => this.#up && this.#events.moved?.())
+    else prepareClient(client)
     outsideFrames(() => client.connect()).catch(() => {}) // Reported by the 'error' event.
     return client
   }

@@ -30,8 +30,8 @@ export interface ServerFacts {
 /** What a connection tells. */
 export interface ConnectionEvents {
   up(facts: ServerFacts): void
-  /** A part of a cluster may be at another server. */
-  elsewhere?(): void
+  /** Of a cluster: some keys may be at another server by now, or at one that was emptied. */
+  moved?(): void
   down(): void
   error(error: Error): void
 }

@@ -1,7 +1,7 @@
 import { CallFailure } from '../../call-failure.ts'
 import { failureOf } from './failure-of.ts'
 import { type Client, type ConnectionSettings, openClient } from './open-client.ts'
-import { tameClient } from './tame-client.ts'
+import { prepareClient } from './prepare-client.ts'
 
 /** A connection that owes answers. */
 interface Suspect {
@@ -45,7 +45,7 @@ export class Probe {
     const client = openClient(this.#settings, () => null)
     this.#client = client
     client.on('error', () => {})
-    tameClient(client)
+    prepareClient(client)
     client.once('ready', () => {
       const ping = client.ping().catch((error: unknown) => {
         // That it refuses is an answer, too.

@@ -3,7 +3,7 @@
  * and the timer for the silence of a connection must end with it, which in ioredis 5 it does not: it
  * would destroy the next one. ioredis has no options for that, hence its fields.
  */
-export function tameSockets(client: object): void {
+export function unrefSockets(client: object): void {
   const inner = client as {
     on(event: string, listener: () => void): void
     stream?: { unref?(): void }
@@ -19,16 +19,16 @@ export function tameSockets(client: object): void {
 }
 
 /** The same for the connections on which a cluster client listens to sharded channels. */
-export function tameShards(cluster: object): void {
+export function unrefShards(cluster: object): void {
   const { shardedSubscribers } = cluster as {
     shardedSubscribers?: { shardedSubscribers?: Map<string, { getInstance(): object | null }> }
   }
   for (const shard of shardedSubscribers?.shardedSubscribers?.values() ?? []) {
     const client = shard.getInstance()
-    if (client === null || tamed.has(client)) continue
-    tamed.add(client)
-    tameSockets(client)
+    if (client === null || seen.has(client)) continue
+    seen.add(client)
+    unrefSockets(client)
   }
 }
 
-const tamed = new WeakSet<object>()
+const seen = new WeakSet<object>()

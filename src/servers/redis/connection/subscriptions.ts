@@ -74,7 +74,7 @@ export class Subscriptions {
       up: () => {
         if (!this.#follows()) this.#subscribe([...this.#channels.keys()])
       },
-      elsewhere: () => this.#wakeAll(),
+      moved: () => this.#wakeAll(),
       down: () => this.#missed(() => true),
       error: onError,
     }

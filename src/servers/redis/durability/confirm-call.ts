@@ -4,6 +4,7 @@ import { CallFailure, OddAnswer } from '../../call-failure.ts'
 import { groupBySlot, slotOf } from '../calls/cluster-slot.ts'
 import { confirmKey } from '../calls/keys.ts'
 import type { Renewing } from '../calls/renew.ts'
+import { masterOf } from '../connection/cluster-nodes.ts'
 import { type Client, isCluster } from '../connection/open-client.ts'
 import type { Terms } from '../scripts/terms.ts'
 
@@ -71,9 +72,7 @@ export function nodeKeyOf(client: Client, key: string): string {
 
 function nodeOf(client: Client, key: string): Redis {
   if (!isCluster(client)) return client
-  const nodeKey = nodeKeyOf(client, key)
-  const isIt = ({ options }: Redis) => `${options.host}:${options.port}` === nodeKey
-  const node = client.nodes('master').find(isIt)
+  const node = masterOf(client, slotOf(key))
   if (node === undefined) throw moved(client, `the cluster has no master for the key ${key}`)
   return node
 }

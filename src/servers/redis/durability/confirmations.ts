@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Durability } from '../../../durability.ts'
 import { CallFailure } from '../../call-failure.ts'
-import type { Confirmation, Durability } from '../../durability.ts'
+import type { Confirmation } from '../../durability.ts'
 import { promised, type Reply } from '../../reply.ts'
 import { ConnectionTerms } from '../calls/terms.ts'
 import type { Connection } from '../connection/connection.ts'

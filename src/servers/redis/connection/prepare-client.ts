@@ -1,4 +1,4 @@
-import { tameSockets } from './sockets.ts'
+import { unrefSockets } from './sockets.ts'
 
 interface Address {
   readonly host: string
@@ -24,11 +24,11 @@ interface Sentinel {
 }
 
 /**
- * What `tameSockets` does, for a client of one server, and for those that it asks where the server is. Once it is
+ * What `unrefSockets` does, for a client of one server, and for those that it asks where the server is. Once it is
  * connected its calls have deadlines of their own, and ioredis need not set a timer for each.
  */
-export function tameClient(client: object): void {
-  tameSockets(client)
+export function prepareClient(client: object): void {
+  unrefSockets(client)
   const inner = client as {
     on(event: string, listener: () => void): void
     setSocketTimeout?: () => void
@@ -39,7 +39,7 @@ export function tameClient(client: object): void {
   inner.on('close', () => {
     delete inner.setSocketTimeout
   })
-  tameSentinels(client)
+  watchSentinels(client)
 }
 
 /**
@@ -48,7 +48,7 @@ export function tameClient(client: object): void {
  * asked. ioredis makes those that listen anew with each connection, and otherwise ends them neither with one that
  * broke, which is then ended once more by what they tell, nor with one that is closed before it is made.
  */
-function tameSentinels(client: object): void {
+function watchSentinels(client: object): void {
   const { connector } = client as { connector?: SentinelConnector }
   const connect = connector?.connectToSentinel
   if (connector === undefined || connect === undefined) return
@@ -62,7 +62,7 @@ function tameSentinels(client: object): void {
   connector.connectToSentinel = (endpoint, options) => {
     const sentinel = connect.call(connector, endpoint, { ...options, disconnectTimeout: 100 })
     sentinel.on('error', () => {})
-    tameSockets(sentinel)
+    unrefSockets(sentinel)
     const listens = options !== undefined && 'lazyConnect' in options
     if (listens) listen(sentinel, connector, answers, () => master)
     return sentinel
