@@ -24,7 +24,7 @@ export function watchNodes(cluster: Cluster, onMoved: () => unknown): void {
     const address = addressOf(node)
     unrefSockets(node)
     tellOfWrites(node)
-    tameAsking(node)
+    handleAsking(node)
     node.on('ready', () => {
       if (known.has(address)) onMoved()
       known.add(address)
@@ -46,7 +46,7 @@ export function watchNodes(cluster: Cluster, onMoved: () => unknown): void {
  * ioredis says ASKING before a command that it sends after a slot that moves, and lets nobody hear what comes of
  * it: a rejection would end the process. The command behind it fails by itself.
  */
-function tameAsking(node: Redis): void {
+function handleAsking(node: Redis): void {
   const asking = node.asking.bind(node)
   node.asking = () => {
     const asked = asking()
