@@ -25,7 +25,7 @@ if (unknown.length > 0) {
   )
 }
 
-const { testMatch: _, testTimeout, maxWorkers, reporters, ...each } = base
+const { testMatch: _, testTimeout, testSequencer, maxWorkers, reporters, ...each } = base
 
 /** @param {string} displayName @param {string[]} testMatch @param {object} globals */
 const project = (displayName, testMatch, globals = {}) => ({
@@ -38,6 +38,7 @@ const project = (displayName, testMatch, globals = {}) => ({
 
 export default {
   testTimeout,
+  testSequencer,
   maxWorkers,
   reporters,
   projects: [

@@ -14,6 +14,14 @@ export interface DurabilityOptions {
    * @default 1_000
    */
   timeoutMs?: number
+  /**
+   * Whether a copy counts only when it is on disk, and the master's own has to be there too: by `WAITAOF`, which
+   * servers have from Redis 7.2 and in every Valkey, with `appendonly yes`. `replicas` may be 0 with it. With
+   * `appendfsync everysec` it takes up to 2 s: give `timeoutMs` accordingly.
+   *
+   * @default false
+   */
+  fsync?: boolean
 }
 
 /** Where a grant has to be before it counts. */
@@ -38,24 +46,34 @@ export function durabilityOf(
   }
   if (typeof given !== 'object' || given === null) {
     throw new InvalidArgumentError(
-      `\`durability\` must be { replicas, timeoutMs }; got ${show(given)}.`,
+      `\`durability\` must be { replicas, timeoutMs, fsync }; got ${show(given)}.`,
     )
   }
-  assertKnown(Object.keys(given), ['replicas', 'timeoutMs'])
-  const { replicas, timeoutMs = 1_000 } = given as Partial<DurabilityOptions>
-  if (replicas !== 'all' && !(Number.isSafeInteger(replicas) && (replicas as number) > 0)) {
+  assertKnown(Object.keys(given), ['replicas', 'timeoutMs', 'fsync'])
+  const { replicas, timeoutMs = 1_000, fsync = false } = given as Partial<DurabilityOptions>
+  if (typeof fsync !== 'boolean') {
     throw new InvalidArgumentError(
-      `\`durability.replicas\` must be a positive whole number or 'all'; got ${show(replicas)}.`,
+      `\`durability.fsync\` must be true or false; got ${show(fsync)}.`,
+    )
+  }
+  const isWhole = Number.isSafeInteger(replicas) && (replicas as number) >= (fsync ? 0 : 1)
+  if (replicas !== 'all' && !isWhole) {
+    throw new InvalidArgumentError(
+      `\`durability.replicas\` must be a positive whole number or 'all', or 0 with \`fsync\`; got ${show(replicas)}.`,
     )
   }
   return {
     replicas: replicas as number | 'all',
     timeoutMs: wholeMs(timeoutMs, '`durability.timeoutMs`', longestMs),
+    fsync,
   }
 }
 
 /** Fewer replicas have a grant than wanted. */
-type Shortfall = Pick<NotDurableError, 'wanted' | 'confirmed' | 'connected' | 'timeoutMs'>
+type Shortfall = Pick<
+  NotDurableError,
+  'wanted' | 'confirmed' | 'connected' | 'fsynced' | 'timeoutMs'
+>
 
 /**
  * The lock was granted, and fewer replicas confirmed that in time than the client's `durability` wants: so it was
@@ -68,23 +86,28 @@ export class NotDurableError extends HoldfastError {
   readonly confirmed: number
   /** How many the master listed as connected; undefined where it does not tell. */
   readonly connected: number | undefined
+  /** Whether the master has it on disk; undefined without `fsync`, and where it was not asked. */
+  readonly fsynced: boolean | undefined
   /** How long they had, in milliseconds. */
   readonly timeoutMs: number
 
   constructor(lockName: string, shortfall: Shortfall, { noun } = OF_LOCK) {
-    const { wanted, confirmed, connected, timeoutMs } = shortfall
+    const { wanted, confirmed, connected, fsynced, timeoutMs } = shortfall
     const all = wanted === 'all' ? 'all replicas, and one at least,' : `${wanted} replicas`
     const listed = connected === undefined ? '' : `; the master lists ${connected} as connected`
+    const onDisk =
+      fsynced === undefined ? '' : `; the master has it ${fsynced ? '' : 'not yet '}on disk`
     super(
       'HOLDFAST_NOT_DURABLE',
       `${noun} "${lockName}": not acquired: ${all} were to confirm it within ${timeoutMs} ms, and ${confirmed} ` +
-        `did${listed}. It is released again. Check that the replicas are connected and keep up, or ask for less ` +
+        `did${listed}${onDisk}. It is released again. Check that the replicas are connected and keep up, or ask for less ` +
         'in `durability`.',
       { lockName },
     )
     this.wanted = wanted
     this.confirmed = confirmed
     this.connected = connected
+    this.fsynced = fsynced
     this.timeoutMs = timeoutMs
   }
 }

@@ -5,6 +5,7 @@
  *   node scripts/lib/native-server.mjs            find it; else fetch it, or install it with the system's packages
  *   node scripts/lib/native-server.mjs --fetch    find it; else unpack it into .cache of this clone; installs nothing
  *   node scripts/lib/native-server.mjs --find     find it, or fail
+ *   node scripts/lib/native-server.mjs --waitaof  the same, but one that has WAITAOF: 7.2 or later
  *   … --json                                  print the result as JSON
  *
  * HOLDFAST_REDIS_SERVER=/path/to/server is taken as it is; =fetched takes only the one in .cache.
@@ -17,17 +18,21 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const OLDEST = [6, 2]
 const CACHE = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.cache')
 const FETCHED = join(CACHE, 'redis-server')
+const FETCHED_VALKEY = join(CACHE, 'valkey-server')
+/** The oldest that has WAITAOF. */
+const WAITAOF = [7, 2]
 const USUAL_FOLDERS = ['/usr/local/bin', '/opt/homebrew/bin', '/usr/bin']
 
 /** @typedef {{ path: string, env: Record<string, string>, version: string, kind: 'redis' | 'valkey' }} NativeServer */
@@ -88,6 +93,68 @@ export function ensureServer({ fetch = true, install = true } = {}) {
   )
 }
 
+/**
+ * A server that has WAITAOF: that of the machine, or else Valkey as Debian has it for its releases, unpacked into
+ * .cache. Throws with the reasons when there is none.
+ * @returns {NativeServer}
+ */
+export function ensureWaitaof() {
+  const wish = process.env.HOLDFAST_VALKEY_SERVER
+  const paths = [wish, findServer()?.path, join(FETCHED_VALKEY, 'redis-server')].filter(Boolean)
+  for (const path of paths) {
+    const server = isProgram(path) ? inspect(path) : null
+    if (server && isAtLeast(server.version, WAITAOF)) return server
+  }
+  if (!hasProgram('apt-get') || !hasProgram('dpkg-deb')) {
+    throw new Error(
+      'No server of 7.2 or later was found (or set HOLDFAST_VALKEY_SERVER=/path/to/valkey-server)',
+    )
+  }
+  mkdirSync(CACHE, { recursive: true })
+  const work = mkdtempSync(join(CACHE, 'fetch-'))
+  try {
+    const folder = join(work, 'valkey')
+    say(`Fetching valkey-server with apt-get into ${FETCHED_VALKEY} (nothing is installed) …`)
+    unpackServer(aptGet(work, withBackports(work)), folder, 'valkey')
+    publish(folder, FETCHED_VALKEY)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+  return inspect(join(FETCHED_VALKEY, 'redis-server')) ?? ensureWaitaof()
+}
+
+/** Options of apt-get for the machine's own sources and their backports, in lists of our own. */
+function withBackports(work) {
+  const folder = join(work, 'sources')
+  mkdirSync(folder)
+  const name = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? ''
+  const given = ['/etc/apt/sources.list', ...filesIn('/etc/apt/sources.list.d')].filter(existsSync)
+  for (const file of given) {
+    const blocks = readFileSync(file, 'utf8').split(/\n\s*\n/)
+    // Of one line each, or a block for each; only the archive has backports.
+    const backports = blocks
+      .filter((one) => new RegExp(`^Suites:.*\\b${name}(\\s|$)`, 'm').test(one))
+      .map((one) => one.replace(/^Suites:.*$/m, `Suites: ${name}-backports`))
+    const lines = blocks
+      .flatMap((one) => one.split('\n'))
+      .filter((one) => new RegExp(`^deb\\s.*\\s${name}\\s`).test(one))
+      .map((one) => one.replace(` ${name} `, ` ${name}-backports `))
+    const all = file.endsWith('.sources') ? [...blocks, ...backports] : [...blocks, ...lines]
+    writeFileSync(join(folder, basename(file)), `${all.join('\n\n')}\n`)
+  }
+  const list = join(folder, 'sources.list')
+  return ['-o', `Dir::Etc::sourcelist=${list}`, '-o', `Dir::Etc::sourceparts=${folder}`]
+}
+
+const filesIn = (folder) =>
+  existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
+
+/** @param {string} version @param {readonly number[]} least */
+function isAtLeast(version, [major, minor]) {
+  const [ours, second] = version.split('.').map(Number)
+  return ours > major || (ours === major && second >= minor)
+}
+
 /** @returns {NativeServer | null} */
 function inspect(path) {
   const text = output(path, ['--version'])
@@ -95,9 +162,7 @@ function inspect(path) {
   if (!match) return null
   const [, name, major, minor, patch] = match
   const version = `${major}.${minor}.${patch}`
-  const isNewEnough =
-    Number(major) !== OLDEST[0] ? Number(major) > OLDEST[0] : Number(minor) >= OLDEST[1]
-  if (!isNewEnough) {
+  if (!isAtLeast(version, OLDEST)) {
     say(`${path} is version ${version}, older than ${OLDEST.join('.')}: passed over`)
     return null
   }
@@ -135,8 +200,8 @@ function fetchWithApt() {
 }
 
 /** Downloads packages one by one; where the system has no package lists, with private ones. */
-function aptGet(work) {
-  let options = isRoot() ? ['-o', 'APT::Sandbox::User=root'] : []
+function aptGet(work, sources = []) {
+  let options = [...sources, ...(isRoot() ? ['-o', 'APT::Sandbox::User=root'] : [])]
   let isUpdated = false
   const download = (name, cwd, { isGuess = false } = {}) => {
     try {
@@ -188,12 +253,13 @@ function unpackServer(apt, folder, kind) {
 }
 
 /** Puts the finished folder in its place at once; when another process was quicker, its one is as good. */
-function publish(folder) {
+function publish(folder, to = FETCHED) {
   try {
-    if (existsSync(FETCHED) && !findServer()) rmSync(FETCHED, { recursive: true, force: true })
-    renameSync(folder, FETCHED)
+    if (existsSync(to) && !inspect(join(to, 'redis-server')))
+      rmSync(to, { recursive: true, force: true })
+    renameSync(folder, to)
   } catch (error) {
-    if (!existsSync(join(FETCHED, 'redis-server'))) throw error
+    if (!existsSync(join(to, 'redis-server'))) throw error
   }
 }
 
@@ -317,10 +383,9 @@ export function guard() {
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const has = (flag) => process.argv.includes(flag)
   try {
-    const server = ensureServer({
-      fetch: !has('--find'),
-      install: !has('--find') && !has('--fetch'),
-    })
+    const server = has('--waitaof')
+      ? ensureWaitaof()
+      : ensureServer({ fetch: !has('--find'), install: !has('--find') && !has('--fetch') })
     process.stdout.write(
       has('--json')
         ? `${JSON.stringify(server)}\n`

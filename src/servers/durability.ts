@@ -13,6 +13,8 @@ export interface Shortfall {
   readonly confirmed: number
   /** How many the master lists as connected; undefined where it does not tell. */
   readonly connected: number | undefined
+  /** Whether the master has it on disk; undefined where that was not asked. */
+  readonly fsynced: boolean | undefined
   readonly timeoutMs: number
 }
 

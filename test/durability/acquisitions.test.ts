@@ -208,9 +208,11 @@ describe('is refused', () => {
   })
 
   test('what is no set of options, or has others', () => {
-    expect(refused({ durability: 2 })).toThrow('must be { replicas, timeoutMs }; got 2')
+    expect(refused({ durability: 2 })).toThrow('must be { replicas, timeoutMs, fsync }; got 2')
     expect(refused({ durability: null })).toThrow('got null')
     expect(refused({ durability: { replicas: 1, replica: 2 } })).toThrow('no option `replica` here')
+    expect(refused({ durability: { replicas: 1, fsync: 'yes' } })).toThrow('got "yes"')
+    expect(refused({ durability: { replicas: -1, fsync: true } })).toThrow('got -1')
   })
 
   test('in memory, where no replica is', () => {

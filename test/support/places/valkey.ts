@@ -1,24 +1,27 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { startRedis } from '../redis-server.ts'
 import type { Program } from '../server-process.ts'
 import type { Place } from './place.ts'
 
-/** The same as a module of WebAssembly, which tells the process id 42 of itself. */
+const FINDER = join(__dirname, '..', '..', '..', 'scripts', 'lib', 'native-server.mjs')
+
+/** A server of 7.2 or later, which has WAITAOF: that of this machine, or a Valkey that is fetched. */
+export function newServer(): Program {
+  const found = execFileSync(process.execPath, [FINDER, '--waitaof', '--json'], {
+    encoding: 'utf8',
+  })
+  return { words: [(JSON.parse(found) as { path: string }).path] }
+}
+
+/** The same source as a module of WebAssembly, which tells the process id 42 of itself. */
 const EMBEDDED: Program = {
   words: [process.execPath, '--no-warnings', join(__dirname, 'valkey-server.mjs')],
   toldPid: 42,
 }
 
-/** The valkey-server of this machine; where there is none, the same source compiled to WebAssembly. */
-function valkey(): Program {
-  const found = process.env.HOLDFAST_VALKEY_SERVER ?? 'valkey-server'
-  const { status, stdout } = spawnSync(found, ['--version'], { encoding: 'utf8' })
-  return status === 0 && /valkey/i.test(stdout) ? { words: [found] } : EMBEDDED
-}
-
-/** One server of Valkey. */
+/** Valkey compiled to WebAssembly: the newest that is to be had everywhere. */
 export async function startValkeyPlace(): Promise<Place> {
-  const server = await startRedis({ program: valkey() })
+  const server = await startRedis({ program: EMBEDDED })
   return { server, way: () => ({ redis: server.url }) }
 }

@@ -17,7 +17,16 @@ export interface Granted {
 /** How many replicas have the writes so far, and what is left of each lease, or why that is not known. */
 export interface Confirmed {
   readonly replicas: number
+  /** Whether the master has them on disk; undefined where that was not asked. */
+  readonly fsynced: boolean | undefined
   readonly left: readonly (number | CallFailure)[]
+}
+
+/** How many copies are waited for. */
+interface Copies {
+  readonly replicas: number
+  readonly timeoutMs: number
+  readonly fsync: boolean
 }
 
 /**
@@ -30,28 +39,29 @@ export interface Confirmed {
 export async function confirm(
   client: Client,
   all: readonly Granted[],
-  replicas: number,
-  timeoutMs: number,
+  { replicas, timeoutMs, fsync }: Copies,
   terms: Terms,
 ): Promise<Confirmed> {
   const { key } = (all[0] as Granted).lease
   const node = nodeOf(client, key)
   const groups = together(all, isCluster(client))
   const written = node.set(confirmKey(key), '', 'PX', 1)
-  const acknowledged = node.wait(replicas, timeoutMs)
+  const acknowledged = fsync
+    ? (node.call('WAITAOF', 1, replicas, timeoutMs) as Promise<[number, number]>)
+    : node.wait(replicas, timeoutMs).then((count) => [undefined, count] as const)
   const looks = groups.map(({ look, indices }) => {
     const leases = indices.map((i) => (all[i] as Granted).lease)
     const keys = leases.flatMap((lease) => look.keysOf(lease.key))
     const args = look.args(leases, terms)
     return node.eval(look.script.source, keys.length, ...keys, ...args)
   })
-  const [, count, ...replies] = await Promise.all([written, acknowledged, ...looks])
+  const [, [local, count], ...replies] = await Promise.all([written, acknowledged, ...looks])
   const left: (number | CallFailure)[] = new Array(all.length)
   for (const [n, { look, indices }] of groups.entries()) {
     const answers = readLeft(look, replies[n], indices.length)
     for (const [at, i] of indices.entries()) left[i] = answers[at] as number | CallFailure
   }
-  return { replicas: count, left }
+  return { replicas: count, fsynced: local === undefined ? undefined : local > 0, left }
 }
 
 /**

@@ -112,11 +112,11 @@ export class Confirmations {
       const listed = wanted === 'all' ? await this.#listed(key) : undefined
       // None at all is not all of them.
       const least = wanted === 'all' ? Math.max(listed ?? 0, 1) : wanted
-      const { replicas, left } = listed === 0 ? NONE : await this.#wait(all, least)
-      if (replicas < least) {
+      const { replicas, fsynced, left } = listed === 0 ? NONE : await this.#wait(all, least)
+      if (replicas < least || fsynced === false) {
         const connected = listed ?? (await this.#connected(key).catch(() => undefined))
-        const short = { kind: 'short', wanted, confirmed: replicas, connected, timeoutMs } as const
-        for (const { reply } of all) reply.answered(short)
+        const found = { wanted, confirmed: replicas, connected, fsynced, timeoutMs }
+        for (const { reply } of all) reply.answered({ kind: 'short', ...found })
         return
       }
       for (const [i, { reply }] of all.entries()) tell(reply, left[i] as number | CallFailure)
@@ -127,8 +127,9 @@ export class Confirmations {
 
   #wait(all: readonly Open[], least: number): Promise<Confirmed> {
     const { timeoutMs } = this.#durability
+    const copies = { ...this.#durability, replicas: least }
     return this.#call(
-      (client) => confirm(client, all, least, timeoutMs, this.#terms),
+      (client) => confirm(client, all, copies, this.#terms),
       timeoutMs + this.#commandTimeoutMs,
     )
   }
@@ -154,7 +155,7 @@ export class Confirmations {
   }
 }
 
-const NONE: Confirmed = { replicas: 0, left: [] }
+const NONE: Confirmed = { replicas: 0, fsynced: undefined, left: [] }
 
 /** @param left what is left of the lease, after the replicas have confirmed it */
 function tell(reply: Reply<Confirmation>, left: number | CallFailure): void {

@@ -28,7 +28,7 @@ export const version: Check = {
           ? ['sharded channels (7.0): each release is told to every node']
           : []),
         ...(isBefore(7, 2)
-          ? ['WAITAOF (7.2): no acquisition can wait for the disk of a replica']
+          ? ['WAITAOF (7.2): no acquisition can wait for a disk, as durability with fsync does']
           : []),
       ]
       if (lacks.length === 0) continue
