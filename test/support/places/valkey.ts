@@ -8,10 +8,14 @@ const FINDER = join(__dirname, '..', '..', '..', 'scripts', 'lib', 'native-serve
 
 /** A server of 7.2 or later, which has WAITAOF: that of this machine, or a Valkey that is fetched. */
 export function newServer(): Program {
-  const found = execFileSync(process.execPath, [FINDER, '--waitaof', '--json'], {
+  return { words: [found().path] }
+}
+
+function found(): { path: string; kind: string } {
+  const answer = execFileSync(process.execPath, [FINDER, '--waitaof', '--json'], {
     encoding: 'utf8',
   })
-  return { words: [(JSON.parse(found) as { path: string }).path] }
+  return JSON.parse(answer)
 }
 
 /** The same source as a module of WebAssembly, which tells the process id 42 of itself. */
@@ -20,8 +24,8 @@ const EMBEDDED: Program = {
   toldPid: 42,
 }
 
-/** Valkey compiled to WebAssembly: the newest that is to be had everywhere. */
+/** A server of Valkey; where the machine's is of Redis, the embedded one. */
 export async function startValkeyPlace(): Promise<Place> {
-  const server = await startRedis({ program: EMBEDDED })
+  const server = await startRedis({ program: found().kind === 'valkey' ? newServer() : EMBEDDED })
   return { server, way: () => ({ redis: server.url }) }
 }
