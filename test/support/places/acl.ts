@@ -4,7 +4,12 @@ import { rightsIn } from './rights.ts'
 
 /** One server whose users have the rights that the page about keys lists, and no more. */
 export async function startAclPlace(): Promise<Place> {
-  const rights = rightsIn('docs/reference/keys.md')
+  const untagged = rightsIn('docs/reference/keys.md')
+  // Of names that have a tag of their own, as the page says.
+  const tagged = untagged
+    .filter((one) => one.includes('{app:'))
+    .map((one) => one.replace('{app:', 'app:'))
+  const rights = [...untagged, ...tagged]
   const login = { username: 'locks', password: 'secret' }
   const server = await startRedis({
     config: { user: [login.username, 'on', `>${login.password}`, ...rights] },
