@@ -27,7 +27,7 @@ describe.each([
     'that meets "%s" costs no lock, and leaves none',
     async (action) => {
       const client = rig.client({ replicas: 2, timeoutMs: 500 })
-      const warm = granted(await client.getLock('warm').tryLock())
+      const warm = granted(await eventually(() => client.getLock('warm').tryLock()))
       await warm.release()
       const trap = rig.proxy.onNextRequest(match, action)
       const lease = granted(await client.getLock('it').tryLock())
@@ -46,7 +46,7 @@ test.each(['tryLock', 'lock'] as const)(
   'where WAIT is never answered %s rejects as in an outage, and undoes it',
   async (how) => {
     const client = rig.client({ replicas: 2, timeoutMs: 300 }, { outageMs: 1_500 })
-    await granted(await client.getLock('warm').tryLock()).release()
+    await granted(await eventually(() => client.getLock('warm').tryLock())).release()
     rig.proxy.blackHole({ only: ofReplicas, onHeal: 'drop' })
     const { error } = await outcome(client.getLock('it')[how]())
     expect(error).toBeInstanceOf(RedisUnavailableError)

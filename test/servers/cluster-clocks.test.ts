@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
-import { never } from '../support/eventually.ts'
+import { eventually, never } from '../support/eventually.ts'
 import { granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type SettableNode, startSettableCluster } from '../support/settable-cluster.ts'
@@ -31,7 +31,10 @@ const asked = ({ proxy }: SettableNode) => proxy.count(SHA.acquire)
 
 /** One lock at each node is taken and released. */
 async function bothOnce(client: Holdfast): Promise<void> {
-  for (const name of [LOW, HIGH]) await granted(await client.getLock(name).tryLock()).release()
+  for (const name of [LOW, HIGH]) {
+    // To connect may take longer than a test has for one request.
+    await granted(await eventually(() => client.getLock(name).tryLock())).release()
+  }
 }
 
 test.each([-600_000, -1_500, 1_500, 600_000])(
