@@ -2,8 +2,8 @@
 // accepts writes and is named by a Sentinel, as a plain client sees it, and what comes on top of that until the first lock is granted there;
 // how many locks are lost, whether their holders were told, and whether two held one lock at once.
 // `npm run build`, then `node bench/probes/failover/failovers.mjs [failovers] [sentinel|cluster|both]`, with
-// `--planned` or `--killed` for one kind of them alone, and `--durable` for locks that all replicas have heard of.
-// `--quick` for a short look.
+// `--planned` or `--killed` for one kind of them alone, and `--durable` for locks that all replicas have heard of, or
+// `--durable=2` for two of them. `--quick` for a short look.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { Holdfast } from '../../../dist/esm/index.js'
@@ -15,12 +15,14 @@ const words = process.argv.slice(2)
 const has = (flag) => words.includes(flag)
 const [count = has('--quick') ? 2 : 50] = words.map(Number).filter((n) => n > 0)
 const wanted = ['sentinel', 'cluster'].find(has)
+const [isDurable, replicas = 'all'] =
+  words.find((one) => /^--durable\b/.test(one))?.split('=') ?? []
 const CLIENTS = 4
 const OPTIONS = {
   leaseMs: 15_000,
   commandTimeoutMs: 1_000,
   outageMs: 60_000,
-  ...(has('--durable') && { durability: { replicas: 'all', timeoutMs: 500 } }),
+  ...(isDurable && { durability: { replicas: Number(replicas) || 'all', timeoutMs: 500 } }),
 }
 
 /** Who is inside each lock, and what should not have been. */
@@ -272,5 +274,5 @@ table(
   rows,
 )
 /** Told is what a server forgot; what no holder was told of, and tokens that fall, must not be. */
-const isWrong = rows.some((row) => row[7] > 0 || row[10] > 0 || (has('--durable') && row[8] > 0))
+const isWrong = rows.some((row) => row[7] > 0 || row[10] > 0 || (isDurable && row[8] > 0))
 process.exit(isWrong ? 1 : 0)
