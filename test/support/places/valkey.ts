@@ -7,15 +7,12 @@ import type { Place } from './place.ts'
 const FINDER = join(__dirname, '..', '..', '..', 'scripts', 'lib', 'native-server.mjs')
 
 /** A server of 7.2 or later, which has WAITAOF: that of this machine, or a Valkey that is fetched. */
-export function newServer(): Program {
-  return { words: [found().path] }
-}
-
-function found(): { path: string; kind: string } {
-  const answer = execFileSync(process.execPath, [FINDER, '--waitaof', '--json'], {
+export function newServer(): Program & { readonly kind: string } {
+  const found = execFileSync(process.execPath, [FINDER, '--waitaof', '--json'], {
     encoding: 'utf8',
   })
-  return JSON.parse(answer)
+  const { path, kind } = JSON.parse(found) as { path: string; kind: string }
+  return { words: [path], kind }
 }
 
 /** The same source as a module of WebAssembly, which tells the process id 42 of itself. */
@@ -26,6 +23,7 @@ const EMBEDDED: Program = {
 
 /** A server of Valkey; where the machine's is of Redis, the embedded one. */
 export async function startValkeyPlace(): Promise<Place> {
-  const server = await startRedis({ program: found().kind === 'valkey' ? newServer() : EMBEDDED })
+  const found = newServer()
+  const server = await startRedis({ program: found.kind === 'valkey' ? found : EMBEDDED })
   return { server, way: () => ({ redis: server.url }) }
 }
