@@ -106,6 +106,11 @@ export class MultiLease extends BaseLease {
   }
 
   /** @internal */
+  override get wasLost(): boolean {
+    return this.#losses.length > 0
+  }
+
+  /** @internal */
   get live(): boolean {
     // While it has any of its locks `unlock()` has something to do.
     return !this.released && this.leases.some(({ live }) => live)
