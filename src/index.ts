@@ -59,3 +59,4 @@ export type {
   WaitingForPermits,
 } from './servers/answers.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
+export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { defaultsOf } from '../acquisition.ts'
 import type { Emit } from '../events.ts'
 import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
@@ -74,6 +75,7 @@ export class Backend {
       },
       frames,
       leaseMs,
+      defaultsOf(settings),
     )
   }
 

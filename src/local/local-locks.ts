@@ -1,3 +1,4 @@
+import type { Defaults } from '../acquisition.ts'
 import { ClosedError, type Words } from '../errors.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
@@ -22,6 +23,7 @@ export class LocalLocks {
   /** Leases of several locks, whose kind alone knows what they are. */
   readonly multiLeases = new HeldLeases<Kept>()
   readonly leaseMs: number
+  readonly defaults: Defaults
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
@@ -29,11 +31,18 @@ export class LocalLocks {
   readonly #idle = new LinkedList<LocalLock>()
   #closed = false
 
-  constructor(owners: Owners, services: Services, frames: Frames, leaseMs: number) {
+  constructor(
+    owners: Owners,
+    services: Services,
+    frames: Frames,
+    leaseMs: number,
+    defaults: Defaults,
+  ) {
     this.#owners = owners
     this.#services = services
     this.frames = frames
     this.leaseMs = leaseMs
+    this.defaults = defaults
   }
 
   get clientId(): string {

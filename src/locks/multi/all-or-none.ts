@@ -1,7 +1,7 @@
+import type { Acquisition } from '../../acquisition.ts'
 import { LeaseLostError, unavailableError } from '../../errors.ts'
 import { within } from '../../kit/within.ts'
 import type { Lease } from '../../lease/lease.ts'
-import type { Acquisition } from '../../options.ts'
 import { inCanonicalOrder } from './canonical-order.ts'
 import { HoldingTime } from './holding-time.ts'
 import type { Wanted } from './joint-request.ts'

@@ -4,6 +4,7 @@ import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { MOST_LISTED } from '../../servers/answers.ts'
 import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/permit-server.ts'
+import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
 import type { ExpirablePermits } from './expirable-permits.ts'
 import type { Permit } from './permit.ts'
 import type { PermitKinds } from './permit-kinds.ts'
@@ -16,7 +17,7 @@ import {
   type TryPermitOptions,
   tryAcquireOptions,
 } from './permit-options.ts'
-import { OF_SEMAPHORE } from './semaphore-words.ts'
+import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
 
 /**
  * A number of permits that clients share, as Redisson's `RPermitExpirableSemaphore` of that name: each that is
@@ -112,19 +113,19 @@ export class PermitExpirableSemaphore {
   }
 
   /**
-   * Acquires permits, all of them or none, and waits for that without an end, after all who have waited for
-   * longer. Woken by a message, and by the end of a lease of somebody who died.
+   * Acquires permits, all of them or none, and waits for that, after all who have waited for longer: for `waitMs` at
+   * most, and where neither the call nor the client gives that, without an end. Woken by a message, and by the end of a lease of somebody who died.
    *
    * Without `leaseMs` the watchdog renews their lease until they are released.
    *
-   * @returns the permits. Rejects with `signal.reason` when aborted; with `InvalidArgumentError` for bad input,
+   * @returns the permits. Rejects with `signal.reason` when aborted; with `WaitTimeoutError` at the end of `waitMs`; with `InvalidArgumentError` for bad input,
    * and for more permits than there are in all, also when these become too few; with `RedisUnavailableError` or
    * `RedisRefusedError` when Redis was out for `outageMs`; with `ClosedError` after `close()`. Nothing is taken,
    * or left behind, then.
    */
   acquire(options?: PermitOptions): Promise<Permit>
   async acquire(options?: PermitOptions, ...others: never[]): Promise<Permit> {
-    return (await this.#acquire(acquireOptions(options, others))) as Permit
+    return this.#acquireInTime(acquireOptions(options, others, this.#locks.defaults))
   }
 
   /**
@@ -136,7 +137,7 @@ export class PermitExpirableSemaphore {
    */
   tryAcquire(options?: TryPermitOptions): Promise<Permit | null>
   async tryAcquire(options?: TryPermitOptions, ...others: never[]): Promise<Permit | null> {
-    return this.#acquire(tryAcquireOptions(options, others))
+    return this.#acquire(tryAcquireOptions(options, others, this.#locks.defaults))
   }
 
   /**
@@ -171,6 +172,14 @@ export class PermitExpirableSemaphore {
 
   #do<T>(fn: (permit: Permit) => Promise<T> | T, permit: Permit): Promise<T> {
     return workAndRelease(permit, () => fn(permit), this.#locks.emit)
+  }
+
+  async #acquireInTime(wanted: PermitAcquisition): Promise<Permit> {
+    const askedAt = performance.now()
+    const permit = await this.#acquire(wanted)
+    if (permit !== null) return permit
+    const waited = { waitMs: wanted.meant.waitMs, waitedMs: performance.now() - askedAt }
+    throw permitsTimeout(this.name, waited, permitsIn(wanted.permits))
   }
 
   async #acquire({ permits, meant }: PermitAcquisition): Promise<Permit | null> {

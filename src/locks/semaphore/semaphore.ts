@@ -2,6 +2,7 @@ import { assertFunction, assertNoMore } from '../../input.ts'
 import { acquire } from '../../local/acquire.ts'
 import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
+import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
 import {
   type AcquirePermitsOptions,
   acquireArguments,
@@ -62,10 +63,12 @@ export class Semaphore {
   }
 
   /**
-   * Waits until that many permits are available and takes them.
+   * Waits until that many permits are available and takes them: for `waitMs` at most, and where neither the call nor
+   * the client gives that, without an end.
    *
    * @param permits a whole number from 0 up; 0 does nothing
-   * @returns when they are taken. Rejects with `signal.reason` when aborted, with `RedisUnavailableError` or
+   * @returns when they are taken. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of
+   * `waitMs`, with `RedisUnavailableError` or
    * `RedisRefusedError` when Redis was out for `outageMs`, and with `ClosedError` when the client is closed;
    * nothing is taken then
    */
@@ -74,7 +77,7 @@ export class Semaphore {
     options?: AcquirePermitsOptions,
     ...others: readonly never[]
   ): Promise<void> {
-    await this.#take(acquireArguments(permits, options, others))
+    await this.#takeInTime(acquireArguments(permits, options, others, this.#waitMs))
   }
 
   /**
@@ -100,8 +103,8 @@ export class Semaphore {
    */
   async using<T>(work: () => Promise<T> | T, options?: UsingPermitsOptions): Promise<T> {
     assertFunction(work)
-    const wanted = usingArguments(options)
-    await this.#take(wanted)
+    const wanted = usingArguments(options, this.#waitMs)
+    await this.#takeInTime(wanted)
     return this.#do(work, wanted)
   }
 
@@ -175,6 +178,17 @@ export class Semaphore {
   /** How many permits are available, and which clients have somebody who waits. */
   inspect(): Promise<SemaphoreFacts> {
     return this.#inspect(MOST_LISTED)
+  }
+
+  get #waitMs(): number {
+    return this.#all.locks.defaults.untilHeld.waitMs
+  }
+
+  async #takeInTime(wanted: PermitsWanted): Promise<void> {
+    const askedAt = performance.now()
+    if (await this.#take(wanted)) return
+    const waited = { waitMs: wanted.waitMs, waitedMs: performance.now() - askedAt }
+    throw permitsTimeout(this.name, waited, permitsIn(wanted.permits))
   }
 
   async #take({ permits, waitMs, signal }: PermitsWanted): Promise<boolean> {
