@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { sharedServer } from '../support/redis-server.ts'
 
 const root = resolve(__dirname, '../..')
@@ -175,7 +175,9 @@ test.each([
       include: ['*.ts'],
     }),
   )
-  write(`${folder}/sample.ts`, readFileSync(join(__dirname, 'sample.ts'), 'utf8'))
+  for (const file of ['sample.ts', 'projects/fakes.ts']) {
+    write(`${folder}/${basename(file)}`, readFileSync(join(__dirname, file), 'utf8'))
+  }
   run(join(dir, folder), process.execPath, join(root, 'node_modules/typescript/bin/tsc'))
 })
 

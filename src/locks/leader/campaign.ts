@@ -10,7 +10,7 @@ import type { Lease } from '../../lease/lease.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { ElectionLock } from './election-lock.ts'
-import { Term } from './term.ts'
+import { HeldTerm, type Term } from './term.ts'
 
 /** Before it stands again after an outage, in milliseconds. */
 const PAUSE_MS = { least: 100, spread: 150 }
@@ -92,7 +92,7 @@ export class Campaign {
     // In the very moment of the grant.
     signal?.throwIfAborted()
     lease.assertValid()
-    const term = new Term(lease)
+    const term = new HeldTerm(lease)
     this.#term = term
     this.#lease = lease
     const watch = signal && new AbortWatch(signal, { reject: (reason) => term.end(reason) })

@@ -1,5 +1,6 @@
 import { assertFunction } from '../../input.ts'
 import { Printed } from '../../kit/printed.ts'
+import type { Public } from '../../kit/public.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import {
@@ -20,7 +21,7 @@ import { endedByUnlock } from './unlock-errors.ts'
  * What a lock has in common with several locks as one: the forms in which it is acquired and
  * released. Of several, "the lock" here is all of them: they are acquired and held together.
  */
-export abstract class BaseLock<L extends BaseLease> extends Printed {
+export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
   /** The name of the lock, as it was given to `getLock`; of several, their names with ` + ` between them. */
   readonly name: string
   /** @internal */

@@ -1,3 +1,4 @@
+import type { Public } from '../../kit/public.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -29,6 +30,9 @@ const SCOPED: Manner = { scoped: true }
  * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
  * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
  */
+export interface Lock extends Public<HoldfastLock> {}
+
+/** A {@link Lock} of a client. */
 export class HoldfastLock extends BaseLock<Lease> {
   /** @internal */
   readonly rawName: string

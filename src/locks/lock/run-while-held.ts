@@ -1,4 +1,5 @@
 import type { Emit } from '../../events.ts'
+import type { Public } from '../../kit/public.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
 import { type Carried, frameOf } from '../../owner/frames.ts'
 
@@ -7,7 +8,7 @@ import { type Carried, frameOf } from '../../owner/frames.ts'
  * Rejects where the work ended well and the lease had been lost before.
  */
 export async function runWhileHeld<T>(
-  lease: BaseLease,
+  lease: Public<BaseLease>,
   carried: readonly Carried[],
   work: () => Promise<T> | T,
   tell: Emit,

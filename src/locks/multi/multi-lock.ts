@@ -1,4 +1,5 @@
 import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
+import type { Public } from '../../kit/public.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { Acquisition } from '../../options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
@@ -10,7 +11,7 @@ import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
 import { alone, ownSelfWait, selfWaitInFrame, warningOf } from '../lock/self-wait-warning.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
-import { MultiLease } from './multi-lease.ts'
+import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
 
 /**
  * Several locks as one: all of them or none. They may be of any kind, of any client and server.
@@ -21,7 +22,10 @@ import { MultiLease } from './multi-lease.ts'
  * ever, in whatever order they were given them, and everybody gets them one day. Whoever wants many
  * busy locks may wait for longer than who wants one of them.
  */
-export class MultiLock extends BaseLock<MultiLease> {
+export interface MultiLock extends Public<HoldfastMultiLock> {}
+
+/** The {@link MultiLock} of a client. */
+export class HoldfastMultiLock extends BaseLock<MultiLease> {
   readonly #locks: readonly HoldfastLock[]
   readonly #key: string
 
@@ -137,7 +141,7 @@ export class MultiLock extends BaseLock<MultiLease> {
     }
     if (taken === null) return null
     const leases = all.flatMap((one) => taken.get(one) ?? [])
-    const lease = new MultiLease(this.name, leases, scoped, askedAt)
+    const lease = new HeldMultiLease(this.name, leases, scoped, askedAt)
     const kept = this.registry.multiLeases.add(holder, this.#key, lease)
     if (!scoped) kept.lookAfter()
     return lease
@@ -159,7 +163,7 @@ function locksOf(given: readonly unknown[]): HoldfastLock[] {
   }
   return given.flatMap((lock) => {
     if (lock instanceof HoldfastLock) return [lock]
-    if (lock instanceof MultiLock) return [...lock.locks]
+    if (lock instanceof HoldfastMultiLock) return [...lock.locks]
     throw new InvalidArgumentError(
       `getMultiLock(...locks) takes locks of Holdfast, each an argument of its own; got ${show(lock)}.`,
     )

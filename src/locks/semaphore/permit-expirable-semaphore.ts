@@ -1,4 +1,5 @@
 import { assertFunction } from '../../input.ts'
+import type { Public } from '../../kit/public.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { MOST_LISTED } from '../../servers/answers.ts'
@@ -27,7 +28,10 @@ import { OF_SEMAPHORE } from './semaphore-words.ts'
  * Each acquisition is for itself: nothing re-enters, and no frame carries permits. Code that holds some and asks
  * for more waits for others to give back theirs, who may wait for it: better ask for all of them at once.
  */
-export class PermitExpirableSemaphore {
+export interface PermitExpirableSemaphore extends Public<HoldfastPermitExpirableSemaphore> {}
+
+/** The {@link PermitExpirableSemaphore} of a client. */
+export class HoldfastPermitExpirableSemaphore {
   /** The name of the semaphore, as it was given to `getPermitExpirableSemaphore`. */
   readonly name: string
   readonly #rawName: string
