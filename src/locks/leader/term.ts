@@ -1,4 +1,4 @@
-import { InvalidArgumentError, LeaseLostError } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
 import type { Public } from '../../kit/public.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { LeaseSignal } from '../../lease/lease-signal.ts'
@@ -58,16 +58,6 @@ export class HeldTerm {
     this.signal.throwIfAborted()
     if (this.#isOver) throw overError(this.#lease.name)
     this.#lease.assertValid()
-  }
-
-  /**
-   * What it was lost by; undefined when it was not lost, or ended in another way before.
-   *
-   * @internal
-   */
-  get loss(): LeaseLostError | undefined {
-    const { aborted, reason } = this.signal
-    return aborted && reason instanceof LeaseLostError ? reason : undefined
   }
 
   /**

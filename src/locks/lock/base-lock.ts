@@ -93,8 +93,9 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
    *
    * @param options as for {@link lock}
    * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link lock} does when the
-   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, although
-   * it ended well, and with `NotReleasedError` when several were. A release that Redis does not
+   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, and
+   * with `NotReleasedError` when several were: the error of `fn` is then the `cause`. The same where the
+   * client was closed meanwhile, with `ClosedError`. A release that Redis does not
    * confirm is told by the client's `error` event, since the work is done.
    */
   async using<T>(fn: (lease: L) => Promise<T> | T, options?: LockOptions): Promise<T> {

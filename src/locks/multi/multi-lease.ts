@@ -110,6 +110,11 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /** @internal */
+  override get wasLost(): boolean {
+    return this.#losses.length > 0
+  }
+
+  /** @internal */
   get live(): boolean {
     // While it has any of its locks `unlock()` has something to do.
     return !this.released && this.leases.some(({ live }) => live)
