@@ -138,6 +138,19 @@ describe('the page about errors', () => {
     expect(documented.sort()).toEqual(classes.sort())
   })
 
+  test('has each code, and each of a warning, on the page about troubleshooting too', () => {
+    const warnings = tableRows(page.headings.find(({ text }) => text === 'Warnings')?.body ?? '')
+    const named = warnings.map((row) => plain(row.code))
+    expect(named).toContain('HOLDFAST_SELF_WAIT')
+    const byCode = readPage('docs/how-to/troubleshooting.md').headings.find(
+      ({ text }) => text === 'By code',
+    )
+    const found = tableRows(byCode?.body ?? '').map(
+      ({ code }) => /HOLDFAST_\w+/.exec(code ?? '')?.[0],
+    )
+    expect(found.sort()).toEqual([...codes, ...named].sort())
+  })
+
   test('has exactly the reasons of a loss', () => {
     const declared = /LossReason =([\s\S]*?)\n\n/.exec(source)?.[1] ?? ''
     const reasons = [...declared.matchAll(/\| '(\w+)'/g)].map(([, reason]) => reason)
