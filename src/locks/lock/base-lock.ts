@@ -58,6 +58,7 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
     try {
       return this.acquireBare(lockArguments(options, others)) as Promise<L>
     } catch (error) {
+      this.currentOwner.gotNothing()
       return Promise.reject(error)
     }
   }
@@ -81,6 +82,7 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
     try {
       return this.acquireBare(tryLockArguments(first, leaseMs, others))
     } catch (error) {
+      this.currentOwner.gotNothing()
       return Promise.reject(error)
     }
   }
@@ -129,9 +131,9 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
     this.registry.assertOpen(this.name)
     const lease = this.currentOwner.leaseToUndo()
     if (lease === undefined) throw this.notHeld()
-    const doubtful = this.currentOwner.forgetLostBeside(lease)
+    const doubt = this.currentOwner.doubtAbout(lease)
     const released = lease.release()
-    if (doubtful) lease.endedBy(endedByUnlock)
+    if (doubt !== undefined) lease.endedBy(endedByUnlock(doubt))
     let failure: unknown
     try {
       if (await released) return
