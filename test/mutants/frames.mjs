@@ -4,6 +4,7 @@ const OWNERSHIP = 'test/contract/ownership.test.ts'
 const SELF_WAIT = 'test/owner/self-wait.test.ts'
 const NESTED = 'nested code that makes a lock object for each call is warned of once for each name'
 const TASKS = 'tasks that are not nested are not warned of'
+const OF_ANOTHER = 'test/owner/unlock-of-another.test.ts'
 const RUN_OUT = 'test/contract/run-out.test.ts'
 const ONE_SERVER = "re-entrant lock: one server, by the user's own client"
 
@@ -83,11 +84,56 @@ export const frames = [
     mistake:
       "An unlock() that may have been another task's does not abort the signal of what it ends.",
     file: 'src/locks/lock/base-lock.ts',
-    search: '    if (doubtful) lease.endedBy(endedByUnlock)\n',
-    replace: '    if (doubtful) void endedByUnlock\n',
+    search: '    if (doubt !== undefined) lease.endedBy(endedByUnlock(doubt))\n',
+    replace: '    if (doubt !== undefined) void endedByUnlock\n',
     test: RUN_OUT,
     name: 'unlock() frees what was asked for after the loss, and tells whoever else may rely on it',
     within: ONE_SERVER,
+  },
+  {
+    id: 'unlock-by-who-got-nothing',
+    mistake: 'An unlock() by a task that got nothing ends the lease of another in silence.',
+    file: 'src/owner/current-owner.ts',
+    search: 'this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt',
+    replace: 'this.#underWay > 0 || this.#gotNothingAt > Infinity',
+    test: OF_ANOTHER,
+    name: 'its unlock() tells who holds the lock',
+  },
+  {
+    id: 'unlock-by-who-waits',
+    mistake: 'An unlock() by a task that waits still ends the lease of another in silence.',
+    file: 'src/owner/current-owner.ts',
+    search: 'this.#underWay > 0 || this.#gotNothingAt',
+    replace: 'this.#gotNothingAt',
+    test: OF_ANOTHER,
+    name: 'its unlock() tells who holds the lock',
+  },
+  {
+    id: 'unlock-after-older-calls',
+    mistake: 'An unlock() is in doubt where the same task had got nothing before it got the lock.',
+    file: 'src/owner/current-owner.ts',
+    search: '#gotNothingAt >= lease.askedAt',
+    replace: '#gotNothingAt >= -lease.askedAt',
+    test: OF_ANOTHER,
+    name: 'one call follows the other: no unlock() is in doubt',
+  },
+  {
+    id: 'unlock-of-who-was-told',
+    mistake: 'Who was told that an unlock() ended its lease ends the next one in silence.',
+    file: 'src/owner/current-owner.ts',
+    search: 'hasOthers || this.#mayYetCome ?',
+    replace: 'hasOthers ?',
+    test: OF_ANOTHER,
+    name: 'who comes late, after an unlock()',
+  },
+  {
+    id: 'released-by-another',
+    mistake: "release() after another task's unlock() says that the lock was held to the end.",
+    file: 'src/lease/base-lease.ts',
+    search: '    this.#released = ENDED\n',
+    replace: '    this.#released ??= ENDED\n',
+    test: OF_ANOTHER,
+    name: 'its unlock() tells who holds the lock',
   },
   {
     id: 'dispose-in-silence',

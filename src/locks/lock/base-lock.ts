@@ -59,6 +59,7 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
     try {
       return this.acquireBare(lockArguments(options, others)) as Promise<L>
     } catch (error) {
+      this.currentOwner.gotNothing()
       return Promise.reject(error)
     }
   }
@@ -82,6 +83,7 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
     try {
       return this.acquireBare(tryLockArguments(first, leaseMs, others))
     } catch (error) {
+      this.currentOwner.gotNothing()
       return Promise.reject(error)
     }
   }
@@ -131,9 +133,9 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
     this.registry.assertOpen(this.name)
     const lease = this.currentOwner.leaseToUndo()
     if (lease === undefined) throw this.notHeld()
-    const doubtful = this.currentOwner.forgetLostBeside(lease)
+    const doubt = this.currentOwner.doubtAbout(lease)
     const released = lease.release()
-    if (doubtful) lease.endedBy(endedByUnlock)
+    if (doubt !== undefined) lease.endedBy(endedByUnlock(doubt))
     let failure: unknown
     try {
       if (await released) return

@@ -9,6 +9,7 @@ import type { Holder } from '../../owner/holder.ts'
 import { BaseLock } from '../lock/base-lock.ts'
 import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
 import { alone, selfWaitOf, warningOf } from '../lock/self-wait-warning.ts'
+import { endedBefore } from '../lock/unlock-errors.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
 import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
@@ -109,7 +110,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
   protected notHeld(): Error {
     return new NotHeldError(
       `The locks "${this.name}" were not unlocked: the caller does not hold them together. What ` +
-        'using() holds it releases itself; any other lease has a release() of its own.',
+        `using() holds it releases itself; any other lease has a release() of its own.${endedBefore(this.currentOwner)}`,
       this.name,
     )
   }
@@ -120,6 +121,22 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
   }
 
   async #gather(
+    all: readonly Wanted[],
+    meant: Acquisition,
+    holder: Holder,
+    scoped: boolean,
+  ): Promise<MultiLease | null> {
+    holder.began()
+    let lease: MultiLease | null = null
+    try {
+      lease = await this.#takeAll(all, meant, holder, scoped)
+    } finally {
+      holder.ended(lease !== null)
+    }
+    return lease
+  }
+
+  async #takeAll(
     all: readonly Wanted[],
     meant: Acquisition,
     holder: Holder,
