@@ -61,7 +61,7 @@ function answeredByHand() {
     open.get(what)?.(given)
     return turn()
   }
-  const lock = new LocalLock('it', 'it', services, { becameIdle: nothing })
+  const lock = new LocalLock('it', 'it', services, { becameFree: nothing, becameIdle: nothing })
   return { lock, asked, failures, answer }
 }
 

@@ -155,7 +155,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     askedAt = Infinity,
   ): Promise<Lease | null> {
     const { registry, kind } = this
-    registry.assertOpen(this.name)
+    registry.assertAdmits(this.name, this.rawName, owner)
     signal?.throwIfAborted()
     return acquire(registry.lock(this.name, this.rawName), kind, {
       owner,

@@ -180,7 +180,7 @@ export class HoldfastPermitExpirableSemaphore {
   async #acquire({ permits, meant }: PermitAcquisition): Promise<Permit | null> {
     const { leaseMs, waitMs, signal } = meant
     const locks = this.#locks
-    locks.assertOpen(this.name)
+    locks.assertAdmits(this.name)
     locks.assertNotLonger(this.name, leaseMs)
     signal?.throwIfAborted()
     const kind = this.#kinds.of(permits)

@@ -52,7 +52,9 @@ function membersOf(source: string, name: string): Member[] {
 }
 
 describe('the page about options', () => {
-  const source = read('src/options.ts') + read('src/durability.ts')
+  const source = ['options', 'durability', 'local/close-options']
+    .map((file) => read(`src/${file}.ts`))
+    .join('')
   const page = readPage('docs/reference/options.md')
 
   /** The table that follows "type `X`". */
@@ -74,6 +76,7 @@ describe('the page about options', () => {
   test('knows all kinds of options there are', () => {
     expect(forUsers.sort()).toEqual([
       'AwaitOptions',
+      'CloseOptions',
       'DurabilityOptions',
       'GetLockOptions',
       'HoldfastOptions',
