@@ -8,8 +8,8 @@ import { Backend } from './local/backend.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
 import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
-import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
-import { MultiLock } from './locks/multi/multi-lock.ts'
+import { HoldfastLock, type Lock } from './locks/lock/holdfast-lock.ts'
+import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
 import type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
 import type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
@@ -87,7 +87,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
-  getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
+  getLock(name: string, options: GetLockOptions = {}): Lock {
     const owner = ownerOf(options, this.id)
     return new HoldfastLock(name, this.#rawName(name), owner, this.#backend.registry, plainKind)
   }
@@ -104,7 +104,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
-  getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
+  getFairLock(name: string, options: GetLockOptions = {}): Lock {
     return this.#oneServer.fairLock(name, options)
   }
 
@@ -174,7 +174,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` without any, for two of one client, for fair locks, for those of a
    * cluster or of a majority, and for what is no lock
    */
-  getRedLock(...locks: HoldfastLock[]): HoldfastLock {
+  getRedLock(...locks: Lock[]): Lock {
     return this.#redLocks.of(locks)
   }
 
@@ -184,8 +184,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    *
    * @throws `InvalidArgumentError` for none, and for what is no lock of Holdfast
    */
-  getMultiLock(...locks: (HoldfastLock | MultiLock)[]): MultiLock {
-    return new MultiLock(locks)
+  getMultiLock(...locks: (Lock | MultiLock)[]): MultiLock {
+    return new HoldfastMultiLock(locks)
   }
 
   /**

@@ -26,7 +26,7 @@ export type {
 export type { LeaderElection, LeaderElectionEvents } from './locks/leader/leader-election.ts'
 export type { LeaderElectionOptions, LeadOptions } from './locks/leader/leader-options.ts'
 export type { Term } from './locks/leader/term.ts'
-export type { HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
+export type { Lock, Lock as HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
 export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'

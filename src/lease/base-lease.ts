@@ -67,6 +67,15 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** @internal */
   protected abstract undo(): Promise<boolean>
 
+  /**
+   * Whether any of it had been lost before a release that was not confirmed.
+   *
+   * @internal
+   */
+  get wasLost(): boolean {
+    return false
+  }
+
   /** @internal */
   abstract endedBy(reasonOf: (lease: { name: string; token: number }) => Error): void
 

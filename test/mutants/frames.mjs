@@ -1,6 +1,9 @@
 /** Mistakes with frames and owners: for whom code acts, and what an unlock() undoes. */
 const FRAMES = 'test/contract/frames.test.ts'
 const OWNERSHIP = 'test/contract/ownership.test.ts'
+const SELF_WAIT = 'test/owner/self-wait.test.ts'
+const NESTED = 'nested code that makes a lock object for each call is warned of once for each name'
+const TASKS = 'tasks that are not nested are not warned of'
 const RUN_OUT = 'test/contract/run-out.test.ts'
 const ONE_SERVER = "re-entrant lock: one server, by the user's own client"
 
@@ -105,5 +108,33 @@ export const frames = [
     test: OWNERSHIP,
     name: 'undoes exactly one acquisition, in any order and however often it is called',
     within: ONE_SERVER,
+  },
+  {
+    id: 'self-wait-of-objects-only',
+    mistake:
+      'Nested code that makes a lock object for each call waits for itself without a warning.',
+    file: 'src/locks/lock/self-wait-warning.ts',
+    search: ' ?? inClient(lock, held)\n',
+    replace: ' ?? (lock.name === "" ? inClient(lock, held) : undefined)\n',
+    test: SELF_WAIT,
+    name: NESTED,
+  },
+  {
+    id: 'self-wait-of-any-holder',
+    mistake: 'Tasks that take turns are warned of as if one of them had the lock all the while.',
+    file: 'src/locks/lock/self-wait-warning.ts',
+    search: 'isHeldBy(holder) !== true)',
+    replace: 'holder(lock.kind, () => holder !== undefined) === undefined)',
+    test: SELF_WAIT,
+    name: TASKS,
+  },
+  {
+    id: 'self-wait-beside-frames',
+    mistake: 'Code is warned that it is nested in a frame that is not around it.',
+    file: 'src/locks/lock/self-wait-warning.ts',
+    search: 'owner.madeBy !== undefined && owner.madeIn === undefined && isComplete(owner, lock)',
+    replace: 'isComplete(owner, lock)',
+    test: SELF_WAIT,
+    name: TASKS,
   },
 ]

@@ -7,10 +7,11 @@ import {
   ResignedError,
 } from '../../errors.ts'
 import type { Lease } from '../../lease/lease.ts'
+import { isOfLoss } from '../../lease/work-and-release.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { ElectionLock } from './election-lock.ts'
-import { Term } from './term.ts'
+import { HeldTerm, type Term } from './term.ts'
 
 /** Before it stands again after an outage, in milliseconds. */
 const PAUSE_MS = { least: 100, spread: 150 }
@@ -68,9 +69,9 @@ export class Campaign {
     if (this.#signal?.aborted === true || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
       // Also a loss that was found when the function had ended; not one of another lock, which the function told.
-      return this.#lease === undefined || error === this.#lease.over()
+      return this.#lease === undefined || saysNoMore(error, this.#lease.over())
     }
-    if (this.#term !== undefined) return isOf(error, this.#term.loss)
+    if (this.#term !== undefined) return false
     const passes =
       error instanceof RedisUnavailableError ||
       error instanceof NotDurableError ||
@@ -92,7 +93,7 @@ export class Campaign {
     // In the very moment of the grant.
     signal?.throwIfAborted()
     lease.assertValid()
-    const term = new Term(lease)
+    const term = new HeldTerm(lease)
     this.#term = term
     this.#lease = lease
     const watch = signal && new AbortWatch(signal, { reject: (reason) => term.end(reason) })
@@ -107,8 +108,9 @@ export class Campaign {
   }
 }
 
-/** Whether an error says no more than that the term was lost. */
-function isOf(error: unknown, loss: LeaseLostError | undefined): boolean {
-  if (loss === undefined) return false
-  return error === loss || (error instanceof Error && error.name === 'AbortError')
+/** Whether an error says no more than that the term was lost: nothing of a mistake in the function. */
+function saysNoMore(error: LeaseLostError, loss: Error): boolean {
+  if (error === loss) return true
+  const { cause } = error
+  return isOfLoss(error, loss) && cause instanceof Error && cause.name === 'AbortError'
 }

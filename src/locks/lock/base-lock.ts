@@ -1,5 +1,6 @@
 import { assertFunction } from '../../input.ts'
 import { Printed } from '../../kit/printed.ts'
+import type { Public } from '../../kit/public.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import {
@@ -20,7 +21,7 @@ import { endedByUnlock } from './unlock-errors.ts'
  * What a lock has in common with several locks as one: the forms in which it is acquired and
  * released. Of several, "the lock" here is all of them: they are acquired and held together.
  */
-export abstract class BaseLock<L extends BaseLease> extends Printed {
+export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
   /** The name of the lock, as it was given to `getLock`; of several, their names with ` + ` between them. */
   readonly name: string
   /** @internal */
@@ -92,8 +93,9 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
    *
    * @param options as for {@link lock}
    * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link lock} does when the
-   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, although
-   * it ended well, and with `NotReleasedError` when several were. A release that Redis does not
+   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, and
+   * with `NotReleasedError` when several were: the error of `fn` is then the `cause`. The same where the
+   * client was closed meanwhile, with `ClosedError`. A release that Redis does not
    * confirm is told by the client's `error` event, since the work is done.
    */
   async using<T>(fn: (lease: L) => Promise<T> | T, options?: LockOptions): Promise<T> {

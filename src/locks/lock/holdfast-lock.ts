@@ -1,3 +1,4 @@
+import type { Public } from '../../kit/public.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -10,7 +11,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import { BaseLock } from './base-lock.ts'
 import type { Manner } from './one-lock.ts'
-import { alone, ownSelfWait, selfWaitInFrame, warningOf } from './self-wait-warning.ts'
+import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
 import { lostBefore, notHeld } from './unlock-errors.ts'
 
 /** A lock as `inspect()` finds it. */
@@ -29,6 +30,9 @@ const SCOPED: Manner = { scoped: true }
  * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
  * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
  */
+export interface Lock extends Public<HoldfastLock> {}
+
+/** A {@link Lock} of a client. */
 export class HoldfastLock extends BaseLock<Lease> {
   /** @internal */
   readonly rawName: string
@@ -177,7 +181,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     if (owner !== undefined) return this.#acquireInFrame(owner, meant, BARE)
     const askedAt = performance.now()
     const holder = currentOwner.leaseHolder()
-    const selfWait = ownSelfWait(this, this.whole) ?? selfWaitInFrame(this)
+    const selfWait = selfWaitOf(this, this.whole)
     return warningOf(selfWait, this.acquire(alone(this), meant, BARE, holder, askedAt))
   }
 
@@ -206,6 +210,6 @@ export class HoldfastLock extends BaseLock<Lease> {
   }
 
   #acquireInFrame(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null> {
-    return warningOf(selfWaitInFrame(this), this.acquire(owner, meant, manner))
+    return warningOf(selfWaitOf(this), this.acquire(owner, meant, manner))
   }
 }

@@ -1,4 +1,5 @@
 import { assertFunction, assertNoMore } from '../../input.ts'
+import type { Public } from '../../kit/public.ts'
 import { acquire } from '../../local/acquire.ts'
 import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
@@ -33,7 +34,10 @@ import { NO_LEASE_MS, type Semaphores } from './semaphores.ts'
  * often it was sent. Then the call rejects with `RedisUnavailableError`, or `RedisRefusedError` where Redis refused
  * it. Every call rejects with `InvalidArgumentError` for bad input, and with `ClosedError` after `close()`.
  */
-export class Semaphore {
+export interface Semaphore extends Public<HoldfastSemaphore> {}
+
+/** The {@link Semaphore} of a client. */
+export class HoldfastSemaphore {
   /** The name of the semaphore, as it was given to `getSemaphore`. */
   readonly name: string
   readonly #rawName: string

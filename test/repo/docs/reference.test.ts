@@ -222,7 +222,7 @@ describe('the pages about lock and lease, and about semaphores', () => {
 
   test.each([
     ['Holdfast', 'src/holdfast.ts'],
-    ['HoldfastLock', 'src/locks/lock/holdfast-lock.ts', 'src/locks/lock/base-lock.ts'],
+    ['Lock', 'src/locks/lock/holdfast-lock.ts', 'src/locks/lock/base-lock.ts'],
     ['Lease', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
     ['ReadWriteLock', 'src/locks/read-write/read-write-lock.ts'],
     ['CountDownLatch', 'src/locks/latch/count-down-latch.ts'],
@@ -254,8 +254,8 @@ describe('the pages about lock and lease, and about semaphores', () => {
   })
 
   test.each([
-    ['what inspect() gives', 'LockFacts', '`LockInfo`', 'HoldfastLock'],
-    ['one who queues', 'QueueEntry', 'A `QueueEntry`', 'HoldfastLock'],
+    ['what inspect() gives', 'LockFacts', '`LockInfo`', 'Lock'],
+    ['one who queues', 'QueueEntry', 'A `QueueEntry`', 'Lock'],
     ['a read-write lock', 'ReadWriteFacts', '`ReadWriteFacts`', 'ReadWriteLock'],
     ['one who has it', 'ReadWriteHolder', 'A `ReadWriteHolder`', 'ReadWriteLock'],
     ['a count-down latch', 'LatchFacts', '`LatchFacts`', 'CountDownLatch'],
