@@ -1,5 +1,6 @@
 import { ClosedError, LeaseLostError, NotReleasedError, show } from '../errors.ts'
 import type { Emit } from '../events.ts'
+import type { Public } from '../kit/public.ts'
 import type { BaseLease } from './base-lease.ts'
 
 /**
@@ -7,7 +8,7 @@ import type { BaseLease } from './base-lease.ts'
  * what ended it, and the error of the work is the cause of that.
  */
 export async function workAndRelease<T>(
-  lease: BaseLease,
+  lease: Public<BaseLease>,
   work: () => Promise<T> | T,
   tell: Emit,
 ): Promise<T> {

@@ -16,6 +16,15 @@ interface LockInUse {
   isPending(owner: Owner): boolean
 }
 
+/** Why an `unlock()` may be another task's: of one that lost its lease, or of one that got none or still waits. */
+export type Doubt = 'loss' | 'others'
+
+interface EndedInDoubt {
+  readonly token: number
+  /** On `performance.now()`. */
+  readonly endedAt: number
+}
+
 /**
  * For whom the running code acts when it uses one lock object. What that acquires for nobody else,
  * each time as an owner of its own, is kept here.
@@ -26,6 +35,13 @@ export class CurrentOwner<L extends Kept> extends Holder {
   readonly #rawName: string
   readonly #registry: LocksInUse
   readonly #heldLeases: HeldLeases<L>
+  /** How many calls of its own are under way, and when one last ended with nothing, on `performance.now()`. */
+  #underWay = 0
+  #gotNothingAt = -Infinity
+  /** The lease that an `unlock()` ended last which may have been another task's. */
+  #endedInDoubt: EndedInDoubt | undefined
+  /** Whether the task that had it may yet come with an `unlock()` of its own. */
+  #mayYetCome = false
 
   constructor(
     rawName: string,
@@ -74,14 +90,49 @@ export class CurrentOwner<L extends Kept> extends Holder {
     return this.#of(latestOf, () => this.#heldLeases.earliest(this, this.#rawName))
   }
 
+  override began(): void {
+    this.#underWay += 1
+  }
+
+  override ended(gotLease: boolean): void {
+    this.#underWay -= 1
+    if (!gotLease) this.gotNothing()
+  }
+
+  /** Also for a call that was refused before it began. */
+  gotNothing(): void {
+    this.#gotNothingAt = performance.now()
+  }
+
   /**
-   * Forgets what this object has lost beside the lease that an `unlock()` is about to undo.
+   * Why the `unlock()` that is about to undo a lease may be that of another task than the one that has it;
+   * undefined where it is not in doubt. What this object has lost beside it is forgotten.
    *
-   * @returns whether there was any: then the call may be that of another task
+   * There is nothing that could refuse such a call. Whose it is cannot be known: it has no lease, and the
+   * context that Node.js keeps for it is that of whoever called, not of what an `await` before has given.
+   * To count calls does not tell either, for what is one `unlock()` too many is known only when the last
+   * one finds nothing. But one task makes its calls one after the other: nothing else of this object is
+   * under way, or has ended with nothing, between the call for its lease and its `unlock()`.
    */
-  forgetLostBeside(lease: L): boolean {
-    if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return false
-    return this.#heldLeases.forgetLost(this, this.#rawName)
+  doubtAbout(lease: L): Doubt | undefined {
+    if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined
+    const hasLost = this.#heldLeases.forgetLost(this, this.#rawName)
+    const hasOthers = this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt
+    const doubt = hasLost ? 'loss' : hasOthers || this.#mayYetCome ? 'others' : undefined
+    // Else each would make the next one doubtful, for good.
+    this.#mayYetCome = hasOthers
+    if (doubt !== undefined) {
+      this.#endedInDoubt = { token: lease.token, endedAt: performance.now() }
+    }
+    return doubt
+  }
+
+  /** The lease that an `unlock()` in doubt has ended, for the one that then finds nothing. Told once. */
+  takeEndedInDoubt(): EndedInDoubt | undefined {
+    const ended = this.#endedInDoubt
+    this.#endedInDoubt = undefined
+    this.#mayYetCome = false
+    return ended
   }
 
   /** A lease that the running code holds. */

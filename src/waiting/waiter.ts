@@ -85,7 +85,8 @@ export abstract class Waiter extends Linked<Waiter> {
       this.#resolve = resolve
       this.#reject = reject
     })
-    const { waitMs, signal } = request
+    const { waitMs, signal, holder } = request
+    holder.began()
     this.#abort = signal && new AbortWatch(signal, this)
     if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
   }
@@ -122,16 +123,17 @@ export abstract class Waiter extends Linked<Waiter> {
   }
 
   resolve(hold: Hold | null): void {
-    if (this.#settle()) this.#resolve(hold && this.newLease(hold))
+    if (this.#settle(hold !== null)) this.#resolve(hold && this.newLease(hold))
   }
 
   reject(reason: unknown): void {
-    if (this.#settle()) this.#reject(reason)
+    if (this.#settle(false)) this.#reject(reason)
   }
 
-  #settle(): boolean {
+  #settle(gotLease: boolean): boolean {
     if (this.#settled) return false
     this.#settled = true
+    this.request.holder.ended(gotLease)
     clearTimeout(this.#deadline)
     this.#abort?.stop()
     this.#settledIn.settled(this)

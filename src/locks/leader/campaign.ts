@@ -11,7 +11,7 @@ import { isOfLoss } from '../../lease/work-and-release.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { ElectionLock } from './election-lock.ts'
-import { Term } from './term.ts'
+import { HeldTerm, type Term } from './term.ts'
 
 /** Before it stands again after an outage, in milliseconds. */
 const PAUSE_MS = { least: 100, spread: 150 }
@@ -21,16 +21,26 @@ export class Campaign {
   readonly owner: Owner
   readonly #lock: ElectionLock
   readonly #signal: AbortSignal | undefined
+  readonly #closing: AbortSignal
   #term: Term | undefined
   #lease: Lease | undefined
   #over: Promise<void> | undefined
   #hasResigned = false
   #resigned: Promise<boolean> | undefined
 
-  /** @param lock the lock of the election, for that owner */
-  constructor(owner: Owner, lock: ElectionLock, signal: AbortSignal | undefined) {
+  /**
+   * @param lock the lock of the election, for that owner
+   * @param closing aborts when nobody of this client is to lead any more
+   */
+  constructor(
+    owner: Owner,
+    lock: ElectionLock,
+    signal: AbortSignal | undefined,
+    closing: AbortSignal,
+  ) {
     this.owner = owner
     this.#lock = lock
+    this.#closing = closing
     this.#signal = signal
   }
 
@@ -67,7 +77,7 @@ export class Campaign {
 
   /** Whether to stand again after that error; waits a little where that is better. */
   async standsAgain(error: unknown): Promise<boolean> {
-    if (this.#signal?.aborted === true || this.#hasResigned) return false
+    if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
       // Also a loss that was found when the function had ended; not one of another lock, which the function told.
       return this.#lease === undefined || saysNoMore(error, this.#lease.over())
@@ -90,20 +100,21 @@ export class Campaign {
     fn: (term: Term) => Promise<T> | T,
     began: (term: Term) => void,
   ): Promise<T> {
-    const signal = this.#signal
+    const signals = [this.#signal ?? [], this.#closing].flat()
     // In the very moment of the grant.
-    signal?.throwIfAborted()
+    for (const one of signals) one.throwIfAborted()
     lease.assertValid()
-    const term = new Term(lease)
+    const term = new HeldTerm(lease)
     this.#term = term
     this.#lease = lease
-    const watch = signal && new AbortWatch(signal, { reject: (reason) => term.end(reason) })
+    const ending = { reject: (reason: unknown) => term.end(reason) }
+    const watches = signals.map((one) => new AbortWatch(one, ending))
     try {
       began(term)
       term.assertValid()
       return await fn(term)
     } finally {
-      watch?.stop()
+      for (const watch of watches) watch.stop()
       term.end()
     }
   }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'eventemitter3'
 import { InvalidArgumentError } from '../../errors.ts'
 import { assertFunction } from '../../input.ts'
-import { outsideFrames } from '../../kit/frame-storage.ts'
+import { callListeners } from '../../kit/call-listeners.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { ElectionChannel } from '../../servers/election-channel.ts'
 import { Campaign } from './campaign.ts'
@@ -28,6 +28,8 @@ interface Host {
   lock(owner?: Owner): ElectionLock
   channel(lock: ElectionLock): ElectionChannel
   watches: Set<LeaderWatch>
+  /** Aborts when nobody is to lead any more. */
+  closing: AbortSignal
 }
 
 /**
@@ -104,7 +106,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     try {
       for (;;) {
         const owner = this.#host.newOwner()
-        const campaign = new Campaign(owner, this.#host.lock(owner), signal)
+        const campaign = new Campaign(owner, this.#host.lock(owner), signal, this.#host.closing)
         this.#campaign = campaign
         try {
           return await campaign.run(fn, (term) => this.#began(term))
@@ -216,14 +218,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     return !this.isLeading
   }
 
-  /** What a listener throws is not the business of who tells. */
   #tell(leader: LeaderInfo | null): void {
-    try {
-      outsideFrames(() => this.emit('changed', leader))
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error
-      })
-    }
+    callListeners(() => this.emit('changed', leader))
   }
 }

@@ -7,6 +7,7 @@ import {
 } from '../../acquisition.ts'
 import { assertFunction } from '../../input.ts'
 import { Printed } from '../../kit/printed.ts'
+import type { Public } from '../../kit/public.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -21,7 +22,7 @@ import { endedByUnlock } from './unlock-errors.ts'
  * What a lock has in common with several locks as one: the forms in which it is acquired and
  * released. Of several, "the lock" here is all of them: they are acquired and held together.
  */
-export abstract class BaseLock<L extends BaseLease> extends Printed {
+export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
   /** The name of the lock, as it was given to `getLock`; of several, their names with ` + ` between them. */
   readonly name: string
   /** @internal */
@@ -63,6 +64,7 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
       if (meant.waitMs === Infinity) return acquiring as Promise<L>
       return this.#orTimeout(acquiring, meant)
     } catch (error) {
+      this.currentOwner.gotNothing()
       return Promise.reject(error)
     }
   }
@@ -86,6 +88,7 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
     try {
       return this.acquireBare(tryLockArguments(first, leaseMs, others, this.registry.defaults))
     } catch (error) {
+      this.currentOwner.gotNothing()
       return Promise.reject(error)
     }
   }
@@ -139,9 +142,9 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
     this.registry.assertOpen(this.name)
     const lease = this.currentOwner.leaseToUndo()
     if (lease === undefined) throw this.notHeld()
-    const doubtful = this.currentOwner.forgetLostBeside(lease)
+    const doubt = this.currentOwner.doubtAbout(lease)
     const released = lease.release()
-    if (doubtful) lease.endedBy(endedByUnlock)
+    if (doubt !== undefined) lease.endedBy(endedByUnlock(doubt))
     let failure: unknown
     try {
       if (await released) return

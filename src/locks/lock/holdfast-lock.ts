@@ -1,4 +1,5 @@
 import type { Acquisition } from '../../acquisition.ts'
+import type { Public } from '../../kit/public.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
@@ -11,7 +12,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import { BaseLock } from './base-lock.ts'
 import type { Manner } from './one-lock.ts'
-import { alone, ownSelfWait, selfWaitInFrame, warningOf } from './self-wait-warning.ts'
+import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
 import { lostBefore, notHeld } from './unlock-errors.ts'
 
 /** A lock as `inspect()` finds it. */
@@ -30,6 +31,9 @@ const SCOPED: Manner = { scoped: true }
  * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
  * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
  */
+export interface Lock extends Public<HoldfastLock> {}
+
+/** A {@link Lock} of a client. */
 export class HoldfastLock extends BaseLock<Lease> {
   /** @internal */
   readonly rawName: string
@@ -152,7 +156,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     askedAt = Infinity,
   ): Promise<Lease | null> {
     const { registry, kind } = this
-    registry.assertOpen(this.name)
+    registry.assertAdmits(this.name, this.rawName, owner)
     signal?.throwIfAborted()
     return acquire(registry.lock(this.name, this.rawName), kind, {
       owner,
@@ -178,7 +182,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     if (owner !== undefined) return this.#acquireInFrame(owner, meant, BARE)
     const askedAt = performance.now()
     const holder = currentOwner.leaseHolder()
-    const selfWait = ownSelfWait(this, this.whole) ?? selfWaitInFrame(this)
+    const selfWait = selfWaitOf(this, this.whole)
     return warningOf(selfWait, this.acquire(alone(this), meant, BARE, holder, askedAt))
   }
 
@@ -212,6 +216,6 @@ export class HoldfastLock extends BaseLock<Lease> {
   }
 
   #acquireInFrame(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null> {
-    return warningOf(selfWaitInFrame(this), this.acquire(owner, meant, manner))
+    return warningOf(selfWaitOf(this), this.acquire(owner, meant, manner))
   }
 }

@@ -1,4 +1,5 @@
 import { assertFunction } from '../../input.ts'
+import type { Public } from '../../kit/public.ts'
 import { workAndRelease } from '../../lease/work-and-release.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -29,7 +30,10 @@ import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
  * Each acquisition is for itself: nothing re-enters, and no frame carries permits. Code that holds some and asks
  * for more waits for others to give back theirs, who may wait for it: better ask for all of them at once.
  */
-export class PermitExpirableSemaphore {
+export interface PermitExpirableSemaphore extends Public<HoldfastPermitExpirableSemaphore> {}
+
+/** The {@link PermitExpirableSemaphore} of a client. */
+export class HoldfastPermitExpirableSemaphore {
   /** The name of the semaphore, as it was given to `getPermitExpirableSemaphore`. */
   readonly name: string
   readonly #rawName: string
@@ -185,7 +189,7 @@ export class PermitExpirableSemaphore {
   async #acquire({ permits, meant }: PermitAcquisition): Promise<Permit | null> {
     const { leaseMs, waitMs, signal } = meant
     const locks = this.#locks
-    locks.assertOpen(this.name)
+    locks.assertAdmits(this.name)
     locks.assertNotLonger(this.name, leaseMs)
     signal?.throwIfAborted()
     const kind = this.#kinds.of(permits)

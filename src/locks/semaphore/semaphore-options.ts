@@ -1,3 +1,4 @@
+import type { Defaults } from '../../acquisition.ts'
 import { InvalidArgumentError, show } from '../../errors.ts'
 import {
   assertKnown,
@@ -78,10 +79,15 @@ export function acquireArguments(
   permits: unknown,
   options: unknown,
   others: readonly unknown[],
-  defaultWaitMs: number,
+  { untilHeld }: Defaults,
 ): PermitsWanted {
   assertNoMore(others)
-  const wanted = wantedBy('acquire(permits, options)', options, ['waitMs', 'signal'], defaultWaitMs)
+  const wanted = wantedBy(
+    'acquire(permits, options)',
+    options,
+    ['waitMs', 'signal'],
+    untilHeld.waitMs,
+  )
   return { ...wanted, permits: permitsGiven(permits ?? 1, 'acquire(permits)') }
 }
 
@@ -91,8 +97,8 @@ export function tryArguments(what: string, options: unknown): PermitsWanted {
 }
 
 /** How the options of `using` are meant. */
-export function usingArguments(options: unknown, defaultWaitMs: number): PermitsWanted {
-  return wantedBy('using(fn, options)', options, ['permits', 'waitMs', 'signal'], defaultWaitMs)
+export function usingArguments(options: unknown, { untilHeld }: Defaults): PermitsWanted {
+  return wantedBy('using(fn, options)', options, ['permits', 'waitMs', 'signal'], untilHeld.waitMs)
 }
 
 /** @returns how long a new semaphore lives, in milliseconds; 0 for good */

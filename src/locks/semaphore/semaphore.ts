@@ -1,4 +1,5 @@
 import { assertFunction, assertNoMore } from '../../input.ts'
+import type { Public } from '../../kit/public.ts'
 import { acquire } from '../../local/acquire.ts'
 import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
@@ -34,7 +35,10 @@ import { NO_LEASE_MS, type Semaphores } from './semaphores.ts'
  * often it was sent. Then the call rejects with `RedisUnavailableError`, or `RedisRefusedError` where Redis refused
  * it. Every call rejects with `InvalidArgumentError` for bad input, and with `ClosedError` after `close()`.
  */
-export class Semaphore {
+export interface Semaphore extends Public<HoldfastSemaphore> {}
+
+/** The {@link Semaphore} of a client. */
+export class HoldfastSemaphore {
   /** The name of the semaphore, as it was given to `getSemaphore`. */
   readonly name: string
   readonly #rawName: string
@@ -77,7 +81,7 @@ export class Semaphore {
     options?: AcquirePermitsOptions,
     ...others: readonly never[]
   ): Promise<void> {
-    await this.#takeInTime(acquireArguments(permits, options, others, this.#waitMs))
+    await this.#takeInTime(acquireArguments(permits, options, others, this.#all.locks.defaults))
   }
 
   /**
@@ -103,7 +107,7 @@ export class Semaphore {
    */
   async using<T>(work: () => Promise<T> | T, options?: UsingPermitsOptions): Promise<T> {
     assertFunction(work)
-    const wanted = usingArguments(options, this.#waitMs)
+    const wanted = usingArguments(options, this.#all.locks.defaults)
     await this.#takeInTime(wanted)
     return this.#do(work, wanted)
   }
@@ -180,10 +184,6 @@ export class Semaphore {
     return this.#inspect(MOST_LISTED)
   }
 
-  get #waitMs(): number {
-    return this.#all.locks.defaults.untilHeld.waitMs
-  }
-
   async #takeInTime(wanted: PermitsWanted): Promise<void> {
     const askedAt = performance.now()
     if (await this.#take(wanted)) return
@@ -193,7 +193,7 @@ export class Semaphore {
 
   async #take({ permits, waitMs, signal }: PermitsWanted): Promise<boolean> {
     const { locks, kinds } = this.#all
-    locks.assertOpen(this.name)
+    locks.assertAdmits(this.name)
     signal?.throwIfAborted()
     if (permits === 0) return true
     const kind = kinds.of(permits)

@@ -27,7 +27,9 @@ beforeAll(() => {
   writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
   mkdirSync(join(dir, 'node_modules'))
   symlinkSync(root, join(dir, 'node_modules/holdfast'))
-  symlinkSync(join(root, 'node_modules/ioredis'), join(dir, 'node_modules/ioredis'))
+  for (const name of ['ioredis', 'redlock', 'redis-semaphore']) {
+    symlinkSync(join(root, 'node_modules', name), join(dir, 'node_modules', name))
+  }
 })
 
 // Examples may leave keys of their own.
