@@ -3,9 +3,10 @@ import { assertKnown, assertNoMore, assertSignal, leaseMs, waitMs, wholeWaitMs }
 import type { LockOptions, TryLockOptions } from './options.ts'
 import type { Settings } from './settings.ts'
 
-/** What `lock` and `using` take, and what `tryLock` and `tryUsing` do. */
+/** What `lock` and `using` take, what `tryLock` does, and what `tryUsing` does. */
 const LOCK_OPTIONS = ['leaseMs', 'waitMs', 'signal']
 const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'signal']
+const TRY_USING_OPTIONS = [...TRY_LOCK_OPTIONS, 'otherwise']
 
 /** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */
 export interface Acquisition {
@@ -65,7 +66,13 @@ export function usingOptions(options: unknown, { untilHeld }: Defaults): Acquisi
 
 /** How the options of `tryUsing` are meant. */
 export function tryUsingOptions(options: unknown, { once }: Defaults): Acquisition {
-  return options === undefined ? once : tried(optionsIn(options, TRY_LOCK_OPTIONS), once)
+  return options === undefined ? once : tried(optionsIn(options, TRY_USING_OPTIONS), once)
+}
+
+/** What `tryUsing` comes to where the lock was not to be had. */
+export function otherwiseOf<U>(options: { readonly otherwise?: U } | undefined): U {
+  const { otherwise } = { otherwise: null as U, ...options }
+  return otherwise
 }
 
 function optionsIn(options: unknown, known: readonly string[]): LockOptions {

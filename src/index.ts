@@ -47,6 +47,7 @@ export type {
   HoldfastOptions,
   LockOptions,
   TryLockOptions,
+  TryUsingOptions,
   WatchdogThreadOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'

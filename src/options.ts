@@ -154,6 +154,16 @@ export interface TryLockOptions extends LockOptions {
   waitMs?: number
 }
 
+export interface TryUsingOptions<U = null> extends TryLockOptions {
+  /**
+   * What the call comes to where the lock was not to be had: a value of your own, which `fn` cannot give. It is never
+   * called.
+   *
+   * @default null
+   */
+  otherwise?: U
+}
+
 /** What `await` of a latch takes. */
 export interface AwaitOptions {
   /** The longest wait in milliseconds. Without it there is none. 0 is refused. */

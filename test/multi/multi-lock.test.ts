@@ -443,9 +443,12 @@ test('lock() and using() that are not served in time reject with that, and keep 
   const client = newClient()
   const b = await newClient().getLock('b').lock()
   const timeout = { code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'a + b' }
+  expect(await multi(client, 'a', 'b').tryLock()).toBeNull()
   await expect(multi(client, 'a', 'b').lock({ waitMs: 40 })).rejects.toMatchObject(timeout)
   const work = jest.fn()
-  const using = multi(newClient({ waitMs: 40 }), 'a', 'b').using(work)
+  const other = newClient({ waitMs: 40 })
+  expect(await multi(other, 'a', 'b').tryLock()).toBeNull()
+  const using = multi(other, 'a', 'b').using(work)
   await expect(using).rejects.toMatchObject(timeout)
   expect(work).not.toHaveBeenCalled()
   await b.release()

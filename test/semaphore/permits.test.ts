@@ -316,6 +316,8 @@ describe('tryUsing', () => {
     const work = jest.fn()
     expect(await semaphore.tryUsing(work)).toBeNull()
     expect(await semaphore.tryUsing(work, { waitMs: 30 })).toBeNull()
+    expect(await semaphore.tryUsing(work, { otherwise: 'busy' })).toBe('busy')
+    await expect(semaphore.tryAcquire({ otherwise: 1 } as object)).rejects.toThrow(/`otherwise`/)
     expect(work).not.toHaveBeenCalled()
     await permit.release()
     await allAreBack(server, 1)

@@ -112,6 +112,7 @@ describe('permits', () => {
     expect(await semaphore.using(work, { permits: 2 })).toBe('done')
     await expect(semaphore.using(() => Promise.reject(new Error('mine')))).rejects.toThrow('mine')
     expect(await semaphore.tryUsing(() => 7, { waitMs: 500 })).toBe(7)
+    expect(await semaphore.tryUsing(() => 7, { permits: 1_000, otherwise: 'busy' })).toBe('busy')
     expect(await semaphore.availablePermits()).toBe(3)
   })
 })

@@ -1,6 +1,7 @@
 import {
   type Acquisition,
   lockArguments,
+  otherwiseOf,
   tryLockArguments,
   tryUsingOptions,
   usingOptions,
@@ -11,7 +12,7 @@ import type { Public } from '../../kit/public.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
-import type { LockOptions, TryLockOptions } from '../../options.ts'
+import type { LockOptions, TryLockOptions, TryUsingOptions } from '../../options.ts'
 import type { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
@@ -116,10 +117,16 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
   /**
    * As {@link using}, if the lock is to be had in the time given: without `waitMs` it is tried once.
    *
-   * @returns what `fn` returns; null, without running `fn`, when {@link tryLock} gives null
+   * @returns what `fn` returns; null, or `otherwise` where that is given, without running `fn`, when {@link tryLock}
+   * gives null
    */
-  async tryUsing<T>(fn: (lease: L) => Promise<T> | T, options?: TryLockOptions): Promise<T | null> {
-    return this.#use(fn, tryUsingOptions(options, this.registry.defaults), () => null)
+  async tryUsing<T, U = null>(
+    fn: (lease: L) => Promise<T> | T,
+    options?: TryUsingOptions<U>,
+  ): Promise<T | U> {
+    return this.#use(fn, tryUsingOptions(options, this.registry.defaults), () =>
+      otherwiseOf(options),
+    )
   }
 
   /**

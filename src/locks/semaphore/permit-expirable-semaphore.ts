@@ -1,8 +1,10 @@
+import { otherwiseOf } from '../../acquisition.ts'
 import { assertFunction } from '../../input.ts'
 import type { Public } from '../../kit/public.ts'
 import { workAndRelease } from '../../lease/work-and-release.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
+import type { TryUsingOptions } from '../../options.ts'
 import { MOST_LISTED } from '../../servers/answers.ts'
 import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/permit-server.ts'
 import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
@@ -17,6 +19,7 @@ import {
   permitsMore,
   type TryPermitOptions,
   tryAcquireOptions,
+  tryUsingPermits,
 } from './permit-options.ts'
 import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
 
@@ -162,16 +165,16 @@ export class HoldfastPermitExpirableSemaphore {
    * The same where the permits are to be had, or become so in the time given.
    *
    * @param options as for {@link tryAcquire}
-   * @returns what `fn` returns; null, without a call of `fn`, when they were not to be had. Rejects as
-   * {@link using} does
+   * @returns what `fn` returns; null, or `otherwise` where that is given, without a call of `fn`, when they were
+   * not to be had. Rejects as {@link using} does
    */
-  async tryUsing<T>(
+  async tryUsing<T, U = null>(
     fn: (permit: Permit) => Promise<T> | T,
-    options?: TryPermitOptions,
-  ): Promise<T | null> {
+    options?: TryPermitOptions & Pick<TryUsingOptions<U>, 'otherwise'>,
+  ): Promise<T | U> {
     assertFunction(fn)
-    const permit = await this.tryAcquire(options)
-    return permit && this.#do(fn, permit)
+    const permit = await this.#acquire(tryUsingPermits(options, this.#locks.defaults))
+    return permit === null ? otherwiseOf(options) : this.#do(fn, permit)
   }
 
   #do<T>(fn: (permit: Permit) => Promise<T> | T, permit: Permit): Promise<T> {

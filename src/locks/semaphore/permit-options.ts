@@ -58,7 +58,7 @@ export function acquireOptions(
   return resolve(options, others, (rest) => usingOptions(rest, defaults), 'there is tryAcquire().')
 }
 
-/** How the options of `tryAcquire` and `tryUsing` are meant. */
+/** How the options of `tryAcquire` are meant. */
 export function tryAcquireOptions(
   options: unknown,
   others: readonly unknown[],
@@ -67,11 +67,18 @@ export function tryAcquireOptions(
   return resolve(options, others, (rest) => tryUsingOptions(rest, defaults), 'leave it out.')
 }
 
+/** How the options of `tryUsing` are meant. */
+export function tryUsingPermits(options: unknown, defaults: Defaults): PermitAcquisition {
+  const meaning = (rest: unknown) => tryUsingOptions(rest, defaults)
+  return resolve(options, [], meaning, 'leave it out.', [...OPTIONS, 'otherwise'])
+}
+
 function resolve(
   options: unknown,
   others: readonly unknown[],
   meaning: (options: unknown) => Acquisition,
   instead: string,
+  known = OPTIONS,
 ): PermitAcquisition {
   assertNoMore(others)
   if (options === undefined) return { permits: 1, meant: meaning(undefined) }
@@ -80,7 +87,7 @@ function resolve(
       `The options of an acquisition must be an object, as { permits: 2 }; got ${show(options)}.`,
     )
   }
-  assertKnown(Object.keys(options), OPTIONS)
+  assertKnown(Object.keys(options), known)
   const { permits = 1, ...rest } = options as TryPermitOptions
   if (rest.waitMs === 0) wholeWaitMs(0, `To ask once without waiting, ${instead}`)
   return { permits: numberOf(permits, 1, MOST_AT_ONCE), meant: meaning(rest) }

@@ -92,8 +92,12 @@ export function acquireArguments(
 }
 
 /** How the options of `tryAcquire` and `tryUsing` are meant. */
-export function tryArguments(what: string, options: unknown): PermitsWanted {
-  return wantedBy(what, options, ['permits', 'waitMs', 'signal'])
+export function tryArguments(
+  what: string,
+  options: unknown,
+  more: readonly string[] = [],
+): PermitsWanted {
+  return wantedBy(what, options, ['permits', 'waitMs', 'signal', ...more])
 }
 
 /** How the options of `using` are meant. */

@@ -1,6 +1,8 @@
+import { otherwiseOf } from '../../acquisition.ts'
 import { assertFunction, assertNoMore } from '../../input.ts'
 import type { Public } from '../../kit/public.ts'
 import { acquire } from '../../local/acquire.ts'
+import type { TryUsingOptions } from '../../options.ts'
 import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
 import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
@@ -115,15 +117,16 @@ export class HoldfastSemaphore {
   /**
    * The same where the permits are available, or become so in the time that is given.
    *
-   * @returns what the work returns, or null when they were not to be had. Rejects as {@link using} does
+   * @returns what the work returns; or `otherwise`, null unless given, when they were not to be had. Rejects as
+   * {@link using} does
    */
-  async tryUsing<T>(
+  async tryUsing<T, U = null>(
     work: () => Promise<T> | T,
-    options?: TryAcquirePermitsOptions,
-  ): Promise<T | null> {
+    options?: TryAcquirePermitsOptions & Pick<TryUsingOptions<U>, 'otherwise'>,
+  ): Promise<T | U> {
     assertFunction(work)
-    const wanted = tryArguments('tryUsing(fn, options)', options)
-    return (await this.#take(wanted)) ? this.#do(work, wanted) : null
+    const wanted = tryArguments('tryUsing(fn, options)', options, ['otherwise'])
+    return (await this.#take(wanted)) ? this.#do(work, wanted) : otherwiseOf(options)
   }
 
   /**
