@@ -24,7 +24,7 @@ const MOST_IDLE = 512
 export class LocalLocks {
   readonly frames: Frames
   /** Leases of several locks, whose kind alone knows what they are. */
-  readonly multiLeases = new HeldLeases<Kept>()
+  readonly multiLeases: HeldLeases<Kept>
   readonly leaseMs: number
   readonly #owners: Owners
   readonly #services: Services
@@ -39,6 +39,7 @@ export class LocalLocks {
     this.#services = services
     this.frames = frames
     this.leaseMs = leaseMs
+    this.multiLeases = new HeldLeases(services.clock)
   }
 
   get clientId(): string {
@@ -51,6 +52,10 @@ export class LocalLocks {
 
   get limits() {
     return this.#services.limits
+  }
+
+  get clock() {
+    return this.#services.clock
   }
 
   get emit() {
