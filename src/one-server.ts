@@ -1,5 +1,4 @@
 import { InvalidArgumentError, show } from './errors.ts'
-import { systemClock } from './lease/clock.ts'
 import type { Backend } from './local/backend.ts'
 import { closingError } from './local/local-locks.ts'
 import type { LockKind } from './local/lock-kind.ts'
@@ -53,7 +52,7 @@ export class OneServer {
     this.#server = server
     this.#backend = backend
     const fair = server.fairFor?.(clientId, settings.label)
-    this.#fairKind = fair && new FairLocks(server, fair, systemClock)
+    this.#fairKind = fair && new FairLocks(server, fair, registry.clock)
     const readWrite = server.readWriteFor?.(clientId)
     this.#readWriteKinds = readWrite && new ReadWriteKinds(readWrite)
     const permits = server.permitsFor?.(clientId)

@@ -208,7 +208,7 @@ export class Hold extends Linked<Hold> implements Dated {
     )
     this.#state = 'lost'
     this.#loss = error
-    this.lostAt = performance.now()
+    this.lostAt = this.#clock.monotonic()
     this.#host.lost(this, error)
     this.keptIn?.lookAfter()
     this.#signal?.abort(error)

@@ -32,7 +32,7 @@ export class Backend {
 
   constructor(
     { owners, frames, settings, emit }: Client,
-    { server, longestLeaseMs = Infinity, standIn }: Place,
+    { server, longestLeaseMs = Infinity, standIn, clock = systemClock }: Place,
   ) {
     const { leaseMs, commandTimeoutMs, outageMs } = settings
     this.#server = server
@@ -40,7 +40,7 @@ export class Backend {
     this.#watchdog = new Watchdog(
       new ServerRenewer(server),
       leaseMs,
-      systemClock,
+      clock,
       {
         renewed: (holds) => emit('renewed', { holds }),
         late: (hold, cause) =>
@@ -61,16 +61,17 @@ export class Backend {
       {
         server,
         watchdog: this.#watchdog,
-        clock: systemClock,
+        clock,
         limits: {
+          clock,
           commandTimeoutMs,
           outageMs,
           responseTime: new ResponseTime(),
           whyDown: () => server.whyDown,
         },
         emit,
-        leases: new HeldLeases(),
-        sharedLeases: new HeldLeases(),
+        leases: new HeldLeases(clock),
+        sharedLeases: new HeldLeases(clock),
         longestLeaseMs,
       },
       frames,

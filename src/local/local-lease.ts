@@ -21,6 +21,11 @@ export class LocalLease extends HeldLease {
   }
 
   /** @internal */
+  get lock(): LocalLock {
+    return this.#lock
+  }
+
+  /** @internal */
   protected undo(): Promise<boolean> {
     return release(this.#lock, this.hold, this.#watched)
   }

@@ -25,7 +25,7 @@ const MOST_IDLE = 512
 export class LocalLocks {
   readonly frames: Frames
   /** Leases of several locks, whose kind alone knows what they are. */
-  readonly multiLeases = new HeldLeases<Kept>()
+  readonly multiLeases: HeldLeases<Kept>
   readonly leaseMs: number
   readonly defaults: Defaults
   readonly #owners: Owners
@@ -48,6 +48,7 @@ export class LocalLocks {
     this.frames = frames
     this.leaseMs = leaseMs
     this.defaults = defaults
+    this.multiLeases = new HeldLeases(services.clock)
   }
 
   get clientId(): string {
@@ -60,6 +61,10 @@ export class LocalLocks {
 
   get limits() {
     return this.#services.limits
+  }
+
+  get clock() {
+    return this.#services.clock
   }
 
   get emit() {

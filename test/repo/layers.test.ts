@@ -39,7 +39,7 @@ const kinds = [
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
-  testing: ['holdfast', 'memory-client', 'servers/memory'],
+  testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory'],
   'memory-client': ['holdfast', 'servers/memory'],
   holdfast: [
     'client-parts',

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { NotDurableError } from '../../durability.ts'
 import {
   LeaseLostError,
@@ -6,6 +5,7 @@ import {
   RedisUnavailableError,
   ResignedError,
 } from '../../errors.ts'
+import { WakeEvent } from '../../kit/wake-event.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { isOfLoss } from '../../lease/work-and-release.ts'
 import type { Owner } from '../../owner/owner.ts'
@@ -90,8 +90,11 @@ export class Campaign {
     if (!passes) return false
     this.#lock.registry.emit('error', error)
     const ms = PAUSE_MS.least + Math.random() * PAUSE_MS.spread
-    const options = this.#signal === undefined ? {} : { signal: this.#signal }
-    await pause(ms, undefined, options).catch(() => {})
+    const signal = this.#signal
+    const wakeEvent = new WakeEvent(this.#lock.registry.clock)
+    const watch = signal && new AbortWatch(signal, { reject: () => wakeEvent.set() })
+    await wakeEvent.wait(ms)
+    watch?.stop()
     return true
   }
 

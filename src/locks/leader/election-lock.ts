@@ -1,3 +1,4 @@
+import type { Clock } from '../../lease/clock.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Subscription } from '../../servers/subscription.ts'
@@ -12,6 +13,7 @@ export interface ElectionLock {
   }
   readonly registry: {
     readonly leaseMs: number
+    readonly clock: Clock
     readonly server: { lock(rawName: string): { listen(onWake: () => void): Subscription } }
     readonly emit: (event: 'error', error: Error) => void
     ask<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T>

@@ -64,6 +64,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     const remote = lock.registry.server.lock(lock.rawName)
     this.#watch = new LeaderWatch({
       everyMs: lock.registry.leaseMs / 3,
+      clock: lock.registry.clock,
       look: () => lock.peek(),
       // The first tells of the end of a term that nobody follows, and the server tells it itself.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],

@@ -180,7 +180,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     const { currentOwner } = this
     const owner = currentOwner.ofBareCall()
     if (owner !== undefined) return this.#acquireInFrame(owner, meant, BARE)
-    const askedAt = performance.now()
+    const askedAt = this.registry.clock.monotonic()
     const holder = currentOwner.leaseHolder()
     const selfWait = selfWaitOf(this, this.whole)
     return warningOf(selfWait, this.acquire(alone(this), meant, BARE, holder, askedAt))

@@ -148,14 +148,15 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     holder: Holder,
     scoped: boolean,
   ): Promise<MultiLease | null> {
-    const askedAt = performance.now()
+    const { clock } = this.registry
+    const askedAt = clock.monotonic()
     const endsAt = askedAt + meant.waitMs
     for (const { lock } of all) lock.assertPossible(meant)
     for (const { lock, owner } of all) owner.gathers(lock.rawName)
     const selfWait = first(all, ({ lock, owner }) => selfWaitOf(lock, owner.madeBy && this))
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      taken = await warningOf(selfWait, new AllOrNone(all, meant, endsAt).run())
+      taken = await warningOf(selfWait, new AllOrNone(all, meant, endsAt, clock).run())
     } finally {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
     }
