@@ -1,16 +1,20 @@
 import { InvalidArgumentError, show } from './errors.ts'
 import { assertKnown, assertNoMore, assertSignal, leaseMs, waitMs, wholeWaitMs } from './input.ts'
+import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { LockOptions, TryLockOptions } from './options.ts'
 import type { Settings } from './settings.ts'
 
 /** What `lock` and `using` take, what `tryLock` does, and what `tryUsing` does. */
-const LOCK_OPTIONS = ['leaseMs', 'waitMs', 'signal']
-const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'signal']
+const LOCK_OPTIONS = ['leaseMs', 'renew', 'waitMs', 'signal']
+const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'renew', 'signal']
 const TRY_USING_OPTIONS = [...TRY_LOCK_OPTIONS, 'otherwise']
 
 /** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */
 export interface Acquisition {
+  /** Undefined where it is that of the client, and renewed. */
   readonly leaseMs: number | undefined
+  /** Whether the watchdog renews it. */
+  readonly renew: boolean
   /** 0 is not at all, Infinity without an end. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
@@ -18,15 +22,16 @@ export interface Acquisition {
 
 /** What acquisitions of one client mean where they say nothing. */
 export interface Defaults {
+  readonly leaseMs: number
   /** Of `lock` and `using`. */
   readonly untilHeld: Acquisition
   /** Of `tryLock` and `tryUsing`. */
   readonly once: Acquisition
 }
 
-export function defaultsOf({ waitMs }: Settings): Defaults {
-  const untilHeld = { leaseMs: undefined, waitMs, signal: undefined }
-  return { untilHeld, once: { ...untilHeld, waitMs: 0 } }
+export function defaultsOf({ leaseMs, waitMs }: Settings): Defaults {
+  const untilHeld = { leaseMs: undefined, renew: true, waitMs, signal: undefined }
+  return { leaseMs, untilHeld, once: { ...untilHeld, waitMs: 0 } }
 }
 
 const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).'
@@ -48,25 +53,28 @@ export function tryLockArguments(
   first: unknown,
   leaseMs: unknown,
   others: readonly unknown[],
-  { once }: Defaults,
+  defaults: Defaults,
 ): Acquisition {
   assertNoMore(others)
   const areTimes = typeof first !== 'object' && (first !== undefined || leaseMs !== undefined)
   const options = areTimes ? { waitMs: first, leaseMs } : first
-  return options === undefined ? once : tried(optionsIn(options, TRY_LOCK_OPTIONS), once)
+  if (options === undefined) return defaults.once
+  return tried(optionsIn(options, TRY_LOCK_OPTIONS), defaults)
 }
 
 /** How the options of `using` are meant. */
-export function usingOptions(options: unknown, { untilHeld }: Defaults): Acquisition {
+export function usingOptions(options: unknown, defaults: Defaults): Acquisition {
+  const { untilHeld } = defaults
   if (options === undefined) return untilHeld
   const given = optionsIn(options, LOCK_OPTIONS)
   const wait = given.waitMs === undefined ? untilHeld.waitMs : waitMs(given.waitMs, WAIT_NOT)
-  return meant(given, wait)
+  return meant(given, wait, defaults)
 }
 
 /** How the options of `tryUsing` are meant. */
-export function tryUsingOptions(options: unknown, { once }: Defaults): Acquisition {
-  return options === undefined ? once : tried(optionsIn(options, TRY_USING_OPTIONS), once)
+export function tryUsingOptions(options: unknown, defaults: Defaults): Acquisition {
+  if (options === undefined) return defaults.once
+  return tried(optionsIn(options, TRY_USING_OPTIONS), defaults)
 }
 
 /** What `tryUsing` comes to where the lock was not to be had. */
@@ -83,16 +91,20 @@ function optionsIn(options: unknown, known: readonly string[]): LockOptions {
   return options
 }
 
-function tried(given: TryLockOptions, once: Acquisition): Acquisition {
-  const wait = given.waitMs === undefined ? once.waitMs : wholeWaitMs(given.waitMs, TRY_ONCE)
-  return meant(given, wait)
+function tried(given: TryLockOptions, defaults: Defaults): Acquisition {
+  const wait = given.waitMs === undefined ? 0 : wholeWaitMs(given.waitMs, TRY_ONCE)
+  return meant(given, wait, defaults)
 }
 
-function meant(given: LockOptions, waitMs: number): Acquisition {
-  assertSignal(given.signal)
-  return {
-    leaseMs: given.leaseMs === undefined ? undefined : leaseMs(given.leaseMs, '`leaseMs`'),
-    waitMs,
-    signal: given.signal,
+function meant(given: LockOptions, waitMs: number, defaults: Defaults): Acquisition {
+  const { signal, renew = given.leaseMs === undefined } = given
+  assertSignal(signal)
+  if (typeof renew !== 'boolean') {
+    throw new InvalidArgumentError(`\`renew\` must be true or false; got ${show(renew)}.`)
   }
+  let lease = renew ? undefined : defaults.leaseMs
+  if (given.leaseMs !== undefined) {
+    lease = leaseMs(given.leaseMs, '`leaseMs`', renew ? LONGEST_TIMER_MS : undefined)
+  }
+  return { leaseMs: lease, renew, waitMs, signal }
 }

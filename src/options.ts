@@ -134,10 +134,16 @@ export interface GetLockOptions {
 
 export interface LockOptions {
   /**
-   * A fixed lease in milliseconds, at least 10, that is not renewed. Without it the watchdog keeps
-   * the lock until the release.
+   * A lease of its own in milliseconds, at least 10: a fixed one, unless `renew` says otherwise. Without it the
+   * watchdog keeps the lock until the release, with the `leaseMs` of the client.
    */
   leaseMs?: number
+  /**
+   * Whether the watchdog renews the lease until the release, every third of it.
+   *
+   * @default false with a `leaseMs`, true without
+   */
+  renew?: boolean
   /**
    * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
    * end, also where the client has a `waitMs`. 0 is refused.

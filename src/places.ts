@@ -88,9 +88,9 @@ function namingOf(sources: readonly Source[]): Pick<ClientPlace, 'keyPrefix' | '
 
 function threadFor(
   source: Source,
-  { leaseMs, commandTimeoutMs, silenceLimitMs }: Settings,
+  { commandTimeoutMs, silenceLimitMs }: Settings,
   onError: (error: Error) => void,
 ): RenewalThread | undefined {
   if (silenceLimitMs === undefined) return undefined
-  return new RenewalThread(source, { leaseMs, commandTimeoutMs, silenceLimitMs }, onError)
+  return new RenewalThread(source, { commandTimeoutMs, silenceLimitMs }, onError)
 }

@@ -5,28 +5,8 @@ import type { Owner } from '../owner/owner.ts'
 import { type Clock, elapsedMs, type Moment } from './clock.ts'
 import type { HoldKind } from './hold-kind.ts'
 import { LeaseSignal } from './lease-signal.ts'
+import type { Backing, HoldId, Proof, StandIn } from './proof.ts'
 import { validityMs } from './validity.ts'
-
-/** What a watchdog needs to ask about a hold: where its lock lives, and under which names. */
-export interface HoldId {
-  /** The key of the lock in Redis. */
-  readonly key: string
-  /** The owner as Redis knows it: `<clientId>:<owner>`. */
-  readonly wireOwner: string
-}
-
-/** Proofs that somebody else sees to, in memory that is read without waiting. */
-export interface Backing {
-  provedAt(): Moment
-  proved(at: Moment): void
-  forget(): void
-}
-
-/** Two moments that count: when the request that proved the lease was sent, and for how long. */
-interface Proof {
-  readonly sentAt: Moment
-  readonly validForMs: number
-}
 
 /** Who is told of the loss of a hold. */
 interface HoldHost {
@@ -58,8 +38,10 @@ export class Hold extends Linked<Hold> implements Dated {
   count = 1
   /** Whether its acquisition was told to listeners: so will be its release. */
   told = false
-  /** How many of them the watchdog keeps. */
-  watched = 0
+  /** To which lease the watchdog renews it, in milliseconds; 0 where it does not. */
+  renewMs = 0
+  /** The leases of those of its acquisitions that the watchdog keeps, in milliseconds: the longest counts. */
+  readonly watched: number[] = []
   /** When it was lost, on `performance.now()`. */
   lostAt: number | undefined
   /** Where its leases are kept, which is told when it is lost. */
@@ -123,7 +105,11 @@ export class Hold extends Linked<Hold> implements Dated {
   remainingMs(): number {
     if (this.#state !== 'live') return 0
     this.#catchUp()
-    return Math.max(0, this.#proof.validForMs - elapsedMs(this.#proof.sentAt, this.#clock.now()))
+    return Math.max(0, this.#leftOf(this.#proof))
+  }
+
+  #leftOf({ sentAt, validForMs }: Proof): number {
+    return validForMs - elapsedMs(sentAt, this.#clock.now())
   }
 
   /**
@@ -154,12 +140,16 @@ export class Hold extends Linked<Hold> implements Dated {
     const left = validForMs - elapsedMs(sentAt, this.#clock.now())
     if (left <= this.remainingMs()) return
     this.#proof = { sentAt, validForMs }
-    if (leaseMs === this.#backing?.leaseMs) this.#backing.proved(sentAt)
+    if (this.#backing !== undefined && leaseMs >= this.#backing.leaseMs)
+      this.#backing.proved(sentAt)
   }
 
-  /** From now on somebody else proves it too, each time for `leaseMs`. */
-  backBy(standIn: { keep(id: HoldId, provedAt: Moment): Backing }, leaseMs: number): void {
-    this.#backing ??= { ...standIn.keep(this.id, this.#proof.sentAt), leaseMs }
+  /** From now on somebody else proves it too, each time for the lease to which it is renewed. */
+  backBy(standIn: StandIn): void {
+    const leaseMs = this.renewMs
+    if (this.#backing?.leaseMs === leaseMs) return
+    this.standAlone()
+    this.#backing = { ...standIn.keep(this.id, this.#proof.sentAt, leaseMs), leaseMs }
   }
 
   standAlone(): void {
@@ -171,7 +161,9 @@ export class Hold extends Linked<Hold> implements Dated {
   #catchUp(): void {
     const sentAt = this.#backing?.provedAt()
     if (sentAt === undefined || sentAt.monotonic <= this.#proof.sentAt.monotonic) return
-    this.#proof = { sentAt, validForMs: validityMs(this.#backing?.leaseMs ?? 0) }
+    const later = { sentAt, validForMs: validityMs(this.#backing?.leaseMs ?? 0) }
+    // One of a longer lease may be worth more still.
+    if (this.#leftOf(later) > this.#leftOf(this.#proof)) this.#proof = later
   }
 
   /** Aborts at the loss; reading it looks at the clock. */
@@ -241,7 +233,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   #loseByTime(): void {
     const agoMs = Math.round(elapsedMs(this.#proof.sentAt, this.#clock.now()))
-    const kind = this.watched > 0 ? 'the watched lease' : 'the fixed lease'
+    const kind = this.renewMs > 0 ? 'the watched lease' : 'the fixed lease'
     this.lose(
       'expired',
       `its time ran out; ${kind} of ${this.leaseMs} ms was last confirmed ${agoMs} ms ago`,

@@ -2,30 +2,10 @@ import { Deadlines } from '../kit/deadlines.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { type Clock, disagreementMs, type Moment, type Timer } from './clock.ts'
-import type { Backing, Hold, HoldId } from './hold.ts'
-import { Recheck } from './recheck.ts'
-
-/** What was heard of one lease. Unknown is not renewed: it does not reset the clock. */
-export type Answer =
-  | { readonly kind: 'renewed' | 'held'; readonly leaseMs: number }
-  | { readonly kind: 'lost' }
-  | { readonly kind: 'unknown'; readonly cause: Error }
-
-/** Whoever can be asked about leases. The watchdog itself knows no Redis. */
-export interface Renewer {
-  /** Parts that are asked about one by one, so that one does not wait for another. */
-  groups(holds: readonly Hold[]): Hold[][]
-  /**
-   * One answer for each hold, in their order. A `leaseMs` of 0 only looks. Never rejects, and
-   * answers within `timeoutMs`.
-   */
-  renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
-}
-
-/** Somebody who renews while the watchdog cannot. */
-export interface StandIn {
-  keep(id: HoldId, provedAt: Moment): Backing
-}
+import type { Hold } from './hold.ts'
+import type { StandIn } from './proof.ts'
+import { RenewalTimer } from './renewal-timer.ts'
+import type { Renewer } from './renewer.ts'
 
 interface WatchdogEvents {
   renewed(holds: number): void
@@ -45,29 +25,29 @@ const DISAGREEMENT_MS = 250
 const ANSWER_MS = 250
 
 /**
- * The watchdog of one client: one timer that renews all watched holds at a third of the lease, and
- * looks at the fixed ones, whatever their number; and one that ends those by arithmetic whose time is
+ * The watchdog of one client: one timer for each lease to which holds are renewed, at a third of it; that of
+ * the client's own looks at the fixed ones as well. And one that ends those by arithmetic whose time is
  * up with no renewal confirmed. No timer of its own keeps the process alive.
  */
 export class Watchdog {
   readonly #renewer: Renewer
-  readonly #leaseMs: number
   readonly #clock: Clock
   readonly #events: WatchdogEvents
   readonly #standIn: StandIn | undefined
-  readonly #watched = new LinkedList<Hold>()
+  /** For the lease of the client, and with it whatever is fixed. */
+  readonly #ownTimer: RenewalTimer
+  /** That one, and those for other leases, while anything is renewed to them. */
+  readonly #timers = new Map<number, RenewalTimer>()
   /** Those that nobody renews unless asked to. */
   readonly #fixed = new LinkedList<Hold>()
   /** When the time of each is up at the earliest: renewals that move it are seen when that has come. */
   readonly #deadlines = new Deadlines<Hold>()
-  #ticks: Timer | undefined
   #clockChecks: Timer | undefined
   #lastSeen: Moment | undefined
   #alarm: Timer | undefined
   /** When the alarm goes off, on the monotonic clock; not after the time of any hold is up. */
   #alarmAt = Infinity
   #distrust: Timer | undefined
-  readonly #unheard: Recheck<Hold>
 
   constructor(
     renewer: Renewer,
@@ -77,12 +57,10 @@ export class Watchdog {
     standIn?: StandIn,
   ) {
     this.#renewer = renewer
-    this.#leaseMs = leaseMs
     this.#clock = clock
     this.#events = events
     this.#standIn = standIn
-    const soonMs = Math.min(leaseMs / 10, 1_000)
-    this.#unheard = new Recheck(soonMs, clock, (holds) => this.#verify(holds))
+    this.#ownTimer = this.#timerOf(leaseMs)
   }
 
   /** Whether somebody renews while this thread cannot. */
@@ -99,19 +77,20 @@ export class Watchdog {
     if (this.#clockChecks === undefined) {
       this.#lastSeen = this.#clock.now()
       this.#clockChecks = this.#clock.every(CLOCK_CHECK_MS, () => this.#compareClocks()).unref()
-      this.#ticks = this.#clock.every(this.#leaseMs / 3, () => this.#tick()).unref()
+      this.#ownTimer.start()
     }
   }
 
-  /** From now on the hold is renewed at every tick. */
+  /** From now on the hold is renewed, to the lease that it says. */
   watch(hold: Hold): void {
-    this.#watched.add(hold)
-    if (this.#standIn !== undefined && hold.kind.renewal === undefined)
-      hold.backBy(this.#standIn, this.#leaseMs)
+    const timer = this.#timerOf(hold.renewMs)
+    timer.holds.add(hold)
+    timer.start()
+    if (this.#standIn !== undefined && hold.kind.renewal === undefined) hold.backBy(this.#standIn)
   }
 
   unwatch(hold: Hold): void {
-    if (this.#watched.has(hold)) this.#fixed.add(hold)
+    if (hold.list !== undefined) this.#fixed.add(hold)
     hold.standAlone()
   }
 
@@ -124,15 +103,17 @@ export class Watchdog {
 
   /** Asks the server about everything held, now: it may be another server, or an emptied one. */
   verifyAll(): void {
-    this.#verify(this.#all)
+    this.verify(this.#all)
   }
 
   /** One that is in no chain was forgotten. */
-  #verify(holds: readonly Hold[]): void {
-    const isWatched = (hold: Hold) => this.#watched.has(hold)
+  verify(holds: readonly Hold[]): void {
+    for (const timer of this.#timers.values()) {
+      const isRenewed = (hold: Hold) => timer.holds.has(hold)
+      this.#ask(timer, holds.filter(isRenewed), timer.leaseMs)
+    }
     const isFixed = (hold: Hold) => this.#fixed.has(hold)
-    this.#ask(holds.filter(isWatched), this.#leaseMs)
-    this.#ask(holds.filter(isFixed), 0)
+    this.#ask(this.#ownTimer, holds.filter(isFixed), 0)
   }
 
   close(): void {
@@ -142,19 +123,36 @@ export class Watchdog {
 
   // A fixed lease may be gone before its time: deleted, evicted, forced, or run out on a server whose
   // clock was set. One that is shorter than a tick mostly ends before anybody looks.
-  #tick(): void {
+  tick(timer: RenewalTimer): void {
     this.#stopIfIdle()
-    this.verifyAll()
+    if (timer === this.#ownTimer) this.verify([...timer.holds, ...this.#fixed])
+    else if (timer.holds.size > 0) this.verify([...timer.holds])
+    else this.#forget(timer)
+  }
+
+  #forget(timer: RenewalTimer): void {
+    timer.stop()
+    if (timer !== this.#ownTimer) this.#timers.delete(timer.leaseMs)
+  }
+
+  #timerOf(leaseMs: number): RenewalTimer {
+    let timer = this.#timers.get(leaseMs)
+    if (timer === undefined) {
+      timer = new RenewalTimer(leaseMs, this.#clock, this)
+      this.#timers.set(leaseMs, timer)
+    }
+    return timer
   }
 
   get #all(): Hold[] {
-    return [...this.#watched, ...this.#fixed]
+    return [...[...this.#timers.values()].flatMap(({ holds }) => [...holds]), ...this.#fixed]
   }
 
   // The timers outlive the holds by one turn, so that lock after lock does not remake them.
   #stopIfIdle(): void {
-    if (this.#watched.size + this.#fixed.size > 0) return
-    this.#clock.clear(this.#ticks)
+    if (this.#fixed.size > 0) return
+    for (const { holds } of this.#timers.values()) if (holds.size > 0) return
+    for (const timer of this.#timers.values()) this.#forget(timer)
     this.#clock.clear(this.#clockChecks)
     this.#clockChecks = undefined
     this.#clock.clear(this.#distrust)
@@ -215,17 +213,18 @@ export class Watchdog {
     this.#distrust = this.#clock.after(ms, () => this.#endDistrusted(notBefore)).unref()
   }
 
-  #ask(holds: readonly Hold[], leaseMs: number): void {
+  #ask(timer: RenewalTimer, holds: readonly Hold[], leaseMs: number): void {
+    if (holds.length === 0) return
     for (const group of this.#renewer.groups(holds)) {
       for (let from = 0; from < group.length; from += CHUNK) {
-        void this.#askChunk(group.slice(from, from + CHUNK), leaseMs)
+        void this.#askChunk(timer, group.slice(from, from + CHUNK), leaseMs)
       }
     }
   }
 
-  async #askChunk(holds: readonly Hold[], leaseMs: number): Promise<void> {
+  async #askChunk(timer: RenewalTimer, holds: readonly Hold[], leaseMs: number): Promise<void> {
     const sentAt = this.#clock.now()
-    const answers = await this.#renewer.renew(holds, leaseMs, this.#leaseMs / 3)
+    const answers = await this.#renewer.renew(holds, leaseMs, timer.leaseMs / 3)
     const unknown: Hold[] = []
     let renewed = 0
     for (const [i, asked] of holds.entries()) {
@@ -245,6 +244,6 @@ export class Watchdog {
       }
     }
     if (renewed > 0) this.#events.renewed(renewed)
-    if (unknown.length > 0) this.#unheard.add(unknown)
+    if (unknown.length > 0) timer.unheard.add(unknown)
   }
 }

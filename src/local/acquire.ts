@@ -45,7 +45,7 @@ export abstract class LocalWaiter extends Waiter {
     holds.begin(hold)
     lock.handOverBudget.acquired()
     if (this.settled) {
-      lock.tasks.run(release(lock, hold, false))
+      lock.tasks.run(release(lock, hold, 0))
       return
     }
     holds.watch(hold, request)

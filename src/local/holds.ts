@@ -165,13 +165,22 @@ export class Holds extends HoldSet {
   /** One more acquisition that the watchdog keeps, if it does. */
   watch(hold: Hold, request: AcquireRequest): void {
     if (!request.watched || !hold.live) return
-    hold.watched += 1
-    if (hold.watched === 1) this.#services.watchdog.watch(hold)
+    hold.watched.push(request.leaseMs)
+    this.#renewTo(hold, Math.max(hold.renewMs, request.leaseMs))
   }
 
-  unwatch(hold: Hold): void {
-    hold.watched -= 1
-    if (hold.watched === 0) this.#services.watchdog.unwatch(hold)
+  /** @param leaseMs of the acquisition that the watchdog keeps no more */
+  unwatch(hold: Hold, leaseMs: number): void {
+    const { watched } = hold
+    watched.splice(watched.lastIndexOf(leaseMs), 1)
+    if (!watched.includes(hold.renewMs)) this.#renewTo(hold, Math.max(0, ...watched))
+  }
+
+  #renewTo(hold: Hold, leaseMs: number): void {
+    if (hold.renewMs === leaseMs) return
+    hold.renewMs = leaseMs
+    if (leaseMs > 0) this.#services.watchdog.watch(hold)
+    else this.#services.watchdog.unwatch(hold)
   }
 
   /** Ends the hold for its owner at once; Redis is to be told next. */

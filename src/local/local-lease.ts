@@ -11,13 +11,13 @@ import { leasesOf } from './services.ts'
 /** A lease of one lock of this client. */
 export class LocalLease extends HeldLease {
   readonly #lock: LocalLock
-  readonly #watched: boolean
+  readonly #renewMs: number
 
   /** @internal */
-  constructor(lock: LocalLock, hold: Hold, { scoped, askedAt, watched }: AcquireRequest) {
-    super(hold, scoped, askedAt)
+  constructor(lock: LocalLock, hold: Hold, request: AcquireRequest) {
+    super(hold, request.scoped, request.askedAt)
     this.#lock = lock
-    this.#watched = watched
+    this.#renewMs = request.watched ? request.leaseMs : 0
   }
 
   /** @internal */
@@ -27,7 +27,7 @@ export class LocalLease extends HeldLease {
 
   /** @internal */
   protected undo(): Promise<boolean> {
-    return release(this.#lock, this.hold, this.#watched)
+    return release(this.#lock, this.hold, this.#renewMs)
   }
 
   /** @internal */

@@ -68,6 +68,6 @@ function heard(
 function giveUp(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   hold.inDoubtUntil(waiter.doubtUntilMs)
   if (!waiter.settled) waiter.reject(hold.over())
-  lock.tasks.run(release(lock, hold, false))
+  lock.tasks.run(release(lock, hold, 0))
   lock.tasks.end()
 }

@@ -11,17 +11,17 @@ import { ended, FreeRequest, LowerRequest } from './release-request.ts'
 /**
  * Undoes one acquisition of the hold.
  *
- * @param watched whether the watchdog kept it
+ * @param renewMs the lease for which the watchdog kept it; 0 where it did not
  * @returns whether the lock was still held; rejects when that was not confirmed
  */
-export function release(lock: LocalLock, hold: Hold, watched: boolean): Promise<boolean> {
+export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<boolean> {
   hold.loseIfExpired()
   hold.count -= 1
   if (!hold.live) {
     if (hold.count === 0) lock.abandonHold(hold)
     return Promise.resolve(false)
   }
-  if (watched) lock.holds.unwatch(hold)
+  if (renewMs > 0) lock.holds.unwatch(hold, renewMs)
   return hold.count > 0 ? new LowerRequest(lock, hold).result : end(lock, hold)
 }
 

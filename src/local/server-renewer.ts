@@ -1,5 +1,5 @@
 import type { Hold } from '../lease/hold.ts'
-import type { Answer, Renewer } from '../lease/watchdog.ts'
+import type { Answer, Renewer } from '../lease/renewer.ts'
 import { type Renewal, renewalOf, toRenew } from './kind-verbs.ts'
 
 /** Asks one server about leases: about those of each renewal by requests of their own. */

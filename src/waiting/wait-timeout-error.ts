@@ -14,16 +14,11 @@ export class WaitTimeoutError extends HoldfastError {
   }
 }
 
-/** One wait that has come to its end. */
-interface Waited {
-  readonly waitMs: number
-  readonly waitedMs: number
-}
-
 /** @param held who has it in this client: of others the server would have to be asked */
 export function lockTimeout(
   lockName: string,
-  { waitMs, waitedMs }: Waited,
+  waitMs: number,
+  waitedMs: number,
   held: readonly { lockName: string; token: number; id: { wireOwner: string } }[],
 ): WaitTimeoutError {
   const [first] = held
@@ -40,14 +35,13 @@ export function lockTimeout(
   )
 }
 
-/** @param wanted as in "2 permits" */
 export function permitsTimeout(
   lockName: string,
-  { waitMs, waitedMs }: Waited,
-  wanted: string,
+  { permits, waitMs }: { readonly permits: number; readonly waitMs: number },
+  waitedMs: number,
 ): WaitTimeoutError {
   return new WaitTimeoutError(
-    `Semaphore "${lockName}": ${wanted} not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). inspect() tells who has them. Try again later, or with ` +
+    `Semaphore "${lockName}": ${permits} ${permits === 1 ? 'permit' : 'permits'} not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). inspect() tells who has them. Try again later, or with ` +
       'a longer `waitMs`; for tryAcquire() and tryUsing() it is no error.',
     lockName,
     waitedMs,

@@ -179,6 +179,20 @@ describeLocks(
         await refused(form(newLock()), words)
       })
 
+      test.each<[string, object, string]>([
+        ['renew that is no choice', { renew: 1 }, '`renew` must be true or false; got 1'],
+        ['renew of null', { renew: null }, 'got null'],
+        ['a renewed lease beyond all timers', { leaseMs: 2 ** 31, renew: true }, 'got 2147483648'],
+      ])('%s is refused', async (_, options, words) => {
+        const lock = newLock()
+        await refused(lock.lock(options), words)
+        await refused(lock.tryLock(options), words)
+        await refused(
+          lock.using(() => {}, options),
+          words,
+        )
+      })
+
       test.each<[string, unknown, string]>([
         ['a controller', new AbortController(), 'AbortController'],
         ['a string', 'signal', '"signal"'],

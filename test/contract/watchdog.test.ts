@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { LeaseLostError } from '../../src/index.ts'
+import { type HoldfastLock, LeaseLostError } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { describeLocks } from './lock-kinds.ts'
@@ -82,3 +82,52 @@ describeLocks('the watchdog', (stage) => {
     leaves({ keys: true, why: 'the somebody else is made up and never releases' })
   })
 })
+
+describeLocks(
+  'a lease of its own that is renewed',
+  (stage) => {
+    test.each([
+      ['lock()', (lock: HoldfastLock) => lock.lock({ leaseMs: 900, renew: true })],
+      ['tryLock()', (lock: HoldfastLock) => lock.tryLock({ leaseMs: 900, renew: true })],
+    ])('of %s is kept for longer than it lasts, and is never longer', async (_, acquire) => {
+      // The watchdog would be much too late with the lease of the client.
+      const lock = stage.getLock(stage.world.newClient({ leaseMs: 60_000 }), 'it')
+      const lease = await acquire(lock)
+      const isOver = async () => {
+        const leftMs = await stage.pttl('it')
+        return leftMs <= 0 || leftMs > 900 || lease?.valid === false
+      }
+      await never(isOver, 1_200, { everyMs: 20 })
+      expect(await lease?.release()).toBe(true)
+      expect(await stage.holds('it')).toEqual([])
+    })
+
+    test('is the longest of those in one hold, while that acquisition is held', async () => {
+      const client = stage.world.newClient({ leaseMs: 60_000 })
+      const lock = stage.getLock(client, 'it', { owner: client.owner() })
+      const outer = await lock.lock({ leaseMs: 900, renew: true })
+      const inner = await lock.lock({ leaseMs: 2_400, renew: true })
+      await renewals(client, 1)
+      expect(await stage.pttl('it')).toBeGreaterThan(900)
+      await inner.release()
+      await eventually(async () => (await stage.pttl('it')) <= 900)
+      await renewals(client, 2)
+      expect(outer.valid).toBe(true)
+      await outer.release()
+      expect(await stage.holds('it')).toEqual([])
+    })
+
+    test('of using() stands for its work, and `renew: false` for a fixed one of the client', async () => {
+      const client = stage.world.newClient({ leaseMs: 700 })
+      const lock = stage.getLock(client, 'it')
+      await lock.using(() => renewals(client, 2), { leaseMs: 1_200, renew: true })
+      const renewed = jest.fn()
+      client.on('renewed', renewed)
+      const fixed = await lock.lock({ renew: false })
+      expect(await stage.pttl('it')).toBeLessThanOrEqual(700)
+      await eventually(() => fixed.signal.aborted)
+      expect(renewed).not.toHaveBeenCalled()
+    })
+  },
+  { inOneWorld: true },
+)

@@ -1,7 +1,8 @@
 import type { LeaseLostError } from '../../src/index.ts'
 import { Hold } from '../../src/lease/hold.ts'
+import type { Answer, Renewer } from '../../src/lease/renewer.ts'
 import { validityMs } from '../../src/lease/validity.ts'
-import { type Answer, type Renewer, Watchdog } from '../../src/lease/watchdog.ts'
+import { Watchdog } from '../../src/lease/watchdog.ts'
 import { Owner } from '../../src/owner/owner.ts'
 import { deferred } from '../support/deferred.ts'
 import { TestClock } from './test-clock.ts'
@@ -96,8 +97,9 @@ function newHold(leaseMs = LEASE_MS): Hold {
   return hold
 }
 
-function newWatched(): Hold {
-  const hold = newHold()
+function newWatched(leaseMs = LEASE_MS): Hold {
+  const hold = newHold(leaseMs)
+  hold.renewMs = leaseMs
   watchdog.watch(hold)
   return hold
 }
@@ -448,6 +450,57 @@ describe('when the clocks come apart', () => {
       await clock.pass(CHECK_MS)
     }
     expect(renewer.asked).toEqual([])
+  })
+})
+
+describe('holds that are renewed to leases of several lengths', () => {
+  const asks = (leaseMs: number) => renewer.asked.filter((one) => one.leaseMs === leaseMs)
+
+  test('are so every third of their own, those of one length in one request', async () => {
+    const own = newWatched()
+    const short = [newWatched(3_000), newWatched(3_000)]
+    await clock.pass(LEASE_MS)
+    expect(asks(LEASE_MS).map(({ at }) => at)).toEqual([3_000, 6_000, 9_000])
+    expect(asks(LEASE_MS).at(-1)).toMatchObject({ holds: [own], timeoutMs: 3_000 })
+    expect(asks(3_000).map(({ at }) => at)).toEqual(
+      [1, 2, 3, 4, 5, 6, 7, 8, 9].map((s) => s * 1_000),
+    )
+    expect(asks(3_000).at(-1)).toMatchObject({ holds: short, timeoutMs: 1_000 })
+    expect(lost).toEqual([])
+    expect(short[0]?.remainingMs()).toBeCloseTo(validityMs(3_000))
+  })
+
+  test('cost one timer for each length, which ends a turn after the last of them', async () => {
+    newWatched()
+    const before = jest.getTimerCount()
+    const short = [newWatched(3_000), newWatched(3_000), newWatched(3_000)]
+    expect(jest.getTimerCount()).toBe(before + 1)
+    for (const hold of short) release(hold)
+    await clock.pass(1_000)
+    expect(jest.getTimerCount()).toBe(before)
+    newWatched(3_000)
+    await clock.pass(1_000)
+    expect(asks(3_000)).toHaveLength(1)
+  })
+
+  test('are asked about once more, where an answer is missing, as soon as their own lease wants it', async () => {
+    renewer.all(UNKNOWN)
+    newWatched(3_000)
+    await clock.pass(1_700)
+    expect(asks(3_000).map(({ at }) => at)).toEqual([1_000, 1_300, 1_600])
+  })
+
+  test('are asked about for the lease that they have now, when that has changed', async () => {
+    const hold = newWatched()
+    hold.renewMs = 3_000
+    watchdog.watch(hold)
+    await clock.pass(THIRD_MS)
+    expect(renewer.asked.map(({ leaseMs, at }) => [leaseMs, at])).toEqual([
+      [3_000, 1_000],
+      [3_000, 2_000],
+      [3_000, 3_000],
+    ])
+    expect(lost).toEqual([])
   })
 })
 

@@ -439,6 +439,17 @@ test('inside using() a lock that was given with an owner is re-entered by any lo
   })
 })
 
+test('a lease of their own is renewed for all of them where that is wanted', async () => {
+  const client = newClient({ leaseMs: 60_000 })
+  const renewed = jest.fn()
+  client.on('renewed', renewed)
+  const lease = await multi(client, 'a', 'b').lock({ leaseMs: 900, renew: true })
+  await eventually(() => renewed.mock.calls.length >= 3)
+  expect(renewed).toHaveBeenCalledWith({ holds: 2 })
+  expect(lease.remaining()).toBeLessThanOrEqual(900)
+  expect(await lease.release()).toBe(true)
+})
+
 test('lock() and using() that are not served in time reject with that, and keep none', async () => {
   const client = newClient()
   const b = await newClient().getLock('b').lock()

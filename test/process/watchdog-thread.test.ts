@@ -21,8 +21,12 @@ async function workerIsUp(): Promise<void> {
   })
 }
 
-async function lockIn(child: ReturnType<typeof startBlockable>, name: string): Promise<number> {
-  child.send({ command: 'lock', name })
+async function lockIn(
+  child: ReturnType<typeof startBlockable>,
+  name: string,
+  how?: object,
+): Promise<number> {
+  child.send({ command: 'lock', name, how })
   return (await child.next<{ locked: number }>((said) => 'locked' in said)).locked
 }
 
@@ -51,6 +55,20 @@ describe('a watchdog with a thread', () => {
     child.send({ command: 'release' })
     expect(await child.next<object>((one) => 'released' in one)).toEqual({ released: true })
     expect(await server.admin.exists('through')).toBe(0)
+    await closeIn(child)
+  })
+
+  it('keeps one with a renewed lease of its own, and looks as often as that wants it', async () => {
+    const child = startBlockable({ leaseMs: 60_000, watchdogThread: true })
+    await lockIn(child, 'own lease', { leaseMs: 1_000, renew: true })
+    await workerIsUp()
+    child.send({ command: 'block', ms: 3_000 })
+    const isOver = async () => {
+      const leftMs = await server.admin.pttl('own lease')
+      return leftMs <= 0 || leftMs > 1_000
+    }
+    await never(isOver, 2_800)
+    expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: true, aborted: false })
     await closeIn(child)
   })
 

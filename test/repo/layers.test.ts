@@ -135,7 +135,7 @@ const mayImport: Record<string, string[]> = {
     'extras/cli/doctor/checks',
     'extras/cli/doctor/facts',
   ],
-  acquisition: [],
+  acquisition: ['kit'],
   errors: [],
   options: ['type ioredis', 'type owner'],
   events: [],

@@ -196,7 +196,7 @@ describe('permits', () => {
     await expect(ask(2)).rejects.toThrow(/an object, as \{ permits: 2 \}; got 2/)
     await expect(ask(null)).rejects.toThrow(/got null/)
     await expect(ask({ permit: 2 })).rejects.toThrow(
-      /no option `permit`.* permits, leaseMs, waitMs, signal/,
+      /no option `permit`.* permits, leaseMs, renew, waitMs, signal/,
     )
     await expect(ask({ waitMs: 0 })).rejects.toThrow(/got 0\. .* there is tryAcquire\(\)/)
     await expect(ask({ waitMs: -2 })).rejects.toThrow(/`waitMs` .*got -2/)
@@ -335,6 +335,18 @@ describe('tryUsing', () => {
     await expect(semaphore.tryUsing(() => {}, { waitMs: 0 })).rejects.toThrow(/`waitMs`/)
     await allAreBack(server, 1)
   })
+})
+
+test('a lease of their own is renewed where that is wanted', async () => {
+  const client = rig.client({ leaseMs: 60_000 })
+  const semaphore = await withPermits(client, 1)
+  const renewed = jest.fn()
+  client.on('renewed', renewed)
+  const permit = await semaphore.acquire({ leaseMs: 900, renew: true })
+  await eventually(() => renewed.mock.calls.length >= 3)
+  expect(permit.remaining()).toBeLessThanOrEqual(900)
+  expect(await permit.release()).toBe(true)
+  await allAreBack(server, 1)
 })
 
 test('who waits for longer than `waitMs` is told so, be it of the call or of the client', async () => {

@@ -150,7 +150,7 @@ export class HoldfastLock extends BaseLock<Lease> {
    */
   acquire(
     owner: Owner,
-    { leaseMs, waitMs, signal }: Acquisition,
+    { leaseMs, renew, waitMs, signal }: Acquisition,
     { scoped, known = false, asksOnce = false, together }: Manner,
     holder: Holder = owner,
     askedAt = Infinity,
@@ -161,7 +161,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     return acquire(registry.lock(this.name, this.rawName), kind, {
       owner,
       leaseMs: leaseMs ?? registry.leaseMs,
-      watched: leaseMs === undefined,
+      watched: renew,
       kind,
       waitMs,
       signal,

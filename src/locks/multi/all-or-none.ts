@@ -86,6 +86,11 @@ export class AllOrNone {
     }
   }
 
+  /** The lease of those that nobody renews, in milliseconds. */
+  get #fixedMs(): number | undefined {
+    return this.#meant.renew ? undefined : this.#meant.leaseMs
+  }
+
   get #leftMs(): number {
     return this.#endsAt - this.#clock.monotonic()
   }
@@ -173,7 +178,7 @@ export class AllOrNone {
       over = true
     }
     const ended = waiting.then(end, end)
-    const { leaseMs = Infinity } = this.#meant
+    const leaseMs = this.#fixedMs ?? Infinity
     let leftMs = endsAt - this.#clock.monotonic()
     for (; leftMs > leaseMs / 3; leftMs = endsAt - this.#clock.monotonic()) {
       await within(leaseMs / 3, ended, this.#clock)
@@ -189,7 +194,7 @@ export class AllOrNone {
 
   /** @returns whether all of them are held, and fixed leases last about as long as they are to */
   async #freshen(): Promise<boolean> {
-    const { leaseMs } = this.#meant
+    const leaseMs = this.#fixedMs
     await Promise.all(
       [...this.#taken].map(async ([wanted, lease]) => {
         try {

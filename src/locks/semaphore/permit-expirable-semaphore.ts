@@ -21,7 +21,7 @@ import {
   tryAcquireOptions,
   tryUsingPermits,
 } from './permit-options.ts'
-import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
+import { OF_SEMAPHORE } from './semaphore-words.ts'
 
 /**
  * A number of permits that clients share, as Redisson's `RPermitExpirableSemaphore` of that name: each that is
@@ -182,15 +182,16 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   async #acquireInTime(wanted: PermitAcquisition): Promise<Permit> {
-    const askedAt = performance.now()
+    const { clock } = this.#locks
+    const askedAt = clock.monotonic()
     const permit = await this.#acquire(wanted)
     if (permit !== null) return permit
-    const waited = { waitMs: wanted.meant.waitMs, waitedMs: performance.now() - askedAt }
-    throw permitsTimeout(this.name, waited, permitsIn(wanted.permits))
+    const { permits, meant } = wanted
+    throw permitsTimeout(this.name, { ...meant, permits }, clock.monotonic() - askedAt)
   }
 
   async #acquire({ permits, meant }: PermitAcquisition): Promise<Permit | null> {
-    const { leaseMs, waitMs, signal } = meant
+    const { leaseMs, renew, waitMs, signal } = meant
     const locks = this.#locks
     locks.assertAdmits(this.name)
     locks.assertNotLonger(this.name, leaseMs)
@@ -200,7 +201,7 @@ export class HoldfastPermitExpirableSemaphore {
     const acquiring = acquire(locks.lock(this.name, this.#rawName), kind, {
       owner,
       leaseMs: leaseMs ?? locks.leaseMs,
-      watched: leaseMs === undefined,
+      watched: renew,
       kind,
       waitMs,
       signal,

@@ -15,10 +15,16 @@ export interface PermitOptions {
    */
   permits?: number
   /**
-   * A fixed lease in milliseconds, at least 10, that is not renewed. Without it the watchdog keeps the permits
-   * until the release.
+   * A lease of its own in milliseconds, at least 10: a fixed one, unless `renew` says otherwise. Without it the
+   * watchdog keeps the permits until the release, with the `leaseMs` of the client.
    */
   leaseMs?: number
+  /**
+   * Whether the watchdog renews the lease until the release, every third of it.
+   *
+   * @default false with a `leaseMs`, true without
+   */
+  renew?: boolean
   /**
    * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
    * end, also where the client has a `waitMs`. 0 is refused.
@@ -47,7 +53,7 @@ const MOST_AT_ONCE = 5_000
 /** Redisson counts no further. */
 const MOST = 2_147_483_647
 
-const OPTIONS = ['permits', 'leaseMs', 'waitMs', 'signal']
+const OPTIONS = ['permits', 'leaseMs', 'renew', 'waitMs', 'signal']
 
 /** How the options of `acquire` and `using` are meant. */
 export function acquireOptions(

@@ -177,7 +177,7 @@ export class HoldfastSemaphore {
     return this.#change('drain', 0, 'not confirmed to be drained, and it may have been')
   }
 
-  /** How many permits are available; below 0 where more were taken away than there were. */
+  /** How many are available; below 0 where more were taken away than there were. */
   async availablePermits(): Promise<number> {
     return (await this.#inspect(0)).available
   }
@@ -188,10 +188,10 @@ export class HoldfastSemaphore {
   }
 
   async #takeInTime(wanted: PermitsWanted): Promise<void> {
-    const askedAt = performance.now()
+    const { clock } = this.#all.locks
+    const askedAt = clock.monotonic()
     if (await this.#take(wanted)) return
-    const waited = { waitMs: wanted.waitMs, waitedMs: performance.now() - askedAt }
-    throw permitsTimeout(this.name, waited, permitsIn(wanted.permits))
+    throw permitsTimeout(this.name, wanted, clock.monotonic() - askedAt)
   }
 
   async #take({ permits, waitMs, signal }: PermitsWanted): Promise<boolean> {

@@ -7,10 +7,16 @@ import { type PlainSource, plainSource } from './plain-source.ts'
 import { type Moment, ProofTable } from './proof-table.ts'
 import { workerUrl } from './worker-url.ts'
 
+/** A lease, and to what it is renewed each time. */
+export interface KeptLease {
+  readonly lease: LeaseToRenew
+  readonly leaseMs: number
+}
+
 /** What the main thread tells the worker. */
 export type ToWorker =
   | { readonly kind: 'block'; readonly memory: SharedArrayBuffer }
-  | { readonly kind: 'keep'; readonly slot: number; readonly lease: LeaseToRenew }
+  | { readonly kind: 'keep'; readonly slot: number; readonly kept: KeptLease }
   | { readonly kind: 'forget'; readonly slot: number }
 
 /** What the worker tells the main thread. */
@@ -23,7 +29,6 @@ export type FromWorker =
 /** What the worker is started with. */
 export interface WorkerData {
   readonly source: PlainSource
-  readonly leaseMs: number
   readonly commandTimeoutMs: number
   readonly silenceLimitMs: number
   /** One number: when the main thread was last seen, on its own `performance.now()`. */
@@ -42,7 +47,7 @@ export class RenewalThread {
   readonly #onError: (error: Error) => void
   readonly #table = new ProofTable()
   readonly #memory: SharedArrayBuffer[] = []
-  readonly #leases = new Map<number, LeaseToRenew>()
+  readonly #leases = new Map<number, KeptLease>()
   readonly #free: number[] = []
   readonly #heartbeat: Float64Array
   #used = 0
@@ -51,7 +56,7 @@ export class RenewalThread {
 
   constructor(
     source: RedisSource,
-    limits: { leaseMs: number; commandTimeoutMs: number; silenceLimitMs: number },
+    limits: { commandTimeoutMs: number; silenceLimitMs: number },
     onError: (error: Error) => void,
   ) {
     const heartbeat = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)
@@ -66,18 +71,19 @@ export class RenewalThread {
   }
 
   /** Stands in for the renewals of this lease until `forget()`. */
-  keep(lease: LeaseToRenew, provedAt: Moment) {
+  keep(lease: LeaseToRenew, provedAt: Moment, leaseMs: number) {
+    const kept = { lease, leaseMs }
     const slot = this.#free.pop() ?? this.#newSlot()
     const table = this.#table
     table.write(slot, provedAt)
-    this.#leases.set(slot, lease)
+    this.#leases.set(slot, kept)
     this.#beat()
     this.#beats ??= setInterval(
       () => this.#beat(),
       Math.min(this.#data.silenceLimitMs / 4, 1_000),
     ).unref()
     this.#worker ??= this.#start()
-    this.#tell({ kind: 'keep', slot, lease })
+    this.#tell({ kind: 'keep', slot, kept })
     return {
       provedAt: () => table.read(slot),
       proved: (at: Moment) => table.write(slot, at),
@@ -128,7 +134,7 @@ export class RenewalThread {
     })
     worker.unref()
     for (const memory of this.#memory) worker.postMessage({ kind: 'block', memory })
-    for (const [slot, lease] of this.#leases) worker.postMessage({ kind: 'keep', slot, lease })
+    for (const [slot, kept] of this.#leases) worker.postMessage({ kind: 'keep', slot, kept })
     return worker
   }
 }

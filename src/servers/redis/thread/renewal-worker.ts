@@ -2,13 +2,15 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { connectionFailure } from '../connection/failure-of.ts'
 import { RedisServer } from '../redis-server.ts'
 import { sourceOf } from './plain-source.ts'
-import { ProofTable } from './proof-table.ts'
-import type { FromWorker, ToWorker, WorkerData } from './renewal-thread.ts'
+import { type Moment, ProofTable } from './proof-table.ts'
+import type { FromWorker, KeptLease, ToWorker, WorkerData } from './renewal-thread.ts'
 
 /** A lease whose last proof is older than this part of it: its main thread is late. */
 const LATE_AFTER = 0.45
+/** It is looked for that each such part of the shortest one. */
+const LOOK_EVERY = 0.1
 
-const { source, leaseMs, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
+const { source, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
   workerData as WorkerData
 /** Whether the main thread has been told that there is no connection. */
 let told = false
@@ -23,35 +25,63 @@ node.onUp(() => {
 })
 node.connect() // When it is needed there is no time for that.
 const table = new ProofTable()
-const leases = new Map<number, { key: string; wireOwner: string }>()
+const leases = new Map<number, KeptLease>()
 const lastSeen = new Float64Array(heartbeat)
 let renewing: Promise<void> = Promise.resolve()
 
 parentPort?.on('message', (message: ToWorker) => {
   if (message.kind === 'block') table.adopt(message.memory)
-  else if (message.kind === 'keep') leases.set(message.slot, message.lease)
-  else {
+  else if (message.kind === 'keep') {
+    leases.set(message.slot, message.kept)
+    lookWithin(message.kept.leaseMs * LOOK_EVERY)
+  } else {
     leases.delete(message.slot)
     void renewing.then(() => say({ kind: 'freed', slot: message.slot }))
   }
 })
 
-setInterval(() => {
-  renewing = renewing.then(renewWhatIsLate)
-}, leaseMs / 10)
+let looks: NodeJS.Timeout | undefined
+let nextLookAt = Infinity
+
+/** Looks who is late in so many milliseconds, if it would not sooner; and from then on while anything is kept. */
+function lookWithin(ms: number): void {
+  if (performance.now() + ms >= nextLookAt) return
+  nextLookAt = performance.now() + ms
+  clearTimeout(looks)
+  looks = setTimeout(() => {
+    nextLookAt = Infinity
+    renewing = renewing.then(renewWhatIsLate)
+    if (leases.size > 0) lookWithin(LOOK_EVERY * shortestMs())
+  }, ms)
+}
+
+function shortestMs(): number {
+  let shortest = Infinity
+  for (const { leaseMs } of leases.values()) shortest = Math.min(shortest, leaseMs)
+  return shortest
+}
 
 async function renewWhatIsLate(): Promise<void> {
   const now = mainThreadNow()
   if (now - (lastSeen[0] ?? 0) > silenceLimitMs) return
   const late = [...leases].filter(
-    ([slot]) => now - table.read(slot).monotonic > leaseMs * LATE_AFTER,
+    ([slot, { leaseMs }]) => now - table.read(slot).monotonic > leaseMs * LATE_AFTER,
   )
-  if (late.length === 0) return
   const sentAt = { monotonic: now, wall: Date.now() }
-  const group = late.map(([, lease]) => lease)
+  const lengths = new Set(late.map(([, { leaseMs }]) => leaseMs))
+  await Promise.all(
+    [...lengths].map((leaseMs) => {
+      const some = late.filter(([, kept]) => kept.leaseMs === leaseMs)
+      return renew(some, leaseMs, sentAt)
+    }),
+  )
+}
+
+async function renew(late: readonly [number, KeptLease][], leaseMs: number, sentAt: Moment) {
+  const group = late.map(([, { lease }]) => lease)
   const left = await node.renew(group, leaseMs, Math.min(commandTimeoutMs, leaseMs / 4))
-  for (const [i, [slot, lease]] of late.entries()) {
-    if (Number(left[i]) >= leaseMs && leases.get(slot) === lease) table.write(slot, sentAt)
+  for (const [i, [slot, kept]] of late.entries()) {
+    if (Number(left[i]) >= leaseMs && leases.get(slot) === kept) table.write(slot, sentAt)
   }
 }
 
