@@ -1,12 +1,20 @@
 import { InvalidArgumentError, show } from './errors.ts'
-import { assertKnown, assertNoMore, assertSignal, leaseMs, waitMs, wholeWaitMs } from './input.ts'
+import {
+  assertKnown,
+  assertNoMore,
+  assertSignal,
+  leaseMs,
+  maxHoldMs,
+  waitMs,
+  wholeWaitMs,
+} from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { LockOptions, TryLockOptions } from './options.ts'
 import type { Settings } from './settings.ts'
 
 /** What `lock` and `using` take, what `tryLock` does, and what `tryUsing` does. */
-const LOCK_OPTIONS = ['leaseMs', 'renew', 'waitMs', 'signal']
-const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'renew', 'signal']
+const LOCK_OPTIONS = ['leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
+const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'renew', 'maxHoldMs', 'signal']
 const TRY_USING_OPTIONS = [...TRY_LOCK_OPTIONS, 'otherwise']
 
 /** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */
@@ -15,6 +23,8 @@ export interface Acquisition {
   readonly leaseMs: number | undefined
   /** Whether the watchdog renews it. */
   readonly renew: boolean
+  /** For how long at most; Infinity without an end. */
+  readonly maxHoldMs: number
   /** 0 is not at all, Infinity without an end. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
@@ -29,8 +39,8 @@ export interface Defaults {
   readonly once: Acquisition
 }
 
-export function defaultsOf({ leaseMs, waitMs }: Settings): Defaults {
-  const untilHeld = { leaseMs: undefined, renew: true, waitMs, signal: undefined }
+export function defaultsOf({ leaseMs, waitMs, maxHoldMs }: Settings): Defaults {
+  const untilHeld = { leaseMs: undefined, renew: true, maxHoldMs, waitMs, signal: undefined }
   return { leaseMs, untilHeld, once: { ...untilHeld, waitMs: 0 } }
 }
 
@@ -106,5 +116,15 @@ function meant(given: LockOptions, waitMs: number, defaults: Defaults): Acquisit
   if (given.leaseMs !== undefined) {
     lease = leaseMs(given.leaseMs, '`leaseMs`', renew ? LONGEST_TIMER_MS : undefined)
   }
-  return { leaseMs: lease, renew, waitMs, signal }
+  return { leaseMs: lease, renew, maxHoldMs: longestHold(given, renew, defaults), waitMs, signal }
+}
+
+function longestHold(given: LockOptions, renew: boolean, { untilHeld }: Defaults): number {
+  if (given.maxHoldMs === undefined) return renew ? untilHeld.maxHoldMs : Infinity
+  const longestMs = maxHoldMs(given.maxHoldMs)
+  if (renew) return longestMs
+  throw new InvalidArgumentError(
+    `\`maxHoldMs\` is for a lease that is renewed; got ${longestMs} with a fixed one. Give \`renew: true\` as well, ` +
+      'or leave it out.',
+  )
 }

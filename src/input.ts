@@ -47,6 +47,10 @@ export function waitMs(value: unknown, instead: string): number {
   return value === Infinity ? value : wholeWaitMs(value, instead)
 }
 
+export function maxHoldMs(value: unknown): number {
+  return value === Infinity ? value : leaseMs(value, '`maxHoldMs`')
+}
+
 export function assertSignal(signal: unknown): void {
   if (signal === undefined || signal instanceof AbortSignal) return
   throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)

@@ -45,6 +45,13 @@ export interface HoldfastOptions {
    */
   waitMs?: number
   /**
+   * The longest time that a lock or permits are held by a renewed lease, of calls that give none of their own, in
+   * milliseconds, at least 10. It is for leases that nobody releases. Terms of an election have none.
+   *
+   * @default Infinity
+   */
+  maxHoldMs?: number
+  /**
    * Put before every lock name; the result is the raw name in Redis.
    *
    * @default the `keyPrefix` of the ioredis options or client
@@ -144,6 +151,14 @@ export interface LockOptions {
    * @default false with a `leaseMs`, true without
    */
   renew?: boolean
+  /**
+   * The longest time that the lock is held, in milliseconds, at least 10, however often its lease is renewed: it is
+   * renewed until then, and its signal aborts before. `Infinity` is without an end, also where the client has a
+   * `maxHoldMs`. Only for leases that are renewed. A re-entry keeps that of the hold.
+   *
+   * @default the `maxHoldMs` of the client
+   */
+  maxHoldMs?: number
   /**
    * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
    * end, also where the client has a `waitMs`. 0 is refused.

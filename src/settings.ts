@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { type Durability, durabilityOf } from './durability.ts'
 import { InvalidArgumentError, show } from './errors.ts'
-import { assertKnown, leaseMs, waitMs, wholeMs } from './input.ts'
+import { assertKnown, leaseMs, maxHoldMs, waitMs, wholeMs } from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { HoldfastOptions, WatchdogThreadOptions } from './options.ts'
 import { assertSource, type Source } from './redis-source.ts'
@@ -16,6 +16,8 @@ export interface Settings {
   readonly leaseMs: number
   /** The longest wait where a call gives none; Infinity is without an end. */
   readonly waitMs: number
+  /** For how long renewed leases are held where a call does not say; Infinity is without an end. */
+  readonly maxHoldMs: number
   readonly keyPrefix: string | undefined
   readonly label: string
   /** How long a token counter outlives its last use; 0 keeps it for good. */
@@ -40,6 +42,7 @@ const CLIENT_OPTIONS = [
   'newDeployment',
   'leaseMs',
   'waitMs',
+  'maxHoldMs',
   'keyPrefix',
   'label',
   'keepCounters',
@@ -74,7 +77,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     throw new InvalidArgumentError(`\`${name}\` must be true or false; got ${show(value)}.`)
   }
   const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
-  const { waitMs: wait = Infinity } = options
+  const { waitMs: wait = Infinity, maxHoldMs: longestHold = Infinity } = options
   const { watchdogThread = false } = options
   if (options.masters !== undefined && watchdogThread !== false) {
     // The thread asks one server, and one of several proves nothing.
@@ -92,6 +95,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     sharded: shardedPubSub,
     leaseMs: ownLeaseMs,
     waitMs: waitMs(wait, 'Without an end it is Infinity.'),
+    maxHoldMs: maxHoldMs(longestHold),
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
     silenceLimitMs: silenceLimitMs(watchdogThread),

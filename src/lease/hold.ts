@@ -1,10 +1,12 @@
-import { LeaseLostError, type LossReason, OF_LOCK, releasedError } from '../errors.ts'
+import { type LeaseLostError, type LossReason, releasedError } from '../errors.ts'
 import type { Dated } from '../kit/deadlines.ts'
+import { leftUntil } from '../kit/left-until.ts'
 import { Linked } from '../kit/linked-list.ts'
 import type { Owner } from '../owner/owner.ts'
 import { type Clock, elapsedMs, type Moment } from './clock.ts'
 import type { HoldKind } from './hold-kind.ts'
 import { LeaseSignal } from './lease-signal.ts'
+import { howItRanOut, lossOf } from './loss.ts'
 import type { Backing, HoldId, Proof, StandIn } from './proof.ts'
 import { validityMs } from './validity.ts'
 
@@ -42,6 +44,10 @@ export class Hold extends Linked<Hold> implements Dated {
   renewMs = 0
   /** The leases of those of its acquisitions that the watchdog keeps, in milliseconds: the longest counts. */
   readonly watched: number[] = []
+  /** When the request was sent that its lease counts from at first, on the monotonic clock. */
+  beganAt: number
+  /** When it ends at the latest, however often it is renewed, on the monotonic clock. */
+  limitAt = Infinity
   /** When it was lost, on `performance.now()`. */
   lostAt: number | undefined
   /** Where its leases are kept, which is told when it is lost. */
@@ -53,7 +59,7 @@ export class Hold extends Linked<Hold> implements Dated {
   #state: 'live' | 'ended' | 'lost' = 'live'
   #loss: Error | (() => Error) | undefined
   #signal: LeaseSignal | undefined
-  #backing: (Backing & { readonly leaseMs: number }) | undefined
+  #backing: (Backing & { readonly leaseMs: number; readonly limitAt: number }) | undefined
 
   constructor(
     fields: Pick<Hold, 'lockName' | 'owner' | 'id' | 'token' | 'kind' | 'leaseMs'> & {
@@ -76,6 +82,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.#host = host
     const { sentAt, validForMs = validityMs(fields.leaseMs) } = fields
     this.#proof = { sentAt, validForMs }
+    this.beganAt = sentAt.monotonic
   }
 
   /**
@@ -140,16 +147,28 @@ export class Hold extends Linked<Hold> implements Dated {
     const left = validForMs - elapsedMs(sentAt, this.#clock.now())
     if (left <= this.remainingMs()) return
     this.#proof = { sentAt, validForMs }
-    if (this.#backing !== undefined && leaseMs >= this.#backing.leaseMs)
-      this.#backing.proved(sentAt)
+    const backing = this.#backing
+    if (backing && leaseMs >= this.upToLimit(backing.leaseMs, sentAt)) backing.proved(sentAt)
+  }
+
+  /** It is held for so long from then, in milliseconds, and no longer. */
+  limit(maxHoldMs: number, from: number): void {
+    this.beganAt = from
+    this.limitAt = from + maxHoldMs
+  }
+
+  /** The lease that may be asked for at that moment where so long a one is wanted: it ends at the limit. */
+  upToLimit(leaseMs: number, at: Moment): number {
+    return leftUntil(this.limitAt, at.monotonic, leaseMs)
   }
 
   /** From now on somebody else proves it too, each time for the lease to which it is renewed. */
   backBy(standIn: StandIn): void {
-    const leaseMs = this.renewMs
-    if (this.#backing?.leaseMs === leaseMs) return
+    const { renewMs: leaseMs, limitAt } = this
+    if (this.#backing?.leaseMs === leaseMs && this.#backing.limitAt === limitAt) return
     this.standAlone()
-    this.#backing = { ...standIn.keep(this.id, this.#proof.sentAt, leaseMs), leaseMs }
+    const backing = standIn.keep(this.id, this.#proof.sentAt, leaseMs, limitAt)
+    this.#backing = { ...backing, leaseMs, limitAt }
   }
 
   standAlone(): void {
@@ -159,9 +178,10 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   #catchUp(): void {
-    const sentAt = this.#backing?.provedAt()
-    if (sentAt === undefined || sentAt.monotonic <= this.#proof.sentAt.monotonic) return
-    const later = { sentAt, validForMs: validityMs(this.#backing?.leaseMs ?? 0) }
+    const backing = this.#backing
+    const sentAt = backing?.provedAt()
+    if (!backing || !sentAt || sentAt.monotonic <= this.#proof.sentAt.monotonic) return
+    const later = { sentAt, validForMs: validityMs(this.upToLimit(backing.leaseMs, sentAt)) }
     // One of a longer lease may be worth more still.
     if (this.#leftOf(later) > this.#leftOf(this.#proof)) this.#proof = later
   }
@@ -190,14 +210,7 @@ export class Hold extends Linked<Hold> implements Dated {
   /** Also after the last release, when that finds out that there was nothing left to release. */
   lose(reason: LossReason, how: string): void {
     if (this.#state === 'lost') return
-    const { noun } = this.kind.words ?? OF_LOCK
-    const error = new LeaseLostError(
-      `The lease of ${noun.toLowerCase()} "${this.lockName}" (token ${this.token}) was lost: ${how}. ` +
-        'Stop the work that it protects; what was done since may have overlapped with another holder.',
-      this.lockName,
-      reason,
-      this.token,
-    )
+    const error = lossOf(this, reason, how)
     this.#state = 'lost'
     this.#loss = error
     this.lostAt = this.#clock.monotonic()
@@ -232,11 +245,6 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   #loseByTime(): void {
-    const agoMs = Math.round(elapsedMs(this.#proof.sentAt, this.#clock.now()))
-    const kind = this.renewMs > 0 ? 'the watched lease' : 'the fixed lease'
-    this.lose(
-      'expired',
-      `its time ran out; ${kind} of ${this.leaseMs} ms was last confirmed ${agoMs} ms ago`,
-    )
+    this.lose('expired', howItRanOut(this, this.#proof, this.#clock.now()))
   }
 }

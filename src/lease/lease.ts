@@ -87,7 +87,7 @@ export abstract class HeldLease extends BaseLease {
    *
    * @param leaseMs a positive whole number of milliseconds
    * @returns rejects with {@link LeaseLostError} when the lock is not held any more, with
-   * {@link InvalidArgumentError} for a bad time or a released lease, and with
+   * {@link InvalidArgumentError} for a bad time, one beyond `maxHoldMs`, or a released lease, and with
    * `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm it; the lease then
    * stands as it was.
    */

@@ -23,6 +23,9 @@ export interface Backing {
 
 /** Somebody who renews while the watchdog cannot. */
 export interface StandIn {
-  /** @param leaseMs to which it renews the lease each time */
-  keep(id: HoldId, provedAt: Moment, leaseMs: number): Backing
+  /**
+   * @param leaseMs to which it renews the lease each time
+   * @param limitAt when the lease ends at the latest, on the monotonic clock
+   */
+  keep(id: HoldId, provedAt: Moment, leaseMs: number, limitAt: number): Backing
 }

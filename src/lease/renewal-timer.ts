@@ -2,6 +2,10 @@ import { LinkedList } from '../kit/linked-list.ts'
 import type { Clock, Timer } from './clock.ts'
 import type { Hold } from './hold.ts'
 import { Recheck } from './recheck.ts'
+import { validityMs } from './validity.ts'
+
+/** A renewal that adds less than this part of a lease is none. */
+const LEAST_GAIN = 0.1
 
 /** Who asks about them. */
 interface Host {
@@ -24,6 +28,21 @@ export class RenewalTimer {
     this.unheard = new Recheck(Math.min(leaseMs / 10, 1_000), clock, (holds) => host.verify(holds))
     this.#clock = clock
     this.#host = host
+  }
+
+  /**
+   * What to ask for some of them: the whole lease; of those whose limit is nearer than that what is left until
+   * then, and when that is had, nothing more.
+   */
+  *wants(holds: readonly Hold[]): Iterable<[holds: readonly Hold[], leaseMs: number]> {
+    const now = this.#clock.now()
+    const isNear = ({ limitAt }: Hold) => limitAt - now.monotonic < this.leaseMs
+    yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
+    for (const hold of holds.filter(isNear)) {
+      const leaseMs = hold.upToLimit(this.leaseMs, now)
+      const gainMs = validityMs(leaseMs) - hold.remainingMonotonicMs()
+      yield [[hold], gainMs > this.leaseMs * LEAST_GAIN ? leaseMs : 0]
+    }
   }
 
   start(): void {

@@ -110,7 +110,8 @@ export class Watchdog {
   verify(holds: readonly Hold[]): void {
     for (const timer of this.#timers.values()) {
       const isRenewed = (hold: Hold) => timer.holds.has(hold)
-      this.#ask(timer, holds.filter(isRenewed), timer.leaseMs)
+      const all = timer.wants(holds.filter(isRenewed))
+      for (const [some, leaseMs] of all) this.#ask(timer, some, leaseMs)
     }
     const isFixed = (hold: Hold) => this.#fixed.has(hold)
     this.#ask(this.#ownTimer, holds.filter(isFixed), 0)

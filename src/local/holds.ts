@@ -162,9 +162,14 @@ export class Holds extends HoldSet {
     if (from !== undefined && isOf(hold, from)) this.forced(from)
   }
 
-  /** One more acquisition that the watchdog keeps, if it does. */
-  watch(hold: Hold, request: AcquireRequest): void {
+  /**
+   * One more acquisition that the watchdog keeps, if it does. The first of them sets the limit.
+   *
+   * @param sentAt when it was asked for, on the monotonic clock
+   */
+  watch(hold: Hold, request: AcquireRequest, sentAt = hold.beganAt): void {
     if (!request.watched || !hold.live) return
+    if (hold.renewMs === 0) hold.limit(request.maxHoldMs, sentAt)
     hold.watched.push(request.leaseMs)
     this.#renewTo(hold, Math.max(hold.renewMs, request.leaseMs))
   }
@@ -180,7 +185,10 @@ export class Holds extends HoldSet {
     if (hold.renewMs === leaseMs) return
     hold.renewMs = leaseMs
     if (leaseMs > 0) this.#services.watchdog.watch(hold)
-    else this.#services.watchdog.unwatch(hold)
+    else {
+      hold.limitAt = Infinity
+      this.#services.watchdog.unwatch(hold)
+    }
   }
 
   /** Ends the hold for its owner at once; Redis is to be told next. */

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '../errors.ts'
 import { leaseMs as checkedLeaseMs } from '../input.ts'
 import type { Hold } from '../lease/hold.ts'
 import { HeldLease, type Lease } from '../lease/lease.ts'
@@ -34,7 +35,16 @@ export class LocalLease extends HeldLease {
   protected lengthen(leaseMs: number): Promise<void> {
     const lock = this.#lock
     assertNotLonger(lock.services, this.name, checkedLeaseMs(leaseMs, '`leaseMs`'))
-    return extend(lock, this.hold, leaseMs)
+    const { hold } = this
+    const leftMs = Math.floor(hold.limitAt - lock.services.clock.monotonic())
+    if (leaseMs > leftMs && hold.live) {
+      throw new InvalidArgumentError(
+        `Lock "${this.name}": extend(${leaseMs}) would go beyond its \`maxHoldMs\`, of which ${leftMs} ms are left. ` +
+          'Ask for less, or acquire it with a longer one.',
+        this.name,
+      )
+    }
+    return extend(lock, hold, leaseMs)
   }
 }
 

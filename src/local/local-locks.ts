@@ -2,6 +2,7 @@ import type { Defaults } from '../acquisition.ts'
 import { ClosedError, type Words } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
+import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Frames } from '../owner/frames.ts'
@@ -138,6 +139,13 @@ export class LocalLocks {
     if (this.#draining === undefined) return
     if (rawName !== undefined && owner !== undefined && this.find(rawName)?.isHeldBy(owner)) return
     throw closingError(lockName)
+  }
+
+  /** A hold of one acquisition, which the watchdog keeps, is held for so long from now at most, in milliseconds. */
+  limit(hold: Hold, maxHoldMs: number): void {
+    if (maxHoldMs === Infinity || hold.watched.length !== 1) return
+    hold.limit(maxHoldMs, this.clock.monotonic())
+    this.#services.watchdog.watch(hold)
   }
 
   assertNotLonger(lockName: string, leaseMs = 0): void {

@@ -26,13 +26,13 @@ function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
     giveUp(lock, hold, waiter)
     return
   }
-  const { leaseMs } = waiter.request
+  const leaseMs = hold.upToLimit(waiter.request.leaseMs, lock.services.clock.now())
   const callMs = callMsFor(waiter)
   lock
     .remoteOf(hold)
     .reenter(
       { owner: hold.id.wireOwner, token: hold.lastToken, holds: hold.count, leaseMs, callMs },
-      new Asking(lock, waiter, callMs, (asked) => heard(lock, hold, waiter, asked)),
+      new Asking(lock, waiter, callMs, (asked) => heard(lock, hold, waiter, asked, leaseMs)),
     )
 }
 
@@ -41,6 +41,7 @@ function heard(
   hold: Hold,
   waiter: Waiter,
   { grant, sentAt, pauseMs }: Asked<ReenterAnswer>,
+  leaseMs: number,
 ): void {
   if (grant === null && !waiter.settled) {
     waiter.wakeEvent.reset()
@@ -48,12 +49,12 @@ function heard(
     return
   }
   if (grant?.kind === 'granted') {
-    hold.proved(waiter.request.leaseMs, sentAt)
+    hold.proved(leaseMs, sentAt)
     waiter.retryBudget.answered(sentAt.monotonic)
     if (!waiter.settled && hold.live) {
       hold.inDoubtUntil(waiter.doubtUntilMs)
       grant.onHeld?.(() => toRenew(hold))
-      lock.holds.watch(hold, waiter.request)
+      lock.holds.watch(hold, waiter.request, sentAt.monotonic)
       waiter.resolve(hold)
       lock.tasks.end()
       return

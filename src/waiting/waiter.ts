@@ -17,6 +17,8 @@ export interface AcquireRequest {
   /** The lease in milliseconds: a fixed one, or the watchdog's. */
   readonly leaseMs: number
   readonly watched: boolean
+  /** For how long the watchdog keeps it at most, in milliseconds; Infinity without an end. */
+  readonly maxHoldMs: number
   readonly kind: HoldKind
   /** How long to wait in milliseconds: 0 is not at all, Infinity without an end. */
   readonly waitMs: number

@@ -182,6 +182,9 @@ describeLocks(
       test.each<[string, object, string]>([
         ['renew that is no choice', { renew: 1 }, '`renew` must be true or false; got 1'],
         ['renew of null', { renew: null }, 'got null'],
+        ['maxHoldMs of a fixed lease', { leaseMs: 900, maxHoldMs: 5_000 }, 'got 5000 with a fixed'],
+        ['maxHoldMs too short', { maxHoldMs: 9 }, '`maxHoldMs` must be at least 10'],
+        ['maxHoldMs that is no number', { maxHoldMs: '5000' }, 'got "5000"'],
         ['a renewed lease beyond all timers', { leaseMs: 2 ** 31, renew: true }, 'got 2147483648'],
       ])('%s is refused', async (_, options, words) => {
         const lock = newLock()

@@ -131,3 +131,58 @@ describeLocks(
   },
   { inOneWorld: true },
 )
+
+describeLocks(
+  'the longest time that a lock is held',
+  (stage) => {
+    /** No lease in Redis ends later than that, but for the way of a request. */
+    const endsBy = async (endsAt: number, signal: AbortSignal) => {
+      await never(
+        async () => {
+          const now = performance.now()
+          return now + (await stage.pttl('it')) > endsAt + 150
+        },
+        Math.max(endsAt - performance.now(), 1),
+        { everyMs: 20 },
+      )
+      expect(signal.aborted).toBe(true)
+      expect(signal.reason).toMatchObject({ reason: 'expired' })
+      expect(signal.reason.message).toMatch(/`maxHoldMs` of 1000 ms/)
+      await eventually(async () => (await stage.pttl('it')) === -2)
+    }
+
+    test.each<[string, object, object]>([
+      ['of a call', { leaseMs: 600 }, { maxHoldMs: 1_000 }],
+      ['of the client', { leaseMs: 600, maxHoldMs: 1_000 }, {}],
+      ['that is shorter than the lease', { leaseMs: 60_000 }, { maxHoldMs: 1_000 }],
+    ])('%s ends a renewed lease', async (_, ofClient, ofCall) => {
+      const lock = stage.getLock(stage.world.newClient(ofClient), 'it')
+      const { signal } = await lock.lock(ofCall)
+      await endsBy(performance.now() + 1_000, signal)
+    })
+
+    test('of a client is not that of fixed leases, nor of calls without an end', async () => {
+      const client = stage.world.newClient({ leaseMs: 60_000, maxHoldMs: 1_000 })
+      for (const options of [{ leaseMs: 5_000 }, { maxHoldMs: Infinity }]) {
+        const lease = await stage.getLock(client, 'it').lock(options)
+        expect(lease.remaining()).toBeGreaterThan(2_000)
+        await lease.release()
+      }
+    })
+
+    test('is that of the first acquisition: no re-entry and no extend() makes it longer', async () => {
+      const client = stage.world.newClient({ leaseMs: 600 })
+      const lock = stage.getLock(client, 'it', { owner: client.owner() })
+      const lease = await lock.lock({ maxHoldMs: 1_000 })
+      const endsAt = performance.now() + 1_000
+      await lock.lock({ leaseMs: 60_000 })
+      await lock.lock({ leaseMs: 500, renew: true, maxHoldMs: 60_000 })
+      await expect(lease.extend(60_000)).rejects.toThrow(
+        /^Lock "it": extend\(60000\) would go beyond its `maxHoldMs`, of which \d+ ms are left/,
+      )
+      await lease.extend(200)
+      await endsBy(endsAt, lease.signal)
+    })
+  },
+  { inOneWorld: true },
+)

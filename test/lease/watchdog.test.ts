@@ -453,6 +453,65 @@ describe('when the clocks come apart', () => {
   })
 })
 
+describe('a hold with a limit', () => {
+  const newLimited = (maxHoldMs: number) => {
+    const hold = newHold(Math.min(LEASE_MS, maxHoldMs))
+    hold.limit(maxHoldMs, clock.now().monotonic)
+    const { limitAt } = hold
+    renewer.answer = ({ holds, leaseMs }) => {
+      const leftMs = limitAt - clock.now().monotonic
+      return holds.map(() =>
+        leaseMs > 0 ? { kind: 'renewed', leaseMs } : { kind: 'held', leaseMs: leftMs },
+      )
+    }
+    hold.renewMs = LEASE_MS
+    watchdog.watch(hold)
+    return hold
+  }
+
+  test('is renewed up to that, for what is left of it at last, and lost a margin before', async () => {
+    const hold = newLimited(20_000)
+    await clock.pass(20_000)
+    // At 12 s a whole lease does not fit any more.
+    expect(renewer.asked.map(({ at, leaseMs }) => [at, leaseMs])).toEqual([
+      [3_000, LEASE_MS],
+      [6_000, LEASE_MS],
+      [9_000, LEASE_MS],
+      [12_000, 8_000],
+      [15_000, 0],
+      [18_000, 0],
+    ])
+    expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
+    expect(lost[0]?.error.message).toMatch(/its `maxHoldMs` of 20000 ms is over/)
+    expect(lost[0]?.at).toBeLessThan(20_000)
+    for (const { at, leaseMs } of renewer.asked) expect(at + leaseMs).toBeLessThanOrEqual(20_000)
+  })
+
+  test('that is shorter than a lease is never renewed', async () => {
+    newLimited(4_000)
+    await clock.pass(4_000)
+    expect(renewer.asked.map(({ leaseMs }) => leaseMs)).toEqual([0])
+    expect(lost[0]?.error.message).toMatch(/`maxHoldMs` of 4000 ms/)
+  })
+
+  test('is asked for what is left again, where the answer was missing', async () => {
+    newLimited(20_000)
+    await clock.pass(10_000)
+    renewer.all(UNKNOWN)
+    await clock.pass(3_500)
+    const last = renewer.asked.slice(3)
+    expect(last.map(({ at, leaseMs }) => at + leaseMs)).toEqual(last.map(() => 20_000))
+    expect(last.length).toBeGreaterThan(1)
+  })
+
+  test('says nothing of it where it was lost for want of answers before', async () => {
+    newLimited(60_000)
+    renewer.all(UNKNOWN)
+    await clock.pass(LEASE_MS)
+    expect(lost[0]?.error.message).toMatch(/the watched lease of 9000 ms was last confirmed/)
+  })
+})
+
 describe('holds that are renewed to leases of several lengths', () => {
   const asks = (leaseMs: number) => renewer.asked.filter((one) => one.leaseMs === leaseMs)
 

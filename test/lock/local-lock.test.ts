@@ -73,6 +73,7 @@ const request = (waitMs: number, signal?: AbortSignal): AcquireRequest => {
     owner,
     leaseMs: 10_000,
     watched: false,
+    maxHoldMs: Infinity,
     kind: plainKind,
     waitMs,
     signal,

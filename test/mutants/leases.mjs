@@ -4,6 +4,33 @@ const WATCHDOG = 'test/lease/watchdog.test.ts'
 
 export const leases = [
   {
+    id: 'renewed-beyond-the-limit',
+    mistake: 'A hold is renewed to the whole lease also where that is beyond its limit.',
+    file: 'src/lease/renewal-timer.ts',
+    search: 'limitAt - now.monotonic < this.leaseMs',
+    replace: 'limitAt < now.monotonic',
+    test: WATCHDOG,
+    name: 'is renewed up to that, for what is left of it at last',
+  },
+  {
+    id: 'one-rhythm-for-all-lengths',
+    mistake: 'Leases of all lengths are renewed when those of the client are.',
+    file: 'src/lease/watchdog.ts',
+    search: 'let timer = this.#timers.get(leaseMs)',
+    replace: 'let timer = this.#ownTimer ?? this.#timers.get(leaseMs)',
+    test: WATCHDOG,
+    name: 'are so every third of their own',
+  },
+  {
+    id: 'loss-hidden-by-work',
+    mistake: 'After a loss using() rejects with whatever the work threw.',
+    file: 'src/lease/work-and-release.ts',
+    search: 'throw done === undefined ? withCause(lease.over(), thrown) : lease.over()',
+    replace: 'throw done === undefined ? thrown : lease.over()',
+    test: 'test/contract/leases.test.ts',
+    name: 'whatever the work threw, which is the cause',
+  },
+  {
     id: 'no-margin',
     mistake: 'A lease is valid for as long as the server has it: no drift, no margin.',
     file: 'src/lease/validity.ts',

@@ -196,7 +196,7 @@ describe('permits', () => {
     await expect(ask(2)).rejects.toThrow(/an object, as \{ permits: 2 \}; got 2/)
     await expect(ask(null)).rejects.toThrow(/got null/)
     await expect(ask({ permit: 2 })).rejects.toThrow(
-      /no option `permit`.* permits, leaseMs, renew, waitMs, signal/,
+      /no option `permit`.* permits, leaseMs, renew, maxHoldMs, waitMs, signal/,
     )
     await expect(ask({ waitMs: 0 })).rejects.toThrow(/got 0\. .* there is tryAcquire\(\)/)
     await expect(ask({ waitMs: -2 })).rejects.toThrow(/`waitMs` .*got -2/)

@@ -136,6 +136,7 @@ export class FairQueue implements QueuedWaiters {
     const { waiter, claimMs } = place
     const hold = this.#hold(place, claim.token, claim.sentAt, claimMs)
     if (hold === null) return false
+    hold.beganAt = this.#lock.services.clock.monotonic()
     // Sent before the owner goes on, who may block the event loop for longer than the claim window.
     // Should it fail, the hold ends with its claim window, and is lost as any other.
     lengthen(this.#lock, hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})

@@ -57,8 +57,8 @@ export class Campaign {
     const signal = this.#signal
     const led = this.#lock.using(
       (lease) => this.#lead(lease, fn, began),
-      // A candidate waits for its turn, however long others wait for locks.
-      { waitMs: Infinity, ...(signal && { signal }) },
+      // A candidate waits and leads without an end, however long others wait for locks and hold them.
+      { waitMs: Infinity, maxHoldMs: Infinity, ...(signal && { signal }) },
     )
     const over = () => {}
     this.#over = led.then(over, over)

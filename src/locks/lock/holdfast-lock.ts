@@ -150,7 +150,7 @@ export class HoldfastLock extends BaseLock<Lease> {
    */
   acquire(
     owner: Owner,
-    { leaseMs, renew, waitMs, signal }: Acquisition,
+    { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
     { scoped, known = false, asksOnce = false, together }: Manner,
     holder: Holder = owner,
     askedAt = Infinity,
@@ -160,8 +160,9 @@ export class HoldfastLock extends BaseLock<Lease> {
     signal?.throwIfAborted()
     return acquire(registry.lock(this.name, this.rawName), kind, {
       owner,
-      leaseMs: leaseMs ?? registry.leaseMs,
+      leaseMs: Math.min(leaseMs ?? registry.leaseMs, maxHoldMs),
       watched: renew,
+      maxHoldMs,
       kind,
       waitMs,
       signal,

@@ -156,17 +156,28 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     const selfWait = first(all, ({ lock, owner }) => selfWaitOf(lock, owner.madeBy && this))
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      taken = await warningOf(selfWait, new AllOrNone(all, meant, endsAt, clock).run())
+      taken = await warningOf(
+        selfWait,
+        new AllOrNone(all, gathering(meant, this.registry.leaseMs), endsAt, clock).run(),
+      )
     } finally {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
     }
     if (taken === null) return null
+    for (const [{ lock }, { hold }] of taken) lock.registry.limit(hold, meant.maxHoldMs)
     const leases = all.flatMap((one) => taken.get(one) ?? [])
     const lease = new HeldMultiLease(this.name, leases, scoped, askedAt)
     const kept = this.registry.multiLeases.add(holder, this.#key, lease)
     if (!scoped) kept.lookAfter()
     return lease
   }
+}
+
+/** Their time to be held begins when all of them are: until then they are kept by short leases, if so. */
+function gathering(meant: Acquisition, ownLeaseMs: number): Acquisition {
+  const { maxHoldMs, leaseMs = ownLeaseMs } = meant
+  if (maxHoldMs === Infinity) return meant
+  return { ...meant, leaseMs: Math.min(leaseMs, maxHoldMs), maxHoldMs: Infinity }
 }
 
 /** What comes of the first of which anything comes. */

@@ -191,7 +191,7 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   async #acquire({ permits, meant }: PermitAcquisition): Promise<Permit | null> {
-    const { leaseMs, renew, waitMs, signal } = meant
+    const { leaseMs, renew, maxHoldMs, waitMs, signal } = meant
     const locks = this.#locks
     locks.assertAdmits(this.name)
     locks.assertNotLonger(this.name, leaseMs)
@@ -200,8 +200,9 @@ export class HoldfastPermitExpirableSemaphore {
     const owner = locks.newOwner()
     const acquiring = acquire(locks.lock(this.name, this.#rawName), kind, {
       owner,
-      leaseMs: leaseMs ?? locks.leaseMs,
+      leaseMs: Math.min(leaseMs ?? locks.leaseMs, maxHoldMs),
       watched: renew,
+      maxHoldMs,
       kind,
       waitMs,
       signal,

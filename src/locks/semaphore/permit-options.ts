@@ -26,6 +26,14 @@ export interface PermitOptions {
    */
   renew?: boolean
   /**
+   * The longest time that the permits are held, in milliseconds, at least 10, however often its lease is renewed: it is
+   * renewed until then, and its signal aborts before. `Infinity` is without an end, also where the client has a
+   * `maxHoldMs`. Only for leases that are renewed.
+   *
+   * @default the `maxHoldMs` of the client
+   */
+  maxHoldMs?: number
+  /**
    * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
    * end, also where the client has a `waitMs`. 0 is refused.
    *
@@ -53,7 +61,7 @@ const MOST_AT_ONCE = 5_000
 /** Redisson counts no further. */
 const MOST = 2_147_483_647
 
-const OPTIONS = ['permits', 'leaseMs', 'renew', 'waitMs', 'signal']
+const OPTIONS = ['permits', 'leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
 
 /** How the options of `acquire` and `using` are meant. */
 export function acquireOptions(

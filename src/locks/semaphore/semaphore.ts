@@ -170,7 +170,6 @@ export class HoldfastSemaphore {
 
   /**
    * Takes all permits that are available, before all who wait.
-   *
    * @returns how many that were; 0 where fewer than none are. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
@@ -190,8 +189,8 @@ export class HoldfastSemaphore {
   async #takeInTime(wanted: PermitsWanted): Promise<void> {
     const { clock } = this.#all.locks
     const askedAt = clock.monotonic()
-    if (await this.#take(wanted)) return
-    throw permitsTimeout(this.name, wanted, clock.monotonic() - askedAt)
+    if (!(await this.#take(wanted)))
+      throw permitsTimeout(this.name, wanted, clock.monotonic() - askedAt)
   }
 
   async #take({ permits, waitMs, signal }: PermitsWanted): Promise<boolean> {
@@ -205,6 +204,7 @@ export class HoldfastSemaphore {
       owner,
       leaseMs: NO_LEASE_MS,
       watched: false,
+      maxHoldMs: Infinity,
       kind,
       waitMs,
       signal,

@@ -7,10 +7,11 @@ import { type PlainSource, plainSource } from './plain-source.ts'
 import { type Moment, ProofTable } from './proof-table.ts'
 import { workerUrl } from './worker-url.ts'
 
-/** A lease, and to what it is renewed each time. */
+/** A lease, to what it is renewed each time, and when it ends at the latest, on the clock of the main thread. */
 export interface KeptLease {
   readonly lease: LeaseToRenew
   readonly leaseMs: number
+  readonly limitAt: number
 }
 
 /** What the main thread tells the worker. */
@@ -71,8 +72,8 @@ export class RenewalThread {
   }
 
   /** Stands in for the renewals of this lease until `forget()`. */
-  keep(lease: LeaseToRenew, provedAt: Moment, leaseMs: number) {
-    const kept = { lease, leaseMs }
+  keep(lease: LeaseToRenew, provedAt: Moment, leaseMs: number, limitAt: number) {
+    const kept = { lease, leaseMs, limitAt }
     const slot = this.#free.pop() ?? this.#newSlot()
     const table = this.#table
     table.write(slot, provedAt)

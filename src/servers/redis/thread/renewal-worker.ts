@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { leftUntil } from '../../../kit/left-until.ts'
 import { connectionFailure } from '../connection/failure-of.ts'
 import { RedisServer } from '../redis-server.ts'
 import { sourceOf } from './plain-source.ts'
@@ -64,14 +65,17 @@ function shortestMs(): number {
 async function renewWhatIsLate(): Promise<void> {
   const now = mainThreadNow()
   if (now - (lastSeen[0] ?? 0) > silenceLimitMs) return
-  const late = [...leases].filter(
-    ([slot, { leaseMs }]) => now - table.read(slot).monotonic > leaseMs * LATE_AFTER,
-  )
+  // One that reaches its limit by what was proved needs no more.
+  const late = [...leases].filter(([slot, { leaseMs, limitAt }]) => {
+    const provedAt = table.read(slot).monotonic
+    return now - provedAt > leaseMs * LATE_AFTER && provedAt + leaseMs < limitAt
+  })
   const sentAt = { monotonic: now, wall: Date.now() }
-  const lengths = new Set(late.map(([, { leaseMs }]) => leaseMs))
+  const wanted = ({ leaseMs, limitAt }: KeptLease) => leftUntil(limitAt, now, leaseMs)
+  const lengths = new Set(late.map(([, kept]) => wanted(kept)))
   await Promise.all(
     [...lengths].map((leaseMs) => {
-      const some = late.filter(([, kept]) => kept.leaseMs === leaseMs)
+      const some = late.filter(([, kept]) => wanted(kept) === leaseMs)
       return renew(some, leaseMs, sentAt)
     }),
   )

@@ -1,0 +1,41 @@
+import { LeaseLostError, type LossReason, OF_LOCK } from '../errors.ts'
+import { elapsedMs, type Moment } from './clock.ts'
+import type { HoldKind } from './hold-kind.ts'
+import type { Proof } from './proof.ts'
+import { validityMs } from './validity.ts'
+
+/** What of a hold tells how it was lost. */
+interface Hold {
+  readonly lockName: string
+  readonly token: number
+  readonly kind: HoldKind
+  readonly leaseMs: number
+  readonly renewMs: number
+  readonly beganAt: number
+  readonly limitAt: number
+}
+
+/** @param how it was lost, in words for people */
+export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostError {
+  const { lockName, token } = hold
+  const { noun } = hold.kind.words ?? OF_LOCK
+  return new LeaseLostError(
+    `The lease of ${noun.toLowerCase()} "${lockName}" (token ${token}) was lost: ${how}. ` +
+      'Stop the work that it protects; what was done since may have overlapped with another holder.',
+    lockName,
+    reason,
+    token,
+  )
+}
+
+/** Why the time of a hold is up, by what was last known of it. */
+export function howItRanOut(hold: Hold, { sentAt, validForMs }: Proof, now: Moment): string {
+  const { leaseMs, limitAt, beganAt, renewMs } = hold
+  if (sentAt.monotonic + validForMs + leaseMs - validityMs(leaseMs) >= limitAt) {
+    const heldMs = Math.round(limitAt - beganAt)
+    return `its \`maxHoldMs\` of ${heldMs} ms is over, beyond which it is not renewed`
+  }
+  const kind = renewMs > 0 ? 'the watched lease' : 'the fixed lease'
+  const agoMs = Math.round(elapsedMs(sentAt, now))
+  return `its time ran out; ${kind} of ${leaseMs} ms was last confirmed ${agoMs} ms ago`
+}
