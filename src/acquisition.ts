@@ -10,7 +10,6 @@ import {
 } from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { LockOptions, TryLockOptions } from './options.ts'
-import type { Settings } from './settings.ts'
 
 /** What `lock` and `using` take, what `tryLock` does, and what `tryUsing` does. */
 const LOCK_OPTIONS = ['leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
@@ -39,7 +38,14 @@ export interface Defaults {
   readonly once: Acquisition
 }
 
-export function defaultsOf({ leaseMs, waitMs, maxHoldMs }: Settings): Defaults {
+/** What a client has set. */
+interface OfClient {
+  readonly leaseMs: number
+  readonly waitMs: number
+  readonly maxHoldMs: number
+}
+
+export function defaultsOf({ leaseMs, waitMs, maxHoldMs }: OfClient): Defaults {
   const untilHeld = { leaseMs: undefined, renew: true, maxHoldMs, waitMs, signal: undefined }
   return { leaseMs, untilHeld, once: { ...untilHeld, waitMs: 0 } }
 }

@@ -46,7 +46,7 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly watched: number[] = []
   /** When the request was sent that its lease counts from at first, on the monotonic clock. */
   beganAt: number
-  /** When it ends at the latest, however often it is renewed, on the monotonic clock. */
+  /** When it ends at the latest, on the monotonic clock. */
   limitAt = Infinity
   /** When it was lost, on `performance.now()`. */
   lostAt: number | undefined
@@ -85,10 +85,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.beganAt = sentAt.monotonic
   }
 
-  /**
-   * Until when a delayed request in its name could still take the lock or raise a count, on
-   * `performance.now()`.
-   */
+  /** Until when a delayed request in its name could still take the lock or raise a count, on the monotonic clock. */
   get doubtUntilMs(): number {
     return this.#doubtUntilMs
   }
@@ -157,7 +154,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.limitAt = from + maxHoldMs
   }
 
-  /** The lease that may be asked for at that moment where so long a one is wanted: it ends at the limit. */
+  /** The lease to ask for at that moment, where so long a one is wanted: it ends at the limit. */
   upToLimit(leaseMs: number, at: Moment): number {
     return leftUntil(this.limitAt, at.monotonic, leaseMs)
   }
@@ -167,8 +164,8 @@ export class Hold extends Linked<Hold> implements Dated {
     const { renewMs: leaseMs, limitAt } = this
     if (this.#backing?.leaseMs === leaseMs && this.#backing.limitAt === limitAt) return
     this.standAlone()
-    const backing = standIn.keep(this.id, this.#proof.sentAt, leaseMs, limitAt)
-    this.#backing = { ...backing, leaseMs, limitAt }
+    const { sentAt } = this.#proof
+    this.#backing = { ...standIn.keep(this.id, sentAt, leaseMs, limitAt), leaseMs, limitAt }
   }
 
   standAlone(): void {
@@ -245,6 +242,8 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   #loseByTime(): void {
-    this.lose('expired', howItRanOut(this, this.#proof, this.#clock.now()))
+    const { sentAt, validForMs } = this.#proof
+    const agoMs = elapsedMs(sentAt, this.#clock.now())
+    this.lose('expired', howItRanOut(this, sentAt.monotonic + validForMs, agoMs))
   }
 }

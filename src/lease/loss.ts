@@ -1,7 +1,5 @@
 import { LeaseLostError, type LossReason, OF_LOCK } from '../errors.ts'
-import { elapsedMs, type Moment } from './clock.ts'
 import type { HoldKind } from './hold-kind.ts'
-import type { Proof } from './proof.ts'
 import { validityMs } from './validity.ts'
 
 /** What of a hold tells how it was lost. */
@@ -28,14 +26,18 @@ export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostEr
   )
 }
 
-/** Why the time of a hold is up, by what was last known of it. */
-export function howItRanOut(hold: Hold, { sentAt, validForMs }: Proof, now: Moment): string {
+/**
+ * Why the time of a hold is up.
+ *
+ * @param overAt until when its last proof was good, on the monotonic clock
+ * @param agoMs when that was sent
+ */
+export function howItRanOut(hold: Hold, overAt: number, agoMs: number): string {
   const { leaseMs, limitAt, beganAt, renewMs } = hold
-  if (sentAt.monotonic + validForMs + leaseMs - validityMs(leaseMs) >= limitAt) {
+  if (overAt + leaseMs - validityMs(leaseMs) >= limitAt) {
     const heldMs = Math.round(limitAt - beganAt)
     return `its \`maxHoldMs\` of ${heldMs} ms is over, beyond which it is not renewed`
   }
   const kind = renewMs > 0 ? 'the watched lease' : 'the fixed lease'
-  const agoMs = Math.round(elapsedMs(sentAt, now))
-  return `its time ran out; ${kind} of ${leaseMs} ms was last confirmed ${agoMs} ms ago`
+  return `its time ran out; ${kind} of ${leaseMs} ms was last confirmed ${Math.round(agoMs)} ms ago`
 }

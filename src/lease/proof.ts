@@ -1,4 +1,4 @@
-import type { Moment } from './clock.ts'
+import type { Moment } from '../kit/clock.ts'
 
 /** What a watchdog needs to ask about a hold: where its lock lives, and under which names. */
 export interface HoldId {

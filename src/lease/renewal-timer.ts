@@ -1,29 +1,35 @@
-import { LinkedList } from '../kit/linked-list.ts'
-import type { Clock, Timer } from './clock.ts'
-import type { Hold } from './hold.ts'
+import { type Linked, LinkedList } from '../kit/linked-list.ts'
+import type { Clock, Moment, Timer } from './clock.ts'
 import { Recheck } from './recheck.ts'
 import { validityMs } from './validity.ts'
 
 /** A renewal that adds less than this part of a lease is none. */
 const LEAST_GAIN = 0.1
 
+/** What is renewed: holds. */
+interface Renewed<H extends Renewed<H>> extends Linked<H> {
+  readonly limitAt: number
+  upToLimit(leaseMs: number, at: Moment): number
+  remainingMonotonicMs(): number
+}
+
 /** Who asks about them. */
-interface Host {
-  tick(timer: RenewalTimer): void
-  verify(holds: readonly Hold[]): void
+interface Host<H extends Renewed<H>> {
+  tick(timer: RenewalTimer<H>): void
+  verify(holds: readonly H[]): void
 }
 
 /** One timer for all holds that are renewed to one lease, every third of it, whatever their number. */
-export class RenewalTimer {
+export class RenewalTimer<H extends Renewed<H>> {
   readonly leaseMs: number
-  readonly holds = new LinkedList<Hold>()
+  readonly holds = new LinkedList<H>()
   /** Those about whom an answer is missing. */
-  readonly unheard: Recheck<Hold>
+  readonly unheard: Recheck<H>
   readonly #clock: Clock
-  readonly #host: Host
+  readonly #host: Host<H>
   #ticks: Timer | undefined
 
-  constructor(leaseMs: number, clock: Clock, host: Host) {
+  constructor(leaseMs: number, clock: Clock, host: Host<H>) {
     this.leaseMs = leaseMs
     this.unheard = new Recheck(Math.min(leaseMs / 10, 1_000), clock, (holds) => host.verify(holds))
     this.#clock = clock
@@ -34,9 +40,9 @@ export class RenewalTimer {
    * What to ask for some of them: the whole lease; of those whose limit is nearer than that what is left until
    * then, and when that is had, nothing more.
    */
-  *wants(holds: readonly Hold[]): Iterable<[holds: readonly Hold[], leaseMs: number]> {
+  *wants(holds: readonly H[]): Iterable<[holds: readonly H[], leaseMs: number]> {
     const now = this.#clock.now()
-    const isNear = ({ limitAt }: Hold) => limitAt - now.monotonic < this.leaseMs
+    const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
     yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
     for (const hold of holds.filter(isNear)) {
       const leaseMs = hold.upToLimit(this.leaseMs, now)

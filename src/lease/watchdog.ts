@@ -7,6 +7,8 @@ import type { StandIn } from './proof.ts'
 import { RenewalTimer } from './renewal-timer.ts'
 import type { Renewer } from './renewer.ts'
 
+type HoldTimer = RenewalTimer<Hold>
+
 interface WatchdogEvents {
   renewed(holds: number): void
   late(hold: Hold, cause: Error): void
@@ -30,14 +32,13 @@ const ANSWER_MS = 250
  * up with no renewal confirmed. No timer of its own keeps the process alive.
  */
 export class Watchdog {
-  readonly #renewer: Renewer
+  readonly #renewer: Renewer<Hold>
   readonly #clock: Clock
   readonly #events: WatchdogEvents
   readonly #standIn: StandIn | undefined
-  /** For the lease of the client, and with it whatever is fixed. */
-  readonly #ownTimer: RenewalTimer
-  /** That one, and those for other leases, while anything is renewed to them. */
-  readonly #timers = new Map<number, RenewalTimer>()
+  /** For the lease of the client and whatever is fixed; with those for other leases it is among all. */
+  readonly #ownTimer: HoldTimer
+  readonly #timers = new Map<number, HoldTimer>()
   /** Those that nobody renews unless asked to. */
   readonly #fixed = new LinkedList<Hold>()
   /** When the time of each is up at the earliest: renewals that move it are seen when that has come. */
@@ -50,7 +51,7 @@ export class Watchdog {
   #distrust: Timer | undefined
 
   constructor(
-    renewer: Renewer,
+    renewer: Renewer<Hold>,
     leaseMs: number,
     clock: Clock,
     events: WatchdogEvents,
@@ -124,19 +125,19 @@ export class Watchdog {
 
   // A fixed lease may be gone before its time: deleted, evicted, forced, or run out on a server whose
   // clock was set. One that is shorter than a tick mostly ends before anybody looks.
-  tick(timer: RenewalTimer): void {
+  tick(timer: HoldTimer): void {
     this.#stopIfIdle()
     if (timer === this.#ownTimer) this.verify([...timer.holds, ...this.#fixed])
     else if (timer.holds.size > 0) this.verify([...timer.holds])
     else this.#forget(timer)
   }
 
-  #forget(timer: RenewalTimer): void {
+  #forget(timer: HoldTimer): void {
     timer.stop()
     if (timer !== this.#ownTimer) this.#timers.delete(timer.leaseMs)
   }
 
-  #timerOf(leaseMs: number): RenewalTimer {
+  #timerOf(leaseMs: number): HoldTimer {
     let timer = this.#timers.get(leaseMs)
     if (timer === undefined) {
       timer = new RenewalTimer(leaseMs, this.#clock, this)
@@ -214,8 +215,7 @@ export class Watchdog {
     this.#distrust = this.#clock.after(ms, () => this.#endDistrusted(notBefore)).unref()
   }
 
-  #ask(timer: RenewalTimer, holds: readonly Hold[], leaseMs: number): void {
-    if (holds.length === 0) return
+  #ask(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): void {
     for (const group of this.#renewer.groups(holds)) {
       for (let from = 0; from < group.length; from += CHUNK) {
         void this.#askChunk(timer, group.slice(from, from + CHUNK), leaseMs)
@@ -223,7 +223,7 @@ export class Watchdog {
     }
   }
 
-  async #askChunk(timer: RenewalTimer, holds: readonly Hold[], leaseMs: number): Promise<void> {
+  async #askChunk(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): Promise<void> {
     const sentAt = this.#clock.now()
     const answers = await this.#renewer.renew(holds, leaseMs, timer.leaseMs / 3)
     const unknown: Hold[] = []

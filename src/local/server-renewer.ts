@@ -3,7 +3,7 @@ import type { Answer, Renewer } from '../lease/renewer.ts'
 import { type Renewal, renewalOf, toRenew } from './kind-verbs.ts'
 
 /** Asks one server about leases: about those of each renewal by requests of their own. */
-export class ServerRenewer implements Renewer {
+export class ServerRenewer implements Renewer<Hold> {
   readonly #server: Renewal
 
   constructor(server: Renewal) {

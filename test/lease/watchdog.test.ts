@@ -21,7 +21,7 @@ interface Asked {
 }
 
 /** Answers as the test says: by default that everything is renewed, or held when only looked at. */
-class TestRenewer implements Renewer {
+class TestRenewer implements Renewer<Hold> {
   readonly asked: Asked[] = []
   answer: (asked: Asked) => Promise<Answer[]> | Answer[] = ({ holds, leaseMs }) =>
     holds.map(() => (leaseMs > 0 ? { kind: 'renewed', leaseMs } : { kind: 'held', leaseMs: 8_000 }))
