@@ -22,7 +22,7 @@ export default {
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/package/',
-    '<rootDir>/test/repo/(bench/|demo.|docs/examples.)',
+    '<rootDir>/test/repo/(bench/|demo.|docs/examples)',
     // jest.places.config.mjs has these.
     '<rootDir>/test/places/',
   ],
