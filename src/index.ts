@@ -59,4 +59,5 @@ export type {
   WaitingClient,
   WaitingForPermits,
 } from './servers/answers.ts'
+export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
