@@ -9,7 +9,7 @@ import {
   type Words,
 } from '../errors.ts'
 import { CallFailure, OddAnswer } from '../servers/call-failure.ts'
-import { nextStep } from './next-step.ts'
+import { nextStep, stepOfMasters } from './next-step.ts'
 import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
 
@@ -167,7 +167,8 @@ export class RetryBudget {
       const said = isOfMasters(why)
         ? `for ${forMs} ms ${why}`
         : `Redis gave no answer${failure instanceof OddAnswer ? ' of use' : ''} for ${forMs} ms (${why})`
-      return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words)
+      const step = isOfMasters(why) ? stepOfMasters(why) : undefined
+      return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words, step)
     }
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
