@@ -17,6 +17,7 @@ export {
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
+export type { CloseOptions } from './local/close-options.ts'
 export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 export type {
   CandidateInfo,

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, show } from './errors.ts'
 import type { Backend } from './local/backend.ts'
+import { closingError } from './local/local-locks.ts'
 import type { LockKind } from './local/lock-kind.ts'
 import { FairLocks } from './locks/fair/fair-locks.ts'
 import { type CountDownLatch, HoldfastCountDownLatch } from './locks/latch/count-down-latch.ts'
@@ -25,9 +26,9 @@ import type { LockServer } from './servers/lock-server.ts'
 /** The client that they are of. */
 interface Client {
   readonly owners: Owners
-  readonly settings: { readonly label: string; readonly outageMs: number }
+  readonly backend: Backend
   /** The key of a lock, or of what else is named so. */
-  rawNameOf(name: string, what?: string): string
+  rawName(name: string, what?: string): string
 }
 
 /** What of one client needs one server. Where there are several, each is refused with what to use instead. */
@@ -42,13 +43,14 @@ export class OneServer {
   readonly #latches: Latches
   readonly #elections: LeaderElections
 
-  constructor(client: Client, server: LockServer, backend: Backend) {
+  constructor(client: Client, settings: { readonly label: string; readonly outageMs: number }) {
+    const { owners, backend } = client
+    const { clientId } = owners
+    const { registry } = backend
+    const { server } = registry
     this.#client = client
     this.#server = server
     this.#backend = backend
-    const { owners, settings } = client
-    const { clientId } = owners
-    const { registry } = backend
     const fair = server.fairFor?.(clientId, settings.label)
     this.#fairKind = fair && new FairLocks(server, fair, registry.clock)
     const readWrite = server.readWriteFor?.(clientId)
@@ -67,7 +69,7 @@ export class OneServer {
   }
 
   fairLock(name: string, options: GetLockOptions = {}, what?: string): HoldfastLock {
-    const rawName = this.#client.rawNameOf(name, what)
+    const rawName = this.#client.rawName(name, what)
     if (this.#fairKind === undefined) {
       throw refused(
         `Fair lock ${show(name)}: its queue needs one server`,
@@ -81,7 +83,7 @@ export class OneServer {
   }
 
   readWriteLock(name: string, options: GetLockOptions): ReadWriteLock {
-    const rawName = this.#client.rawNameOf(name)
+    const rawName = this.#client.rawName(name)
     const kinds = this.#readWriteKinds
     if (kinds === undefined) {
       throw refused(
@@ -95,7 +97,7 @@ export class OneServer {
   }
 
   permitExpirableSemaphore(name: string, others: unknown[]): PermitExpirableSemaphore {
-    const rawName = this.#client.rawNameOf(name, 'semaphore')
+    const rawName = this.#client.rawName(name, 'semaphore')
     assertAlone('getPermitExpirableSemaphore', others, SETS_PERMITS)
     if (this.#permits === undefined) throw needsOneServer(name)
     return new HoldfastPermitExpirableSemaphore(
@@ -107,14 +109,14 @@ export class OneServer {
   }
 
   semaphore(name: string, others: unknown[]): Semaphore {
-    const rawName = this.#client.rawNameOf(name, 'semaphore')
+    const rawName = this.#client.rawName(name, 'semaphore')
     assertAlone('getSemaphore', others, SETS_PERMITS)
     if (this.#semaphores === undefined) throw needsOneServer(name)
     return new HoldfastSemaphore(name, rawName, this.#semaphores)
   }
 
   countDownLatch(name: string, others: unknown[]): CountDownLatch {
-    const rawName = this.#client.rawNameOf(name, 'latch')
+    const rawName = this.#client.rawName(name, 'latch')
     assertAlone('getCountDownLatch', others, 'trySetCount() sets its count.')
     const remote = this.#server.latch?.(rawName)
     if (remote === undefined) {
@@ -125,6 +127,12 @@ export class OneServer {
 
   leaderElection(name: string, options: unknown): LeaderElection {
     return this.#elections.of(name, options)
+  }
+
+  /** Leaders are to end their terms. @returns when nobody works with permits that have no leases */
+  async drain(): Promise<void> {
+    this.#elections.drain(closingError())
+    await this.#semaphores?.drain()
   }
 
   /** Ends what no lock is; before the locks are closed. */

@@ -108,7 +108,7 @@ export abstract class HeldLease extends BaseLease {
    * the block itself is not hidden: JavaScript makes a `SuppressedError` of both.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.released || (await this.release()) || this.told) return
+    if ((this.released && !this.endedByAnother) || (await this.release()) || this.told) return
     // Whoever closed the client knows that nothing is held any more.
     if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
   }
@@ -122,8 +122,8 @@ export abstract class HeldLease extends BaseLease {
   protected abstract lengthen(leaseMs: number): Promise<void>
 
   /** @internal */
-  endedBy(reasonOf: (lease: Lease) => Error): void {
-    this.#hold.endedBy(reasonOf(this))
+  protected tellHolders(reasonOf: (lease: { name: string; token: number }) => Error): void {
+    this.#hold.endedBy(() => reasonOf(this))
   }
 
   /** @internal */

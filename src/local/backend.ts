@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Emit } from '../events.ts'
+import type { Emit, HoldEvent } from '../events.ts'
 import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
 import { Watchdog } from '../lease/watchdog.ts'
@@ -78,9 +78,18 @@ export class Backend {
     )
   }
 
-  /** Releases what is held and lets nobody wait any more. The servers stay open. */
-  async close(): Promise<void> {
-    const released = this.registry.close()
+  /** Gives nothing new. @returns when nothing is held any more */
+  drain(): Promise<void> {
+    return this.registry.drain()
+  }
+
+  /**
+   * Releases what is held and lets nobody wait any more. The servers stay open.
+   *
+   * @returns what was held
+   */
+  async close(): Promise<HoldEvent[]> {
+    const { cutOff, released } = this.registry.close()
     if (this.#server.everUp) {
       // A little longer than a call may take: what stays unanswered is then known, and settled.
       await within(this.#closeMs + 50, released)
@@ -90,5 +99,6 @@ export class Backend {
     }
     this.#ignoreUps()
     this.#watchdog.close()
+    return cutOff
   }
 }

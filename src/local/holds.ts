@@ -205,6 +205,7 @@ function isOf({ id, lastToken }: Hold, { owner, token }: SeenHold): boolean {
   return id.wireOwner === owner && (token === null || token === lastToken)
 }
 
-function eventOf(hold: Hold): HoldEvent {
+/** What listeners hear of a hold. */
+export function eventOf(hold: Hold): HoldEvent {
   return { name: hold.lockName, owner: hold.id.wireOwner, token: hold.token }
 }

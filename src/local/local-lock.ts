@@ -31,7 +31,9 @@ export interface QueuedWaiters {
 
 /** Where it is kept. */
 interface Host {
-  /** Nobody here has or wants the lock any more. */
+  /** Nobody here has or wants the lock. */
+  becameFree(lock: LocalLock): void
+  /** Nor is there anything to remember of it. */
   becameIdle(lock: LocalLock): void
 }
 
@@ -81,6 +83,7 @@ export class LocalLock extends Linked<LocalLock> {
     if (!this.waiters.isEmpty) return
     this.#releases?.close()
     if (this.isOccupied) return
+    this.#host.becameFree(this)
     if (!this.handOverBudget.isForgotten(() => this.tasks.settle())) return
     this.queued?.close()
     this.queued = undefined

@@ -1,4 +1,5 @@
 import { ClosedError, type Words } from '../errors.ts'
+import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
@@ -8,6 +9,9 @@ import type { Kept } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Owners } from '../owner/owners.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
+import type { Waiter } from '../waiting/waiter.ts'
+import { Draining } from './draining.ts'
+import { eventOf } from './holds.ts'
 import { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
 import { close } from './release.ts'
@@ -27,6 +31,7 @@ export class LocalLocks {
   readonly #all = new Map<string, LocalLock>()
   /** Those that nobody has or wants, the one that was used last at the end. */
   readonly #idle = new LinkedList<LocalLock>()
+  #draining: Draining | undefined
   #closed = false
 
   constructor(owners: Owners, services: Services, frames: Frames, leaseMs: number) {
@@ -100,6 +105,11 @@ export class LocalLocks {
   }
 
   /** A lock tells it of itself. */
+  becameFree(lock: LocalLock): void {
+    this.#draining?.free(lock)
+  }
+
+  /** As above. */
   becameIdle(lock: LocalLock): void {
     this.#idle.add(lock)
     const { first } = this.#idle
@@ -113,24 +123,64 @@ export class LocalLocks {
     if (this.#closed) throw closedError(lockName)
   }
 
+  /** While the client drains, who has a lock may have it once more, and nobody gets another. */
+  assertAdmits(lockName: string, rawName?: string, owner?: Owner): void {
+    this.assertOpen(lockName)
+    if (this.#draining === undefined) return
+    if (rawName !== undefined && owner !== undefined && this.find(rawName)?.isHeldBy(owner)) return
+    throw closingError(lockName)
+  }
+
   assertNotLonger(lockName: string, leaseMs = 0): void {
     assertNotLonger(this.#services, lockName, leaseMs)
   }
 
-  /** Releases what is held and lets nobody wait any more. */
-  async close(): Promise<void> {
+  /**
+   * Lets nobody wait any more for what it does not have already, and gives nothing new.
+   *
+   * @returns when nothing is held any more
+   */
+  drain(): Promise<void> {
+    if (this.#draining === undefined) {
+      const all = [...this.#all.values()]
+      this.#draining = new Draining(all)
+      for (const lock of all) {
+        const isNew = ({ request }: Waiter) => !lock.isHeldBy(request.owner)
+        lock.waiters.rejectAll(closingError(lock.name), isNew)
+      }
+    }
+    return this.#draining.done
+  }
+
+  /**
+   * Releases what is held and lets nobody wait any more.
+   *
+   * @returns what was held; and when all of it is released
+   */
+  close(): { cutOff: HoldEvent[]; released: Promise<unknown> } {
     this.#closed = true
     this.#services.leases.close()
     this.#services.sharedLeases.close()
     this.multiLeases.close()
     const all = [...this.#all.values()]
-    await Promise.all(all.map((lock) => close(lock, closedError(lock.name))))
+    const held = all.flatMap((lock) => close(lock, closedError(lock.name)))
+    const released = Promise.all(all.map(({ tasks }) => tasks.quiet()))
+    return { cutOff: held.map(eventOf), released }
   }
 }
 
 export function closedError(lockName?: string): ClosedError {
   return new ClosedError(
     'This Holdfast client was closed: nothing waits or is held by it any more. Make a new one.',
+    lockName,
+  )
+}
+
+/** It is about to be closed, and waits for what is held. */
+export function closingError(lockName?: string): ClosedError {
+  return new ClosedError(
+    'This Holdfast client is being closed: what is held is waited for, and nobody gets anything more by it. Make ' +
+      'a new one.',
     lockName,
   )
 }

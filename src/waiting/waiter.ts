@@ -31,7 +31,7 @@ export interface AcquireRequest {
   readonly holder: Holder
   /** Whether somebody else than `unlock()` releases the lease. */
   readonly scoped: boolean
-  /** When its call began, on `performance.now()`, if it is an owner of its own; else Infinity. */
+  /** When its call began, on the monotonic clock, if it is an owner of its own; else Infinity. */
   readonly askedAt: number
 }
 
@@ -62,7 +62,7 @@ export abstract class Waiter extends Linked<Waiter> {
   asking = false
   /** Whether what it was granted is being confirmed, and does not count before. */
   isConfirming = false
-  /** Until when a request that was given up could still be granted, on `performance.now()`. */
+  /** Until when a request that was given up could still be granted, on the monotonic clock. */
   doubtUntilMs = 0
   #settled = false
   #resolve!: (lease: Lease | null) => void
@@ -88,7 +88,8 @@ export abstract class Waiter extends Linked<Waiter> {
       this.#resolve = resolve
       this.#reject = reject
     })
-    const { waitMs, signal } = request
+    const { waitMs, signal, holder } = request
+    holder.began()
     this.#abort = signal && new AbortWatch(signal, this)
     if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
   }
@@ -125,16 +126,17 @@ export abstract class Waiter extends Linked<Waiter> {
   }
 
   resolve(hold: Hold | null): void {
-    if (this.#settle()) this.#resolve(hold && this.newLease(hold))
+    if (this.#settle(hold !== null)) this.#resolve(hold && this.newLease(hold))
   }
 
   reject(reason: unknown): void {
-    if (this.#settle()) this.#reject(reason)
+    if (this.#settle(false)) this.#reject(reason)
   }
 
-  #settle(): boolean {
+  #settle(gotLease: boolean): boolean {
     if (this.#settled) return false
     this.#settled = true
+    this.request.holder.ended(gotLease)
     this.retryBudget.clock.clear(this.#deadline)
     this.#abort?.stop()
     this.#settledIn.settled(this)

@@ -358,6 +358,25 @@ describeWorlds('a leader election', (world) => {
     expect(new Set(terms.map(({ owner }) => owner)).size).toBe(3)
   })
 
+  test('with `again` it does not where the function threw something else, which is the cause of the loss', async () => {
+    const a = newElection('a')
+    let terms = 0
+    const led = a.lead(
+      async (term) => {
+        terms += 1
+        await clients[0]?.getLock('it').forceUnlock()
+        if (terms === 1) await pause(10_000, undefined, { signal: term.signal })
+        throw new TypeError('of the function')
+      },
+      { again: true },
+    )
+    await expect(led).rejects.toMatchObject({
+      code: 'HOLDFAST_LEASE_LOST',
+      cause: new TypeError('of the function'),
+    })
+    expect(terms).toBe(2)
+  })
+
   test('with `again` a loss that is found at the end of the function makes it stand anew as well', async () => {
     const a = newElection('a')
     newElection('b')

@@ -8,6 +8,7 @@ import {
   type MultiLease,
   type MultiLock,
   NotHeldError,
+  type NotReleasedError,
 } from '../../src/index.ts'
 import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
 import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
@@ -442,6 +443,25 @@ test('using() rejects when a lock was lost before the work ended', async () => {
   const client = newClient()
   const work = multi(client, 'a', 'b').using(() => client.getLock('b').forceUnlock())
   await expect(work).rejects.toThrow(LeaseLostError)
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
+test('using() rejects with the loss, whatever the work threw, which is the cause', async () => {
+  const client = newClient()
+  const thrown = new Error('of the work')
+  const losing = (...names: string[]) =>
+    multi(client, 'a', 'b', 'c').using(async () => {
+      for (const name of names) await client.getLock(name).forceUnlock()
+      throw thrown
+    })
+  const one = await losing('b').catch((error: unknown) => error)
+  expect(one).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', lockName: 'b', cause: thrown })
+  const two = await losing('b', 'c').catch((error: unknown) => error)
+  expect(two).toMatchObject({ code: 'HOLDFAST_NOT_RELEASED', cause: thrown })
+  expect(
+    (two as NotReleasedError).errors.map((error) => (error as LeaseLostError).lockName),
+  ).toEqual(['b', 'c'])
+  expect((two as Error).message).toMatch(/Error: of the work/)
   expect(await lockedOf(ABC)).toEqual([])
 })
 

@@ -359,6 +359,19 @@ describe('using', () => {
     await allAreBack(server, 1)
   })
 
+  test('rejects with the loss also where the work threw, which is the cause', async () => {
+    const semaphore = await withPermits(rig.client(), 1)
+    const working = semaphore.using((permit) => pause(5_000, 0, { signal: permit.signal }), {
+      leaseMs: 60,
+    })
+    await expect(working).rejects.toMatchObject({
+      code: 'HOLDFAST_LEASE_LOST',
+      reason: 'expired',
+      cause: expect.objectContaining({ name: 'AbortError' }),
+    })
+    await allAreBack(server, 1)
+  })
+
   test('may be the end of a block', async () => {
     const semaphore = await withPermits(rig.client(), 1)
     {

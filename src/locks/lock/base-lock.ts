@@ -59,6 +59,7 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
     try {
       return this.acquireBare(lockArguments(options, others)) as Promise<L>
     } catch (error) {
+      this.currentOwner.gotNothing()
       return Promise.reject(error)
     }
   }
@@ -82,6 +83,7 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
     try {
       return this.acquireBare(tryLockArguments(first, leaseMs, others))
     } catch (error) {
+      this.currentOwner.gotNothing()
       return Promise.reject(error)
     }
   }
@@ -93,8 +95,9 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
    *
    * @param options as for {@link lock}
    * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link lock} does when the
-   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, although
-   * it ended well, and with `NotReleasedError` when several were. A release that Redis does not
+   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, and
+   * with `NotReleasedError` when several were: the error of `fn` is then the `cause`. The same where the
+   * client was closed meanwhile, with `ClosedError`. A release that Redis does not
    * confirm is told by the client's `error` event, since the work is done.
    */
   async using<T>(fn: (lease: L) => Promise<T> | T, options?: LockOptions): Promise<T> {
@@ -130,9 +133,9 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
     this.registry.assertOpen(this.name)
     const lease = this.currentOwner.leaseToUndo()
     if (lease === undefined) throw this.notHeld()
-    const doubtful = this.currentOwner.forgetLostBeside(lease)
+    const doubt = this.currentOwner.doubtAbout(lease)
     const released = lease.release()
-    if (doubtful) lease.endedBy(endedByUnlock)
+    if (doubt !== undefined) lease.endedBy(endedByUnlock(doubt))
     let failure: unknown
     try {
       if (await released) return

@@ -11,7 +11,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import { BaseLock } from './base-lock.ts'
 import type { Manner } from './one-lock.ts'
-import { alone, ownSelfWait, selfWaitInFrame, warningOf } from './self-wait-warning.ts'
+import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
 import { lostBefore, notHeld } from './unlock-errors.ts'
 
 /** A lock as `inspect()` finds it. */
@@ -143,7 +143,7 @@ export class HoldfastLock extends BaseLock<Lease> {
    * Acquires the lock for an owner; null when it was not to be had in the time given.
    *
    * @param holder under whom the lease is kept for `unlock()`
-   * @param askedAt when its call began, on `performance.now()`, if it is an owner of its own
+   * @param askedAt when its call began, on the monotonic clock, if it is an owner of its own
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */
@@ -155,7 +155,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     askedAt = Infinity,
   ): Promise<Lease | null> {
     const { registry, kind } = this
-    registry.assertOpen(this.name)
+    registry.assertAdmits(this.name, this.rawName, owner)
     signal?.throwIfAborted()
     return acquire(registry.lock(this.name, this.rawName), kind, {
       owner,
@@ -181,7 +181,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     if (owner !== undefined) return this.#acquireInFrame(owner, meant, BARE)
     const askedAt = this.registry.clock.monotonic()
     const holder = currentOwner.leaseHolder()
-    const selfWait = ownSelfWait(this, this.whole) ?? selfWaitInFrame(this)
+    const selfWait = selfWaitOf(this, this.whole)
     return warningOf(selfWait, this.acquire(alone(this), meant, BARE, holder, askedAt))
   }
 
@@ -210,6 +210,6 @@ export class HoldfastLock extends BaseLock<Lease> {
   }
 
   #acquireInFrame(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null> {
-    return warningOf(selfWaitInFrame(this), this.acquire(owner, meant, manner))
+    return warningOf(selfWaitOf(this), this.acquire(owner, meant, manner))
   }
 }

@@ -24,6 +24,8 @@ export interface OneLock {
   readonly rawName: string
   readonly registry: LocalLocks
   readonly kind: LockKind
+  /** What it is a part of, or itself. */
+  readonly whole: object
   acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
   /** @param failed what did not come about where nobody can tell */

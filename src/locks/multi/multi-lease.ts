@@ -90,8 +90,8 @@ export class HeldMultiLease extends BaseLease {
    * `unlock()` does. Nothing is told twice, as with the lease of one lock.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.released) return
-    const untold = this.leases.filter((lease) => !lease.released)
+    if (this.released && !this.endedByAnother) return
+    const untold = this.leases.filter((lease) => !lease.released || lease.endedByAnother)
     if (await this.release()) return
     const losses = untold.flatMap(({ told, hold }) =>
       !told && hold.loss instanceof LeaseLostError ? [hold.loss] : [],
@@ -100,13 +100,18 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /** @internal */
-  endedBy(reasonOf: (lease: Lease) => Error): void {
+  protected tellHolders(reasonOf: (lease: { name: string; token: number }) => Error): void {
     for (const one of this.leases) one.endedBy(reasonOf)
   }
 
   /** @internal */
   over(): Error {
     return oneOf([...this.#losses, ...this.#unconfirmed], this.name)
+  }
+
+  /** @internal */
+  override get wasLost(): boolean {
+    return this.#losses.length > 0
   }
 
   /** @internal */

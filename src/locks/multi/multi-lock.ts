@@ -8,7 +8,8 @@ import type { HeldLeases } from '../../owner/held-leases.ts'
 import type { Holder } from '../../owner/holder.ts'
 import { BaseLock } from '../lock/base-lock.ts'
 import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
-import { alone, ownSelfWait, selfWaitInFrame, warningOf } from '../lock/self-wait-warning.ts'
+import { alone, selfWaitOf, warningOf } from '../lock/self-wait-warning.ts'
+import { endedBefore } from '../lock/unlock-errors.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
 import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
@@ -77,11 +78,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     const wanted = this.#locks.map((lock) => {
       return { lock, owner: lock.currentOwner.ofBareCall() ?? alone(lock) }
     })
-    const ofItsOwn = wanted.filter(({ owner }) => owner.madeBy)
-    const selfWait =
-      first(ofItsOwn, ({ lock }) => ownSelfWait(lock, this)) ?? first(this.#locks, selfWaitInFrame)
-    const holder = this.currentOwner.leaseHolder()
-    return warningOf(selfWait, this.#gather(wanted, meant, holder, false))
+    return this.#gather(wanted, meant, this.currentOwner.leaseHolder(), false)
   }
 
   /** @internal */
@@ -113,7 +110,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
   protected notHeld(): Error {
     return new NotHeldError(
       `The locks "${this.name}" were not unlocked: the caller does not hold them together. What ` +
-        'using() holds it releases itself; any other lease has a release() of its own.',
+        `using() holds it releases itself; any other lease has a release() of its own.${endedBefore(this.currentOwner)}`,
       this.name,
     )
   }
@@ -129,14 +126,31 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     holder: Holder,
     scoped: boolean,
   ): Promise<MultiLease | null> {
+    holder.began()
+    let lease: MultiLease | null = null
+    try {
+      lease = await this.#takeAll(all, meant, holder, scoped)
+    } finally {
+      holder.ended(lease !== null)
+    }
+    return lease
+  }
+
+  async #takeAll(
+    all: readonly Wanted[],
+    meant: Acquisition,
+    holder: Holder,
+    scoped: boolean,
+  ): Promise<MultiLease | null> {
     const { clock } = this.registry
     const askedAt = clock.monotonic()
     const endsAt = askedAt + meant.waitMs
     for (const { lock } of all) lock.assertPossible(meant)
     for (const { lock, owner } of all) owner.gathers(lock.rawName)
+    const selfWait = first(all, ({ lock, owner }) => selfWaitOf(lock, owner.madeBy && this))
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      taken = await new AllOrNone(all, meant, endsAt, clock).run()
+      taken = await warningOf(selfWait, new AllOrNone(all, meant, endsAt, clock).run())
     } finally {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
     }

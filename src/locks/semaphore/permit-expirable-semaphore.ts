@@ -1,5 +1,6 @@
 import { assertFunction } from '../../input.ts'
 import type { Public } from '../../kit/public.ts'
+import { workAndRelease } from '../../lease/work-and-release.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { MOST_LISTED } from '../../servers/answers.ts'
@@ -147,7 +148,8 @@ export class HoldfastPermitExpirableSemaphore {
    *
    * @param options as for {@link acquire}
    * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link acquire} does when the permits
-   * are not acquired; with `LeaseLostError` when their lease was lost before `fn` ended, although it ended well.
+   * are not acquired; with `LeaseLostError` when their lease was lost before `fn` ended:
+   * the error of `fn` is then the `cause`.
    * A release that Redis does not confirm is told by the client's `error` event, since the work is done.
    */
   async using<T>(fn: (permit: Permit) => Promise<T> | T, options?: PermitOptions): Promise<T> {
@@ -171,25 +173,14 @@ export class HoldfastPermitExpirableSemaphore {
     return permit && this.#do(fn, permit)
   }
 
-  async #do<T>(fn: (permit: Permit) => Promise<T> | T, permit: Permit): Promise<T> {
-    let result: T
-    let wasHeld = true
-    try {
-      result = await fn(permit)
-    } finally {
-      wasHeld = await permit.release().catch((error: Error) => {
-        this.#locks.emit('error', error)
-        return true
-      })
-    }
-    if (!wasHeld) throw permit.over()
-    return result
+  #do<T>(fn: (permit: Permit) => Promise<T> | T, permit: Permit): Promise<T> {
+    return workAndRelease(permit, () => fn(permit), this.#locks.emit)
   }
 
   async #acquire({ permits, meant }: PermitAcquisition): Promise<Permit | null> {
     const { leaseMs, waitMs, signal } = meant
     const locks = this.#locks
-    locks.assertOpen(this.name)
+    locks.assertAdmits(this.name)
     locks.assertNotLonger(this.name, leaseMs)
     signal?.throwIfAborted()
     const kind = this.#kinds.of(permits)

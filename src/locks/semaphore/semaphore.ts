@@ -183,7 +183,7 @@ export class HoldfastSemaphore {
 
   async #take({ permits, waitMs, signal }: PermitsWanted): Promise<boolean> {
     const { locks, kinds } = this.#all
-    locks.assertOpen(this.name)
+    locks.assertAdmits(this.name)
     signal?.throwIfAborted()
     if (permits === 0) return true
     const kind = kinds.of(permits)

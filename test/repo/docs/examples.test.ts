@@ -27,7 +27,9 @@ beforeAll(() => {
   writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
   mkdirSync(join(dir, 'node_modules'))
   symlinkSync(root, join(dir, 'node_modules/holdfast'))
-  symlinkSync(join(root, 'node_modules/ioredis'), join(dir, 'node_modules/ioredis'))
+  for (const name of ['ioredis', 'redlock', 'redis-semaphore']) {
+    symlinkSync(join(root, 'node_modules', name), join(dir, 'node_modules', name))
+  }
 })
 
 // Examples may leave keys of their own.
@@ -109,7 +111,10 @@ test.each([
           declaration: false,
           rootDir: '/',
           typeRoots: [join(root, 'node_modules/@types')],
-          paths: { holdfast: [join(root, 'src/index.ts')] },
+          paths: {
+            holdfast: [join(root, 'src/index.ts')],
+            'holdfast/testing': [join(root, 'src/testing.ts')],
+          },
         },
         include: ['*.ts', '*.mjs'],
       }),

@@ -52,7 +52,9 @@ function membersOf(source: string, name: string): Member[] {
 }
 
 describe('the page about options', () => {
-  const source = read('src/options.ts') + read('src/durability.ts')
+  const source = ['options', 'durability', 'local/close-options']
+    .map((file) => read(`src/${file}.ts`))
+    .join('')
   const page = readPage('docs/reference/options.md')
 
   /** The table that follows "type `X`". */
@@ -74,6 +76,7 @@ describe('the page about options', () => {
   test('knows all kinds of options there are', () => {
     expect(forUsers.sort()).toEqual([
       'AwaitOptions',
+      'CloseOptions',
       'DurabilityOptions',
       'GetLockOptions',
       'HoldfastOptions',
@@ -138,6 +141,19 @@ describe('the page about errors', () => {
     expect(documented.sort()).toEqual(classes.sort())
   })
 
+  test('has each code, and each of a warning, on the page about troubleshooting too', () => {
+    const warnings = tableRows(page.headings.find(({ text }) => text === 'Warnings')?.body ?? '')
+    const named = warnings.map((row) => plain(row.code))
+    expect(named).toContain('HOLDFAST_SELF_WAIT')
+    const byCode = readPage('docs/how-to/troubleshooting.md').headings.find(
+      ({ text }) => text === 'By code',
+    )
+    const found = tableRows(byCode?.body ?? '').map(
+      ({ code }) => /HOLDFAST_\w+/.exec(code ?? '')?.[0],
+    )
+    expect(found.sort()).toEqual([...codes, ...named].sort())
+  })
+
   test('has exactly the reasons of a loss', () => {
     const declared = /LossReason =([\s\S]*?)\n\n/.exec(source)?.[1] ?? ''
     const reasons = [...declared.matchAll(/\| '(\w+)'/g)].map(([, reason]) => reason)
@@ -182,6 +198,17 @@ describe('the page about events', () => {
     const fields = [...(type.includes('HoldEvent') ? ofHold : []), ...own]
     const section = sections.find(({ code }) => code === name)
     expect(tableRows(section?.body ?? '').map((row) => plain(row.field))).toEqual(fields)
+  })
+})
+
+describe('the page about testing', () => {
+  test('has exactly the members of a server in memory', () => {
+    const body = interfaceBody(read('src/testing.ts'), 'MemoryServer')
+    const members = [...body.matchAll(/^ {2}(\w+)\(/gm)].map(([, one]) => one)
+    const { headings } = readPage('docs/reference/testing.md')
+    const documented = headings.filter(({ level }) => level === 3).map(({ text }) => plain(text))
+    expect(members.length).toBeGreaterThan(5)
+    expect(documented).toEqual(members)
   })
 })
 
