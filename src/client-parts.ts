@@ -40,10 +40,10 @@ export class ClientParts {
     this.owners = client.owners
     this.frames = client.frames
     this.#place = place
+    this.#drained = new Deadline(place.clock)
     this.#keyPrefix = client.settings.keyPrefix ?? place.keyPrefix
     this.backend = new Backend(client, place)
     this.redLocks = new RedLocks(client, newQuorum)
-    this.#drained = new Deadline(this.backend.registry.clock)
   }
 
   /** The key of a lock, or of what else is named so. */

@@ -1,15 +1,15 @@
-import type { Clock, Timer } from './clock.ts'
+import { type Clock, systemClock, type Timer } from './clock.ts'
 
 /** The end of a wait: it may be moved forward, and never back. While it is waited for it keeps the process alive. */
 export class Deadline {
-  readonly #clock: Clock
   readonly #passed: Promise<void>
   #pass!: () => void
   #at = Infinity
   #timer: Timer | undefined
   #isOver = false
+  readonly #clock: Clock
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock = systemClock) {
     this.#clock = clock
     this.#passed = new Promise((resolve) => {
       this.#pass = resolve

@@ -6,8 +6,8 @@ import type { Owner } from './owner.ts'
 
 /** What is known of the locks of one client at one place, those that are held or waited for. */
 interface LocksInUse {
-  readonly clock: Clock
   readonly frames: Frames
+  readonly clock: Pick<Clock, 'monotonic'>
   find(rawName: string): LockInUse | undefined
 }
 
@@ -23,7 +23,7 @@ export type Doubt = 'loss' | 'others'
 
 interface EndedInDoubt {
   readonly token: number
-  /** On the clock of the client. */
+  /** On the monotonic clock, as all moments here. */
   readonly endedAt: number
 }
 
@@ -37,7 +37,7 @@ export class CurrentOwner<L extends Kept> extends Holder {
   readonly #rawName: string
   readonly #registry: LocksInUse
   readonly #heldLeases: HeldLeases<L>
-  /** How many calls of its own are under way, and when one last ended with nothing, on the clock of the client. */
+  /** How many calls of its own are under way, and when one last ended with nothing. */
   #underWay = 0
   #gotNothingAt = -Infinity
   /** The lease that an `unlock()` ended last which may have been another task's. */
@@ -135,7 +135,8 @@ export class CurrentOwner<L extends Kept> extends Holder {
     this.#endedInDoubt = undefined
     this.#mayYetCome = false
     if (ended === undefined) return undefined
-    return { token: ended.token, agoMs: this.#registry.clock.monotonic() - ended.endedAt }
+    const agoMs = Math.round(this.#registry.clock.monotonic() - ended.endedAt)
+    return { token: ended.token, agoMs }
   }
 
   /** A lease that the running code holds. */

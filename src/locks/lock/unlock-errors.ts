@@ -16,7 +16,7 @@ export function endedBefore(currentOwner: CurrentOwner<Kept>): string {
   const ended = currentOwner.takeEndedInDoubt()
   if (ended === undefined) return ''
   return (
-    ` The lease with token ${ended.token} was ended ${Math.round(ended.agoMs)} ms ago by an unlock() of the same object, which ` +
+    ` The lease with token ${ended.token} was ended ${ended.agoMs} ms ago by an unlock() of the same object, which ` +
     "may have been another task's: if the lease was yours, the lock has not been held for you since."
   )
 }
