@@ -46,7 +46,6 @@ export type {
   HoldfastOptions,
   LockOptions,
   TryLockOptions,
-  WatchdogThreadOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
 export type {
@@ -59,3 +58,4 @@ export type {
   WaitingForPermits,
 } from './servers/answers.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
+export type { WatchdogThreadOptions } from './watchdog-thread.ts'

@@ -7,7 +7,16 @@ const longestChain = 18
 const mostFloors = 7
 
 /** The leaves, which every room may import. Among themselves they may too. */
-const leaves = ['durability', 'errors', 'options', 'events', 'input', 'redis-source', 'settings']
+const leaves = [
+  'durability',
+  'errors',
+  'options',
+  'events',
+  'input',
+  'redis-source',
+  'settings',
+  'watchdog-thread',
+]
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
 const places = [
@@ -98,6 +107,7 @@ const mayImport: Record<string, string[]> = {
   'servers/memory/records': ['servers', 'kit'],
   kit: [],
   durability: [],
+  'watchdog-thread': [],
   // The program: nobody imports it, and of ours it imports the public door alone.
   'extras/cli': ['extras/cli/command', 'extras/cli/doctor', 'index'],
   'extras/cli/command': ['index'],

@@ -52,7 +52,9 @@ function membersOf(source: string, name: string): Member[] {
 }
 
 describe('the page about options', () => {
-  const source = read('src/options.ts') + read('src/durability.ts')
+  const source = ['options', 'durability', 'watchdog-thread']
+    .map((one) => read(`src/${one}.ts`))
+    .join('')
   const page = readPage('docs/reference/options.md')
 
   /** The table that follows "type `X`". */
