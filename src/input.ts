@@ -43,3 +43,8 @@ export function leaseMs(value: unknown, what: string, most?: number): number {
     `${what} must be at least ${SHORTEST_LEASE_MS} milliseconds, to leave room for a round trip; got ${ms}.`,
   )
 }
+
+export function assertSignal(signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal) return
+  throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
+}

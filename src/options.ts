@@ -1,7 +1,7 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import type { DurabilityOptions } from './durability.ts'
 import { InvalidArgumentError, show } from './errors.ts'
-import { assertKnown, assertNoMore, leaseMs, wholeMs } from './input.ts'
+import { assertKnown, assertNoMore, assertSignal, leaseMs, wholeMs } from './input.ts'
 import type { Owner } from './owner/owner.ts'
 
 export interface HoldfastOptions {
@@ -25,9 +25,8 @@ export interface HoldfastOptions {
    */
   longestLeaseMs?: number
   /**
-   * Whether `masters`, or those of a RedLock, that have never been used vote at once, for the first
-   * start of a deployment.
-   * It counts only while all of them can be reached and none has ever voted.
+   * Whether `masters`, or those of a RedLock, that have never been used vote at once, for the first start of a
+   * deployment. It counts only while all of them can be reached and none has ever voted.
    *
    * @default false
    */
@@ -54,8 +53,8 @@ export interface HoldfastOptions {
   label?: string
   /**
    * Whether fencing token counters stay in Redis for good, as Redisson's do. Needed where its
-   * `RFencedLock` shares a lock, which counts from 1 again when the counter is gone. Otherwise a
-   * counter ends after `counterTtlMs`, and the next token is above it all the same.
+   * `RFencedLock` shares a lock, which counts from 1 again when the counter is gone. Otherwise a counter ends
+   * after `counterTtlMs`, and the next token is above it all the same.
    *
    * @default false
    */
@@ -90,9 +89,15 @@ export interface HoldfastOptions {
    */
   outageMs?: number
   /**
-   * Lets a worker thread with a connection of its own renew the leases while the event loop of the
-   * main thread is blocked. Turn it on where synchronous work can take longer than half of the
-   * lease.
+   * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`), and of those
+   * that nobody can release any more (`HOLDFAST_LEASE_LEAKED`). It ends none, and costs each call a stack.
+   *
+   * @default off
+   */
+  heldWarningMs?: number
+  /**
+   * Lets a worker thread with a connection of its own renew the leases while the event loop of the main thread
+   * is blocked. Turn it on where synchronous work can take longer than half of the lease.
    *
    * @default off
    */
@@ -241,9 +246,4 @@ export function wholeWaitMs(value: unknown, instead: string): number {
   throw new InvalidArgumentError(
     `\`waitMs\` must be a positive whole number of milliseconds; got 0. ${instead}`,
   )
-}
-
-function assertSignal(signal: unknown): void {
-  if (signal === undefined || signal instanceof AbortSignal) return
-  throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
 }

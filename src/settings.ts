@@ -21,6 +21,8 @@ export interface Settings {
   readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
+  /** Undefined when nobody is to be warned of leases that are held for long. */
+  readonly heldWarningMs: number | undefined
   /** Undefined when the watchdog has no thread. */
   readonly silenceLimitMs: number | undefined
   /** Undefined where an acquisition counts when the master has it. */
@@ -44,6 +46,7 @@ const CLIENT_OPTIONS = [
   'shardedPubSub',
   'commandTimeoutMs',
   'outageMs',
+  'heldWarningMs',
 ]
 
 /** @param isElsewhere whether the locks live neither on one server of Redis nor on several */
@@ -89,6 +92,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     leaseMs: ownLeaseMs,
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
+    heldWarningMs: heldWarningMs(options.heldWarningMs),
     silenceLimitMs: silenceLimitMs(watchdogThread),
     durability: durabilityOf(
       options.durability,
@@ -130,6 +134,10 @@ function longestLeaseMs(options: HoldfastOptions, ownLeaseMs: number): number {
   throw new InvalidArgumentError(
     `\`longestLeaseMs\` must not be below \`leaseMs\`, which is ${ownLeaseMs}; got ${longest}.`,
   )
+}
+
+function heldWarningMs(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : wholeMs(ms, '`heldWarningMs`', LONGEST_TIMER_MS)
 }
 
 function silenceLimitMs(thread: unknown): number | undefined {

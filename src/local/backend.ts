@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Emit } from '../events.ts'
 import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
+import { HeldWatch } from '../lease/held-watch.ts'
 import { Watchdog } from '../lease/watchdog.ts'
 import type { Frames } from '../owner/frames.ts'
 import { HeldLeases } from '../owner/held-leases.ts'
@@ -26,6 +27,7 @@ export class Backend {
   readonly registry: LocalLocks
   readonly #server: LockServer
   readonly #watchdog: Watchdog
+  readonly #heldWatch: HeldWatch | undefined
   readonly #closeMs: number
   readonly #ignoreUps: () => void
 
@@ -33,7 +35,8 @@ export class Backend {
     { owners, frames, settings, emit }: Client,
     { server, longestLeaseMs = Infinity, standIn }: Place,
   ) {
-    const { leaseMs, commandTimeoutMs, outageMs } = settings
+    const { leaseMs, commandTimeoutMs, outageMs, heldWarningMs } = settings
+    this.#heldWatch = heldWarningMs === undefined ? undefined : new HeldWatch(heldWarningMs)
     this.#server = server
     this.#closeMs = commandTimeoutMs
     this.#watchdog = new Watchdog(
@@ -61,6 +64,7 @@ export class Backend {
         server,
         watchdog: this.#watchdog,
         clock: systemClock,
+        heldWatch: this.#heldWatch,
         limits: {
           commandTimeoutMs,
           outageMs,
@@ -88,6 +92,7 @@ export class Backend {
       await within(this.#closeMs, this.#server.quiet())
     }
     this.#ignoreUps()
+    this.#heldWatch?.close()
     this.#watchdog.close()
   }
 }

@@ -48,6 +48,10 @@ export class LocalLocks {
     return this.#services.limits
   }
 
+  get heldWatch() {
+    return this.#services.heldWatch
+  }
+
   get emit() {
     return this.#services.emit
   }

@@ -142,10 +142,13 @@ export class MultiLock extends BaseLock<MultiLease> {
     const endsAt = askedAt + meant.waitMs
     for (const { lock } of all) lock.assertPossible(meant)
     for (const { lock, owner } of all) owner.gathers(lock.rawName)
-    const selfWait = first(all, ({ lock, owner }) => selfWaitOf(lock, owner.madeBy && this))
+    const selfWait = first(all, ({ lock, owner }) =>
+      selfWaitOf(lock, owner.madeBy === undefined ? undefined : this),
+    )
+    const calledFrom = this.registry.heldWatch?.trace()
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      taken = await warningOf(selfWait, new AllOrNone(all, meant, endsAt).run())
+      taken = await warningOf(selfWait, new AllOrNone(all, meant, endsAt, calledFrom).run())
     } finally {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
     }
