@@ -26,6 +26,8 @@ export interface Settings {
   readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
+  /** Undefined when nobody is to be warned of leases that are held for long. */
+  readonly heldWarningMs: number | undefined
   /** Undefined when the watchdog has no thread. */
   readonly silenceLimitMs: number | undefined
   /** The program of that thread; undefined where it is the one in the package. */
@@ -52,6 +54,7 @@ const CLIENT_OPTIONS = [
   'shardedPubSub',
   'commandTimeoutMs',
   'outageMs',
+  'heldWarningMs',
 ]
 
 /** @param isElsewhere whether the locks live neither on one server of Redis nor on several */
@@ -100,6 +103,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
     ...threadOf(watchdogThread),
+    heldWarningMs: heldWarningMs(options.heldWarningMs),
     durability: durabilityOf(
       options.durability,
       options.masters !== undefined,
@@ -140,6 +144,10 @@ function longestLeaseMs(options: HoldfastOptions, ownLeaseMs: number): number {
   throw new InvalidArgumentError(
     `\`longestLeaseMs\` must not be below \`leaseMs\`, which is ${ownLeaseMs}; got ${longest}.`,
   )
+}
+
+function heldWarningMs(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : wholeMs(ms, '`heldWarningMs`', LONGEST_TIMER_MS)
 }
 
 function threadOf(thread: unknown): Pick<Settings, 'silenceLimitMs' | 'workerUrl'> {
