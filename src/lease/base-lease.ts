@@ -71,6 +71,15 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   protected abstract undo(): Promise<boolean>
 
   /**
+   * Whether any of it had been lost before a release that was not confirmed.
+   *
+   * @internal
+   */
+  get wasLost(): boolean {
+    return false
+  }
+
+  /**
    * An `unlock()` has released it, and may have been another task's: whoever relies on it is told.
    *
    * @internal

@@ -1,4 +1,5 @@
 import { OF_LOCK } from '../errors.ts'
+import type { Clock, Timer } from '../kit/clock.ts'
 import { Linked, LinkedList } from '../kit/linked-list.ts'
 import type { Hold } from './hold.ts'
 
@@ -14,13 +15,15 @@ const WRITE_DOWN_MS = 250
 /** One acquisition that is not released yet. It does not keep its lease from the garbage collector. */
 class Held extends Linked<Held> {
   readonly hold: Hold
-  readonly since = performance.now()
+  /** On the monotonic clock. */
+  readonly since: number
   #trace: Error | undefined
   #calledFrom = ''
 
-  constructor(hold: Hold, trace: Error | undefined) {
+  constructor(hold: Hold, since: number, trace: Error | undefined) {
     super()
     this.hold = hold
+    this.since = since
     this.#trace = trace
   }
 
@@ -31,10 +34,10 @@ class Held extends Linked<Held> {
   }
 
   /** What is wrong, and all that is known of it. */
-  about(what: string): string {
+  about(what: string, now: number): string {
     const { lockName, token, kind } = this.hold
     const { noun } = kind.words ?? OF_LOCK
-    const ms = Math.round(performance.now() - this.since)
+    const ms = Math.round(now - this.since)
     return (
       `The lease of ${noun.toLowerCase()} "${lockName}" (token ${token}) ${what}. It has been held for ${ms} ms. An ` +
       `acquisition with \`maxHoldMs\` would end by itself. It was acquired by:\n${this.#calledFrom}`
@@ -48,6 +51,7 @@ class Held extends Linked<Held> {
  * life of its process.
  */
 export class HeldWatch {
+  readonly #clock: Clock
   readonly #afterMs: number
   readonly #writeDownMs: number
   /** Those whose stack is not written down, and those that were not warned of; the earliest first. */
@@ -55,9 +59,10 @@ export class HeldWatch {
   readonly #written = new LinkedList<Held>()
   readonly #of = new WeakMap<object, Held>()
   readonly #collected = new FinalizationRegistry<Held>((held) => this.#leaked(held))
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
 
-  constructor(afterMs: number) {
+  constructor(afterMs: number, clock: Clock) {
+    this.#clock = clock
     this.#afterMs = afterMs
     this.#writeDownMs = Math.min(WRITE_DOWN_MS, afterMs)
   }
@@ -73,7 +78,7 @@ export class HeldWatch {
 
   /** @param lease one acquisition of the hold, until it is {@link released} */
   held(lease: object, hold: Hold, trace: Error | undefined): void {
-    const held = new Held(hold, trace)
+    const held = new Held(hold, this.#clock.monotonic(), trace)
     this.#fresh.add(held)
     this.#of.set(lease, held)
     this.#collected.register(lease, held, held)
@@ -89,7 +94,7 @@ export class HeldWatch {
   }
 
   close(): void {
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
     this.#timer = undefined
   }
 
@@ -104,13 +109,13 @@ export class HeldWatch {
       (this.#written.first?.since ?? Infinity) + this.#afterMs,
     )
     if (dueAt === Infinity) return
-    const ms = Math.max(Math.ceil(dueAt - performance.now()), 1)
-    this.#timer = setTimeout(() => this.#look(), ms).unref()
+    const ms = Math.max(Math.ceil(dueAt - this.#clock.monotonic()), 1)
+    this.#timer = this.#clock.after(ms, () => this.#look()).unref()
   }
 
   #look(): void {
     this.#timer = undefined
-    const now = performance.now()
+    const now = this.#clock.monotonic()
     for (let held = this.#fresh.first; held; held = this.#fresh.first) {
       if (held.since > now - this.#writeDownMs) break
       held.writeDown()
@@ -121,7 +126,7 @@ export class HeldWatch {
       this.#written.remove(held)
       // One that was lost is told of by its signal.
       if (!held.hold.live) continue
-      const text = held.about('is held for long and not released yet')
+      const text = held.about('is held for long and not released yet', now)
       process.emitWarning(text, { type: 'HoldfastWarning', code: 'HOLDFAST_HELD_LONG' })
     }
     this.#arm()
@@ -135,6 +140,7 @@ export class HeldWatch {
       'cannot be released by anybody: the program has dropped the lease and its lock object, and the watchdog ' +
         'renews it until the process ends. Keep the lease, and release it in a `finally`, or use using(). Where it ' +
         'is to be held for the life of the process keep the lease in a variable of the module',
+      this.#clock.monotonic(),
     )
     process.emitWarning(text, { type: 'HoldfastWarning', code: 'HOLDFAST_LEASE_LEAKED' })
   }

@@ -1,4 +1,5 @@
 import { type InvalidArgumentError, LeaseLostError } from '../errors.ts'
+import type { Public } from '../kit/public.ts'
 import { BaseLease } from './base-lease.ts'
 import type { Hold } from './hold.ts'
 
@@ -6,7 +7,10 @@ import type { Hold } from './hold.ts'
  * One acquisition of a lock: the right to act until a moment, which is judged by the holder's own
  * clocks. `release()` undoes exactly this acquisition, once.
  */
-export abstract class Lease extends BaseLease {
+export interface Lease extends Public<HeldLease> {}
+
+/** A lease of this client. */
+export abstract class HeldLease extends BaseLease {
   readonly #hold: Hold
   /**
    * Whether its holder was told that it is lost.

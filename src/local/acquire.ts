@@ -200,10 +200,10 @@ export class RacingWaiter extends LocalWaiter {
       if (lock.waiters.first !== this) this.#sleepHere()
       // A client that has a majority may pass the lock around while nobody seems to wait.
       else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
-      else setTimeout(() => this.woken(), splitMs)
+      else lock.services.clock.after(splitMs, () => this.woken())
     } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
       this.#splits += 1
-      setTimeout(() => this.woken(), splitMs)
+      lock.services.clock.after(splitMs, () => this.woken())
     } else {
       // Where its owner has got the lock meanwhile it re-enters.
       if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)

@@ -1,6 +1,6 @@
 import { leaseMs as checkedLeaseMs } from '../input.ts'
 import type { Hold } from '../lease/hold.ts'
-import { Lease } from '../lease/lease.ts'
+import { HeldLease, type Lease } from '../lease/lease.ts'
 import type { AcquireRequest } from '../waiting/waiter.ts'
 import { extend } from './extend.ts'
 import type { LocalLock } from './local-lock.ts'
@@ -9,7 +9,7 @@ import { release } from './release.ts'
 import { leasesOf } from './services.ts'
 
 /** A lease of one lock of this client. */
-export class LocalLease extends Lease {
+export class LocalLease extends HeldLease {
   readonly #lock: LocalLock
   readonly #watched: boolean
 
@@ -18,6 +18,11 @@ export class LocalLease extends Lease {
     super(hold, scoped, askedAt)
     this.#lock = lock
     this.#watched = watched
+  }
+
+  /** @internal */
+  get lock(): LocalLock {
+    return this.#lock
   }
 
   /** @internal */

@@ -1,3 +1,4 @@
+import type { Clock } from '../kit/clock.ts'
 import type { Frames } from './frames.ts'
 import type { HeldLeases } from './held-leases.ts'
 import { Holder, type Kept } from './holder.ts'
@@ -6,6 +7,7 @@ import type { Owner } from './owner.ts'
 /** What is known of the locks of one client at one place, those that are held or waited for. */
 interface LocksInUse {
   readonly frames: Frames
+  readonly clock: Pick<Clock, 'monotonic'>
   find(rawName: string): LockInUse | undefined
 }
 
@@ -21,7 +23,7 @@ export type Doubt = 'loss' | 'others'
 
 interface EndedInDoubt {
   readonly token: number
-  /** On `performance.now()`. */
+  /** On the monotonic clock, as all moments here. */
   readonly endedAt: number
 }
 
@@ -35,7 +37,7 @@ export class CurrentOwner<L extends Kept> extends Holder {
   readonly #rawName: string
   readonly #registry: LocksInUse
   readonly #heldLeases: HeldLeases<L>
-  /** How many calls of its own are under way, and when one last ended with nothing, on `performance.now()`. */
+  /** How many calls of its own are under way, and when one last ended with nothing. */
   #underWay = 0
   #gotNothingAt = -Infinity
   /** The lease that an `unlock()` ended last which may have been another task's. */
@@ -101,7 +103,7 @@ export class CurrentOwner<L extends Kept> extends Holder {
 
   /** Also for a call that was refused before it began. */
   gotNothing(): void {
-    this.#gotNothingAt = performance.now()
+    this.#gotNothingAt = this.#registry.clock.monotonic()
   }
 
   /**
@@ -122,17 +124,19 @@ export class CurrentOwner<L extends Kept> extends Holder {
     // Else each would make the next one doubtful, for good.
     this.#mayYetCome = hasOthers
     if (doubt !== undefined) {
-      this.#endedInDoubt = { token: lease.token, endedAt: performance.now() }
+      this.#endedInDoubt = { token: lease.token, endedAt: this.#registry.clock.monotonic() }
     }
     return doubt
   }
 
   /** The lease that an `unlock()` in doubt has ended, for the one that then finds nothing. Told once. */
-  takeEndedInDoubt(): EndedInDoubt | undefined {
+  takeEndedInDoubt(): { readonly token: number; readonly agoMs: number } | undefined {
     const ended = this.#endedInDoubt
     this.#endedInDoubt = undefined
     this.#mayYetCome = false
-    return ended
+    if (ended === undefined) return undefined
+    const agoMs = Math.round(this.#registry.clock.monotonic() - ended.endedAt)
+    return { token: ended.token, agoMs }
   }
 
   /** A lease that the running code holds. */

@@ -92,8 +92,9 @@ export class WaitQueue {
     return [...this.#queue].filter((one) => one !== waiter && one.request.owner === owner)
   }
 
-  rejectAll(reason: Error): void {
-    for (const waiter of this.#all) waiter.reject(reason)
+  /** @param isMeant left out where all are */
+  rejectAll(reason: Error, isMeant?: (waiter: Waiter) => boolean): void {
+    for (const waiter of this.#all) if (isMeant?.(waiter) !== false) waiter.reject(reason)
   }
 
   #count({ request: { owner } }: Waiter, by: number): void {

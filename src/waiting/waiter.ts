@@ -1,3 +1,4 @@
+import type { Timer } from '../kit/clock.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { WakeEvent } from '../kit/wake-event.ts'
@@ -30,7 +31,7 @@ export interface AcquireRequest {
   readonly holder: Holder
   /** Whether somebody else than `unlock()` releases the lease. */
   readonly scoped: boolean
-  /** When its call began, on `performance.now()`, if it is an owner of its own; else Infinity. */
+  /** When its call began, on the monotonic clock, if it is an owner of its own; else Infinity. */
   readonly askedAt: number
   /** Where its call came from, if that is wanted and known to who makes the request alone. */
   readonly calledFrom?: Error | undefined
@@ -48,7 +49,7 @@ export abstract class Waiter extends Linked<Waiter> {
   readonly promise: Promise<Lease | null>
   readonly retryBudget: RetryBudget
   /** Rings when it is worth looking at the lock again. */
-  readonly wakeEvent = new WakeEvent()
+  readonly wakeEvent: WakeEvent
   /** Whether its turn has come and it looks after itself. */
   contending = false
   /** Whether it sleeps until this client has the lock no more, or until it is the first here. */
@@ -63,13 +64,13 @@ export abstract class Waiter extends Linked<Waiter> {
   asking = false
   /** Whether what it was granted is being confirmed, and does not count before. */
   isConfirming = false
-  /** Until when a request that was given up could still be granted, on `performance.now()`. */
+  /** Until when a request that was given up could still be granted, on the monotonic clock. */
   doubtUntilMs = 0
   #settled = false
   #resolve!: (lease: Lease | null) => void
   #reject!: (reason: unknown) => void
-  readonly #startedAt = performance.now()
-  #deadline: NodeJS.Timeout | undefined
+  readonly #startedAt: number
+  #deadline: Timer | undefined
   readonly #abort: AbortWatch | undefined
   readonly #settledIn: { settled(waiter: Waiter): void }
 
@@ -82,6 +83,8 @@ export abstract class Waiter extends Linked<Waiter> {
     super()
     this.request = request
     this.retryBudget = retryBudget
+    this.wakeEvent = new WakeEvent(retryBudget.clock)
+    this.#startedAt = retryBudget.clock.monotonic()
     this.#settledIn = settledIn
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -115,7 +118,7 @@ export abstract class Waiter extends Linked<Waiter> {
   }
 
   get waitedMs(): number {
-    return performance.now() - this.#startedAt
+    return this.retryBudget.clock.monotonic() - this.#startedAt
   }
 
   /** What is left of its time, in milliseconds; Infinity when it has no end of its own. */
@@ -136,7 +139,7 @@ export abstract class Waiter extends Linked<Waiter> {
     if (this.#settled) return false
     this.#settled = true
     this.request.holder.ended(gotLease)
-    clearTimeout(this.#deadline)
+    this.retryBudget.clock.clear(this.#deadline)
     this.#abort?.stop()
     this.#settledIn.settled(this)
     this.wakeEvent.set()
@@ -150,14 +153,12 @@ export abstract class Waiter extends Linked<Waiter> {
 
   #armDeadline(): void {
     const ms = this.request.waitMs - this.waitedMs
-    this.#deadline = setTimeout(
-      () => {
-        if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
-        // After a blocked event loop the grant may have arrived and not been read yet.
-        else setImmediate(() => this.#timeIsUp())
-      },
-      Math.min(ms, LONGEST_TIMER_MS),
-    )
+    const { clock } = this.retryBudget
+    this.#deadline = clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
+      if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
+      // After a blocked event loop the grant may have arrived and not been read yet.
+      else clock.nextTurn(() => this.#timeIsUp())
+    })
   }
 
   // Null says that it was not to be had in the time given. Where Redis is silent for longer than usual

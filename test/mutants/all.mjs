@@ -1,3 +1,4 @@
+import { closing } from './closing.mjs'
 import { connection } from './connection.mjs'
 import { doctor } from './doctor.mjs'
 import { durability } from './durability.mjs'
@@ -36,6 +37,7 @@ const areas = {
   semaphore,
   permits,
   doctor,
+  closing,
 }
 
 /**

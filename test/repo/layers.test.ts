@@ -7,7 +7,16 @@ const longestChain = 18
 const mostFloors = 7
 
 /** The leaves, which every room may import. Among themselves they may too. */
-const leaves = ['durability', 'errors', 'options', 'events', 'input', 'redis-source', 'settings']
+const leaves = [
+  'acquisition',
+  'durability',
+  'errors',
+  'options',
+  'events',
+  'input',
+  'redis-source',
+  'settings',
+]
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
 const places = [
@@ -30,9 +39,18 @@ const kinds = [
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
-  testing: ['holdfast', 'memory-client', 'servers/memory'],
+  testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory'],
   'memory-client': ['holdfast', 'servers/memory'],
-  holdfast: ['one-server', ...kinds, ...engine, 'places', 'eventemitter3', 'nanoid'],
+  holdfast: [
+    'client-parts',
+    'one-server',
+    ...kinds,
+    ...engine,
+    'places',
+    'eventemitter3',
+    'nanoid',
+  ],
+  'client-parts': ['locks/red', ...engine],
   'one-server': [...kinds, ...engine],
   places: ['local', 'servers', ...places],
   'locks/lock': engine,
@@ -117,6 +135,7 @@ const mayImport: Record<string, string[]> = {
     'extras/cli/doctor/checks',
     'extras/cli/doctor/facts',
   ],
+  acquisition: [],
   errors: [],
   options: ['type ioredis', 'type owner'],
   events: [],

@@ -1,8 +1,10 @@
+import type { Acquisition } from '../../acquisition.ts'
+import type { Public } from '../../kit/public.ts'
+import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import type { Acquisition } from '../../options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { Holder } from '../../owner/holder.ts'
@@ -37,6 +39,9 @@ const SCOPED: Manner = { scoped: true }
  * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
  * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
  */
+export interface Lock extends Public<HoldfastLock> {}
+
+/** A {@link Lock} of a client. */
 export class HoldfastLock extends BaseLock<Lease> {
   /** @internal */
   readonly rawName: string
@@ -155,7 +160,7 @@ export class HoldfastLock extends BaseLock<Lease> {
    * Acquires the lock for an owner; null when it was not to be had in the time given.
    *
    * @param holder under whom the lease is kept for `unlock()`
-   * @param askedAt when its call began, on `performance.now()`, if it is an owner of its own
+   * @param askedAt when its call began, on the monotonic clock, if it is an owner of its own
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */
@@ -167,7 +172,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     askedAt = Infinity,
   ): Promise<Lease | null> {
     const { registry, kind } = this
-    registry.assertOpen(this.name)
+    registry.assertAdmits(this.name, this.rawName, owner)
     signal?.throwIfAborted()
     return acquire(registry.lock(this.name, this.rawName), kind, {
       owner,
@@ -192,7 +197,7 @@ export class HoldfastLock extends BaseLock<Lease> {
     const { currentOwner } = this
     const owner = currentOwner.ofBareCall()
     if (owner !== undefined) return this.#acquireInFrame(owner, meant, BARE)
-    const askedAt = performance.now()
+    const askedAt = this.registry.clock.monotonic()
     const holder = currentOwner.leaseHolder()
     const selfWait = selfWaitOf(this, this.whole)
     return warningOf(selfWait, this.acquire(alone(this), meant, BARE, holder, askedAt))
@@ -208,6 +213,11 @@ export class HoldfastLock extends BaseLock<Lease> {
   protected acquireIn([carried]: readonly [Carried], meant: Acquisition): Promise<Lease | null> {
     this.assertPossible(meant)
     return this.#acquireInFrame(carried.owner, meant, SCOPED)
+  }
+
+  /** @internal */
+  ownHolds(): Hold[] {
+    return this.registry.find(this.rawName)?.holds.all ?? []
   }
 
   /** @internal */

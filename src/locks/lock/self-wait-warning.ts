@@ -1,3 +1,4 @@
+import type { Clock } from '../../kit/clock.ts'
 import type { HoldKind } from '../../lease/hold-kind.ts'
 import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
@@ -22,6 +23,7 @@ interface LockObject {
   /** Its number, or that of what it is a side of. */
   readonly number: number
   readonly registry: {
+    readonly clock: Clock
     newOwner(): Owner
     find(rawName: string): LocalLock | undefined
   }
@@ -126,7 +128,8 @@ async function warnOfSelfWait<T>(
   { lock, holder, who, afterMs, about }: SelfWait,
   acquiring: Promise<T>,
 ): Promise<T> {
-  const timer = setTimeout(() => {
+  const { clock } = lock.registry
+  const warn = () => {
     const isNew = about === undefined ? !isKnown(lock) : !warned.has(about)
     if (!isNew || lock.registry.find(lock.rawName)?.isHeldBy(holder) !== true) return
     if (about !== undefined) warned.add(about)
@@ -138,10 +141,11 @@ async function warnOfSelfWait<T>(
         'holdfast.run(fn), or give both the same owner: getLock(name, { owner: holdfast.owner() }).',
       { type: 'HoldfastWarning', code: 'HOLDFAST_SELF_WAIT' },
     )
-  }, afterMs).unref()
+  }
+  const timer = clock.after(afterMs, warn).unref()
   try {
     return await acquiring
   } finally {
-    clearTimeout(timer)
+    clock.clear(timer)
   }
 }

@@ -15,9 +15,8 @@ export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeld
 export function endedBefore(currentOwner: CurrentOwner<Kept>): string {
   const ended = currentOwner.takeEndedInDoubt()
   if (ended === undefined) return ''
-  const agoMs = Math.round(performance.now() - ended.endedAt)
   return (
-    ` The lease with token ${ended.token} was ended ${agoMs} ms ago by an unlock() of the same object, which ` +
+    ` The lease with token ${ended.token} was ended ${ended.agoMs} ms ago by an unlock() of the same object, which ` +
     "may have been another task's: if the lease was yours, the lock has not been held for you since."
   )
 }

@@ -1,6 +1,8 @@
+import type { Acquisition } from '../../acquisition.ts'
 import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
+import type { Public } from '../../kit/public.ts'
+import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
-import type { Acquisition } from '../../options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
@@ -11,7 +13,7 @@ import { alone, selfWaitOf, warningOf } from '../lock/self-wait-warning.ts'
 import { endedBefore } from '../lock/unlock-errors.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
-import { MultiLease } from './multi-lease.ts'
+import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
 
 /**
  * Several locks as one: all of them or none. They may be of any kind, of any client and server.
@@ -22,7 +24,10 @@ import { MultiLease } from './multi-lease.ts'
  * ever, in whatever order they were given them, and everybody gets them one day. Whoever wants many
  * busy locks may wait for longer than who wants one of them.
  */
-export class MultiLock extends BaseLock<MultiLease> {
+export interface MultiLock extends Public<HoldfastMultiLock> {}
+
+/** The {@link MultiLock} of a client. */
+export class HoldfastMultiLock extends BaseLock<MultiLease> {
   readonly #locks: readonly HoldfastLock[]
   readonly #key: string
 
@@ -103,6 +108,11 @@ export class MultiLock extends BaseLock<MultiLease> {
   }
 
   /** @internal */
+  ownHolds(): Hold[] {
+    return this.#locks.flatMap((lock) => lock.ownHolds())
+  }
+
+  /** @internal */
   protected notHeld(): Error {
     return new NotHeldError(
       `The locks "${this.name}" were not unlocked: the caller does not hold them together. What ` +
@@ -138,7 +148,8 @@ export class MultiLock extends BaseLock<MultiLease> {
     holder: Holder,
     scoped: boolean,
   ): Promise<MultiLease | null> {
-    const askedAt = performance.now()
+    const { clock } = this.registry
+    const askedAt = clock.monotonic()
     const endsAt = askedAt + meant.waitMs
     for (const { lock } of all) lock.assertPossible(meant)
     for (const { lock, owner } of all) owner.gathers(lock.rawName)
@@ -148,13 +159,14 @@ export class MultiLock extends BaseLock<MultiLease> {
     const calledFrom = this.registry.heldWatch?.trace()
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      taken = await warningOf(selfWait, new AllOrNone(all, meant, endsAt, calledFrom).run())
+      const gathering = new AllOrNone(all, meant, endsAt, clock, calledFrom)
+      taken = await warningOf(selfWait, gathering.run())
     } finally {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
     }
     if (taken === null) return null
     const leases = all.flatMap((one) => taken.get(one) ?? [])
-    const lease = new MultiLease(this.name, leases, scoped, askedAt)
+    const lease = new HeldMultiLease(this.name, leases, scoped, askedAt)
     const kept = this.registry.multiLeases.add(holder, this.#key, lease)
     if (!scoped) kept.lookAfter()
     return lease
@@ -176,7 +188,7 @@ function locksOf(given: readonly unknown[]): HoldfastLock[] {
   }
   return given.flatMap((lock) => {
     if (lock instanceof HoldfastLock) return [lock]
-    if (lock instanceof MultiLock) return [...lock.locks]
+    if (lock instanceof HoldfastMultiLock) return [...lock.locks]
     throw new InvalidArgumentError(
       `getMultiLock(...locks) takes locks of Holdfast, each an argument of its own; got ${show(lock)}.`,
     )

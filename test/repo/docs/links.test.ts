@@ -54,6 +54,13 @@ test('every page in docs/ can be reached from the index', () => {
   expect(inDocs.filter((path) => path !== 'docs/README.md' && !targets.has(path))).toEqual([])
 })
 
+test('the README links every page that the index has', () => {
+  const linked = new Set(pages[0]?.links.map(({ target }) => normalize(target)))
+  const indexed = readPage('docs/README.md').links.map(({ target }) => join('docs', target))
+  expect(indexed.length).toBeGreaterThan(40)
+  expect(indexed.filter((page) => !linked.has(page))).toEqual([])
+})
+
 test('each page leads to the next one of the index, and back', () => {
   const index = readPage('docs/README.md')
   const order = index.links.map(({ target }) => join('docs', target))
