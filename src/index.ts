@@ -47,6 +47,7 @@ export type {
   HoldfastOptions,
   LockOptions,
   TryLockOptions,
+  TryUsingOptions,
   WatchdogThreadOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
@@ -60,3 +61,4 @@ export type {
   WaitingForPermits,
 } from './servers/answers.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
+export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'

@@ -1,3 +1,4 @@
+import type { Defaults } from '../acquisition.ts'
 import { ClosedError, type Words } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
@@ -26,6 +27,7 @@ export class LocalLocks {
   /** Leases of several locks, whose kind alone knows what they are. */
   readonly multiLeases: HeldLeases<Kept>
   readonly leaseMs: number
+  readonly defaults: Defaults
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
@@ -34,11 +36,18 @@ export class LocalLocks {
   #draining: Draining | undefined
   #closed = false
 
-  constructor(owners: Owners, services: Services, frames: Frames, leaseMs: number) {
+  constructor(
+    owners: Owners,
+    services: Services,
+    frames: Frames,
+    leaseMs: number,
+    defaults: Defaults,
+  ) {
     this.#owners = owners
     this.#services = services
     this.frames = frames
     this.leaseMs = leaseMs
+    this.defaults = defaults
     this.multiLeases = new HeldLeases(services.clock)
   }
 
