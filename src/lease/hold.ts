@@ -60,7 +60,7 @@ export class Hold extends Linked<Hold> implements Dated {
   told = false
   /** How many of them the watchdog keeps. */
   watched = 0
-  /** When it was lost, on `performance.now()`. */
+  /** When it was lost, on the monotonic clock. */
   lostAt: number | undefined
   /** Where its leases are kept, which is told when it is lost. */
   keptIn: { lookAfter(): void } | undefined
@@ -98,7 +98,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /**
    * Until when a delayed request in its name could still take the lock or raise a count, on
-   * `performance.now()`.
+   * the monotonic clock.
    */
   get doubtUntilMs(): number {
     return this.#doubtUntilMs

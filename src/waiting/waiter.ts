@@ -31,7 +31,7 @@ export interface AcquireRequest {
   readonly holder: Holder
   /** Whether somebody else than `unlock()` releases the lease. */
   readonly scoped: boolean
-  /** When its call began, on `performance.now()`, if it is an owner of its own; else Infinity. */
+  /** When its call began, on the monotonic clock, if it is an owner of its own; else Infinity. */
   readonly askedAt: number
 }
 
@@ -62,7 +62,7 @@ export abstract class Waiter extends Linked<Waiter> {
   asking = false
   /** Whether what it was granted is being confirmed, and does not count before. */
   isConfirming = false
-  /** Until when a request that was given up could still be granted, on `performance.now()`. */
+  /** Until when a request that was given up could still be granted, on the monotonic clock. */
   doubtUntilMs = 0
   #settled = false
   #resolve!: (lease: Lease | null) => void

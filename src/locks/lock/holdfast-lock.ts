@@ -144,7 +144,7 @@ export class HoldfastLock extends BaseLock<Lease> {
    * Acquires the lock for an owner; null when it was not to be had in the time given.
    *
    * @param holder under whom the lease is kept for `unlock()`
-   * @param askedAt when its call began, on `performance.now()`, if it is an owner of its own
+   * @param askedAt when its call began, on the monotonic clock, if it is an owner of its own
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */

@@ -203,6 +203,17 @@ describe('the page about events', () => {
   })
 })
 
+describe('the page about testing', () => {
+  test('has exactly the members of a server in memory', () => {
+    const body = interfaceBody(read('src/testing.ts'), 'MemoryServer')
+    const members = [...body.matchAll(/^ {2}(\w+)\(/gm)].map(([, one]) => one)
+    const { headings } = readPage('docs/reference/testing.md')
+    const documented = headings.filter(({ level }) => level === 3).map(({ text }) => plain(text))
+    expect(members.length).toBeGreaterThan(5)
+    expect(documented).toEqual(members)
+  })
+})
+
 describe('the page about scripts', () => {
   const sections = codeHeadings(readPage('docs/reference/scripts.md'), 2)
   const files = readdirSync('lua', { recursive: true, encoding: 'utf8' })
