@@ -22,6 +22,7 @@ export default {
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/package/',
+    '<rootDir>/test/migration/',
     '<rootDir>/test/repo/(bench/|demo.|docs/examples)',
     // jest.places.config.mjs has these.
     '<rootDir>/test/places/',

@@ -7,6 +7,10 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tsc = `${root}/node_modules/typescript/bin/tsc`
 
+if (!existsSync(tsc)) {
+  console.error('dist/ is built with the development dependencies: run npm ci, without --omit=dev.')
+  process.exit(1)
+}
 rmSync(`${root}/dist`, { recursive: true, force: true })
 compile('tsconfig.json')
 compile('tsconfig.cjs.json')
@@ -30,7 +34,7 @@ if (existsSync(workerUrl)) {
 Object.defineProperty(exports, "__esModule", { value: true });
 const { join } = require("node:path");
 const { pathToFileURL } = require("node:url");
-exports.workerUrl = pathToFileURL(join(__dirname, "renewal-worker.js"));
+exports.workerUrl = () => pathToFileURL(join(__dirname, "renewal-worker.js"));
 `,
   )
 }

@@ -30,7 +30,7 @@ export class ClientParts {
   readonly redLocks: RedLocks
   readonly #place: OwnPlace
   readonly #keyPrefix: string
-  readonly #drained = new Deadline()
+  readonly #drained: Deadline
   #closing: Promise<readonly HoldEvent[]> | undefined
 
   constructor(
@@ -41,6 +41,7 @@ export class ClientParts {
     this.owners = client.owners
     this.frames = client.frames
     this.#place = place
+    this.#drained = new Deadline(place.clock)
     this.#keyPrefix = client.settings.keyPrefix ?? place.keyPrefix
     this.backend = new Backend(client, place)
     this.redLocks = new RedLocks(client, newQuorum)

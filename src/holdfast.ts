@@ -10,8 +10,8 @@ import { type CloseOptions, drainMsOf } from './local/close-options.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
 import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
-import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
-import { MultiLock } from './locks/multi/multi-lock.ts'
+import { HoldfastLock, type Lock } from './locks/lock/holdfast-lock.ts'
+import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
 import type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 import type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
 import type { Semaphore } from './locks/semaphore/semaphore.ts'
@@ -75,7 +75,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
-  getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
+  getLock(name: string, options: GetLockOptions = {}): Lock {
     const owner = ownerOf(options, this.id)
     const { registry } = this.#parts.backend
     return new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind)
@@ -93,7 +93,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
-  getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
+  getFairLock(name: string, options: GetLockOptions = {}): Lock {
     return this.#oneServer.fairLock(name, options)
   }
 
@@ -163,7 +163,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` without any, for two of one client, for fair locks, for those of a
    * cluster or of a majority, and for what is no lock
    */
-  getRedLock(...locks: HoldfastLock[]): HoldfastLock {
+  getRedLock(...locks: Lock[]): Lock {
     return this.#parts.redLocks.of(locks)
   }
 
@@ -173,8 +173,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    *
    * @throws `InvalidArgumentError` for none, and for what is no lock of Holdfast
    */
-  getMultiLock(...locks: (HoldfastLock | MultiLock)[]): MultiLock {
-    return new MultiLock(locks)
+  getMultiLock(...locks: (Lock | MultiLock)[]): MultiLock {
+    return new HoldfastMultiLock(locks)
   }
 
   /**

@@ -27,7 +27,7 @@ export type {
 export type { LeaderElection, LeaderElectionEvents } from './locks/leader/leader-election.ts'
 export type { LeaderElectionOptions, LeadOptions } from './locks/leader/leader-options.ts'
 export type { Term } from './locks/leader/term.ts'
-export type { HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
+export type { Lock, Lock as HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
 export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
@@ -47,7 +47,7 @@ export type {
   HoldfastOptions,
   LockOptions,
   TryLockOptions,
-  WatchdogThreadOptions,
+  TryUsingOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
 export type {
@@ -62,3 +62,5 @@ export type {
 export { escapeName } from './servers/escape-name.ts'
 export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
+export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'
+export type { WatchdogThreadOptions } from './watchdog-thread.ts'

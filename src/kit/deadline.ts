@@ -1,12 +1,16 @@
+import { type Clock, systemClock, type Timer } from './clock.ts'
+
 /** The end of a wait: it may be moved forward, and never back. While it is waited for it keeps the process alive. */
 export class Deadline {
   readonly #passed: Promise<void>
   #pass!: () => void
   #at = Infinity
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #isOver = false
+  readonly #clock: Clock
 
-  constructor() {
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock
     this.#passed = new Promise((resolve) => {
       this.#pass = resolve
     })
@@ -19,12 +23,12 @@ export class Deadline {
 
   /** @param ms from now on; 0 is at once */
   notAfter(ms: number): void {
-    const at = performance.now() + ms
+    const at = this.#clock.monotonic() + ms
     if (this.#isOver || at >= this.#at) return
     this.#at = at
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
     if (ms === 0) this.#end()
-    else this.#timer = setTimeout(() => this.#end(), ms)
+    else this.#timer = this.#clock.after(ms, () => this.#end())
   }
 
   /** Waits for the work until then; the work goes on. */
@@ -35,7 +39,7 @@ export class Deadline {
 
   #end(): void {
     this.#isOver = true
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
     this.#pass()
   }
 }

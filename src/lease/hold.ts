@@ -5,22 +5,8 @@ import type { Owner } from '../owner/owner.ts'
 import { type Clock, elapsedMs, type Moment } from './clock.ts'
 import type { HoldKind } from './hold-kind.ts'
 import { LeaseSignal } from './lease-signal.ts'
+import type { Backing, HoldId, StandIn } from './stand-in.ts'
 import { validityMs } from './validity.ts'
-
-/** What a watchdog needs to ask about a hold: where its lock lives, and under which names. */
-export interface HoldId {
-  /** The key of the lock in Redis. */
-  readonly key: string
-  /** The owner as Redis knows it: `<clientId>:<owner>`. */
-  readonly wireOwner: string
-}
-
-/** Proofs that somebody else sees to, in memory that is read without waiting. */
-export interface Backing {
-  provedAt(): Moment
-  proved(at: Moment): void
-  forget(): void
-}
 
 /** Two moments that count: when the request that proved the lease was sent, and for how long. */
 interface Proof {
@@ -60,7 +46,7 @@ export class Hold extends Linked<Hold> implements Dated {
   told = false
   /** How many of them the watchdog keeps. */
   watched = 0
-  /** When it was lost, on `performance.now()`. */
+  /** When it was lost, on the monotonic clock. */
   lostAt: number | undefined
   /** Where its leases are kept, which is told when it is lost. */
   keptIn: { lookAfter(): void } | undefined
@@ -69,7 +55,7 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly #host: HoldHost
   #proof: Proof
   #state: 'live' | 'ended' | 'lost' = 'live'
-  #loss: Error | undefined
+  #loss: Error | (() => Error) | undefined
   #signal: LeaseSignal | undefined
   #backing: (Backing & { readonly leaseMs: number }) | undefined
 
@@ -98,7 +84,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /**
    * Until when a delayed request in its name could still take the lock or raise a count, on
-   * `performance.now()`.
+   * the monotonic clock.
    */
   get doubtUntilMs(): number {
     return this.#doubtUntilMs
@@ -115,6 +101,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /** Why the hold ended before its last release, or undefined. */
   get loss(): Error | undefined {
+    if (typeof this.#loss === 'function') this.#loss = this.#loss()
     return this.#loss
   }
 
@@ -157,7 +144,7 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /** From now on somebody else proves it too, each time for `leaseMs`. */
-  backBy(standIn: { keep(id: HoldId, provedAt: Moment): Backing }, leaseMs: number): void {
+  backBy(standIn: StandIn, leaseMs: number): void {
     this.#backing ??= { ...standIn.keep(this.id, this.#proof.sentAt), leaseMs }
   }
 
@@ -177,7 +164,7 @@ export class Hold extends Linked<Hold> implements Dated {
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       this.#signal = new LeaseSignal(() => this.loseIfExpired())
-      if (this.#loss !== undefined) this.#signal.abort(this.#loss)
+      if (this.loss !== undefined) this.#signal.abort(this.loss)
     }
     return this.#signal.signal
   }
@@ -207,7 +194,7 @@ export class Hold extends Linked<Hold> implements Dated {
     )
     this.#state = 'lost'
     this.#loss = error
-    this.lostAt = performance.now()
+    this.lostAt = this.#clock.monotonic()
     this.#host.lost(this, error)
     this.keptIn?.lookAfter()
     this.#signal?.abort(error)
@@ -215,7 +202,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /** What to tell who relies on a hold that is over. */
   over(): Error {
-    return this.#loss ?? releasedError(this.lockName, this.kind.words)
+    return this.loss ?? releasedError(this.lockName, this.kind.words)
   }
 
   /** The server answered that the hold is over. */
@@ -231,11 +218,11 @@ export class Hold extends Linked<Hold> implements Dated {
     if (reason !== undefined) this.#signal?.abort(reason)
   }
 
-  /** It was released by somebody who may not be the one that relies on it. */
-  endedBy(reason: Error): void {
+  /** It was released by somebody who may not be the one that relies on it: mostly it was, and nobody asks why. */
+  endedBy(reason: () => Error): void {
     if (this.#state !== 'ended' || this.#loss !== undefined) return
     this.#loss = reason
-    this.#signal?.abort(reason)
+    this.#signal?.abort(this.over())
   }
 
   #loseByTime(): void {

@@ -1,9 +1,10 @@
 import { Deadlines } from '../kit/deadlines.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
-import { type Clock, disagreementMs, type Moment } from './clock.ts'
-import type { Backing, Hold, HoldId } from './hold.ts'
+import { type Clock, disagreementMs, type Moment, type Timer } from './clock.ts'
+import type { Hold } from './hold.ts'
 import { Recheck } from './recheck.ts'
+import type { StandIn } from './stand-in.ts'
 
 /** What was heard of one lease. Unknown is not renewed: it does not reset the clock. */
 export type Answer =
@@ -20,11 +21,6 @@ export interface Renewer {
    * answers within `timeoutMs`.
    */
   renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
-}
-
-/** Somebody who renews while the watchdog cannot. */
-export interface StandIn {
-  keep(id: HoldId, provedAt: Moment): Backing
 }
 
 interface WatchdogEvents {
@@ -60,13 +56,13 @@ export class Watchdog {
   readonly #fixed = new LinkedList<Hold>()
   /** When the time of each is up at the earliest: renewals that move it are seen when that has come. */
   readonly #deadlines = new Deadlines<Hold>()
-  #ticks: NodeJS.Timeout | undefined
-  #clockChecks: NodeJS.Timeout | undefined
+  #ticks: Timer | undefined
+  #clockChecks: Timer | undefined
   #lastSeen: Moment | undefined
-  #alarm: NodeJS.Timeout | undefined
+  #alarm: Timer | undefined
   /** When the alarm goes off, on the monotonic clock; not after the time of any hold is up. */
   #alarmAt = Infinity
-  #distrust: NodeJS.Timeout | undefined
+  #distrust: Timer | undefined
   readonly #unheard: Recheck<Hold>
 
   constructor(
@@ -81,12 +77,18 @@ export class Watchdog {
     this.#clock = clock
     this.#events = events
     this.#standIn = standIn
-    this.#unheard = new Recheck(Math.min(leaseMs / 10, 1_000), (holds) => this.#verify(holds))
+    const soonMs = Math.min(leaseMs / 10, 1_000)
+    this.#unheard = new Recheck(soonMs, clock, (holds) => this.#verify(holds))
   }
 
   /** Whether somebody renews while this thread cannot. */
   get hasStandIn(): boolean {
     return this.#standIn !== undefined
+  }
+
+  /** What a hold of this kind has to wait for before it can be watched as is promised. */
+  readyFor({ renewal }: Hold['kind']): Promise<void> | undefined {
+    return renewal === undefined ? this.#standIn?.ready() : undefined
   }
 
   /** From now on the hold ends by arithmetic when its time is up. */
@@ -97,8 +99,8 @@ export class Watchdog {
     this.#setAlarm(dueAt)
     if (this.#clockChecks === undefined) {
       this.#lastSeen = this.#clock.now()
-      this.#clockChecks = setInterval(() => this.#compareClocks(), CLOCK_CHECK_MS).unref()
-      this.#ticks = setInterval(() => this.#tick(), this.#leaseMs / 3).unref()
+      this.#clockChecks = this.#clock.every(CLOCK_CHECK_MS, () => this.#compareClocks()).unref()
+      this.#ticks = this.#clock.every(this.#leaseMs / 3, () => this.#tick()).unref()
     }
   }
 
@@ -153,21 +155,21 @@ export class Watchdog {
   // The timers outlive the holds by one turn, so that lock after lock does not remake them.
   #stopIfIdle(): void {
     if (this.#watched.size + this.#fixed.size > 0) return
-    clearInterval(this.#ticks)
-    clearInterval(this.#clockChecks)
+    this.#clock.clear(this.#ticks)
+    this.#clock.clear(this.#clockChecks)
     this.#clockChecks = undefined
-    clearTimeout(this.#distrust)
-    clearTimeout(this.#alarm)
+    this.#clock.clear(this.#distrust)
+    this.#clock.clear(this.#alarm)
     this.#alarmAt = Infinity
   }
 
   // Renewals and releases leave it as it is: it looks for the next one when it goes off.
   #setAlarm(at: number): void {
     if (at >= this.#alarmAt) return
-    clearTimeout(this.#alarm)
+    this.#clock.clear(this.#alarm)
     this.#alarmAt = at
     const ms = Math.min(Math.max(at - this.#clock.now().monotonic, 1), LONGEST_TIMER_MS)
-    this.#alarm = setTimeout(() => this.#endOverdue(), ms).unref()
+    this.#alarm = this.#clock.after(ms, () => this.#endOverdue()).unref()
   }
 
   #endOverdue(): void {
@@ -200,7 +202,7 @@ export class Watchdog {
 
   // The alarm goes by the monotonic clock, which stood still while the machine was suspended.
   #endDistrusted(notBefore: number): void {
-    clearTimeout(this.#distrust)
+    this.#clock.clear(this.#distrust)
     const waitMs = notBefore - this.#clock.now().monotonic
     let nextMs = Infinity
     for (const hold of this.#all) {
@@ -211,7 +213,7 @@ export class Watchdog {
     }
     if (nextMs === Infinity) return
     const ms = Math.min(Math.max(nextMs, 1), LONGEST_TIMER_MS)
-    this.#distrust = setTimeout(() => this.#endDistrusted(notBefore), ms).unref()
+    this.#distrust = this.#clock.after(ms, () => this.#endDistrusted(notBefore)).unref()
   }
 
   #ask(holds: readonly Hold[], leaseMs: number): void {

@@ -51,7 +51,7 @@ export class LocalLock extends Linked<LocalLock> {
   readonly services: Services
   readonly holds: Holds
   readonly waiters = new WaitQueue()
-  readonly handOverBudget = new HandOverBudget()
+  readonly handOverBudget: HandOverBudget
   readonly tasks = new BackgroundTasks(this)
   /** Whether the lock is on its way from one owner in this client to another. */
   isHandingOver = false
@@ -71,6 +71,7 @@ export class LocalLock extends Linked<LocalLock> {
     this.remote = services.server.lock(rawName)
     this.services = services
     this.#host = host
+    this.handOverBudget = new HandOverBudget(services.clock)
     this.holds = new Holds(this)
   }
 
@@ -135,7 +136,7 @@ export class LocalLock extends Linked<LocalLock> {
 
   /** What those who wait here know of the server they know together. */
   newSharedBudget({ words }: HoldKind): RetryBudget {
-    this.#health ??= new ServerHealth()
+    this.#health ??= new ServerHealth(this.services.clock)
     return new RetryBudget(this.name, this.services.limits, this.#health, words)
   }
 

@@ -1,3 +1,4 @@
+import type { Defaults } from '../acquisition.ts'
 import { ClosedError, InvalidArgumentError, type Words } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
@@ -26,8 +27,9 @@ const MOST_IDLE = 512
 export class LocalLocks {
   readonly frames: Frames
   /** Leases of several locks, whose kind alone knows what they are. */
-  readonly multiLeases = new HeldLeases<Kept>()
+  readonly multiLeases: HeldLeases<Kept>
   readonly leaseMs: number
+  readonly defaults: Defaults
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
@@ -36,11 +38,19 @@ export class LocalLocks {
   #draining: Draining | undefined
   #closed = false
 
-  constructor(owners: Owners, services: Services, frames: Frames, leaseMs: number) {
+  constructor(
+    owners: Owners,
+    services: Services,
+    frames: Frames,
+    leaseMs: number,
+    defaults: Defaults,
+  ) {
     this.#owners = owners
     this.#services = services
     this.frames = frames
     this.leaseMs = leaseMs
+    this.defaults = defaults
+    this.multiLeases = new HeldLeases(services.clock)
   }
 
   get clientId(): string {
@@ -53,6 +63,14 @@ export class LocalLocks {
 
   get limits() {
     return this.#services.limits
+  }
+
+  get clock() {
+    return this.#services.clock
+  }
+
+  get heldWatch() {
+    return this.#services.heldWatch
   }
 
   get emit() {

@@ -109,7 +109,7 @@ export interface RemoteLock {
   /**
    * Goes on freeing in the background, whatever the owner has. The name is not used again.
    *
-   * @param untilMs until when a delayed request in that name may still run, on `performance.now()`
+   * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
    * @param leaseMs the longest lease that it could have
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void

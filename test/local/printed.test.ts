@@ -42,7 +42,7 @@ test('a lock that somebody logs tells its name and its key', async () => {
   const [a, b] = [client.getLock('a'), client.getFairLock('b')]
   expect(inspect(a)).toBe("HoldfastLock { name: 'a', key: 'app:a' }")
   expect(inspect({ locks: [a] }, { depth: 0 })).toBe('{ locks: [Array] }')
-  expect(inspect(client.getMultiLock(a, b))).toBe("MultiLock { name: 'a + b' }")
+  expect(inspect(client.getMultiLock(a, b))).toBe("HoldfastMultiLock { name: 'a + b' }")
   expect(JSON.stringify({ a, b })).toBe(
     '{"a":{"name":"a","key":"app:a"},"b":{"name":"b","key":"app:b"}}',
   )

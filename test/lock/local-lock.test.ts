@@ -49,6 +49,7 @@ function answeredByHand() {
     watchdog: { track: nothing, untrack: nothing, watch: nothing, unwatch: nothing },
     clock: systemClock,
     limits: {
+      clock: systemClock,
       commandTimeoutMs: 2_000,
       outageMs: 5_000,
       responseTime: new ResponseTime(),

@@ -1,15 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
-  existsSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, normalize, relative, resolve } from 'node:path'
+import { parsePage } from '../repo/docs/pages.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 const root = resolve(__dirname, '../..')
@@ -18,27 +20,40 @@ const ioredis = process.env.HOLDFAST_IOREDIS === '5' ? 'ioredis-5' : 'ioredis'
 /** A folder of small projects that have the packed tarball installed, as a user has it. */
 let dir: string
 let packed: string[]
+/** The sources as in a fresh clone: nothing is built. */
+let clone: string
 
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'holdfast-package-'))
-  if (!existsSync(join(root, 'dist/cjs/package.json'))) {
-    throw new Error('dist/ is not there: run `npm run build` first')
-  }
+  clone = freshClone(dir)
   write('package.json', '{ "private": true }')
-  const [tarball] = JSON.parse(npm(root, 'pack', '--json', '--pack-destination', dir))
+  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
+  const [tarball] = JSON.parse(npm(clone, 'pack', '--json', '--pack-destination', dir))
   packed = tarball.files.map((file: { path: string }) => file.path)
 
-  // Exact versions that are installed already, so npm finds them in its cache.
-  const { version } = JSON.parse(
-    readFileSync(join(root, 'node_modules', ioredis, 'package.json'), 'utf8'),
-  )
-  npm(dir, 'install', `./${tarball.filename}`, `ioredis@${version}`, '--prefer-offline')
+  installFromCache(dir, `./${tarball.filename}`, `ioredis@${ioredisVersion()}`)
 }, 120_000)
 
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 function npm(cwd: string, ...args: string[]): string {
   return run(cwd, 'npm', ...args, '--no-audit', '--no-fund', '--no-update-notifier')
+}
+
+/** An exact version that is installed already, so npm finds it in its cache. */
+function ioredisVersion(): string {
+  const file = join(root, 'node_modules', ioredis, 'package.json')
+  return JSON.parse(readFileSync(file, 'utf8')).version
+}
+
+/** Without the network where that is possible: who has none would wait for minutes. */
+function installFromCache(cwd: string, ...packages: string[]): void {
+  try {
+    npm(cwd, 'install', ...packages, '--offline')
+  } catch (error) {
+    if (!/ENOTCACHED/.test((error as Error).message)) throw error
+    npm(cwd, 'install', ...packages, '--prefer-offline')
+  }
 }
 
 /** Rejects, with what the program printed, when it fails or does not end by itself. */
@@ -49,6 +64,16 @@ function run(cwd: string, program: string, ...args: string[]): string {
     const { stdout, stderr } = error as { stdout?: string; stderr?: string }
     throw new Error(`${program} ${args.join(' ')}\n${stdout}\n${stderr}`, { cause: error })
   }
+}
+
+function freshClone(dir: string): string {
+  const clone = join(dir, 'clone')
+  const left = ['node_modules', 'dist', '.cache', '.git']
+  cpSync(root, clone, {
+    recursive: true,
+    filter: (from) => !left.includes(relative(root, from)) && !from.includes('/java/target'),
+  })
+  return clone
 }
 
 function write(file: string, text: string): void {
@@ -175,17 +200,89 @@ test.each([
       include: ['*.ts'],
     }),
   )
-  write(`${folder}/sample.ts`, readFileSync(join(__dirname, 'sample.ts'), 'utf8'))
+  for (const file of ['sample.ts', 'projects/fakes.ts']) {
+    write(`${folder}/${basename(file)}`, readFileSync(join(__dirname, file), 'utf8'))
+  }
   run(join(dir, folder), process.execPath, join(root, 'node_modules/typescript/bin/tsc'))
+})
+
+test('every link of its README and of its pages leads to a file that it has', () => {
+  const isThere = (path: string) =>
+    packed.some((file) => file === path || file.startsWith(`${path}/`))
+  const linked = packed
+    .filter((file) => /^(README|SECURITY|docs\/.*)\.md$/.test(file))
+    .flatMap((file) =>
+      parsePage(file, readFileSync(join(root, file), 'utf8')).links.map(({ target }) => ({
+        file,
+        target,
+      })),
+    )
+    .filter(({ target }) => !/^(https?:|#)/.test(target))
+  expect(linked.length).toBeGreaterThan(50)
+  const dead = linked.filter(
+    ({ file, target }) => !isThere(normalize(join(dirname(file), target.replace(/#.*/, '')))),
+  )
+  expect(dead).toEqual([])
+})
+
+describe('from git', () => {
+  const git = (...args: string[]) =>
+    run(clone, 'git', '-c', 'user.name=Test', '-c', 'user.email=test@localhost', ...args)
+
+  test('npm builds it, and it is imported both ways', () => {
+    rmSync(join(clone, 'dist'), { recursive: true })
+    rmSync(join(clone, 'node_modules'))
+    // What builds it: npm installs all of them, which takes half a minute of work for the others.
+    const manifest = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'))
+    const needed = ['@types/node', 'ioredis', 'typescript']
+    for (const name of Object.keys(manifest.devDependencies)) {
+      if (!needed.includes(name)) delete manifest.devDependencies[name]
+    }
+    write('clone/package.json', JSON.stringify(manifest))
+    git('init', '--quiet')
+    git('add', '--all')
+    git('commit', '--quiet', '--message', 'All of it')
+    write('from-git/package.json', '{ "private": true }')
+    installFromCache(join(dir, 'from-git'), `git+file://${clone}`, `ioredis@${ioredisVersion()}`)
+    write('from-git/main.mjs', esm)
+    write('from-git/main.cjs', cjs)
+    const names = (file: string) =>
+      JSON.parse(run(join(dir, 'from-git'), process.execPath, file)).sort()
+    expect(names('main.mjs')).toContain('Holdfast')
+    expect(names('main.cjs')).toEqual(names('main.mjs'))
+  }, 120_000)
+})
+
+test('where the development dependencies are missing, the build says so', () => {
+  const built = spawnSync(process.execPath, [
+    join(freshClone(mkdtempSync(join(dir, 'bare-'))), 'scripts/build.mjs'),
+  ])
+  expect({ status: built.status, said: String(built.stderr) }).toEqual({
+    status: 1,
+    said: expect.stringContaining('run npm ci, without --omit=dev'),
+  })
 })
 
 test('the tarball carries what the package needs, and nothing else', () => {
   const folders = new Set(packed.map((file) => file.replace(/(^dist\/[^/]+|^[^/]+).*/, '$1')))
-  const metadata = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
-  expect([...folders].filter((name) => !metadata.includes(name)).sort()).toEqual([
+  expect([...folders].sort()).toEqual([
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'LICENSE',
+    'README.md',
+    'SECURITY.md',
+    'bench',
     'dist/cjs',
     'dist/esm',
+    'docs',
     'lua',
+    'package.json',
+  ])
+  expect(packed.filter((file) => file.startsWith('bench/')).sort()).toEqual([
+    'bench/README.md',
+    'bench/results/e.svg',
+    'bench/results/java/results.md',
+    'bench/results/results.md',
   ])
   // Everything that one build has, the other has as well: the worker's file is loaded by its path.
   // But the program, which nobody imports.

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { NotDurableError } from '../../durability.ts'
 import {
   LeaseLostError,
@@ -6,11 +5,13 @@ import {
   RedisUnavailableError,
   ResignedError,
 } from '../../errors.ts'
+import { WakeEvent } from '../../kit/wake-event.ts'
 import type { Lease } from '../../lease/lease.ts'
+import { isOfLoss } from '../../lease/work-and-release.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { ElectionLock } from './election-lock.ts'
-import { Term } from './term.ts'
+import { HeldTerm, type Term } from './term.ts'
 
 /** Before it stands again after an outage, in milliseconds. */
 const PAUSE_MS = { least: 100, spread: 150 }
@@ -56,7 +57,8 @@ export class Campaign {
     const signal = this.#signal
     const led = this.#lock.using(
       (lease) => this.#lead(lease, fn, began),
-      signal === undefined ? {} : { signal },
+      // A candidate waits for its turn, however long others wait for locks.
+      { waitMs: Infinity, ...(signal && { signal }) },
     )
     const over = () => {}
     this.#over = led.then(over, over)
@@ -78,9 +80,9 @@ export class Campaign {
     if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
       // Also a loss that was found when the function had ended; not one of another lock, which the function told.
-      return this.#lease === undefined || error === this.#lease.over()
+      return this.#lease === undefined || saysNoMore(error, this.#lease.over())
     }
-    if (this.#term !== undefined) return isOf(error, this.#term.loss)
+    if (this.#term !== undefined) return false
     const passes =
       error instanceof RedisUnavailableError ||
       error instanceof NotDurableError ||
@@ -88,8 +90,11 @@ export class Campaign {
     if (!passes) return false
     this.#lock.registry.emit('error', error)
     const ms = PAUSE_MS.least + Math.random() * PAUSE_MS.spread
-    const options = this.#signal === undefined ? {} : { signal: this.#signal }
-    await pause(ms, undefined, options).catch(() => {})
+    const signal = this.#signal
+    const wakeEvent = new WakeEvent(this.#lock.registry.clock)
+    const watch = signal && new AbortWatch(signal, { reject: () => wakeEvent.set() })
+    await wakeEvent.wait(ms)
+    watch?.stop()
     return true
   }
 
@@ -102,7 +107,7 @@ export class Campaign {
     // In the very moment of the grant.
     for (const one of signals) one.throwIfAborted()
     lease.assertValid()
-    const term = new Term(lease)
+    const term = new HeldTerm(lease)
     this.#term = term
     this.#lease = lease
     const ending = { reject: (reason: unknown) => term.end(reason) }
@@ -118,8 +123,9 @@ export class Campaign {
   }
 }
 
-/** Whether an error says no more than that the term was lost. */
-function isOf(error: unknown, loss: LeaseLostError | undefined): boolean {
-  if (loss === undefined) return false
-  return error === loss || (error instanceof Error && error.name === 'AbortError')
+/** Whether an error says no more than that the term was lost: nothing of a mistake in the function. */
+function saysNoMore(error: LeaseLostError, loss: Error): boolean {
+  if (error === loss) return true
+  const { cause } = error as { cause?: { name?: unknown } | null }
+  return isOfLoss(error, loss) && cause?.name === 'AbortError'
 }

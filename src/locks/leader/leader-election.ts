@@ -65,6 +65,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     const remote = lock.registry.server.lock(lock.rawName)
     this.#watch = new LeaderWatch({
       everyMs: lock.registry.leaseMs / 3,
+      clock: lock.registry.clock,
       look: () => lock.peek(),
       // The first tells of the end of a term that nobody follows, and the server tells it itself.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],
@@ -99,7 +100,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
    *
    * @param fn runs in a frame that carries the lock of the election, as with `using` of a lock
    * @returns what `fn` returns. Rejects with what `fn` rejects with; with `LeaseLostError` when the term was lost
-   * before `fn` ended, although it ended well; with `signal.reason` when aborted before it led; with
+   * before `fn` ended, with the error of `fn` as the `cause`; with `signal.reason` when aborted before it led; with
    * `InvalidArgumentError` for bad input, and while another call of this object is under way; with
    * `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs` while it waited, and
    * `ClosedError` after `close()`. With `again` it stands anew after a loss and after an outage instead.

@@ -4,7 +4,7 @@ import { plainKind } from '../../local/acquire.ts'
 import { Backend, type Client } from '../../local/backend.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
-import { HoldfastLock } from '../lock/holdfast-lock.ts'
+import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 
 /** A plain lock of one client, as a vote of a RedLock. */
 interface Part {
@@ -40,7 +40,7 @@ export class RedLocks {
   }
 
   /** @throws `InvalidArgumentError` unless each of the locks is a vote of its own */
-  of(locks: readonly HoldfastLock[]): HoldfastLock {
+  of(locks: readonly Lock[]): HoldfastLock {
     const { owners, settings } = this.#client
     if (locks.length === 0) throw refusal('it needs one lock of each master; got none')
     if (settings.silenceLimitMs !== undefined) {

@@ -3,13 +3,13 @@
  * of them anew. Added to the type check of all blocks.
  */
 export const takenForGranted = `
-import type { Holdfast as Client, HoldfastLock, Lease } from 'holdfast'
+import type { Holdfast as Client, Lease, Lock } from 'holdfast'
 import type { Redis } from 'ioredis'
 import type { Server } from 'node:http'
 
 declare global {
   const holdfast: Client
-  const lock: HoldfastLock
+  const lock: Lock
   const lease: Lease
   const redis: Redis
   const server: Server
