@@ -2,6 +2,7 @@
 export type HoldfastErrorCode =
   | 'HOLDFAST_INVALID_ARGUMENT'
   | 'HOLDFAST_NOT_HELD'
+  | 'HOLDFAST_WAIT_TIMEOUT'
   | 'HOLDFAST_LEASE_LOST'
   | 'HOLDFAST_UPGRADE'
   | 'HOLDFAST_RESIGNED'
@@ -176,10 +177,8 @@ export function unavailableError(
   heard: string,
   cause?: unknown,
   { noun, unavailable } = OF_LOCK,
+  step = 'Check that Redis is up and can be reached, with this address, login and TLS.',
 ): RedisUnavailableError {
-  const step = heard.includes('no majority')
-    ? 'What each reason asks for: docs/how-to/independent-masters.md#what-the-errors-say.'
-    : 'Check that Redis is up and can be reached, with this address, login and TLS.'
   return new RedisUnavailableError(
     `${noun} "${lockName}": ${what}: ${heard}. ${unavailable} ${step}`,
     lockName,

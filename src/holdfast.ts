@@ -20,6 +20,7 @@ import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
 import { Owners } from './owner/owners.ts'
 import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
+import type { MasterHealth } from './servers/master-health.ts'
 import { resolveOptions } from './settings.ts'
 
 /**
@@ -192,6 +193,16 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   run<T>(fn: () => T): T {
     assertFunction(fn)
     return this.#parts.frames.run(this.#parts.owners.next(), fn)
+  }
+
+  /**
+   * How each of the `masters` does, in the order in which they were given: each is asked, in one round trip.
+   *
+   * @returns rejects with `InvalidArgumentError` where there is one server, with `ClosedError` after `close()`; never
+   * for a master that does not answer, for that is what it tells
+   */
+  masters(): Promise<readonly MasterHealth[]> {
+    return this.#parts.backend.registry.masters()
   }
 
   /**

@@ -47,6 +47,7 @@ export type {
   HoldfastOptions,
   LockOptions,
   TryLockOptions,
+  TryUsingOptions,
   WatchdogThreadOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
@@ -59,4 +60,6 @@ export type {
   WaitingClient,
   WaitingForPermits,
 } from './servers/answers.ts'
+export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
+export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { type Durability, durabilityOf } from './durability.ts'
 import { InvalidArgumentError, show } from './errors.ts'
-import { assertKnown, leaseMs, wholeMs } from './input.ts'
+import { assertKnown, leaseMs, waitMs, wholeMs } from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { HoldfastOptions, WatchdogThreadOptions } from './options.ts'
 import { assertSource, type Source } from './redis-source.ts'
@@ -14,6 +14,8 @@ export interface Settings {
   readonly longestLeaseMs: number
   readonly newDeployment: boolean
   readonly leaseMs: number
+  /** The longest wait where a call gives none; Infinity is without an end. */
+  readonly waitMs: number
   readonly keyPrefix: string | undefined
   readonly label: string
   /** How long a token counter outlives its last use; 0 keeps it for good. */
@@ -37,6 +39,7 @@ const CLIENT_OPTIONS = [
   'longestLeaseMs',
   'newDeployment',
   'leaseMs',
+  'waitMs',
   'keyPrefix',
   'label',
   'keepCounters',
@@ -71,6 +74,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     throw new InvalidArgumentError(`\`${name}\` must be true or false; got ${show(value)}.`)
   }
   const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
+  const { waitMs: wait = Infinity } = options
   const { watchdogThread = false } = options
   if (options.masters !== undefined && watchdogThread !== false) {
     // The thread asks one server, and one of several proves nothing.
@@ -87,6 +91,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     counterTtlMs: counterTtlMs(keepCounters, options.counterTtlMs),
     sharded: shardedPubSub,
     leaseMs: ownLeaseMs,
+    waitMs: waitMs(wait, 'Without an end it is Infinity.'),
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
     silenceLimitMs: silenceLimitMs(watchdogThread),

@@ -1,4 +1,4 @@
-import { ClosedError, LeaseLostError, NotReleasedError } from '../errors.ts'
+import { ClosedError, LeaseLostError, NotReleasedError, show } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import type { Public } from '../kit/public.ts'
 import type { BaseLease } from './base-lease.ts'
@@ -38,7 +38,8 @@ export function isOfLoss(error: unknown, loss: unknown): boolean {
 /** What ended a lease under work that ended with an error of its own. It is the reason of a signal, and so stays as it is. */
 function withCause(over: Error, thrown: unknown): unknown {
   if (isOfLoss(thrown, over)) return thrown
-  const what = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown)
+  const { name, message: said } = Object(thrown)
+  const what = typeof said === 'string' ? `${name}: ${said}` : show(thrown)
   const more = ` The work ended with an error as well, which is the cause of this one: ${what}`
   const { message } = over
   if (over instanceof LeaseLostError) {

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { defaultsOf } from '../acquisition.ts'
 import type { Emit, HoldEvent } from '../events.ts'
 import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
@@ -75,6 +76,7 @@ export class Backend {
       },
       frames,
       leaseMs,
+      defaultsOf(settings),
     )
   }
 

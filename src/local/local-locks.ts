@@ -1,4 +1,5 @@
-import { ClosedError, type Words } from '../errors.ts'
+import type { Defaults } from '../acquisition.ts'
+import { ClosedError, InvalidArgumentError, type Words } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
@@ -8,10 +9,12 @@ import { HeldLeases } from '../owner/held-leases.ts'
 import type { Kept } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Owners } from '../owner/owners.ts'
+import type { MasterHealth } from '../servers/master-health.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { Draining } from './draining.ts'
 import { eventOf } from './holds.ts'
+import { toRenew } from './kind-verbs.ts'
 import { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
 import { close } from './release.ts'
@@ -26,6 +29,7 @@ export class LocalLocks {
   /** Leases of several locks, whose kind alone knows what they are. */
   readonly multiLeases: HeldLeases<Kept>
   readonly leaseMs: number
+  readonly defaults: Defaults
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
@@ -34,11 +38,18 @@ export class LocalLocks {
   #draining: Draining | undefined
   #closed = false
 
-  constructor(owners: Owners, services: Services, frames: Frames, leaseMs: number) {
+  constructor(
+    owners: Owners,
+    services: Services,
+    frames: Frames,
+    leaseMs: number,
+    defaults: Defaults,
+  ) {
     this.#owners = owners
     this.#services = services
     this.frames = frames
     this.leaseMs = leaseMs
+    this.defaults = defaults
     this.multiLeases = new HeldLeases(services.clock)
   }
 
@@ -80,6 +91,23 @@ export class LocalLocks {
     this.assertOpen(lockName)
     const retryBudget = new RetryBudget(lockName, this.#services.limits, undefined, words)
     return retryBudget.ask(call, () => failed)
+  }
+
+  /**
+   * How each of several masters does.
+   *
+   * @throws `InvalidArgumentError` where there is one server
+   */
+  async masters(): Promise<readonly MasterHealth[]> {
+    this.assertOpen()
+    const { server, limits } = this.#services
+    if (server.health === undefined) {
+      throw new InvalidArgumentError(
+        'masters() tells of independent masters, and this client has one server. `npx holdfast doctor` looks at that.',
+      )
+    }
+    const held = [...this.#all.values()].flatMap(({ holds }) => holds.all)
+    return server.health(held.map(toRenew), limits.commandTimeoutMs)
   }
 
   /** How many locks are kept in mind. */

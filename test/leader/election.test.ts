@@ -310,6 +310,19 @@ describeWorlds('a leader election', (world) => {
     await expect(a.leader()).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
   })
 
+  test('a candidate waits for its turn, however short calls of its client wait for locks', async () => {
+    const [a, b] = [newElection('a'), newElection('b', { waitMs: 30 })]
+    const leader = leading(a)
+    await leader.begun
+    const next = leading(b)
+    await candidates(a, 1)
+    await never(async () => (await a.inspect()).candidateCount === 0, 80)
+    leader.go()
+    await next.begun
+    next.go()
+    await Promise.all([leader.led, next.led])
+  })
+
   test('a term that is lost rejects with the loss when the function has ended', async () => {
     const [a, b] = [newElection('a'), newElection('b')]
     const leader = leading(a)
@@ -406,7 +419,7 @@ describeWorlds('a leader election', (world) => {
     failing.catch(() => undefined)
     await eventually(() => a.isLeading)
     await clients[0]?.getLock('it').forceUnlock()
-    await expect(failing).rejects.toBe(failure)
+    await expect(failing).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', cause: failure })
     const leader = leading(a, { again: true })
     const term = await leader.begun
     await a.resign()

@@ -439,6 +439,22 @@ test('inside using() a lock that was given with an owner is re-entered by any lo
   })
 })
 
+test('lock() and using() that are not served in time reject with that, and keep none', async () => {
+  const client = newClient()
+  const b = await newClient().getLock('b').lock()
+  const timeout = { code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'a + b' }
+  expect(await multi(client, 'a', 'b').tryLock()).toBeNull()
+  await expect(multi(client, 'a', 'b').lock({ waitMs: 40 })).rejects.toMatchObject(timeout)
+  const work = jest.fn()
+  const other = newClient({ waitMs: 40 })
+  expect(await multi(other, 'a', 'b').tryLock()).toBeNull()
+  const using = multi(other, 'a', 'b').using(work)
+  await expect(using).rejects.toMatchObject(timeout)
+  expect(work).not.toHaveBeenCalled()
+  await b.release()
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
 test('using() rejects when a lock was lost before the work ended', async () => {
   const client = newClient()
   const work = multi(client, 'a', 'b').using(() => client.getLock('b').forceUnlock())

@@ -7,7 +7,16 @@ const longestChain = 18
 const mostFloors = 7
 
 /** The leaves, which every room may import. Among themselves they may too. */
-const leaves = ['durability', 'errors', 'options', 'events', 'input', 'redis-source', 'settings']
+const leaves = [
+  'acquisition',
+  'durability',
+  'errors',
+  'options',
+  'events',
+  'input',
+  'redis-source',
+  'settings',
+]
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
 const places = [
@@ -126,6 +135,7 @@ const mayImport: Record<string, string[]> = {
     'extras/cli/doctor/checks',
     'extras/cli/doctor/facts',
   ],
+  acquisition: [],
   errors: [],
   options: ['type ioredis', 'type owner'],
   events: [],

@@ -1,9 +1,10 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import { assertNoMore } from '../../input.ts'
 import type { Public } from '../../kit/public.ts'
-import { type AwaitOptions, awaitArguments } from '../../options.ts'
+import type { AwaitOptions } from '../../options.ts'
 import type { LatchFacts } from '../../servers/answers.ts'
 import type { RemoteLatch } from '../../servers/latch-server.ts'
+import { awaitArguments } from './await-arguments.ts'
 import type { ChangeWords, Latches } from './latches.ts'
 
 const SETTING: ChangeWords = {

@@ -57,7 +57,8 @@ export class Campaign {
     const signal = this.#signal
     const led = this.#lock.using(
       (lease) => this.#lead(lease, fn, began),
-      signal === undefined ? {} : { signal },
+      // A candidate waits for its turn, however long others wait for locks.
+      { waitMs: Infinity, ...(signal && { signal }) },
     )
     const over = () => {}
     this.#over = led.then(over, over)
@@ -125,6 +126,6 @@ export class Campaign {
 /** Whether an error says no more than that the term was lost: nothing of a mistake in the function. */
 function saysNoMore(error: LeaseLostError, loss: Error): boolean {
   if (error === loss) return true
-  const { cause } = error
-  return isOfLoss(error, loss) && cause instanceof Error && cause.name === 'AbortError'
+  const { cause } = error as { cause?: { name?: unknown } | null }
+  return isOfLoss(error, loss) && cause?.name === 'AbortError'
 }

@@ -20,7 +20,7 @@ export interface ElectionLock {
   }
   using<T>(
     fn: (lease: Lease) => Promise<T> | T,
-    options?: { readonly signal?: AbortSignal },
+    options: { readonly waitMs: number; readonly signal?: AbortSignal },
   ): Promise<T>
   peek(): Promise<HolderFacts>
   inspect(): Promise<LockFacts>

@@ -1,9 +1,10 @@
+import type { Acquisition } from '../../acquisition.ts'
 import type { Public } from '../../kit/public.ts'
+import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import type { Acquisition } from '../../options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { Holder } from '../../owner/holder.ts'
@@ -195,6 +196,11 @@ export class HoldfastLock extends BaseLock<Lease> {
   protected acquireIn([carried]: readonly [Carried], meant: Acquisition): Promise<Lease | null> {
     this.assertPossible(meant)
     return this.#acquireInFrame(carried.owner, meant, SCOPED)
+  }
+
+  /** @internal */
+  ownHolds(): Hold[] {
+    return this.registry.find(this.rawName)?.holds.all ?? []
   }
 
   /** @internal */

@@ -1,7 +1,8 @@
+import type { Acquisition } from '../../acquisition.ts'
 import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
 import type { Public } from '../../kit/public.ts'
+import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
-import type { Acquisition } from '../../options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
@@ -104,6 +105,11 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     })
     const { owner } = carried.at(-1) as Carried
     return this.#gather(wanted, meant, owner, true)
+  }
+
+  /** @internal */
+  ownHolds(): Hold[] {
+    return this.#locks.flatMap((lock) => lock.ownHolds())
   }
 
   /** @internal */

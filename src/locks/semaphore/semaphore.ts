@@ -1,8 +1,11 @@
+import { otherwiseOf } from '../../acquisition.ts'
 import { assertFunction, assertNoMore } from '../../input.ts'
 import type { Public } from '../../kit/public.ts'
 import { acquire } from '../../local/acquire.ts'
+import type { TryUsingOptions } from '../../options.ts'
 import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
+import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
 import {
   type AcquirePermitsOptions,
   acquireArguments,
@@ -66,10 +69,12 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Waits until that many permits are available and takes them.
+   * Waits until that many permits are available and takes them: for `waitMs` at most, and where neither the call nor
+   * the client gives that, without an end.
    *
    * @param permits a whole number from 0 up; 0 does nothing
-   * @returns when they are taken. Rejects with `signal.reason` when aborted, with `RedisUnavailableError` or
+   * @returns when they are taken. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of
+   * `waitMs`, with `RedisUnavailableError` or
    * `RedisRefusedError` when Redis was out for `outageMs`, and with `ClosedError` when the client is closed;
    * nothing is taken then
    */
@@ -78,7 +83,7 @@ export class HoldfastSemaphore {
     options?: AcquirePermitsOptions,
     ...others: readonly never[]
   ): Promise<void> {
-    await this.#take(acquireArguments(permits, options, others))
+    await this.#takeInTime(acquireArguments(permits, options, others, this.#all.locks.defaults))
   }
 
   /**
@@ -104,23 +109,24 @@ export class HoldfastSemaphore {
    */
   async using<T>(work: () => Promise<T> | T, options?: UsingPermitsOptions): Promise<T> {
     assertFunction(work)
-    const wanted = usingArguments(options)
-    await this.#take(wanted)
+    const wanted = usingArguments(options, this.#all.locks.defaults)
+    await this.#takeInTime(wanted)
     return this.#do(work, wanted)
   }
 
   /**
    * The same where the permits are available, or become so in the time that is given.
    *
-   * @returns what the work returns, or null when they were not to be had. Rejects as {@link using} does
+   * @returns what the work returns; or `otherwise`, null unless given, when they were not to be had. Rejects as
+   * {@link using} does
    */
-  async tryUsing<T>(
+  async tryUsing<T, U = null>(
     work: () => Promise<T> | T,
-    options?: TryAcquirePermitsOptions,
-  ): Promise<T | null> {
+    options?: TryAcquirePermitsOptions & Pick<TryUsingOptions<U>, 'otherwise'>,
+  ): Promise<T | U> {
     assertFunction(work)
-    const wanted = tryArguments('tryUsing(fn, options)', options)
-    return (await this.#take(wanted)) ? this.#do(work, wanted) : null
+    const wanted = tryArguments('tryUsing(fn, options)', options, ['otherwise'])
+    return (await this.#take(wanted)) ? this.#do(work, wanted) : otherwiseOf(options)
   }
 
   /**
@@ -179,6 +185,13 @@ export class HoldfastSemaphore {
   /** How many permits are available, and which clients have somebody who waits. */
   inspect(): Promise<SemaphoreFacts> {
     return this.#inspect(MOST_LISTED)
+  }
+
+  async #takeInTime(wanted: PermitsWanted): Promise<void> {
+    const askedAt = performance.now()
+    if (await this.#take(wanted)) return
+    const waited = { waitMs: wanted.waitMs, waitedMs: performance.now() - askedAt }
+    throw permitsTimeout(this.name, waited, permitsIn(wanted.permits))
   }
 
   async #take({ permits, waitMs, signal }: PermitsWanted): Promise<boolean> {

@@ -120,7 +120,8 @@ describe('the page about options', () => {
 })
 
 describe('the page about errors', () => {
-  const source = read('src/errors.ts') + read('src/durability.ts')
+  const files = ['src/errors.ts', 'src/durability.ts', 'src/waiting/wait-timeout-error.ts']
+  const source = files.map(read).join('')
   const page = readPage('docs/reference/errors.md')
   const sections = codeHeadings(page, 2)
   const declaration = /HoldfastErrorCode =([\s\S]*?)\n\n/.exec(source)?.[1] ?? ''
