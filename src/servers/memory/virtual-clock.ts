@@ -83,8 +83,9 @@ export class VirtualClock implements Clock {
    * next one when all that followed is done.
    */
   advance(ms: number): Promise<void> {
-    this.#advancing = this.#advancing.then(() => this.#advance(ms))
-    return this.#advancing
+    const advanced = this.#advancing.then(() => this.#advance(ms))
+    this.#advancing = advanced.catch(() => {})
+    return advanced
   }
 
   async #advance(ms: number): Promise<void> {
