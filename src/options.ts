@@ -1,6 +1,7 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import type { DurabilityOptions } from './durability.ts'
 import type { Owner } from './owner/owner.ts'
+import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 export interface HoldfastOptions {
   /**
@@ -95,9 +96,16 @@ export interface HoldfastOptions {
    */
   outageMs?: number
   /**
+   * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`), and of those
+   * that nobody can release any more (`HOLDFAST_LEASE_LEAKED`). It ends none, and costs each call a stack.
+   *
+   * @default off
+   */
+  heldWarningMs?: number
+  /**
    * Lets a worker thread with a connection of its own renew the leases while the event loop of the
    * main thread is blocked. Turn it on where synchronous work can take longer than half of the
-   * lease.
+   * lease. Where the thread cannot be started acquisitions reject with `InvalidArgumentError`.
    *
    * @default off
    */
@@ -110,16 +118,6 @@ export interface HoldfastOptions {
    * @default off: an acquisition counts when the master has it
    */
   durability?: DurabilityOptions
-}
-
-export interface WatchdogThreadOptions {
-  /**
-   * When the main thread has been silent for this long, in milliseconds, the worker lets its leases
-   * end: it may hang for good.
-   *
-   * @default 60_000
-   */
-  silenceLimitMs?: number
 }
 
 /** What `getLock` takes beside the name. */

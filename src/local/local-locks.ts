@@ -69,6 +69,10 @@ export class LocalLocks {
     return this.#services.clock
   }
 
+  get heldWatch() {
+    return this.#services.heldWatch
+  }
+
   get emit() {
     return this.#services.emit
   }

@@ -33,6 +33,8 @@ export interface AcquireRequest {
   readonly scoped: boolean
   /** When its call began, on the monotonic clock, if it is an owner of its own; else Infinity. */
   readonly askedAt: number
+  /** Where its call came from, if that is wanted and known to who makes the request alone. */
+  readonly calledFrom?: Error | undefined
 }
 
 /** Takes one lock, or several together. */

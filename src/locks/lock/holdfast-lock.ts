@@ -18,6 +18,14 @@ import { lostBefore, notHeld } from './unlock-errors.ts'
 /** A lock as `inspect()` finds it. */
 export type LockInfo = LockFacts
 
+let made = 0
+
+/** The number of a lock object: of all that are one to callers. */
+export function nextNumber(): number {
+  made += 1
+  return made
+}
+
 const BARE: Manner = { scoped: false }
 const SCOPED: Manner = { scoped: true }
 
@@ -39,6 +47,12 @@ export class HoldfastLock extends BaseLock<Lease> {
   readonly rawName: string
   /** @internal */
   readonly kind: LockKind
+  /**
+   * The number of the lock object that callers know it by.
+   *
+   * @internal
+   */
+  readonly number: number
 
   /** @internal */
   constructor(
@@ -47,10 +61,12 @@ export class HoldfastLock extends BaseLock<Lease> {
     owner: Owner | undefined,
     locks: LocalLocks,
     kind: LockKind,
+    number = nextNumber(),
   ) {
     super(name, locks, new CurrentOwner(rawName, owner, locks, locks.leasesOf(kind)))
     this.rawName = rawName
     this.kind = kind
+    this.number = number
   }
 
   /**
@@ -151,7 +167,7 @@ export class HoldfastLock extends BaseLock<Lease> {
   acquire(
     owner: Owner,
     { leaseMs, waitMs, signal }: Acquisition,
-    { scoped, known = false, asksOnce = false, together }: Manner,
+    { scoped, known = false, asksOnce = false, together, calledFrom }: Manner,
     holder: Holder = owner,
     askedAt = Infinity,
   ): Promise<Lease | null> {
@@ -171,6 +187,7 @@ export class HoldfastLock extends BaseLock<Lease> {
       holder,
       scoped,
       askedAt,
+      calledFrom,
     })
   }
 
