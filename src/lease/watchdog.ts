@@ -77,8 +77,7 @@ export class Watchdog {
     this.#clock = clock
     this.#events = events
     this.#standIn = standIn
-    const soonMs = Math.min(leaseMs / 10, 1_000)
-    this.#unheard = new Recheck(soonMs, clock, (holds) => this.#verify(holds))
+    this.#unheard = new Recheck(Math.min(leaseMs / 10, 1_000), clock, (all) => this.#verify(all))
   }
 
   /** Whether somebody renews while this thread cannot. */
