@@ -48,7 +48,6 @@ export type {
   LockOptions,
   TryLockOptions,
   TryUsingOptions,
-  WatchdogThreadOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
 export type {
@@ -63,3 +62,4 @@ export type {
 export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
 export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'
+export type { WatchdogThreadOptions } from './watchdog-thread.ts'

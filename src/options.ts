@@ -1,6 +1,7 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import type { DurabilityOptions } from './durability.ts'
 import type { Owner } from './owner/owner.ts'
+import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 export interface HoldfastOptions {
   /**
@@ -104,7 +105,7 @@ export interface HoldfastOptions {
   /**
    * Lets a worker thread with a connection of its own renew the leases while the event loop of the
    * main thread is blocked. Turn it on where synchronous work can take longer than half of the
-   * lease.
+   * lease. Where the thread cannot be started acquisitions reject with `InvalidArgumentError`.
    *
    * @default off
    */
@@ -117,16 +118,6 @@ export interface HoldfastOptions {
    * @default off: an acquisition counts when the master has it
    */
   durability?: DurabilityOptions
-}
-
-export interface WatchdogThreadOptions {
-  /**
-   * When the main thread has been silent for this long, in milliseconds, the worker lets its leases
-   * end: it may hang for good.
-   *
-   * @default 60_000
-   */
-  silenceLimitMs?: number
 }
 
 /** What `getLock` takes beside the name. */

@@ -88,9 +88,10 @@ function namingOf(sources: readonly Source[]): Pick<ClientPlace, 'keyPrefix' | '
 
 function threadFor(
   source: Source,
-  { leaseMs, commandTimeoutMs, silenceLimitMs }: Settings,
+  { leaseMs, commandTimeoutMs, silenceLimitMs, workerUrl }: Settings,
   onError: (error: Error) => void,
 ): RenewalThread | undefined {
   if (silenceLimitMs === undefined) return undefined
-  return new RenewalThread(source, { leaseMs, commandTimeoutMs, silenceLimitMs }, onError)
+  const limits = { leaseMs, commandTimeoutMs, silenceLimitMs }
+  return new RenewalThread(source, limits, onError, workerUrl)
 }

@@ -1,10 +1,13 @@
 import { hostname } from 'node:os'
+import { isAbsolute } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Durability, durabilityOf } from './durability.ts'
 import { InvalidArgumentError, show } from './errors.ts'
 import { assertKnown, leaseMs, waitMs, wholeMs } from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
-import type { HoldfastOptions, WatchdogThreadOptions } from './options.ts'
+import type { HoldfastOptions } from './options.ts'
 import { assertSource, type Source } from './redis-source.ts'
+import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 /** All of a client's options, each with a value. */
 export interface Settings {
@@ -27,6 +30,8 @@ export interface Settings {
   readonly heldWarningMs: number | undefined
   /** Undefined when the watchdog has no thread. */
   readonly silenceLimitMs: number | undefined
+  /** The program of that thread; undefined where it is the one in the package. */
+  readonly workerUrl: URL | undefined
   /** Undefined where an acquisition counts when the master has it. */
   readonly durability: Durability | undefined
 }
@@ -98,7 +103,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
     heldWarningMs: heldWarningMs(options.heldWarningMs),
-    silenceLimitMs: silenceLimitMs(watchdogThread),
+    ...threadOf(watchdogThread),
     durability: durabilityOf(
       options.durability,
       options.masters !== undefined,
@@ -145,15 +150,29 @@ function heldWarningMs(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : wholeMs(ms, '`heldWarningMs`', LONGEST_TIMER_MS)
 }
 
-function silenceLimitMs(thread: unknown): number | undefined {
-  if (thread === false) return undefined
-  if (thread === true) return 60_000
-  if (typeof thread !== 'object' || thread === null) {
+function threadOf(thread: unknown): Pick<Settings, 'silenceLimitMs' | 'workerUrl'> {
+  if (thread === false) return { silenceLimitMs: undefined, workerUrl: undefined }
+  const given = thread === true ? {} : thread
+  if (typeof given !== 'object' || given === null) {
     throw new InvalidArgumentError(
-      `\`watchdogThread\` must be true, false or { silenceLimitMs }; got ${show(thread)}.`,
+      `\`watchdogThread\` must be true, false or { silenceLimitMs, workerUrl }; got ${show(thread)}.`,
     )
   }
-  assertKnown(Object.keys(thread), ['silenceLimitMs'])
-  const { silenceLimitMs = 60_000 } = thread as WatchdogThreadOptions
-  return wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`', LONGEST_TIMER_MS)
+  assertKnown(Object.keys(given), ['silenceLimitMs', 'workerUrl'])
+  const { silenceLimitMs = 60_000, workerUrl } = given as WatchdogThreadOptions
+  return {
+    silenceLimitMs: wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`', LONGEST_TIMER_MS),
+    workerUrl: workerUrl === undefined ? undefined : fileUrl(workerUrl),
+  }
+}
+
+function fileUrl(file: unknown): URL {
+  const text = String(file)
+  if (file instanceof URL || typeof file === 'string') {
+    if (/^file:/.test(text) && URL.canParse(text)) return new URL(text)
+    if (isAbsolute(text)) return pathToFileURL(text)
+  }
+  throw new InvalidArgumentError(
+    `\`watchdogThread.workerUrl\` must be an absolute path or a file: URL; got ${show(file)}.`,
+  )
 }

@@ -5,22 +5,8 @@ import type { Owner } from '../owner/owner.ts'
 import { type Clock, elapsedMs, type Moment } from './clock.ts'
 import type { HoldKind } from './hold-kind.ts'
 import { LeaseSignal } from './lease-signal.ts'
+import type { Backing, HoldId, StandIn } from './stand-in.ts'
 import { validityMs } from './validity.ts'
-
-/** What a watchdog needs to ask about a hold: where its lock lives, and under which names. */
-export interface HoldId {
-  /** The key of the lock in Redis. */
-  readonly key: string
-  /** The owner as Redis knows it: `<clientId>:<owner>`. */
-  readonly wireOwner: string
-}
-
-/** Proofs that somebody else sees to, in memory that is read without waiting. */
-export interface Backing {
-  provedAt(): Moment
-  proved(at: Moment): void
-  forget(): void
-}
 
 /** Two moments that count: when the request that proved the lease was sent, and for how long. */
 interface Proof {
@@ -158,7 +144,7 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /** From now on somebody else proves it too, each time for `leaseMs`. */
-  backBy(standIn: { keep(id: HoldId, provedAt: Moment): Backing }, leaseMs: number): void {
+  backBy(standIn: StandIn, leaseMs: number): void {
     this.#backing ??= { ...standIn.keep(this.id, this.#proof.sentAt), leaseMs }
   }
 

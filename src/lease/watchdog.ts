@@ -2,8 +2,9 @@ import { Deadlines } from '../kit/deadlines.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { type Clock, disagreementMs, type Moment, type Timer } from './clock.ts'
-import type { Backing, Hold, HoldId } from './hold.ts'
+import type { Hold } from './hold.ts'
 import { Recheck } from './recheck.ts'
+import type { StandIn } from './stand-in.ts'
 
 /** What was heard of one lease. Unknown is not renewed: it does not reset the clock. */
 export type Answer =
@@ -20,11 +21,6 @@ export interface Renewer {
    * answers within `timeoutMs`.
    */
   renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
-}
-
-/** Somebody who renews while the watchdog cannot. */
-export interface StandIn {
-  keep(id: HoldId, provedAt: Moment): Backing
 }
 
 interface WatchdogEvents {
@@ -88,6 +84,11 @@ export class Watchdog {
   /** Whether somebody renews while this thread cannot. */
   get hasStandIn(): boolean {
     return this.#standIn !== undefined
+  }
+
+  /** What a hold of this kind has to wait for before it can be watched as is promised. */
+  readyFor({ renewal }: Hold['kind']): Promise<void> | undefined {
+    return renewal === undefined ? this.#standIn?.ready() : undefined
   }
 
   /** From now on the hold ends by arithmetic when its time is up. */

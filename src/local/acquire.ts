@@ -24,10 +24,29 @@ export function acquire(
 ): Promise<Lease | null> {
   const waiter = kind.newWaiter(lock, request)
   lock.waiters.enter(waiter)
-  const hold = lock.holds.of(request.owner, kind)
+  const ready = request.watched ? lock.services.watchdog.readyFor(kind) : undefined
+  if (ready === undefined) begin(lock, waiter)
+  else void beginWhen(ready, lock, waiter)
+  return waiter.promise
+}
+
+function begin(lock: LocalLock, waiter: Waiter): void {
+  const { owner, kind } = waiter.request
+  const hold = lock.holds.of(owner, kind)
   if (hold !== undefined) reenter(lock, hold, waiter)
   else waiter.start()
-  return waiter.promise
+}
+
+/** Nothing is asked for before it can be kept as is promised. */
+async function beginWhen(ready: Promise<void>, lock: LocalLock, waiter: Waiter): Promise<void> {
+  lock.tasks.begin()
+  try {
+    await ready
+    if (!waiter.settled) begin(lock, waiter)
+  } catch (error) {
+    waiter.reject(error)
+  }
+  lock.tasks.end()
 }
 
 /** A waiter for a lock of this client. */

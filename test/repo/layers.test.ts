@@ -16,6 +16,7 @@ const leaves = [
   'input',
   'redis-source',
   'settings',
+  'watchdog-thread',
 ]
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
@@ -116,6 +117,7 @@ const mayImport: Record<string, string[]> = {
   'servers/memory/records': ['servers', 'kit'],
   kit: [],
   durability: [],
+  'watchdog-thread': [],
   // The program: nobody imports it, and of ours it imports the public door alone.
   'extras/cli': ['extras/cli/command', 'extras/cli/doctor', 'index'],
   'extras/cli/command': ['index'],

@@ -52,7 +52,7 @@ function membersOf(source: string, name: string): Member[] {
 }
 
 describe('the page about options', () => {
-  const source = ['options', 'durability', 'local/close-options']
+  const source = ['options', 'durability', 'watchdog-thread', 'local/close-options']
     .map((file) => read(`src/${file}.ts`))
     .join('')
   const page = readPage('docs/reference/options.md')

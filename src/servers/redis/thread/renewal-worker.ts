@@ -8,6 +8,10 @@ import type { FromWorker, ToWorker, WorkerData } from './renewal-thread.ts'
 /** A lease whose last proof is older than this part of it: its main thread is late. */
 const LATE_AFTER = 0.45
 
+if (parentPort === null)
+  throw new Error(
+    'holdfast/renewal-worker is the program of a thread: give its file as `workerUrl`',
+  )
 const { source, leaseMs, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
   workerData as WorkerData
 /** Whether the main thread has been told that there is no connection. */
@@ -54,6 +58,8 @@ async function renewWhatIsLate(): Promise<void> {
     if (Number(left[i]) >= leaseMs && leases.get(slot) === lease) table.write(slot, sentAt)
   }
 }
+
+say({ kind: 'up' })
 
 function say(message: FromWorker): void {
   parentPort?.postMessage(message)
