@@ -102,8 +102,8 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     waitMs: waitMs(wait, 'Without an end it is Infinity.'),
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
-    heldWarningMs: heldWarningMs(options.heldWarningMs),
     ...threadOf(watchdogThread),
+    heldWarningMs: heldWarningMs(options.heldWarningMs),
     durability: durabilityOf(
       options.durability,
       options.masters !== undefined,

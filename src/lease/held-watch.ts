@@ -15,7 +15,6 @@ const WRITE_DOWN_MS = 250
 /** One acquisition that is not released yet. It does not keep its lease from the garbage collector. */
 class Held extends Linked<Held> {
   readonly hold: Hold
-  /** On the monotonic clock. */
   readonly since: number
   #trace: Error | undefined
   #calledFrom = ''

@@ -65,12 +65,12 @@ export class LocalLocks {
     return this.#services.limits
   }
 
-  get heldWatch() {
-    return this.#services.heldWatch
-  }
-
   get clock() {
     return this.#services.clock
+  }
+
+  get heldWatch() {
+    return this.#services.heldWatch
   }
 
   get emit() {

@@ -159,8 +159,8 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     const calledFrom = this.registry.heldWatch?.trace()
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      const gathering = new AllOrNone(all, meant, endsAt, clock, calledFrom)
-      taken = await warningOf(selfWait, gathering.run())
+      const request = new AllOrNone(all, meant, endsAt, clock, calledFrom)
+      taken = await warningOf(selfWait, request.run())
     } finally {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
     }

@@ -82,6 +82,7 @@ describe('the page about options', () => {
       'HoldfastOptions',
       'LockOptions',
       'TryLockOptions',
+      'TryUsingOptions',
       'WatchdogThreadOptions',
     ])
   })
