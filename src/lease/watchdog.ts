@@ -16,10 +16,7 @@ export type Answer =
 export interface Renewer {
   /** Parts that are asked about one by one, so that one does not wait for another. */
   groups(holds: readonly Hold[]): Hold[][]
-  /**
-   * One answer for each hold, in their order. A `leaseMs` of 0 only looks. Never rejects, and
-   * answers within `timeoutMs`.
-   */
+  /** One answer for each hold, in their order, within `timeoutMs`. A `leaseMs` of 0 only looks. Never rejects. */
   renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
 }
 
