@@ -24,8 +24,9 @@ export interface HoldfastOptions {
    */
   longestLeaseMs?: number
   /**
-   * Whether `masters`, or those of a RedLock, that have never been used vote at once, for the first start of a
-   * deployment. It counts only while all of them can be reached and none has ever voted.
+   * Whether `masters`, or those of a RedLock, that have never been used vote at once, for the first
+   * start of a deployment.
+   * It counts only while all of them can be reached and none has ever voted.
    *
    * @default false
    */
@@ -59,8 +60,8 @@ export interface HoldfastOptions {
   label?: string
   /**
    * Whether fencing token counters stay in Redis for good, as Redisson's do. Needed where its
-   * `RFencedLock` shares a lock, which counts from 1 again when the counter is gone. Otherwise a counter ends
-   * after `counterTtlMs`, and the next token is above it all the same.
+   * `RFencedLock` shares a lock, which counts from 1 again when the counter is gone. Otherwise a
+   * counter ends after `counterTtlMs`, and the next token is above it all the same.
    *
    * @default false
    */

@@ -1,6 +1,6 @@
 import { OF_LOCK } from '../errors.ts'
+import type { Clock, Timer } from '../kit/clock.ts'
 import { Linked, LinkedList } from '../kit/linked-list.ts'
-import type { Clock, Timer } from './clock.ts'
 import type { Hold } from './hold.ts'
 
 /** So many lines of a stack are kept, where Node.js would keep fewer: the first are of Holdfast itself. */
