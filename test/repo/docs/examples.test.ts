@@ -8,7 +8,7 @@ import { spawnDyingWithParent } from '../../support/die-with-parent.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startMasters } from '../../support/masters.ts'
 import { sharedServer } from '../../support/redis-server.ts'
-import { takenForGranted } from './granted.ts'
+import { notInstalled, takenForGranted } from './granted.ts'
 import { allPages, type Block, type Page, root } from './pages.ts'
 
 const server = sharedServer()
@@ -123,6 +123,7 @@ test.each([
       }),
     )
     writeFileSync(join(folder, 'granted.d.ts'), takenForGranted)
+    writeFileSync(join(folder, 'not-installed.d.ts'), notInstalled)
     // Some of the page about NestJS import it.
     copyFileSync(join(root, 'examples/nestjs/app.ts'), join(folder, 'app.ts'))
     const some = examples.filter((block) => block.language === language)

@@ -22,3 +22,6 @@ declare global {
   function work(signal?: AbortSignal): Promise<void>
 }
 `
+
+/** Packages that examples import and that are not installed here: whatever is taken from them goes. */
+export const notInstalled = "declare module 'esbuild'\n"
