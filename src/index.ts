@@ -40,6 +40,7 @@ export type {
   TryAcquirePermitsOptions,
   UsingPermitsOptions,
 } from './locks/semaphore/semaphore-options.ts'
+export type { NodeRedisClient } from './node-redis-source.ts'
 export type {
   AwaitOptions,
   GetLockOptions,
@@ -48,6 +49,7 @@ export type {
   TryLockOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
+export type { ClusterList, ListedServer, SentinelList, ServerList } from './server-lists.ts'
 export type {
   LatchFacts,
   QueueEntry,
