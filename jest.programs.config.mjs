@@ -8,7 +8,7 @@ export default {
     '<rootDir>/test/migration/*.test.ts',
     '<rootDir>/test/repo/bench/*.test.ts',
     '<rootDir>/test/repo/demo.test.ts',
-    '<rootDir>/test/repo/docs/examples.test.ts',
+    '<rootDir>/test/repo/docs/examples*.test.ts',
   ],
   testPathIgnorePatterns: ['/node_modules/'],
   maxWorkers: 2,

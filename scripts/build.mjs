@@ -34,7 +34,7 @@ if (existsSync(workerUrl)) {
 Object.defineProperty(exports, "__esModule", { value: true });
 const { join } = require("node:path");
 const { pathToFileURL } = require("node:url");
-exports.workerUrl = pathToFileURL(join(__dirname, "renewal-worker.js"));
+exports.workerUrl = () => pathToFileURL(join(__dirname, "renewal-worker.js"));
 `,
   )
 }

@@ -177,10 +177,8 @@ export function unavailableError(
   heard: string,
   cause?: unknown,
   { noun, unavailable } = OF_LOCK,
+  step = 'Check that Redis is up and can be reached, with this address, login and TLS.',
 ): RedisUnavailableError {
-  const step = heard.includes('no majority')
-    ? 'What each reason asks for: docs/how-to/independent-masters.md#what-the-errors-say.'
-    : 'Check that Redis is up and can be reached, with this address, login and TLS.'
   return new RedisUnavailableError(
     `${noun} "${lockName}": ${what}: ${heard}. ${unavailable} ${step}`,
     lockName,

@@ -4,6 +4,7 @@ import { ClientParts } from './client-parts.ts'
 import type { Emit, HoldEvent, HoldfastEvents } from './events.ts'
 import { assertFunction } from './input.ts'
 import { callListeners } from './kit/call-listeners.ts'
+import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { plainKind } from './local/acquire.ts'
 import { type CloseOptions, drainMsOf } from './local/close-options.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
@@ -20,6 +21,7 @@ import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
 import { Owners } from './owner/owners.ts'
 import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
+import type { MasterHealth } from './servers/master-health.ts'
 import { resolveOptions } from './settings.ts'
 
 /**
@@ -54,6 +56,16 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       majorityOf(servers, settings, nameOf),
     )
     this.#oneServer = new OneServer(this.#parts, settings)
+  }
+
+  /** As logs and JSON have it: no login. */
+  toJSON(): Record<string, unknown> {
+    return { id: this.id, ...this.#parts.facts }
+  }
+
+  /** @internal */
+  [INSPECT](_depth: number, options: object, inspect: Inspect): string {
+    return printed(this, options, inspect)
   }
 
   /**
@@ -192,6 +204,16 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   run<T>(fn: () => T): T {
     assertFunction(fn)
     return this.#parts.frames.run(this.#parts.owners.next(), fn)
+  }
+
+  /**
+   * How each of the `masters` does, in the order in which they were given: each is asked, in one round trip.
+   *
+   * @returns rejects with `InvalidArgumentError` where there is one server, with `ClosedError` after `close()`; never
+   * for a master that does not answer, for that is what it tells
+   */
+  masters(): Promise<readonly MasterHealth[]> {
+    return this.#parts.backend.registry.masters()
   }
 
   /**

@@ -41,6 +41,7 @@ export type {
   TryAcquirePermitsOptions,
   UsingPermitsOptions,
 } from './locks/semaphore/semaphore-options.ts'
+export type { NodeRedisClient } from './node-redis-source.ts'
 export type {
   AwaitOptions,
   GetLockOptions,
@@ -48,9 +49,9 @@ export type {
   LockOptions,
   TryLockOptions,
   TryUsingOptions,
-  WatchdogThreadOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
+export type { ClusterList, ListedServer, SentinelList, ServerList } from './server-lists.ts'
 export type {
   LatchFacts,
   QueueEntry,
@@ -60,5 +61,8 @@ export type {
   WaitingClient,
   WaitingForPermits,
 } from './servers/answers.ts'
+export { escapeName } from './servers/escape-name.ts'
+export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
 export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'
+export type { WatchdogThreadOptions } from './watchdog-thread.ts'

@@ -1,19 +1,23 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import type { DurabilityOptions } from './durability.ts'
+import type { NodeRedisClient } from './node-redis-source.ts'
 import type { Owner } from './owner/owner.ts'
+import type { ServerList } from './server-lists.ts'
+import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 export interface HoldfastOptions {
   /**
-   * Where Redis is: a URL, ioredis options, or an ioredis `Redis` or `Cluster` of your own. From
-   * any of them Holdfast opens connections of its own; yours is never reconfigured or closed.
+   * Where Redis is: a URL, ioredis options, a list of the nodes of a cluster or of Sentinels, or a client of
+   * your own: an ioredis `Redis` or `Cluster`, or one that `createClient` of node-redis made. From any of them
+   * Holdfast opens connections of its own, by ioredis; yours is never reconfigured or closed.
    */
-  redis?: string | RedisOptions | Redis | Cluster
+  redis?: string | RedisOptions | Redis | Cluster | ServerList | NodeRedisClient
   /**
    * Independent masters instead of one server: every lock is then held by a majority of them, and
-   * outlives any minority. Each is given as `redis` is, but not as a `Cluster`; take 3 or 5 that fail
+   * outlives any minority. Each is given as `redis` is, but not as a cluster; take 3 or 5 that fail
    * independently, the same for all clients.
    */
-  masters?: readonly (string | RedisOptions | Redis)[]
+  masters?: readonly (string | RedisOptions | Redis | NodeRedisClient)[]
   /**
    * The longest lease that any client takes, in milliseconds, with `masters` and of a RedLock: so
    * long a master that was started anew, emptied, or was a replica does not vote, since it may have
@@ -102,9 +106,16 @@ export interface HoldfastOptions {
    */
   outageMs?: number
   /**
+   * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`), and of those
+   * that nobody can release any more (`HOLDFAST_LEASE_LEAKED`). It ends none, and costs each call a stack.
+   *
+   * @default off
+   */
+  heldWarningMs?: number
+  /**
    * Lets a worker thread with a connection of its own renew the leases while the event loop of the
    * main thread is blocked. Turn it on where synchronous work can take longer than half of the
-   * lease.
+   * lease. Where the thread cannot be started acquisitions reject with `InvalidArgumentError`.
    *
    * @default off
    */
@@ -117,16 +128,6 @@ export interface HoldfastOptions {
    * @default off: an acquisition counts when the master has it
    */
   durability?: DurabilityOptions
-}
-
-export interface WatchdogThreadOptions {
-  /**
-   * When the main thread has been silent for this long, in milliseconds, the worker lets its leases
-   * end: it may hang for good.
-   *
-   * @default 60_000
-   */
-  silenceLimitMs?: number
 }
 
 /** What `getLock` takes beside the name. */

@@ -1,10 +1,13 @@
 import { hostname } from 'node:os'
+import { isAbsolute } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Durability, durabilityOf } from './durability.ts'
 import { InvalidArgumentError, show } from './errors.ts'
 import { assertKnown, leaseMs, maxHoldMs, waitMs, wholeMs } from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
-import type { HoldfastOptions, WatchdogThreadOptions } from './options.ts'
-import { assertSource, type Source } from './redis-source.ts'
+import type { HoldfastOptions } from './options.ts'
+import { isClusterList, readSource, type Source } from './redis-source.ts'
+import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 /** All of a client's options, each with a value. */
 export interface Settings {
@@ -25,8 +28,12 @@ export interface Settings {
   readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
+  /** Undefined when nobody is to be warned of leases that are held for long. */
+  readonly heldWarningMs: number | undefined
   /** Undefined when the watchdog has no thread. */
   readonly silenceLimitMs: number | undefined
+  /** The program of that thread; undefined where it is the one in the package. */
+  readonly workerUrl: URL | undefined
   /** Undefined where an acquisition counts when the master has it. */
   readonly durability: Durability | undefined
 }
@@ -50,6 +57,7 @@ const CLIENT_OPTIONS = [
   'shardedPubSub',
   'commandTimeoutMs',
   'outageMs',
+  'heldWarningMs',
 ]
 
 /** @param isElsewhere whether the locks live neither on one server of Redis nor on several */
@@ -98,7 +106,8 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     maxHoldMs: maxHoldMs(longestHold),
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
-    silenceLimitMs: silenceLimitMs(watchdogThread),
+    ...threadOf(watchdogThread),
+    heldWarningMs: heldWarningMs(options.heldWarningMs),
     durability: durabilityOf(
       options.durability,
       options.masters !== undefined,
@@ -115,8 +124,7 @@ function counterTtlMs(keepCounters: boolean, ttlMs: number | undefined): number 
 
 function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
   if (masters === undefined) {
-    assertSource(redis, 'new Holdfast(options): `redis`')
-    return [redis]
+    return [readSource(redis, 'new Holdfast(options): `redis`')]
   }
   if (redis !== undefined) {
     throw new InvalidArgumentError('Give either `redis` or `masters`; got both.')
@@ -125,10 +133,13 @@ function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
     throw new InvalidArgumentError(`\`masters\` must be a list of servers; got ${show(masters)}.`)
   }
   return (masters as unknown[]).map((master) => {
-    assertSource(master, 'Each of `masters`')
-    if (typeof master === 'string' || !('isCluster' in master && master.isCluster)) return master
+    const source = readSource(master, 'Each of `masters`')
+    const isCluster =
+      typeof source === 'object' &&
+      (isClusterList(source) || ('isCluster' in source && source.isCluster))
+    if (!isCluster) return source
     throw new InvalidArgumentError(
-      `Each of \`masters\` must be one server; got ${show(master)}, a client of a cluster.`,
+      `Each of \`masters\` must be one server; got ${show(master)}, a cluster.`,
     )
   })
 }
@@ -141,15 +152,33 @@ function longestLeaseMs(options: HoldfastOptions, ownLeaseMs: number): number {
   )
 }
 
-function silenceLimitMs(thread: unknown): number | undefined {
-  if (thread === false) return undefined
-  if (thread === true) return 60_000
-  if (typeof thread !== 'object' || thread === null) {
+function heldWarningMs(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : wholeMs(ms, '`heldWarningMs`', LONGEST_TIMER_MS)
+}
+
+function threadOf(thread: unknown): Pick<Settings, 'silenceLimitMs' | 'workerUrl'> {
+  if (thread === false) return { silenceLimitMs: undefined, workerUrl: undefined }
+  const given = thread === true ? {} : thread
+  if (typeof given !== 'object' || given === null) {
     throw new InvalidArgumentError(
-      `\`watchdogThread\` must be true, false or { silenceLimitMs }; got ${show(thread)}.`,
+      `\`watchdogThread\` must be true, false or { silenceLimitMs, workerUrl }; got ${show(thread)}.`,
     )
   }
-  assertKnown(Object.keys(thread), ['silenceLimitMs'])
-  const { silenceLimitMs = 60_000 } = thread as WatchdogThreadOptions
-  return wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`', LONGEST_TIMER_MS)
+  assertKnown(Object.keys(given), ['silenceLimitMs', 'workerUrl'])
+  const { silenceLimitMs = 60_000, workerUrl } = given as WatchdogThreadOptions
+  return {
+    silenceLimitMs: wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`', LONGEST_TIMER_MS),
+    workerUrl: workerUrl === undefined ? undefined : fileUrl(workerUrl),
+  }
+}
+
+function fileUrl(file: unknown): URL {
+  const text = String(file)
+  if (file instanceof URL || typeof file === 'string') {
+    if (/^file:/.test(text) && URL.canParse(text)) return new URL(text)
+    if (isAbsolute(text)) return pathToFileURL(text)
+  }
+  throw new InvalidArgumentError(
+    `\`watchdogThread.workerUrl\` must be an absolute path or a file: URL; got ${show(file)}.`,
+  )
 }

@@ -7,7 +7,7 @@ import { type Clock, elapsedMs, type Moment } from './clock.ts'
 import type { HoldKind } from './hold-kind.ts'
 import { LeaseSignal } from './lease-signal.ts'
 import { howItRanOut, lossOf } from './loss.ts'
-import type { Backing, HoldId, Proof, StandIn } from './proof.ts'
+import type { Backing, HoldId, Proof, StandIn } from './stand-in.ts'
 import { validityMs } from './validity.ts'
 
 /** Who is told of the loss of a hold. */
@@ -48,7 +48,7 @@ export class Hold extends Linked<Hold> implements Dated {
   beganAt: number
   /** When it ends at the latest, on the monotonic clock. */
   limitAt = Infinity
-  /** When it was lost, on `performance.now()`. */
+  /** When it was lost, on the monotonic clock. */
   lostAt: number | undefined
   /** Where its leases are kept, which is told when it is lost. */
   keptIn: { lookAfter(): void } | undefined

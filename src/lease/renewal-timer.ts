@@ -40,7 +40,8 @@ export class RenewalTimer<H extends Renewed<H>> {
    * What to ask for some of them: the whole lease; of those whose limit is nearer than that what is left until
    * then, and when that is had, nothing more.
    */
-  *wants(holds: readonly H[]): Iterable<[holds: readonly H[], leaseMs: number]> {
+  *wants(some: readonly H[]): Iterable<[holds: readonly H[], leaseMs: number]> {
+    const holds = some.filter((hold) => this.holds.has(hold))
     const now = this.#clock.now()
     const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
     yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]

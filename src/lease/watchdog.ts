@@ -3,9 +3,9 @@ import { LinkedList } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { type Clock, disagreementMs, type Moment, type Timer } from './clock.ts'
 import type { Hold } from './hold.ts'
-import type { StandIn } from './proof.ts'
 import { RenewalTimer } from './renewal-timer.ts'
 import type { Renewer } from './renewer.ts'
+import type { StandIn } from './stand-in.ts'
 
 type HoldTimer = RenewalTimer<Hold>
 
@@ -69,6 +69,11 @@ export class Watchdog {
     return this.#standIn !== undefined
   }
 
+  /** What a hold of this kind has to wait for before it can be watched as is promised. */
+  readyFor({ renewal }: Hold['kind']): Promise<void> | undefined {
+    return renewal === undefined ? this.#standIn?.ready() : undefined
+  }
+
   /** From now on the hold ends by arithmetic when its time is up. */
   track(hold: Hold): void {
     this.#fixed.add(hold)
@@ -110,9 +115,7 @@ export class Watchdog {
   /** One that is in no chain was forgotten. */
   verify(holds: readonly Hold[]): void {
     for (const timer of this.#timers.values()) {
-      const isRenewed = (hold: Hold) => timer.holds.has(hold)
-      const all = timer.wants(holds.filter(isRenewed))
-      for (const [some, leaseMs] of all) this.#ask(timer, some, leaseMs)
+      for (const [some, leaseMs] of timer.wants(holds)) this.#ask(timer, some, leaseMs)
     }
     const isFixed = (hold: Hold) => this.#fixed.has(hold)
     this.#ask(this.#ownTimer, holds.filter(isFixed), 0)
@@ -138,11 +141,8 @@ export class Watchdog {
   }
 
   #timerOf(leaseMs: number): HoldTimer {
-    let timer = this.#timers.get(leaseMs)
-    if (timer === undefined) {
-      timer = new RenewalTimer(leaseMs, this.#clock, this)
-      this.#timers.set(leaseMs, timer)
-    }
+    const timer = this.#timers.get(leaseMs) ?? new RenewalTimer(leaseMs, this.#clock, this)
+    this.#timers.set(leaseMs, timer)
     return timer
   }
 

@@ -24,19 +24,42 @@ export function acquire(
 ): Promise<Lease | null> {
   const waiter = kind.newWaiter(lock, request)
   lock.waiters.enter(waiter)
-  const hold = lock.holds.of(request.owner, kind)
+  const ready = request.watched ? lock.services.watchdog.readyFor(kind) : undefined
+  if (ready === undefined) begin(lock, waiter)
+  else void beginWhen(ready, lock, waiter)
+  return waiter.promise
+}
+
+function begin(lock: LocalLock, waiter: Waiter): void {
+  const { owner, kind } = waiter.request
+  const hold = lock.holds.of(owner, kind)
   if (hold !== undefined) reenter(lock, hold, waiter)
   else waiter.start()
-  return waiter.promise
+}
+
+/** Nothing is asked for before it can be kept as is promised. */
+async function beginWhen(ready: Promise<void>, lock: LocalLock, waiter: Waiter): Promise<void> {
+  lock.tasks.begin()
+  try {
+    await ready
+    if (!waiter.settled) begin(lock, waiter)
+  } catch (error) {
+    waiter.reject(error)
+  }
+  lock.tasks.end()
 }
 
 /** A waiter for a lock of this client. */
 export abstract class LocalWaiter extends Waiter {
   readonly lock: LocalLock
+  /** Where its call came from, if that is wanted. */
+  declare calledFrom?: Error
 
   constructor(lock: LocalLock, request: AcquireRequest) {
     super(request, lock.newSharedBudget(request.kind), lock)
     this.lock = lock
+    const { heldWatch } = lock.services
+    if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()
   }
 
   granted(hold: Hold): void {
@@ -73,7 +96,7 @@ export abstract class LocalWaiter extends Waiter {
   }
 
   newLease(hold: Hold): Lease {
-    return newLease(this.lock, hold, this.request)
+    return newLease(this.lock, hold, this.request, this.calledFrom)
   }
 }
 

@@ -3,6 +3,7 @@ import { defaultsOf } from '../acquisition.ts'
 import type { Emit, HoldEvent } from '../events.ts'
 import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
+import { HeldWatch } from '../lease/held-watch.ts'
 import { Watchdog } from '../lease/watchdog.ts'
 import type { Frames } from '../owner/frames.ts'
 import { HeldLeases } from '../owner/held-leases.ts'
@@ -27,6 +28,7 @@ export class Backend {
   readonly registry: LocalLocks
   readonly #server: LockServer
   readonly #watchdog: Watchdog
+  readonly #heldWatch: HeldWatch | undefined
   readonly #closeMs: number
   readonly #ignoreUps: () => void
 
@@ -34,7 +36,8 @@ export class Backend {
     { owners, frames, settings, emit }: Client,
     { server, longestLeaseMs = Infinity, standIn, clock = systemClock }: Place,
   ) {
-    const { leaseMs, commandTimeoutMs, outageMs } = settings
+    const { leaseMs, commandTimeoutMs, outageMs, heldWarningMs } = settings
+    this.#heldWatch = heldWarningMs === undefined ? undefined : new HeldWatch(heldWarningMs, clock)
     this.#server = server
     this.#closeMs = commandTimeoutMs
     this.#watchdog = new Watchdog(
@@ -62,6 +65,7 @@ export class Backend {
         server,
         watchdog: this.#watchdog,
         clock,
+        heldWatch: this.#heldWatch,
         limits: {
           clock,
           commandTimeoutMs,
@@ -100,6 +104,7 @@ export class Backend {
       await within(this.#closeMs, this.#server.quiet())
     }
     this.#ignoreUps()
+    this.#heldWatch?.close()
     this.#watchdog.close()
     return cutOff
   }

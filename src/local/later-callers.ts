@@ -1,6 +1,6 @@
 import type { Clock } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
-import type { HoldId } from '../lease/proof.ts'
+import type { HoldId } from '../lease/stand-in.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 
 /** Who has the lock in this client. */

@@ -28,6 +28,7 @@ export class LocalLease extends HeldLease {
 
   /** @internal */
   protected undo(): Promise<boolean> {
+    this.#lock.services.heldWatch?.released(this)
     return release(this.#lock, this.hold, this.#renewMs)
   }
 
@@ -51,11 +52,24 @@ export class LocalLease extends HeldLease {
 /**
  * The lease of a request that has the lock; `unlock()` finds it under its holder.
  *
+ * @param calledFrom where the call came from, if that is wanted
  * @internal
  */
-export function newLease(lock: LocalLock, hold: Hold, request: AcquireRequest): Lease {
+export function newLease(
+  lock: LocalLock,
+  hold: Hold,
+  request: AcquireRequest,
+  calledFrom?: Error,
+): Lease {
   const lease = new LocalLease(lock, hold, request)
   const kept = leasesOf(lock.services, request.kind).add(request.holder, lock.rawName, lease)
-  hold.keptIn = kept
+  const { heldWatch } = lock.services
+  if (heldWatch === undefined) hold.keptIn = kept
+  else {
+    heldWatch.held(lease, hold, calledFrom)
+    // The hold is known as long as it is renewed, and the lease only to those who may release it.
+    const known = new WeakRef(kept)
+    hold.keptIn = { lookAfter: () => known.deref()?.lookAfter() }
+  }
   return lease
 }

@@ -1,5 +1,5 @@
 import type { Defaults } from '../acquisition.ts'
-import { ClosedError, type Words } from '../errors.ts'
+import { ClosedError, InvalidArgumentError, type Words } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { Hold } from '../lease/hold.ts'
@@ -10,10 +10,12 @@ import { HeldLeases } from '../owner/held-leases.ts'
 import type { Kept } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Owners } from '../owner/owners.ts'
+import type { MasterHealth } from '../servers/master-health.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { Draining } from './draining.ts'
 import { eventOf } from './holds.ts'
+import { toRenew } from './kind-verbs.ts'
 import { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
 import { close } from './release.ts'
@@ -68,6 +70,10 @@ export class LocalLocks {
     return this.#services.clock
   }
 
+  get heldWatch() {
+    return this.#services.heldWatch
+  }
+
   get emit() {
     return this.#services.emit
   }
@@ -90,6 +96,33 @@ export class LocalLocks {
     this.assertOpen(lockName)
     const retryBudget = new RetryBudget(lockName, this.#services.limits, undefined, words)
     return retryBudget.ask(call, () => failed)
+  }
+
+  /**
+   * How each of several masters does.
+   *
+   * @throws `InvalidArgumentError` where there is one server
+   */
+  async masters(): Promise<readonly MasterHealth[]> {
+    this.assertOpen()
+    const { server, limits } = this.#services
+    if (server.health === undefined) {
+      throw new InvalidArgumentError(
+        'masters() tells of independent masters, and this client has one server. `npx holdfast doctor` looks at that.',
+      )
+    }
+    const held = [...this.#all.values()].flatMap(({ holds }) => holds.all)
+    return server.health(held.map(toRenew), limits.commandTimeoutMs)
+  }
+
+  /** How much is held and waited for. */
+  get counts(): { held: number; waiting: number } {
+    const counts = { held: 0, waiting: 0 }
+    for (const { holds, waiters } of this.#all.values()) {
+      counts.held += holds.all.length
+      counts.waiting += waiters.size
+    }
+    return counts
   }
 
   /** How many locks are kept in mind. */

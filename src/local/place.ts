@@ -1,5 +1,5 @@
 import type { Clock } from '../lease/clock.ts'
-import type { StandIn } from '../lease/proof.ts'
+import type { StandIn } from '../lease/stand-in.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 
 /** Where the locks of one client live. */

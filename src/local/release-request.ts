@@ -143,7 +143,7 @@ export class LowerRequest extends ReleaseRequest {
  * The server has nothing of it any more; unless a request on its way takes it again, which may have
  * come after the one that ended it.
  *
- * @param sentAtMs when the first request was sent that may have ended it, on `performance.now()`
+ * @param sentAtMs when the first request was sent that may have ended it, on the monotonic clock
  */
 export function ended(lock: LocalLock, hold: Hold, sentAtMs: number): void {
   if (hold.doubtUntilMs > sentAtMs) lock.abandonHold(hold)

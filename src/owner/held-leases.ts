@@ -115,7 +115,7 @@ export class HeldLeases<L extends Kept> {
   }
 }
 
-/** @returns when to look again, on `performance.now()`; Infinity when nothing is left */
+/** @returns when to look again, on the monotonic clock; Infinity when nothing is left */
 function forget(leases: LeaseList, clock: Clock): number {
   const last = findLast(leases, ({ lostAt }) => lostAt !== undefined)
   let excess = leases.size - MOST_LOST

@@ -6,10 +6,10 @@ export interface Kept extends Linked<Kept> {
   readonly scoped: boolean
   /** Whether it is neither released nor lost. */
   readonly live: boolean
-  /** When it was lost, on `performance.now()`; undefined while it was not. */
+  /** When it was lost, on the monotonic clock; undefined while it was not. */
   readonly lostAt: number | undefined
   /**
-   * When its call began, on `performance.now()`; Infinity for one that acts for an owner whose calls
+   * When its call began, on the monotonic clock; Infinity for one that acts for an owner whose calls
    * follow each other.
    */
   readonly askedAt: number

@@ -10,11 +10,11 @@ import type { Ending } from './requests.ts'
 interface PendingRelease {
   /** Ends all that the name has. */
   release(callMs: number): Promise<unknown>
-  /** Until when a delayed request could still take the lock, on `performance.now()`. */
+  /** Until when a delayed request could still take the lock, on the monotonic clock. */
   readonly untilMs: number
   /** The longest lease that it could have, in milliseconds. */
   readonly leaseMs: number
-  /** When to send the first release, on `performance.now()`; at once where it is left out. */
+  /** When to send the first release, on the monotonic clock; at once where it is left out. */
   readonly fromMs?: number
 }
 
@@ -86,7 +86,7 @@ export class PendingReleases {
   /**
    * Whatever an owner has whose name is not used again.
    *
-   * @param untilMs until when a delayed request in that name may still run, on `performance.now()`
+   * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
    * @param leaseMs the longest lease that it could have
    * @param end the release at that place
    */

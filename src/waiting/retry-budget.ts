@@ -10,7 +10,7 @@ import {
 import { pause } from '../kit/clock.ts'
 import type { Clock } from '../lease/clock.ts'
 import { CallFailure, OddAnswer } from '../servers/call-failure.ts'
-import { nextStep } from './next-step.ts'
+import { nextStep, stepOfMasters } from './next-step.ts'
 import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
 
@@ -176,7 +176,8 @@ export class RetryBudget {
       const said = isOfMasters(why)
         ? `for ${forMs} ms ${why}`
         : `Redis gave no answer${failure instanceof OddAnswer ? ' of use' : ''} for ${forMs} ms (${why})`
-      return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words)
+      const step = isOfMasters(why) ? stepOfMasters(why) : undefined
+      return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words, step)
     }
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)

@@ -33,8 +33,10 @@ export interface AcquireRequest {
   readonly holder: Holder
   /** Whether somebody else than `unlock()` releases the lease. */
   readonly scoped: boolean
-  /** When its call began, on `performance.now()`, if it is an owner of its own; else Infinity. */
+  /** When its call began, on the monotonic clock, if it is an owner of its own; else Infinity. */
   readonly askedAt: number
+  /** Where its call came from, if that is wanted and known to who makes the request alone. */
+  readonly calledFrom?: Error | undefined
 }
 
 /** Takes one lock, or several together. */
@@ -64,7 +66,7 @@ export abstract class Waiter extends Linked<Waiter> {
   asking = false
   /** Whether what it was granted is being confirmed, and does not count before. */
   isConfirming = false
-  /** Until when a request that was given up could still be granted, on `performance.now()`. */
+  /** Until when a request that was given up could still be granted, on the monotonic clock. */
   doubtUntilMs = 0
   #settled = false
   #resolve!: (lease: Lease | null) => void

@@ -5,6 +5,7 @@ import { eventually, never } from '../support/eventually.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 
 interface Told {
+  looked?: boolean
   locked?: number
   blocked?: number
   valid?: boolean
@@ -54,6 +55,8 @@ test('a thread that cannot connect says so once, and goes on trying', async () =
   const server = await startRedis()
   const child = startBlockable(server.url, { leaseMs: 1_000, watchdogThread: true })
   // There is room for one: the thread comes second, and is refused.
+  child.send({ command: 'look', name: 'it' })
+  await child.next<Told>((said: Told) => said.looked === false)
   await server.admin.config('SET', 'maxclients', '2')
   child.send({ command: 'lock', name: 'it' })
   const { error } = await child.next<Told>(isAboutTheThread)

@@ -15,7 +15,10 @@ const leaves = [
   'events',
   'input',
   'redis-source',
+  'node-redis-source',
+  'server-lists',
   'settings',
+  'watchdog-thread',
 ]
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
@@ -116,6 +119,7 @@ const mayImport: Record<string, string[]> = {
   'servers/memory/records': ['servers', 'kit'],
   kit: [],
   durability: [],
+  'watchdog-thread': [],
   // The program: nobody imports it, and of ours it imports the public door alone.
   'extras/cli': ['extras/cli/command', 'extras/cli/doctor', 'index'],
   'extras/cli/command': ['index'],
@@ -141,6 +145,8 @@ const mayImport: Record<string, string[]> = {
   events: [],
   input: [],
   'redis-source': ['type ioredis'],
+  'node-redis-source': ['type ioredis'],
+  'server-lists': ['type ioredis'],
   settings: ['kit'],
 }
 

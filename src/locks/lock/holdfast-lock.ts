@@ -18,6 +18,14 @@ import { lostBefore, notHeld } from './unlock-errors.ts'
 /** A lock as `inspect()` finds it. */
 export type LockInfo = LockFacts
 
+let made = 0
+
+/** The number of a lock object: of all that are one to callers. */
+export function nextNumber(): number {
+  made += 1
+  return made
+}
+
 const BARE: Manner = { scoped: false }
 const SCOPED: Manner = { scoped: true }
 
@@ -39,6 +47,12 @@ export class HoldfastLock extends BaseLock<Lease> {
   readonly rawName: string
   /** @internal */
   readonly kind: LockKind
+  /**
+   * The number of the lock object that callers know it by.
+   *
+   * @internal
+   */
+  readonly number: number
 
   /** @internal */
   constructor(
@@ -47,10 +61,12 @@ export class HoldfastLock extends BaseLock<Lease> {
     owner: Owner | undefined,
     locks: LocalLocks,
     kind: LockKind,
+    number = nextNumber(),
   ) {
     super(name, locks, new CurrentOwner(rawName, owner, locks, locks.leasesOf(kind)))
     this.rawName = rawName
     this.kind = kind
+    this.number = number
   }
 
   /**
@@ -144,14 +160,14 @@ export class HoldfastLock extends BaseLock<Lease> {
    * Acquires the lock for an owner; null when it was not to be had in the time given.
    *
    * @param holder under whom the lease is kept for `unlock()`
-   * @param askedAt when its call began, on `performance.now()`, if it is an owner of its own
+   * @param askedAt when its call began, on the monotonic clock, if it is an owner of its own
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */
   acquire(
     owner: Owner,
     { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
-    { scoped, known = false, asksOnce = false, together }: Manner,
+    { scoped, known = false, asksOnce = false, together, calledFrom }: Manner,
     holder: Holder = owner,
     askedAt = Infinity,
   ): Promise<Lease | null> {
@@ -172,6 +188,7 @@ export class HoldfastLock extends BaseLock<Lease> {
       holder,
       scoped,
       askedAt,
+      calledFrom,
     })
   }
 

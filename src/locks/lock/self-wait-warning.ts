@@ -20,8 +20,8 @@ interface LockObject {
   readonly name: string
   readonly rawName: string
   readonly kind: HoldKind
-  /** What it is a part of, or itself. */
-  readonly whole: object
+  /** Its number, or that of what it is a side of. */
+  readonly number: number
   readonly registry: {
     readonly clock: Clock
     newOwner(): Owner
@@ -47,7 +47,7 @@ interface SelfWait {
 /** An owner for one acquisition by that lock object, which is nobody else's. */
 export function alone(lock: LockObject): Owner {
   const owner = lock.registry.newOwner()
-  owner.madeBy = lock.whole
+  owner.madeBy = lock.number
   owner.madeIn = innermostFrame()
   return owner
 }
@@ -68,7 +68,7 @@ export function selfWaitOf(lock: LockObject, about?: object): SelfWait | undefin
 /** Whether the lock object that is about to wait has its lock. */
 function ownSelfWait(lock: LockObject, held: LocalLock, about?: object): SelfWait | undefined {
   if (about === undefined) return undefined
-  const isMeant = (owner: Owner) => owner.madeBy === lock.whole && isComplete(owner, lock)
+  const isMeant = (owner: Owner) => owner.madeBy === lock.number && isComplete(owner, lock)
   const holder = held.holder(lock.kind, isMeant)
   if (holder === undefined) return undefined
   const who = 'the lock object that holds it. Tasks that share the object'

@@ -27,6 +27,7 @@ export class AllOrNone {
   readonly #all: readonly Wanted[]
   readonly #meant: Acquisition
   readonly #endsAt: number
+  readonly #calledFrom: Error | undefined
   readonly #taken = new Map<Wanted, Lease>()
   readonly #clock: Clock
   readonly #reach: HoldingTime
@@ -36,12 +37,19 @@ export class AllOrNone {
   /** Leases that were lost since one was last found to be somebody else's. */
   #losses = 0
 
-  constructor(all: readonly Wanted[], meant: Acquisition, endsAt: number, clock: Clock) {
+  constructor(
+    all: readonly Wanted[],
+    meant: Acquisition,
+    endsAt: number,
+    clock: Clock,
+    calledFrom?: Error,
+  ) {
     this.#all = all
     this.#meant = meant
     this.#endsAt = endsAt
     this.#clock = clock
     this.#reach = new HoldingTime(clock)
+    this.#calledFrom = calledFrom
   }
 
   /**
@@ -129,7 +137,8 @@ export class AllOrNone {
         const together = group.length === 1 ? undefined : joint.as(n)
         let lease: Lease | null = null
         try {
-          const how = { scoped: true, known: this.#known, asksOnce: true, together }
+          const calledFrom = this.#calledFrom
+          const how = { scoped: true, known: this.#known, asksOnce: true, together, calledFrom }
           lease = await lock.acquire(owner, { ...this.#meant, waitMs }, how)
         } finally {
           joint.done(n, lease !== null)
@@ -154,7 +163,7 @@ export class AllOrNone {
     const waiting = busy.lock.acquire(
       busy.owner,
       { ...this.#meant, waitMs: Math.max(1, this.#leftMs) },
-      { scoped: true, known: true },
+      { scoped: true, known: true, calledFrom: this.#calledFrom },
     )
     const keeping = this.#keepWhile(waiting, busy)
     try {

@@ -153,13 +153,14 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     const endsAt = askedAt + meant.waitMs
     for (const { lock } of all) lock.assertPossible(meant)
     for (const { lock, owner } of all) owner.gathers(lock.rawName)
-    const selfWait = first(all, ({ lock, owner }) => selfWaitOf(lock, owner.madeBy && this))
+    const selfWait = first(all, ({ lock, owner }) =>
+      selfWaitOf(lock, owner.madeBy === undefined ? undefined : this),
+    )
+    const calledFrom = this.registry.heldWatch?.trace()
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      taken = await warningOf(
-        selfWait,
-        new AllOrNone(all, gathering(meant, this.registry.leaseMs), endsAt, clock).run(),
-      )
+      const request = new AllOrNone(all, gathering(meant, this.registry.leaseMs), endsAt, clock, calledFrom)
+      taken = await warningOf(selfWait, request.run())
     } finally {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
     }

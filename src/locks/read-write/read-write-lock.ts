@@ -8,7 +8,7 @@ import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
 import { type RemoteReadWriteLock, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
-import { HoldfastLock, type Lock, type LockInfo } from '../lock/holdfast-lock.ts'
+import { HoldfastLock, type Lock, type LockInfo, nextNumber } from '../lock/holdfast-lock.ts'
 import type { Manner } from '../lock/one-lock.ts'
 import type { ReadWriteKinds } from './read-write-kinds.ts'
 
@@ -49,7 +49,9 @@ export class HoldfastReadWriteLock {
     this.name = name
     const remote = kinds.server.lock(rawName)
     this.#inspect = () => locks.ask(name, 'not inspected', (callMs) => remote.inspect(callMs))
-    const sideOf = (kind: LockKind) => new Side(name, rawName, owner, locks, kind, kinds, this)
+    const number = nextNumber()
+    const sideOf = (kind: LockKind) =>
+      new Side(name, rawName, owner, locks, kind, number, kinds, this)
     this.#readLock = sideOf(kinds.reading)
     this.#upgradableLock = sideOf(kinds.upgrading)
     this.#writeLock = sideOf(kinds.writing)
@@ -94,10 +96,11 @@ class Side extends HoldfastLock {
     owner: Owner | undefined,
     locks: LocalLocks,
     kind: LockKind,
+    number: number,
     kinds: ReadWriteKinds,
     whole: ReadWriteLock,
   ) {
-    super(name, rawName, owner, locks, kind)
+    super(name, rawName, owner, locks, kind, number)
     this.#kinds = kinds
     this.#whole = whole
     this.#remote = kinds.server.lock(rawName)

@@ -22,6 +22,8 @@ export class ExpirablePermits {
 /** Waits for permits. No `unlock()` looks for them, and so they are kept nowhere. */
 class PermitWaiter extends RacingWaiter {
   override newLease(hold: Hold): HeldPermit {
-    return new HeldPermit(this.lock, hold, this.request)
+    const permit = new HeldPermit(this.lock, hold, this.request)
+    this.lock.services.heldWatch?.held(permit, hold, this.calledFrom)
+    return permit
   }
 }

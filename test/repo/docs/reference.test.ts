@@ -52,7 +52,7 @@ function membersOf(source: string, name: string): Member[] {
 }
 
 describe('the page about options', () => {
-  const source = ['options', 'durability', 'local/close-options']
+  const source = ['options', 'durability', 'watchdog-thread', 'local/close-options']
     .map((file) => read(`src/${file}.ts`))
     .join('')
   const page = readPage('docs/reference/options.md')
@@ -200,6 +200,17 @@ describe('the page about events', () => {
     const fields = [...(type.includes('HoldEvent') ? ofHold : []), ...own]
     const section = sections.find(({ code }) => code === name)
     expect(tableRows(section?.body ?? '').map((row) => plain(row.field))).toEqual(fields)
+  })
+})
+
+describe('the page about testing', () => {
+  test('has exactly the members of a server in memory', () => {
+    const body = interfaceBody(read('src/testing.ts'), 'MemoryServer')
+    const members = [...body.matchAll(/^ {2}(\w+)\(/gm)].map(([, one]) => one)
+    const { headings } = readPage('docs/reference/testing.md')
+    const documented = headings.filter(({ level }) => level === 3).map(({ text }) => plain(text))
+    expect(members.length).toBeGreaterThan(5)
+    expect(documented).toEqual(members)
   })
 })
 

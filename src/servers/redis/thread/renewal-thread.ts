@@ -1,11 +1,10 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { RedisRefusedError, RedisUnavailableError } from '../../../errors.ts'
-import { outsideFrames } from '../../../kit/frame-storage.ts'
 import type { LeaseToRenew } from '../../answers.ts'
 import type { RedisSource } from '../connection/open-client.ts'
 import { type PlainSource, plainSource } from './plain-source.ts'
 import { type Moment, ProofTable } from './proof-table.ts'
-import { workerUrl } from './worker-url.ts'
+import { newWorker, whenUp } from './start-worker.ts'
 
 /** A lease, to what it is renewed each time, and when it ends at the latest, on the clock of the main thread. */
 export interface KeptLease {
@@ -22,6 +21,8 @@ export type ToWorker =
 
 /** What the worker tells the main thread. */
 export type FromWorker =
+  /** Its program has been loaded, and stands by. */
+  | { readonly kind: 'up' }
   /** Nothing of its own touches the slot any more. */
   | { readonly kind: 'freed'; readonly slot: number }
   /** It has no connection; once, until it has had one. */
@@ -51,14 +52,17 @@ export class RenewalThread {
   readonly #leases = new Map<number, KeptLease>()
   readonly #free: number[] = []
   readonly #heartbeat: Float64Array
+  readonly #program: URL | undefined
   #used = 0
   #beats: NodeJS.Timeout | undefined
   #worker: Worker | undefined
+  #starting: Promise<void> | undefined
 
   constructor(
     source: RedisSource,
     limits: { commandTimeoutMs: number; silenceLimitMs: number },
     onError: (error: Error) => void,
+    program?: URL,
   ) {
     const heartbeat = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)
     this.#data = {
@@ -69,6 +73,16 @@ export class RenewalThread {
     }
     this.#heartbeat = new Float64Array(heartbeat)
     this.#onError = onError
+    this.#program = program
+  }
+
+  /**
+   * Starts the thread where it does not run.
+   *
+   * @returns rejects with `InvalidArgumentError` where it cannot be started; undefined while it runs
+   */
+  ready(): Promise<void> | undefined {
+    return this.#worker === undefined ? this.#start() : this.#starting
   }
 
   /** Stands in for the renewals of this lease until `forget()`. */
@@ -83,7 +97,7 @@ export class RenewalThread {
       () => this.#beat(),
       Math.min(this.#data.silenceLimitMs / 4, 1_000),
     ).unref()
-    this.#worker ??= this.#start()
+    if (this.#worker === undefined) this.#start().catch(this.#onError)
     this.#tell({ kind: 'keep', slot, kept })
     return {
       provedAt: () => table.read(slot),
@@ -123,20 +137,37 @@ export class RenewalThread {
     this.#worker?.postMessage(message)
   }
 
-  #start(): Worker {
-    const worker = outsideFrames(() => new Worker(workerUrl, { workerData: this.#data }))
+  /** @returns settles when it stands by, or cannot */
+  #start(): Promise<void> {
+    this.#starting = this.#run().then(() => {
+      this.#starting = undefined
+    })
+    return this.#starting
+  }
+
+  async #run(): Promise<void> {
+    const worker = newWorker(this.#program, this.#data)
+    this.#worker = worker
     worker.on('message', (message: FromWorker) => {
       if (message.kind === 'freed') this.#free.push(message.slot)
-      else if (this.#worker === worker) this.#onError(awayError(message))
+      else if (message.kind === 'away' && this.#worker === worker) this.#onError(awayError(message))
     })
-    worker.on('error', this.#onError)
-    worker.on('exit', () => {
+    worker.on('error', (error) => {
+      if (this.#starting === undefined) this.#onError(error)
+    })
+    const gone = () => {
       if (this.#worker === worker) this.#worker = undefined // The next lock starts another.
-    })
-    worker.unref()
+    }
+    worker.on('exit', gone)
     for (const memory of this.#memory) worker.postMessage({ kind: 'block', memory })
     for (const [slot, kept] of this.#leases) worker.postMessage({ kind: 'keep', slot, kept })
-    return worker
+    try {
+      await whenUp(worker)
+    } catch (error) {
+      gone()
+      throw error
+    }
+    worker.unref()
   }
 }
 

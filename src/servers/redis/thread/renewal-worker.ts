@@ -11,6 +11,10 @@ const LATE_AFTER = 0.45
 /** It is looked for that each such part of the shortest one. */
 const LOOK_EVERY = 0.1
 
+if (parentPort === null)
+  throw new Error(
+    'holdfast/renewal-worker is the program of a thread: give its file as `workerUrl`',
+  )
 const { source, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
   workerData as WorkerData
 /** Whether the main thread has been told that there is no connection. */
@@ -88,6 +92,8 @@ async function renew(late: readonly [number, KeptLease][], leaseMs: number, sent
     if (Number(left[i]) >= leaseMs && leases.get(slot) === kept) table.write(slot, sentAt)
   }
 }
+
+say({ kind: 'up' })
 
 function say(message: FromWorker): void {
   parentPort?.postMessage(message)

@@ -23,6 +23,8 @@ export interface Backing {
 
 /** Somebody who renews while the watchdog cannot. */
 export interface StandIn {
+  /** Settles when it stands by, or cannot; undefined while it does. */
+  ready(): Promise<void> | undefined
   /**
    * @param leaseMs to which it renews the lease each time
    * @param limitAt when the lease ends at the latest, on the monotonic clock

@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+// Installs what the tests bundle with, and Bun and Deno, into .cache/bundlers: in the versions that
+// test/package/bundlers/package.json has. The library itself needs none of them.
+//
+//   node scripts/lib/bundlers.mjs    installs them where they are not; says so where it cannot
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { argv } from 'node:process'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const wanted = join(root, 'test/package/bundlers')
+const FOLDER = join(root, '.cache/bundlers')
+
+/** @returns the folder that has them; undefined where they are not, or others are */
+export function findBundlers() {
+  const [have, want] = [FOLDER, wanted].map((folder) => join(folder, 'package.json'))
+  // npm writes it as the last step of an installation that succeeded.
+  const isInstalled = existsSync(join(FOLDER, 'node_modules/.package-lock.json'))
+  return isInstalled && readFileSync(have, 'utf8') === readFileSync(want, 'utf8')
+    ? FOLDER
+    : undefined
+}
+
+function install() {
+  console.log(`Installing the bundlers, Bun and Deno into ${FOLDER} …`)
+  mkdirSync(FOLDER, { recursive: true })
+  copyFileSync(join(wanted, 'package.json'), join(FOLDER, 'package.json'))
+  const args = ['install', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund']
+  return spawnSync('npm', args, {
+    cwd: FOLDER,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  }).status
+}
+
+if (argv[1] === fileURLToPath(import.meta.url) && findBundlers() === undefined && install() !== 0) {
+  console.error('The bundlers were not to be had: the tests of bundles are skipped.')
+  // In CI they have to be there.
+  if (process.env.CI) process.exitCode = 1
+}

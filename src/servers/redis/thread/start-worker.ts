@@ -1,0 +1,51 @@
+import { Worker } from 'node:worker_threads'
+import { InvalidArgumentError } from '../../../errors.ts'
+import { outsideFrames } from '../../../kit/frame-storage.ts'
+import { workerUrl } from './worker-url.ts'
+
+/** A program that has not been loaded by then is none of ours, in milliseconds. */
+const LONGEST_START_MS = 10_000
+
+/**
+ * @param program the file of its program; undefined for the one in the package
+ * @throws `InvalidArgumentError` where it cannot be started
+ */
+export function newWorker(program: URL | undefined, workerData: object): Worker {
+  try {
+    return outsideFrames(() => new Worker(program ?? workerUrl(), { workerData }))
+  } catch (error) {
+    throw unableError((error as Error).message)
+  }
+}
+
+/** @returns rejects with `InvalidArgumentError` where its program cannot be loaded */
+export function whenUp(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (reason: string) => {
+      clearTimeout(timer)
+      reject(unableError(reason))
+    }
+    const timer = setTimeout(() => {
+      // What it said while this thread was blocked is heard first.
+      setImmediate(() => {
+        failed(`its program has not said in ${LONGEST_START_MS} ms that it was loaded`)
+        void worker.terminate()
+      })
+    }, LONGEST_START_MS)
+    worker.on('message', ({ kind }: { kind: string }) => {
+      if (kind !== 'up') return
+      clearTimeout(timer)
+      resolve()
+    })
+    worker.once('error', ({ message }) => failed(message))
+    worker.once('exit', () => failed('it has ended'))
+  })
+}
+
+function unableError(reason: string): InvalidArgumentError {
+  return new InvalidArgumentError(
+    `\`watchdogThread\`: the thread cannot be started: ${reason.replace(/\.$/, '')}. Nothing is acquired without it. In a bundle ` +
+      "make an entry of its own of 'holdfast/renewal-worker', and give the file that comes of it as `watchdogThread: " +
+      '{ workerUrl }` (docs/how-to/bundle.md); or leave `watchdogThread` out.',
+  )
+}

@@ -1,0 +1,124 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { Holdfast, type HoldfastLock, InvalidArgumentError } from '../../src/index.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-thread-'))
+const errors: Error[] = []
+let client: Holdfast | undefined
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+afterEach(async () => {
+  await client?.close()
+  expect(errors.splice(0)).toEqual([])
+  await server.flush()
+})
+
+/** A client whose thread is to run this program. */
+function clientWith(name: string, program?: string): Holdfast {
+  const file = join(folder, name)
+  if (program !== undefined) writeFileSync(file, program)
+  client = new Holdfast({ redis: server.url, watchdogThread: { workerUrl: file } })
+  client.on('error', (error) => errors.push(error))
+  return client
+}
+
+const built = pathToFileURL(
+  resolve(__dirname, '../../dist/esm/servers/redis/thread/renewal-worker.js'),
+)
+
+describe('where the thread of the watchdog cannot be started', () => {
+  const forms: [string, (lock: HoldfastLock, of: Holdfast) => Promise<unknown>][] = [
+    ['lock()', (lock) => lock.lock()],
+    ['tryLock()', (lock) => lock.tryLock()],
+    ['tryLock(waitMs)', (lock) => lock.tryLock(5_000)],
+    ['using()', (lock) => lock.using(() => undefined)],
+    ['a fair lock', (lock, of) => of.getFairLock(lock.name).lock()],
+    ['several locks', (lock, of) => of.getMultiLock(lock, of.getLock('other')).lock()],
+  ]
+
+  test.each(forms)('%s rejects, says what to do, and leaves nothing behind', async (_, acquire) => {
+    const of = clientWith('missing.mjs')
+    const failed = acquire(of.getLock('it'), of)
+    await expect(failed).rejects.toThrow(InvalidArgumentError)
+    await expect(failed).rejects.toThrow(/missing\.mjs.*holdfast\/renewal-worker.*workerUrl/)
+    expect(await server.admin.keys('*')).toEqual([])
+  })
+
+  test('what the thread does not renew is acquired all the same', async () => {
+    const of = clientWith('missing.mjs')
+    await (await of.getLock('fixed').lock(5_000)).release()
+    await of
+      .getReadWriteLock('read')
+      .readLock()
+      .using(() => undefined)
+  })
+
+  test('a program that fails, or ends, is told with its words', async () => {
+    await expect(
+      clientWith('throws.mjs', 'throw new Error("no ioredis")').getLock('it').lock(),
+    ).rejects.toThrow(/no ioredis/)
+    await client?.close()
+    await expect(clientWith('ends.mjs', '').getLock('it').lock()).rejects.toThrow(/it has ended/)
+  })
+
+  test('it is started anew for the next lock', async () => {
+    const of = clientWith('later.mjs')
+    await expect(of.getLock('it').lock()).rejects.toThrow(InvalidArgumentError)
+    writeFileSync(join(folder, 'later.mjs'), `import '${built}'`)
+    await (await of.getLock('it').lock()).release()
+  })
+})
+
+describe('while it is being started', () => {
+  const silent = 'setInterval(() => undefined, 1_000)'
+
+  test('a wait ends by its time, its signal and close(); and a program that never says a word is given up', async () => {
+    const of = clientWith('silent.mjs', silent)
+    const lock = of.getLock('it')
+    const given = lock.lock()
+    given.catch(() => undefined)
+    expect(await lock.tryLock(100)).toBeNull()
+    const signal = AbortSignal.timeout(100)
+    await expect(lock.lock({ signal })).rejects.toBe(await aborted(signal))
+    await expect(given).rejects.toThrow(/has not said in 10000 ms that it was loaded/)
+    const last = lock.lock()
+    const closing = of.close()
+    await expect(last).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
+    await closing
+    expect(await server.admin.keys('*')).toEqual([])
+  })
+})
+
+test('the program says what it is to whoever runs it otherwise', () => {
+  const { status, stderr } = spawnSync(process.execPath, [fileURLToPath(built)], {
+    encoding: 'utf8',
+  })
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringContaining('give its file as `workerUrl`'),
+  })
+})
+
+test.each([
+  ['./worker.js', '"./worker.js"'],
+  ['https://example.com/worker.js', '"https://example.com/worker.js"'],
+  [new URL('data:text/javascript,1'), 'an object (URL)'],
+  [7, 'got 7'],
+])('`workerUrl` is refused: %s', (workerUrl, words) => {
+  const make = () => new Holdfast({ redis: server.url, watchdogThread: { workerUrl } } as never)
+  expect(make).toThrow(InvalidArgumentError)
+  expect(make).toThrow(words)
+})
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(signal.reason)
+    else signal.addEventListener('abort', () => resolve(signal.reason))
+  })
+}
