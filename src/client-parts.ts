@@ -11,6 +11,7 @@ import { rawNameOf } from './servers/raw-name.ts'
 interface OwnPlace extends Place {
   readonly keyPrefix: string
   readonly clustered: boolean
+  readonly address?: string
   close(): Promise<void>
 }
 
@@ -44,6 +45,11 @@ export class ClientParts {
     this.#keyPrefix = client.settings.keyPrefix ?? place.keyPrefix
     this.backend = new Backend(client, place)
     this.redLocks = new RedLocks(client, newQuorum)
+  }
+
+  /** For logs: where it is, and what it has. */
+  get facts(): Record<string, unknown> {
+    return { at: this.#place.address ?? 'memory', ...this.backend.registry.counts }
   }
 
   /** The key of a lock, or of what else is named so. */

@@ -4,6 +4,7 @@ import { ClientParts } from './client-parts.ts'
 import type { Emit, HoldEvent, HoldfastEvents } from './events.ts'
 import { assertFunction } from './input.ts'
 import { callListeners } from './kit/call-listeners.ts'
+import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { plainKind } from './local/acquire.ts'
 import { type CloseOptions, drainMsOf } from './local/close-options.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
@@ -55,6 +56,16 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
       majorityOf(servers, settings, nameOf),
     )
     this.#oneServer = new OneServer(this.#parts, settings)
+  }
+
+  /** As logs and JSON have it: no login. */
+  toJSON(): Record<string, unknown> {
+    return { id: this.id, ...this.#parts.facts }
+  }
+
+  /** @internal */
+  [INSPECT](_depth: number, options: object, inspect: Inspect): string {
+    return printed(this, options, inspect)
   }
 
   /**

@@ -59,6 +59,7 @@ export type {
   WaitingClient,
   WaitingForPermits,
 } from './servers/answers.ts'
+export { escapeName } from './servers/escape-name.ts'
 export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
 export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'

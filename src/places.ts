@@ -1,7 +1,12 @@
 import type { Place } from './local/place.ts'
 import type { LockServer } from './servers/lock-server.ts'
 import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
-import { isClient, isCluster, keyPrefixOf } from './servers/redis/connection/open-client.ts'
+import {
+  isClient,
+  isCluster,
+  keyPrefixOf,
+  labelOf,
+} from './servers/redis/connection/open-client.ts'
 import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 import type { Settings } from './settings.ts'
@@ -12,6 +17,8 @@ export interface ClientPlace extends Place {
   readonly keyPrefix: string
   /** Whether the names of a lock have to share a slot. */
   readonly clustered: boolean
+  /** Where it is, for people; no login. */
+  readonly address?: string
   /** Ends what was opened for the client, which has let go of all locks. */
   close(): Promise<void>
 }
@@ -79,10 +86,13 @@ function redisServer(
   return new RedisServer(source, commandTimeoutMs, onError, options)
 }
 
-function namingOf(sources: readonly Source[]): Pick<ClientPlace, 'keyPrefix' | 'clustered'> {
+function namingOf(
+  sources: readonly Source[],
+): Pick<ClientPlace, 'keyPrefix' | 'clustered' | 'address'> {
   return {
     keyPrefix: keyPrefixOf(sources[0] as Source),
     clustered: sources.some((one) => isClient(one) && isCluster(one)),
+    address: sources.map(labelOf).join(', '),
   }
 }
 

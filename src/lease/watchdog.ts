@@ -16,10 +16,7 @@ export type Answer =
 export interface Renewer {
   /** Parts that are asked about one by one, so that one does not wait for another. */
   groups(holds: readonly Hold[]): Hold[][]
-  /**
-   * One answer for each hold, in their order. A `leaseMs` of 0 only looks. Never rejects, and
-   * answers within `timeoutMs`.
-   */
+  /** One answer for each hold, in their order, within `timeoutMs`. A `leaseMs` of 0 only looks. Never rejects. */
   renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
 }
 
@@ -77,8 +74,7 @@ export class Watchdog {
     this.#clock = clock
     this.#events = events
     this.#standIn = standIn
-    const soonMs = Math.min(leaseMs / 10, 1_000)
-    this.#unheard = new Recheck(soonMs, clock, (holds) => this.#verify(holds))
+    this.#unheard = new Recheck(Math.min(leaseMs / 10, 1_000), clock, (all) => this.#verify(all))
   }
 
   /** Whether somebody renews while this thread cannot. */

@@ -114,6 +114,16 @@ export class LocalLocks {
     return server.health(held.map(toRenew), limits.commandTimeoutMs)
   }
 
+  /** How much is held and waited for. */
+  get counts(): { held: number; waiting: number } {
+    const counts = { held: 0, waiting: 0 }
+    for (const { holds, waiters } of this.#all.values()) {
+      counts.held += holds.all.length
+      counts.waiting += waiters.size
+    }
+    return counts
+  }
+
   /** How many locks are kept in mind. */
   get size(): number {
     return this.#all.size

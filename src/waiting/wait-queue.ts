@@ -16,12 +16,12 @@ export class WaitQueue {
   #counts: Map<Owner, number> | undefined
 
   get isEmpty(): boolean {
-    return this.#size === 0
+    return this.size === 0
   }
 
   /** Whether several want it. */
   get isShared(): boolean {
-    return this.#size > 1
+    return this.size > 1
   }
 
   /** Whether nobody in the queue wants the same kind and has not asked yet. */
@@ -53,7 +53,7 @@ export class WaitQueue {
   enter(waiter: Waiter): void {
     this.#others.add(waiter)
     if (this.#counts !== undefined) this.#count(waiter, 1)
-    else if (this.#size > FEW) {
+    else if (this.size > FEW) {
       this.#counts = new Map()
       for (const one of this.#all) this.#count(one, 1)
     }
@@ -107,7 +107,7 @@ export class WaitQueue {
     return [...this.#queue, ...this.#others]
   }
 
-  get #size(): number {
+  get size(): number {
     return this.#queue.size + this.#others.size
   }
 }

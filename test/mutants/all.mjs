@@ -14,6 +14,7 @@ import { readWrite } from './read-write.mjs'
 import { scripts } from './scripts.mjs'
 import { semaphore } from './semaphore.mjs'
 import { several } from './several.mjs'
+import { testing } from './testing.mjs'
 import { tokens } from './tokens.mjs'
 import { unknown } from './unknown.mjs'
 import { waiting } from './waiting.mjs'
@@ -38,6 +39,7 @@ const areas = {
   permits,
   doctor,
   closing,
+  testing,
 }
 
 /**

@@ -2,6 +2,7 @@ import { EventEmitter } from 'eventemitter3'
 import { InvalidArgumentError } from '../../errors.ts'
 import { assertFunction } from '../../input.ts'
 import { callListeners } from '../../kit/call-listeners.ts'
+import { INSPECT, type Inspect, printed } from '../../kit/printed.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { ElectionChannel } from '../../servers/election-channel.ts'
 import { Campaign } from './campaign.ts'
@@ -72,6 +73,17 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       changed: (leader) => this.#tell(leader),
       failed: (error) => lock.registry.emit('error', error),
     })
+  }
+
+  /** As logs and JSON have it. */
+  toJSON(): Record<string, unknown> {
+    const { name, label, isLeading } = this
+    return { name, label, isLeading }
+  }
+
+  /** @internal */
+  [INSPECT](_depth: number, options: object, inspect: Inspect): string {
+    return printed(this, options, inspect)
   }
 
   /** Whether this candidate leads, by its own clocks at this moment. */

@@ -108,9 +108,9 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
    */
   async using<T>(fn: (lease: L) => Promise<T> | T, options?: LockOptions): Promise<T> {
     const meant = usingOptions(options, this.registry.defaults)
-    const askedAt = performance.now()
+    const askedAt = this.registry.clock.monotonic()
     return this.#use(fn, meant, () => {
-      throw this.#timeout(meant.waitMs, performance.now() - askedAt)
+      throw this.#timeout(meant.waitMs, this.registry.clock.monotonic() - askedAt)
     })
   }
 
@@ -175,9 +175,9 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
   }
 
   async #orTimeout(acquiring: Promise<L | null>, { waitMs }: Acquisition): Promise<L> {
-    const askedAt = performance.now()
+    const askedAt = this.registry.clock.monotonic()
     const lease = await acquiring
-    if (lease === null) throw this.#timeout(waitMs, performance.now() - askedAt)
+    if (lease === null) throw this.#timeout(waitMs, this.registry.clock.monotonic() - askedAt)
     return lease
   }
 

@@ -182,10 +182,13 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   async #acquireInTime(wanted: PermitAcquisition): Promise<Permit> {
-    const askedAt = performance.now()
+    const askedAt = this.#locks.clock.monotonic()
     const permit = await this.#acquire(wanted)
     if (permit !== null) return permit
-    const waited = { waitMs: wanted.meant.waitMs, waitedMs: performance.now() - askedAt }
+    const waited = {
+      waitMs: wanted.meant.waitMs,
+      waitedMs: this.#locks.clock.monotonic() - askedAt,
+    }
     throw permitsTimeout(this.name, waited, permitsIn(wanted.permits))
   }
 

@@ -188,9 +188,9 @@ export class HoldfastSemaphore {
   }
 
   async #takeInTime(wanted: PermitsWanted): Promise<void> {
-    const askedAt = performance.now()
+    const askedAt = this.#all.locks.clock.monotonic()
     if (await this.#take(wanted)) return
-    const waited = { waitMs: wanted.waitMs, waitedMs: performance.now() - askedAt }
+    const waited = { waitMs: wanted.waitMs, waitedMs: this.#all.locks.clock.monotonic() - askedAt }
     throw permitsTimeout(this.name, waited, permitsIn(wanted.permits))
   }
 

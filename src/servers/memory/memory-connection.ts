@@ -52,15 +52,14 @@ export class MemoryConnection implements LockServer {
     if (this.#closed !== undefined) return Promise.reject(this.#closed)
     if (!this.#connected) this.connect()
     const { server } = this
+    const { clock, whyOut } = server
+    if (whyOut !== undefined) {
+      return new Promise((_, reject) => later(clock, () => reject(whyOut)))
+    }
+    server.tidy()
     return new Promise((resolve, reject) => {
       const answered = (tell: () => void) =>
-        later(server.clock, () => (server.whyOut === undefined ? tell() : reject(LOST)))
-      if (server.whyOut !== undefined) {
-        const { whyOut } = server
-        later(server.clock, () => reject(whyOut))
-        return
-      }
-      server.tidy()
+        later(clock, () => (server.whyOut === undefined ? tell() : reject(LOST)))
       try {
         const answer = work(server.now)
         answered(() => resolve(answer))

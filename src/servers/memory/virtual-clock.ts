@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks'
 import { type Clock, type Moment, systemClock, type Timer } from '../../kit/clock.ts'
 
 /** It began at some time, as a process that has run for a while. */
@@ -84,8 +83,9 @@ export class VirtualClock implements Clock {
    * next one when all that followed is done.
    */
   advance(ms: number): Promise<void> {
-    this.#advancing = this.#advancing.then(() => this.#advance(ms))
-    return this.#advancing
+    const advanced = this.#advancing.then(() => this.#advance(ms))
+    this.#advancing = advanced.catch(() => {})
+    return advanced
   }
 
   async #advance(ms: number): Promise<void> {
@@ -104,8 +104,7 @@ export class VirtualClock implements Clock {
   #add(ms: number, everyMs: number | undefined, work: () => void): VirtualTimer {
     this.#signs += 1
     const dueAt = this.#elapsedMs + Math.max(ms, LEAST_MS)
-    // In the frame in which it was made, as every timer.
-    const timer = new VirtualTimer(dueAt, everyMs, AsyncResource.bind(work))
+    const timer = new VirtualTimer(dueAt, everyMs, work)
     this.#timers.add(timer)
     return timer
   }
