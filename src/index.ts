@@ -41,6 +41,7 @@ export type {
   TryAcquirePermitsOptions,
   UsingPermitsOptions,
 } from './locks/semaphore/semaphore-options.ts'
+export type { NodeRedisClient } from './node-redis-source.ts'
 export type {
   AwaitOptions,
   GetLockOptions,
@@ -50,6 +51,7 @@ export type {
   TryUsingOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
+export type { ClusterList, ListedServer, SentinelList, ServerList } from './server-lists.ts'
 export type {
   LatchFacts,
   QueueEntry,

@@ -1,20 +1,23 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import type { DurabilityOptions } from './durability.ts'
+import type { NodeRedisClient } from './node-redis-source.ts'
 import type { Owner } from './owner/owner.ts'
+import type { ServerList } from './server-lists.ts'
 import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 export interface HoldfastOptions {
   /**
-   * Where Redis is: a URL, ioredis options, or an ioredis `Redis` or `Cluster` of your own. From
-   * any of them Holdfast opens connections of its own; yours is never reconfigured or closed.
+   * Where Redis is: a URL, ioredis options, a list of the nodes of a cluster or of Sentinels, or a client of
+   * your own: an ioredis `Redis` or `Cluster`, or one that `createClient` of node-redis made. From any of them
+   * Holdfast opens connections of its own, by ioredis; yours is never reconfigured or closed.
    */
-  redis?: string | RedisOptions | Redis | Cluster
+  redis?: string | RedisOptions | Redis | Cluster | ServerList | NodeRedisClient
   /**
    * Independent masters instead of one server: every lock is then held by a majority of them, and
-   * outlives any minority. Each is given as `redis` is, but not as a `Cluster`; take 3 or 5 that fail
+   * outlives any minority. Each is given as `redis` is, but not as a cluster; take 3 or 5 that fail
    * independently, the same for all clients.
    */
-  masters?: readonly (string | RedisOptions | Redis)[]
+  masters?: readonly (string | RedisOptions | Redis | NodeRedisClient)[]
   /**
    * The longest lease that any client takes, in milliseconds, with `masters` and of a RedLock: so
    * long a master that was started anew, emptied, or was a replica does not vote, since it may have

@@ -1,11 +1,13 @@
 import type { Place } from './local/place.ts'
 import type { LockServer } from './servers/lock-server.ts'
 import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
+import { sourceOf } from './servers/redis/connection/given-source.ts'
 import {
   isClient,
   isCluster,
   keyPrefixOf,
   labelOf,
+  type RedisSource,
 } from './servers/redis/connection/open-client.ts'
 import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
@@ -32,13 +34,13 @@ export const newRedisPlace: NewPlace = (settings, onError) =>
 
 /** One server, or a cluster. */
 function oneServer(settings: Settings, onError: (error: Error) => void): ClientPlace {
-  const [source] = settings.sources as [Source]
+  const [source] = sourcesOf(settings) as [RedisSource]
   const server = redisServer(source, settings, onError)
   const thread = threadFor(source, settings, onError)
   return {
     server,
     standIn: thread,
-    ...namingOf(settings.sources),
+    ...namingOf([source]),
     async close() {
       server.close()
       await thread?.close()
@@ -48,12 +50,13 @@ function oneServer(settings: Settings, onError: (error: Error) => void): ClientP
 
 /** A majority of independent masters. */
 function majority(settings: Settings, onError: (error: Error) => void): ClientPlace {
-  const servers = settings.sources.map((source) => redisServer(source, settings, onError))
+  const sources = sourcesOf(settings)
+  const servers = sources.map((source) => redisServer(source, settings, onError))
   const quorum = quorumOf(servers, quorumSettings(settings))
   return {
     server: quorum,
     longestLeaseMs: settings.longestLeaseMs,
-    ...namingOf(settings.sources),
+    ...namingOf(sources),
     async close() {
       quorum.close()
       for (const server of servers) server.close()
@@ -75,10 +78,10 @@ export function majorityOf(
   return quorumOf(servers as RedisServer[], quorumSettings(settings), nameOf)
 }
 
-type Source = Settings['sources'][0]
+const sourcesOf = ({ sources }: Settings): RedisSource[] => sources.map(sourceOf)
 
 function redisServer(
-  source: Source,
+  source: RedisSource,
   { commandTimeoutMs, counterTtlMs, sharded, durability }: Settings,
   onError: (error: Error) => void,
 ): RedisServer {
@@ -87,17 +90,17 @@ function redisServer(
 }
 
 function namingOf(
-  sources: readonly Source[],
+  sources: readonly RedisSource[],
 ): Pick<ClientPlace, 'keyPrefix' | 'clustered' | 'address'> {
   return {
-    keyPrefix: keyPrefixOf(sources[0] as Source),
+    keyPrefix: keyPrefixOf(sources[0] as RedisSource),
     clustered: sources.some((one) => isClient(one) && isCluster(one)),
     address: sources.map(labelOf).join(', '),
   }
 }
 
 function threadFor(
-  source: Source,
+  source: RedisSource,
   { leaseMs, commandTimeoutMs, silenceLimitMs, workerUrl }: Settings,
   onError: (error: Error) => void,
 ): RenewalThread | undefined {

@@ -1,9 +1,10 @@
-import type { RedisOptions } from 'ioredis'
+import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import { InvalidArgumentError, show } from './errors.ts'
-import type { HoldfastOptions } from './options.ts'
+import { isNodeRedis, readNodeRedis } from './node-redis-source.ts'
+import { type ClusterList, readCluster, readSentinels, type SentinelList } from './server-lists.ts'
 
 /** Where one server is, or a cluster. */
-export type Source = NonNullable<HoldfastOptions['redis']>
+export type Source = string | RedisOptions | Redis | Cluster | ClusterList
 
 /** What ioredis 6 knows, and with it ioredis 5: a misspelt `host` would be this machine, in silence. */
 const OPTIONS: Record<keyof RedisOptions, true> = {
@@ -66,37 +67,65 @@ const OPTIONS: Record<keyof RedisOptions, true> = {
   username: true,
 }
 
+/** Of a cluster, beside those. */
+const CLUSTER_OPTIONS = ['cluster', 'dnsLookup']
+/** Of one server. */
+const NOT_OF_CLUSTER = ['host', 'port', 'path', 'db', 'name', 'sentinels']
+
 /**
- * Refuses what ioredis would make a connection to somewhere else of.
+ * What was given, without what ioredis would make a connection to somewhere else of.
  *
  * @param what which option it was given as
+ * @throws `InvalidArgumentError` for that
  */
-export function assertSource(source: unknown, what: string): asserts source is Source {
-  if (typeof source === 'string' && isAddress(source)) return
+export function readSource(source: unknown, what: string): Source {
+  if (typeof source === 'string' && isAddress(source)) return source
   if (typeof source !== 'object' || source === null || Array.isArray(source)) {
     throw new InvalidArgumentError(
-      `${what} must be a redis:// URL, ioredis options, or an ioredis client; got ${show(source)}.`,
+      `${what} must be a redis:// URL, ioredis options, { cluster: [...] }, or a client of ioredis or node-redis; ` +
+        `got ${show(source)}.`,
     )
   }
-  if (isIoredis(source)) return
+  if (isIoredis(source)) return source
+  if (isNodeRedis(source)) return readNodeRedis(source, what)
   const prototype: unknown = Object.getPrototypeOf(source)
   if ('duplicate' in source || (prototype !== Object.prototype && prototype !== null)) {
     throw new InvalidArgumentError(
-      `${what} must be a redis:// URL, ioredis options, or an ioredis client; got ${show(source)}, which is ` +
-        'none of them. Beside a client of another library give the URL of its server.',
+      `${what} must be a redis:// URL, ioredis options, { cluster: [...] }, or a client of ioredis or node-redis; ` +
+        `got ${show(source)}, which is none of them. Beside a client of another library give the URL of its server, or ` +
+        'those of its cluster.',
     )
   }
-  const other = Object.keys(source).find((name) => !(name in OPTIONS))
-  if (other === undefined) return
-  throw new InvalidArgumentError(
-    `${what}: ioredis has no option \`${other}\`. It would be passed over, and the server be ` +
-      'localhost:6379 where it was to say where that is.',
+  const isCluster = 'cluster' in source
+  const other = Object.keys(source).find((name) =>
+    isCluster
+      ? !(name in OPTIONS || CLUSTER_OPTIONS.includes(name)) || NOT_OF_CLUSTER.includes(name)
+      : !(name in OPTIONS),
   )
+  if (other !== undefined && isCluster) {
+    throw new InvalidArgumentError(
+      `${what}: there is no option \`${other}\` beside \`cluster\`: that takes a list of nodes, and what is for all of them.`,
+    )
+  }
+  if (other !== undefined) {
+    throw new InvalidArgumentError(
+      `${what}: ioredis has no option \`${other}\`. It would be passed over, and the server be ` +
+        'localhost:6379 where it was to say where that is.',
+    )
+  }
+  if (isCluster) return readCluster(source as ClusterList, what)
+  const { sentinels } = source as RedisOptions
+  return sentinels ? readSentinels(source as SentinelList, what) : source
 }
 
 /** Both kinds say which of them they are; clients of node-redis and mocks do not. */
-function isIoredis(source: object): boolean {
+function isIoredis(source: object): source is Redis | Cluster {
   return 'isCluster' in source && typeof source.isCluster === 'boolean' && 'duplicate' in source
+}
+
+/** A list of nodes; ioredis gives its clients no such member. */
+export function isClusterList(source: Exclude<Source, string>): source is ClusterList {
+  return 'cluster' in source && Array.isArray(source.cluster)
 }
 
 function isAddress(text: string): boolean {

@@ -6,7 +6,7 @@ import { InvalidArgumentError, show } from './errors.ts'
 import { assertKnown, leaseMs, waitMs, wholeMs } from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { HoldfastOptions } from './options.ts'
-import { assertSource, type Source } from './redis-source.ts'
+import { isClusterList, readSource, type Source } from './redis-source.ts'
 import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 /** All of a client's options, each with a value. */
@@ -120,8 +120,7 @@ function counterTtlMs(keepCounters: boolean, ttlMs: number | undefined): number 
 
 function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
   if (masters === undefined) {
-    assertSource(redis, 'new Holdfast(options): `redis`')
-    return [redis]
+    return [readSource(redis, 'new Holdfast(options): `redis`')]
   }
   if (redis !== undefined) {
     throw new InvalidArgumentError('Give either `redis` or `masters`; got both.')
@@ -130,10 +129,13 @@ function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
     throw new InvalidArgumentError(`\`masters\` must be a list of servers; got ${show(masters)}.`)
   }
   return (masters as unknown[]).map((master) => {
-    assertSource(master, 'Each of `masters`')
-    if (typeof master === 'string' || !('isCluster' in master && master.isCluster)) return master
+    const source = readSource(master, 'Each of `masters`')
+    const isCluster =
+      typeof source === 'object' &&
+      (isClusterList(source) || ('isCluster' in source && source.isCluster))
+    if (!isCluster) return source
     throw new InvalidArgumentError(
-      `Each of \`masters\` must be one server; got ${show(master)}, a client of a cluster.`,
+      `Each of \`masters\` must be one server; got ${show(master)}, a cluster.`,
     )
   })
 }

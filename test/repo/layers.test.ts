@@ -15,6 +15,8 @@ const leaves = [
   'events',
   'input',
   'redis-source',
+  'node-redis-source',
+  'server-lists',
   'settings',
   'watchdog-thread',
 ]
@@ -143,6 +145,8 @@ const mayImport: Record<string, string[]> = {
   events: [],
   input: [],
   'redis-source': ['type ioredis'],
+  'node-redis-source': ['type ioredis'],
+  'server-lists': ['type ioredis'],
   settings: ['kit'],
 }
 

@@ -55,7 +55,7 @@ test.each([
   ["READONLY You can't write against a read only replica.", 'address of the master'],
   ['NOREPLICAS Not enough good replicas to write.', 'min-replicas-to-write'],
   ["OOM command not allowed when used memory > 'maxmemory'.", 'maxmemory'],
-  ['MOVED 14374 10.0.0.3:6379', '`Cluster` of ioredis'],
+  ['MOVED 14374 10.0.0.3:6379', 'redis: { cluster: ['],
   ["ERR unknown command 'TIME', with args beginning with: ", 'Is it a Sentinel'],
 ])('an error tells what to do: %s', async (reply, step) => {
   const fake = await startFakeServer(() => `-${reply}\r\n`)

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { Cluster, Redis } from 'ioredis'
 import { Holdfast, InvalidArgumentError } from '../../src/index.ts'
+import { readSource } from '../../src/redis-source.ts'
 
 /** As much of a client of node-redis, or of ioredis-mock, as could be taken for one of ioredis. */
 class OtherClient extends EventEmitter {
@@ -22,6 +23,16 @@ describe('what is given as `redis`', () => {
     ['a list', ['redis://redis.internal'], 'an object (Array)'],
     ['a misspelt option', { hosst: 'redis.internal' }, '`hosst`'],
     ['an option of node-redis', { url: 'redis://redis.internal' }, '`url`'],
+    ['a cluster without nodes', { cluster: [] }, '`redis`.cluster'],
+    ['a cluster of one URL', { cluster: 'redis://a:1' }, 'got "redis://a:1"'],
+    ['a node with a database', { cluster: ['redis://a:1/2'] }, 'redis://host:port'],
+    ['a node with an option', { cluster: [{ host: 'a', password: 'p' }] }, '`password`'],
+    ['a node that is nothing', { cluster: [null] }, 'got null'],
+    ['two logins', { cluster: ['redis://a:1', 'redis://:p@b:1'] }, 'for b:1 than for a:1'],
+    ['TLS of some', { cluster: ['redis://a:1', 'rediss://b:1'] }, 'TLS or none'],
+    ['a database of a cluster', { cluster: ['a:1'], db: 1 }, '`db`'],
+    ['a misspelt option of a cluster', { cluster: ['a:1'], pasword: 'p' }, '`pasword`'],
+    ['Sentinels that are none', { sentinels: 'a:1', name: 'main' }, 'got "a:1"'],
     ['a number', 6379, 'got 6379'],
     ['null', null, 'got null'],
   ])('is refused, for it would be another server: %s', (_, redis, words) => {
@@ -29,7 +40,7 @@ describe('what is given as `redis`', () => {
     expect(make(redis)).toThrow(words)
     const masters = () => new Holdfast({ masters: ['redis://127.0.0.1:1', redis] } as never)
     expect(masters).toThrow(InvalidArgumentError)
-    expect(masters).toThrow(words)
+    expect(masters).toThrow(words.replace('`redis`', 'Each of `masters`'))
   })
 
   test('is taken as a URL, as options with or without a prototype, and as a client of ioredis', async () => {
@@ -42,7 +53,53 @@ describe('what is given as `redis`', () => {
   })
 })
 
-test('a client of a cluster is no master of several', () => {
-  const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
-  expect(() => new Holdfast({ masters: [cluster] } as never)).toThrow('a client of a cluster')
+test('no refusal tells a password', () => {
+  const given = { cluster: ['redis://:secret@a:1/7'] }
+  expect(make(given)).toThrow(/^((?!secret).)*$/s)
+})
+
+test('a cluster is no master of several', () => {
+  const client = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
+  for (const cluster of [client, { cluster: ['a:1'] }]) {
+    expect(() => new Holdfast({ masters: [cluster] } as never)).toThrow('a cluster.')
+  }
+})
+
+describe('what the URLs of a list say goes for all of it, save where something else is given', () => {
+  const nodes = [
+    { host: 'a', port: 6379 },
+    { host: '::1', port: 7 },
+  ]
+
+  test('of a cluster', () => {
+    const cluster = ['rediss://app:p%40ss@a', 'rediss://app:p%40ss@[::1]:7']
+    expect(readSource({ cluster }, '')).toEqual({
+      cluster: nodes,
+      username: 'app',
+      password: 'p@ss',
+      tls: {},
+    })
+    const tls = { servername: 'locks' }
+    expect(readSource({ cluster, tls, password: 'other' }, '')).toMatchObject({
+      password: 'other',
+      tls,
+    })
+    expect(readSource({ cluster: ['a', { host: '::1', port: 7 }] }, '')).toEqual({ cluster: nodes })
+  })
+
+  test('of Sentinels it is theirs, and not that of the master', () => {
+    const sentinels = ['rediss://:secret@a', 'rediss://:secret@b:7']
+    expect(readSource({ sentinels, name: 'main', password: 'p', tls: {} }, '')).toEqual({
+      sentinels: [
+        { host: 'a', port: 26379 },
+        { host: 'b', port: 7 },
+      ],
+      name: 'main',
+      password: 'p',
+      sentinelPassword: 'secret',
+      sentinelTLS: {},
+      tls: {},
+      enableTLSForSentinelMode: true,
+    })
+  })
 })

@@ -1,5 +1,6 @@
-import { Cluster, type ClusterNode, type ClusterOptions, type RedisOptions } from 'ioredis'
+import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
 import { InvalidArgumentError } from '../../../errors.ts'
+import { newCluster } from '../connection/given-source.ts'
 import { isClient, isCluster, type RedisSource } from '../connection/open-client.ts'
 
 /** Where Redis is, as it can be copied to a worker thread: no clients and no functions. */
@@ -20,11 +21,7 @@ export function plainSource(source: RedisSource): PlainSource {
 /** The other way round, in the thread. */
 export function sourceOf(source: PlainSource): RedisSource {
   if (typeof source === 'string' || !('nodes' in source)) return source
-  const options = { ...source.options, lazyConnect: true }
-  return new (Cluster as new (nodes: ClusterNode[], options: ClusterOptions) => Cluster)(
-    source.nodes,
-    options,
-  )
+  return newCluster(source.nodes, { ...source.options, lazyConnect: true })
 }
 
 function plain<T>(options: T): T {

@@ -23,7 +23,7 @@ export const place: Check = {
           code: 'is-cluster',
           at,
           seen: 'It is a node of a cluster, and was given as a server of its own.',
-          why: 'It refuses the locks whose slots are elsewhere with MOVED. Give new Holdfast a Cluster of ioredis.',
+          why: 'It refuses the locks whose slots are elsewhere with MOVED. Give new Holdfast `redis: { cluster: […] }`.',
           fix: [`npx holdfast doctor --cluster ${at}`],
           numbers: {},
         }

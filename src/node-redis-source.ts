@@ -1,0 +1,132 @@
+import type { RedisOptions } from 'ioredis'
+import { InvalidArgumentError } from './errors.ts'
+
+/** A client of node-redis, version 4 or 5, as `createClient` makes it. */
+export interface NodeRedisClient {
+  readonly options: object | undefined
+  readonly isOpen: boolean
+  duplicate(...args: never[]): unknown
+  sendCommand(...args: never[]): unknown
+}
+
+/** Its options that say where, and as whom, it connects. */
+interface Options {
+  readonly url?: string
+  readonly username?: string
+  readonly password?: string
+  readonly database?: number
+  readonly name?: string
+  readonly socket?: Readonly<Record<string, unknown>>
+  readonly credentialsProvider?: { readonly type?: string }
+}
+
+/** What these say is about its own commands, and how its own connection breaks. */
+const OF_ITS_OWN = [
+  'RESP',
+  'clientInfoTag',
+  'clientSideCache',
+  'commandOptions',
+  'commandsQueueMaxLength',
+  'disableClientInfo',
+  'disableOfflineQueue',
+  'emitInvalidate',
+  'functions',
+  'isolationPoolOptions',
+  'legacyMode',
+  'maintEndpointType',
+  'maintNotifications',
+  'maintRelaxedCommandTimeout',
+  'maintRelaxedSocketTimeout',
+  'modules',
+  'pingInterval',
+  'readonly',
+  'scripts',
+  'unstableResp3',
+]
+const TAKEN = ['url', 'username', 'password', 'database', 'name', 'socket']
+const OF_ITS_SOCKET = [
+  'connectTimeout',
+  'keepAlive',
+  'keepAliveInitialDelay',
+  'noDelay',
+  'reconnectStrategy',
+  'socketTimeout',
+]
+const TAKEN_OF_SOCKET = ['host', 'port', 'path', 'family', 'tls']
+
+export function isNodeRedis(source: object): source is NodeRedisClient {
+  return 'isOpen' in source && typeof source.isOpen === 'boolean' && 'sendCommand' in source
+}
+
+/**
+ * Where, and as whom, a client of node-redis connects.
+ *
+ * @throws `InvalidArgumentError` for what ioredis could not do as it does
+ */
+export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptions {
+  const refuse = (words: string): never => {
+    throw new InvalidArgumentError(`${what}, a client of node-redis: ${words}`)
+  }
+  const { options } = client
+  if (typeof options !== 'object' || options === null) {
+    return refuse(
+      'that of a cluster, of Sentinels or of a pool does not tell its servers. Give them: `{ cluster: […] }`, or ' +
+        '`{ sentinels: […], name }`.',
+    )
+  }
+  const byUrl = 'url' in options && options.url !== undefined ? readUrl(String(options.url)) : {}
+  if (byUrl === undefined) return refuse('its `url` is no redis:// or rediss:// URL.')
+  const { socket = {}, name, ...own } = options as Options
+  // As node-redis has it: what the URL says comes first.
+  const { username, password, database = 0 }: Options = { ...own, ...byUrl }
+  // It makes such a provider itself of a login that it was given.
+  const isOwn =
+    password !== undefined && own.credentialsProvider?.type === 'async-credentials-provider'
+  const known = [...TAKEN, ...OF_ITS_OWN, ...(isOwn ? ['credentialsProvider'] : [])]
+  if (username !== undefined && password === undefined) {
+    return refuse('it has a `username` and no `password`.')
+  }
+  const unknown = given(options).find((one) => !known.includes(one))
+  if (unknown !== undefined) refuse(unsupported(unknown))
+  const where: Record<string, unknown> = { ...socket, ...byUrl }
+  const { host = 'localhost', port = 6379, path, family, tls } = where
+  const rest = given(socket).filter((one) => ![...TAKEN_OF_SOCKET, ...OF_ITS_SOCKET].includes(one))
+  const [other] = rest
+  if (tls !== true && other !== undefined) refuse(unsupported(`socket.${other}`))
+  return withoutUndefined({
+    ...(path === undefined ? { host, port } : { path }),
+    family,
+    username,
+    password,
+    db: database,
+    connectionName: name,
+    tls: tls === true ? Object.fromEntries(rest.map((one) => [one, socket[one]])) : undefined,
+  })
+}
+
+const unsupported = (name: string) =>
+  `its \`${name}\` cannot be carried over to the connections of Holdfast, which are those of ioredis. Give a URL or ` +
+  'the options of ioredis.'
+
+const given = (options: object) =>
+  Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+
+function withoutUndefined<T = RedisOptions>(options: object): T {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T
+}
+
+/** What a URL says; undefined where it is none. */
+function readUrl(text: string): (Options & { tls?: true }) | undefined {
+  if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const database = url.pathname.slice(1)
+  if (!/^\d*$/.test(database)) return undefined
+  return withoutUndefined<Options>({
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? undefined : Number(url.port),
+    tls: url.protocol === 'rediss:' ? true : undefined,
+    username: url.username === '' ? undefined : decodeURIComponent(url.username),
+    password: url.password === '' ? undefined : decodeURIComponent(url.password),
+    database: database === '' ? undefined : Number(database),
+  })
+}

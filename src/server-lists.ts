@@ -1,0 +1,120 @@
+import type { ClusterOptions, RedisOptions } from 'ioredis'
+import { InvalidArgumentError, show } from './errors.ts'
+
+/** One server of a list: a URL, `host:port`, or both by name. */
+export type ListedServer = string | { readonly host: string; readonly port?: number }
+
+/** A cluster, by some of its nodes; all else is for each of them. */
+export interface ClusterList
+  extends Omit<RedisOptions, 'host' | 'port' | 'path' | 'db' | 'name' | 'sentinels' | 'natMap'>,
+    Pick<ClusterOptions, 'dnsLookup' | 'natMap'> {
+  cluster: readonly ListedServer[]
+}
+
+/** A master, by its Sentinels and the name that it has there; all else is as with one server. */
+export interface SentinelList extends Omit<RedisOptions, 'host' | 'port' | 'path' | 'sentinels'> {
+  sentinels: readonly ListedServer[]
+  name: string
+}
+
+/** Servers that are found by others of a list. */
+export type ServerList = ClusterList | SentinelList
+
+/** What the servers of a list are, and what their URLs say of all of them. */
+interface Listed {
+  readonly servers: { host: string; port: number }[]
+  readonly username: string | undefined
+  readonly password: string | undefined
+  readonly isTls: boolean
+}
+
+/** A cluster with its nodes by host and port, and with what their URLs say. */
+export function readCluster(
+  { cluster, ...shared }: ClusterList,
+  what: string,
+): ClusterList & { cluster: { host: string; port: number }[] } {
+  const { servers, isTls, ...login } = readList(cluster, `${what}.cluster`, 6379)
+  const byUrl = { ...given(login), ...(isTls && { tls: {} }) }
+  return { ...byUrl, ...shared, cluster: servers }
+}
+
+/**
+ * What ioredis takes. The login of a Sentinel's URL, and its TLS, are for the Sentinels. TLS for the master, which
+ * ioredis would do without, is not left out.
+ */
+export function readSentinels(options: SentinelList, what: string): RedisOptions {
+  const { servers, isTls, ...login } = readList(options.sentinels, `${what}.sentinels`, 26379)
+  const byUrl = given({ sentinelUsername: login.username, sentinelPassword: login.password })
+  const tls = {
+    ...(isTls && { sentinelTLS: {} }),
+    ...(options.tls && { enableTLSForSentinelMode: true }),
+  }
+  return { ...byUrl, ...tls, ...options, sentinels: servers }
+}
+
+function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  ) as never
+}
+
+function readList(list: unknown, what: string, port: number): Listed {
+  if (!Array.isArray(list) || list.length === 0) {
+    throw new InvalidArgumentError(`${what} must be a list of servers; got ${show(list)}.`)
+  }
+  const all = (list as unknown[]).map((one) => readServer(one, what, port))
+  const [first] = all as [(typeof all)[0]]
+  const { username, password, isTls } = first
+  for (const one of all) {
+    if (one.username === username && one.password === password && one.isTls === isTls) continue
+    throw new InvalidArgumentError(
+      `${what}: all servers have the same login, and TLS or none; got others for ${one.host}:${one.port} than for ` +
+        `${first.host}:${first.port}. Give \`username\`, \`password\` and \`tls\` beside the list.`,
+    )
+  }
+  return { servers: all.map(({ host, port }) => ({ host, port })), username, password, isTls }
+}
+
+function readServer(one: unknown, what: string, defaultPort: number) {
+  if (typeof one === 'object' && one !== null) {
+    const { host, port = defaultPort, ...others } = one as { host?: unknown; port?: unknown }
+    const [other] = Object.keys(others)
+    const isPort = Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536
+    if (typeof host === 'string' && host !== '' && isPort && other === undefined) {
+      return { host, port: Number(port), username: undefined, password: undefined, isTls: false }
+    }
+    if (other !== undefined) {
+      throw new InvalidArgumentError(
+        `${what}: a server is { host, port }; got \`${other}\` with it. What is for all of them goes beside the list.`,
+      )
+    }
+  }
+  const url = typeof one === 'string' ? urlOf(one) : undefined
+  if (url === undefined) {
+    // The text may have a password in it.
+    const got = typeof one === 'string' ? 'a text that is none of these' : show(one)
+    throw new InvalidArgumentError(
+      `${what}: each server must be redis://host:port, rediss://host:port, host:port or { host, port }; got ${got}.`,
+    )
+  }
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? defaultPort : Number(url.port),
+    username: decoded(url.username),
+    password: decoded(url.password),
+    isTls: url.protocol === 'rediss:',
+  }
+}
+
+/** A database or a query would be passed over: a list has none. */
+function urlOf(text: string): URL | undefined {
+  const full = text.includes('://') ? text : `redis://${text}`
+  if (/\s/.test(text) || !/^rediss?:\/\//.test(full) || !URL.canParse(full)) return undefined
+  const url = new URL(full)
+  const isBare = /^\/?0?$/.test(url.pathname) && url.search === '' && url.hash === ''
+  return url.hostname !== '' && isBare ? url : undefined
+}
+
+function decoded(part: string): string | undefined {
+  return part === '' ? undefined : decodeURIComponent(part)
+}

@@ -1,0 +1,25 @@
+import { Cluster, type ClusterNode, type ClusterOptions } from 'ioredis'
+import { isClusterList, type Source } from '../../../redis-source.ts'
+import type { RedisSource } from './open-client.ts'
+
+/** What connections are opened from: of a list of nodes a `Cluster`, which never connects itself. */
+export function sourceOf(source: Source): RedisSource {
+  if (typeof source === 'string' || !isClusterList(source)) return source
+  const { cluster, dnsLookup, natMap, keyPrefix = '', ...redisOptions } = source
+  const options: ClusterOptions = {
+    lazyConnect: true,
+    keyPrefix,
+    redisOptions,
+    ...(dnsLookup && { dnsLookup }),
+    ...(natMap && { natMap }),
+  }
+  return newCluster(cluster as ClusterNode[], options)
+}
+
+/** ioredis 5 and 6 declare its constructor differently. */
+export function newCluster(nodes: ClusterNode[], options: ClusterOptions): Cluster {
+  return new (Cluster as new (nodes: ClusterNode[], options: ClusterOptions) => Cluster)(
+    nodes,
+    options,
+  )
+}

@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import type { Holdfast as Client } from '../../src/index.ts'
+import { Holdfast } from '../../src/index.ts'
+import { startTlsPlace } from '../support/places/tls.ts'
+import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
+import { startWatched } from '../support/redis-sentinel.ts'
+
+const opened: Client[] = []
+afterEach(async () => {
+  for (const client of opened.splice(0)) await client.close()
+})
+
+function open(redis: object | string, options: object = {}): Client {
+  const client = new Holdfast({ redis, outageMs: 3_000, ...options })
+  opened.push(client)
+  return client
+}
+
+describe('the nodes of a cluster', () => {
+  let cluster: RedisCluster
+  beforeAll(async () => {
+    cluster = await startCluster()
+    const user = ['ACL', 'SETUSER', 'app', 'on', '>p@ss', '~*', '&*', '+@all'] as const
+    await Promise.all(cluster.nodes.map(({ admin }) => admin.call(...user)))
+  }, 30_000)
+
+  const forms: [string, (nodes: { host: string; port: number }[]) => object][] = [
+    ['by URLs', (nodes) => ({ cluster: nodes.map(({ host, port }) => `redis://${host}:${port}`) })],
+    ['as host:port, one of them', ([one]) => ({ cluster: [`${one?.host}:${one?.port}`] })],
+    [
+      'by host and port, with a login',
+      (nodes) => ({ cluster: nodes, username: 'app', password: 'p@ss' }),
+    ],
+    [
+      'by URLs with a login',
+      (nodes) => ({ cluster: nodes.map(({ host, port }) => `redis://app:p%40ss@${host}:${port}`) }),
+    ],
+  ]
+
+  test.each(forms)('%s lead to all slots, with a prefix', async (_, form) => {
+    const [here, there] = [1, 2].map(() =>
+      open({ ...form(cluster.startNodes), keyPrefix: 'app:' }),
+    ) as [Client, Client]
+    const names = ['a', 'b', 'c', 'd', 'e', 'f']
+    for (const name of names) {
+      const lease = await here.getLock(name).lock()
+      expect(await there.getLock(name).tryLock()).toBeNull()
+      const { admin } = await cluster.masterOf(`app:${name}`)
+      expect(await admin.exists(`app:${name}`)).toBe(1)
+      await lease.release()
+    }
+    // What goes by whether it is a cluster does so.
+    expect(() => here.getLock('a}b')).toThrow(/slot/)
+  })
+
+  test('a login that is wrong is told', async () => {
+    const client = open(
+      { cluster: cluster.startNodes, username: 'app', password: 'no' },
+      { outageMs: 500 },
+    )
+    client.on('error', () => undefined)
+    await expect(client.getLock('a').lock()).rejects.toThrow(/WRONGPASS/)
+  })
+
+  test('are copied to the thread of the watchdog', () => {
+    const form = { cluster: cluster.startNodes, username: 'app', password: 'p@ss' }
+    expect(() => open(form, { watchdogThread: true })).not.toThrow()
+  })
+
+  test('one of them given as a server is refused, with what to give', async () => {
+    const { host, port } = cluster.startNodes[0] as { host: string; port: number }
+    const client = open(`redis://${host}:${port}`, { outageMs: 500 })
+    const refused = ['a', 'b', 'c', 'd'].map((name) => client.getLock(name).lock())
+    const errors = (await Promise.allSettled(refused)).flatMap((one) =>
+      one.status === 'rejected' ? [one.reason.message] : [],
+    )
+    expect(errors.length).toBeGreaterThan(0)
+    for (const message of errors)
+      expect(message).toMatch(/MOVED .*node of a cluster.*\{ cluster: \[/)
+  })
+})
+
+test('the Sentinels of a master by URLs, and as host:port', async () => {
+  const watched = await startWatched({ replicas: 1 })
+  const sentinels = watched.sentinels.map(({ host, port }, i) =>
+    i === 0 ? `${host}:${port}` : `redis://${host}:${port}`,
+  )
+  const lease = await open({ sentinels, name: watched.name }).getLock('it').lock()
+  expect(lease.valid).toBe(true)
+}, 60_000)
+
+test('a rediss:// URL is TLS: a server whose authority is not known is refused as that', async () => {
+  const { port } = await startTlsPlace()
+  const client = open(`rediss://127.0.0.1:${port}`, { outageMs: 500 })
+  const told = once(client as never, 'error')
+  await expect(client.getLock('it').lock()).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+  expect(String(await told)).toMatch(/certificate/)
+})

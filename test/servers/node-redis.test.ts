@@ -1,0 +1,145 @@
+import { join } from 'node:path'
+import * as v5 from 'redis'
+import * as v4 from 'redis-4'
+import { Holdfast, InvalidArgumentError, type NodeRedisClient } from '../../src/index.ts'
+import { startTlsPlace } from '../support/places/tls.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
+
+type Make = (options: object) => NodeRedisClient
+
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startRedis({ config: { unixsocket: 'redis.sock', unixsocketperm: 700 } })
+  await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>p@ss', '~*', '&*', '+@all')
+  // Who comes without a login is somebody else.
+  await server.admin.call('ACL', 'SETUSER', 'default', '-evalsha', '-eval')
+})
+
+/** The options that a client of node-redis has taken, as the connections of Holdfast have them. */
+async function lockWith(redis: NodeRedisClient) {
+  const client = new Holdfast({ redis, outageMs: 1_000 })
+  client.on('error', () => undefined)
+  try {
+    const lease = await client.getLock('it').lock()
+    const [mine] = String(await server.admin.client('LIST'))
+      .split('\n')
+      .filter((line) => / cmd=(eval|evalsha|time) /.test(line))
+    await lease.release()
+    return Object.fromEntries((mine ?? '').split(' ').map((pair) => pair.split('=')))
+  } finally {
+    await client.close()
+  }
+}
+
+describe.each<[string, Make, typeof v5]>([
+  ['5', v5.createClient as never, v5],
+  ['4', v4.createClient as never, v4 as never],
+])('a client of node-redis %s', (_, createClient, library) => {
+  const login = { username: 'app', password: 'p@ss' }
+
+  test('gives a URL, with login and database', async () => {
+    const url = `redis://app:p%40ss@${server.host}:${server.port}/3`
+    expect(await lockWith(createClient({ url }))).toMatchObject({ user: 'app', db: '3' })
+  })
+
+  test('gives a socket, a login, a database and a name', async () => {
+    const socket = {
+      host: server.host,
+      port: server.port,
+      reconnectStrategy: () => 50,
+      connectTimeout: 1_000,
+    }
+    const redis = createClient({ socket, ...login, database: 2, name: 'mine', pingInterval: 1_000 })
+    expect(await lockWith(redis)).toMatchObject({ user: 'app', db: '2', name: 'mine' })
+  })
+
+  test('gives the path of a socket', async () => {
+    const redis = createClient({ socket: { path: join(server.folder, 'redis.sock') }, ...login })
+    expect(await lockWith(redis)).toMatchObject({ user: 'app', db: '0' })
+  })
+
+  test('gives a URL before what stands beside it, as it connects itself', async () => {
+    const url = `redis://app:p%40ss@${server.host}:${server.port}`
+    const socket = { host: 'no.such.host', port: 1 }
+    const redis = createClient({ url, socket, username: 'nobody', password: 'no' })
+    expect(await lockWith(redis)).toMatchObject({ user: 'app' })
+  })
+
+  test('that is connected stays as it is', async () => {
+    const redis = createClient({ url: server.url, ...login }) as never as v5.RedisClientType
+    redis.on('error', () => undefined)
+    await redis.connect()
+    expect(await lockWith(redis)).toMatchObject({ user: 'app' })
+    expect(await redis.ping()).toBe('PONG')
+    await redis.disconnect()
+  })
+
+  test('gives its TLS', async () => {
+    const place = await startTlsPlace()
+    const { redis } = place.way() as { redis: { host: string; port: number; tls: object } }
+    const { host, port, tls } = redis
+    const given = createClient({ socket: { host, port, tls: true, ...tls } })
+    const client = new Holdfast({ redis: given })
+    expect((await client.getLock('it').lock()).valid).toBe(true)
+    await client.close()
+  })
+
+  test.each<[string, object, string]>([
+    [
+      'a provider of credentials',
+      {
+        credentialsProvider: { type: 'async-credentials-provider', credentials: async () => ({}) },
+      },
+      '`credentialsProvider`',
+    ],
+    [
+      'credentials that change',
+      {
+        username: 'app',
+        password: 'p',
+        credentialsProvider: { type: 'streaming-credentials-provider' },
+      },
+      '`credentialsProvider`',
+    ],
+    ['a lookup', { socket: { host: 'a', lookup: () => undefined } }, '`socket.lookup`'],
+    [
+      'an address to come from',
+      { socket: { host: 'a', localAddress: '10.0.0.1' } },
+      '`socket.localAddress`',
+    ],
+    ['what is not known', { url: 'redis://a', route: 'elsewhere' }, '`route`'],
+    ['a username without a password', { username: 'app' }, 'no `password`'],
+  ])('with %s is refused, by name', (_, options, words) => {
+    const make = () => new Holdfast({ redis: createClient(options) })
+    expect(make).toThrow(InvalidArgumentError)
+    expect(make).toThrow(words)
+  })
+
+  test('of a cluster is refused, with what to give instead', () => {
+    const redis = library.createCluster({ rootNodes: [{ url: server.url }] }) as never
+    expect(() => new Holdfast({ redis })).toThrow(/\{ cluster: \[/)
+  })
+
+  test('is one of several masters', async () => {
+    const masters = [createClient({ url: server.url, ...login })]
+    const client = new Holdfast({ masters, newDeployment: true })
+    expect((await client.getLock('vote').lock()).valid).toBe(true)
+    await client.close()
+  })
+})
+
+test('those of Sentinels and of pools are refused, with what to give instead', () => {
+  const sentinel = v5.createSentinel({
+    name: 'main',
+    sentinelRootNodes: [{ host: 'a', port: 1 }],
+  })
+  for (const redis of [sentinel, v5.createClientPool({ url: server.url })]) {
+    expect(() => new Holdfast({ redis: redis as never })).toThrow(/\{ sentinels: \[/)
+  }
+})
+
+test('one that names no server is that of this machine, as node-redis has it', async () => {
+  const redis = v5.createClient()
+  expect(() => new Holdfast({ redis })).not.toThrow()
+})
