@@ -10,6 +10,8 @@ export type Exclusively = (work: () => Promise<void>) => Promise<void>
 export interface Locks {
   /** Where the servers are: one, or several masters. */
   readonly urls: readonly string[]
+  /** How many callers each instance has; 2 unless they would hold each other up. */
+  readonly callers?: number
   /** How many may be at work at a time; 1 unless it is a semaphore. */
   readonly most?: number
   old(clients: Redis[]): Exclusively
@@ -20,7 +22,6 @@ export interface Locks {
 export type Release = 'old' | 'both' | 'new'
 
 const INSTANCES = 3
-const CALLERS = 2
 /** How often each instance has to have worked beside the others before the next one is replaced. */
 const SHARE = 8
 
@@ -83,7 +84,7 @@ export async function rollOut(
 }
 
 function startInstance(
-  { urls, old, ours }: Locks,
+  { urls, old, ours, callers: howMany = 2 }: Locks,
   release: Release,
   keyPrefix: string,
   work: () => Promise<void>,
@@ -95,7 +96,7 @@ function startInstance(
   const inner: Exclusively = release === 'new' ? (fn) => fn() : old(clients)
   let stopping = false
   let done = 0
-  const callers = Array.from({ length: CALLERS }, async () => {
+  const callers = Array.from({ length: howMany }, async () => {
     while (!stopping) {
       await outer(() => inner(work))
       done += 1

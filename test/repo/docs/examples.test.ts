@@ -28,7 +28,15 @@ beforeAll(() => {
   writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
   mkdirSync(join(dir, 'node_modules'))
   symlinkSync(root, join(dir, 'node_modules/holdfast'))
-  const names = ['ioredis', 'redlock', 'redis-semaphore', '@nestjs', 'reflect-metadata', 'rxjs']
+  const names = [
+    'ioredis',
+    'redlock',
+    'redis-semaphore',
+    'redis',
+    '@nestjs',
+    'reflect-metadata',
+    'rxjs',
+  ]
   for (const name of names) {
     symlinkSync(join(root, 'node_modules', name), join(dir, 'node_modules', name))
   }
