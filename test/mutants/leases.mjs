@@ -4,6 +4,16 @@ const WATCHDOG = 'test/lease/watchdog.test.ts'
 
 export const leases = [
   {
+    id: 'without-the-thread',
+    mistake: 'A lock is granted although the thread that should keep it cannot be started.',
+    file: 'src/local/acquire.ts',
+    search:
+      '  if (ready === undefined) begin(lock, waiter)\n  else void beginWhen(ready, lock, waiter)\n',
+    replace: '  ready?.catch(() => undefined)\n  begin(lock, waiter)\n',
+    test: 'test/process/thread-start.test.ts',
+    name: 'lock() rejects, says what to do, and leaves nothing behind',
+  },
+  {
     id: 'no-margin',
     mistake: 'A lease is valid for as long as the server has it: no drift, no margin.',
     file: 'src/lease/validity.ts',
