@@ -22,7 +22,8 @@ export default {
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/package/',
-    '<rootDir>/test/repo/(bench/|demo.|docs/examples.)',
+    '<rootDir>/test/migration/',
+    '<rootDir>/test/repo/(bench/|demo.|docs/examples)',
     // jest.places.config.mjs has these.
     '<rootDir>/test/places/',
   ],

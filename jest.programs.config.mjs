@@ -1,13 +1,14 @@
 import base from './jest.config.mjs'
 
-/** The tests of the package, the examples, the demo and the measurements. These work more than they wait. */
+/** The tests of the package, the examples, the demo, the measurements and other libraries. These work more than they wait. */
 export default {
   ...base,
   testMatch: [
     '<rootDir>/test/package/*.test.ts',
+    '<rootDir>/test/migration/*.test.ts',
     '<rootDir>/test/repo/bench/*.test.ts',
     '<rootDir>/test/repo/demo.test.ts',
-    '<rootDir>/test/repo/docs/examples.test.ts',
+    '<rootDir>/test/repo/docs/examples*.test.ts',
   ],
   testPathIgnorePatterns: ['/node_modules/'],
   maxWorkers: 2,

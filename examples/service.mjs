@@ -24,8 +24,11 @@ const server = createServer(async (request, response) => {
     else response.end(shipped)
   } catch (error) {
     if (gone.signal.aborted) return
-    console.error(error)
-    response.writeHead(error.code === 'HOLDFAST_UNAVAILABLE' ? 503 : 500).end('try again later\n')
+    // Work that waits on lease.signal rejects with an AbortError, whose cause is what ended the lease.
+    const reason = error.name === 'AbortError' ? error.cause : error
+    const passes = ['HOLDFAST_UNAVAILABLE', 'HOLDFAST_CLOSED'].includes(reason?.code)
+    if (!passes) console.error(error)
+    response.writeHead(passes ? 503 : 500).end('try again later\n')
   }
 })
 
@@ -40,9 +43,11 @@ server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {
   console.log(`listening on ${server.address().port}`)
 })
 
-process.once('SIGTERM', () => {
-  server.close(async () => {
-    await holdfast.close()
-    console.log('closed')
-  })
+process.once('SIGTERM', async () => {
+  server.close(() => console.log('closed')) // No new connections; what is asked already is answered.
+  const cutOff = await holdfast.close({ drainMs: Number(process.env.DRAIN_MS ?? 20_000) })
+  for (const { name, token } of cutOff) {
+    console.error(`the work under "${name}" (token ${token}) was not finished`)
+  }
+  process.exitCode = cutOff.length === 0 ? 0 : 1
 })

@@ -2,6 +2,7 @@
 export type HoldfastErrorCode =
   | 'HOLDFAST_INVALID_ARGUMENT'
   | 'HOLDFAST_NOT_HELD'
+  | 'HOLDFAST_WAIT_TIMEOUT'
   | 'HOLDFAST_LEASE_LOST'
   | 'HOLDFAST_UPGRADE'
   | 'HOLDFAST_RESIGNED'
@@ -115,8 +116,14 @@ export class LeaseLostError extends HoldfastError {
   /** The fencing token of the lost lease. */
   readonly token: number
 
-  constructor(message: string, lockName: string, reason: LossReason, token: number) {
-    super('HOLDFAST_LEASE_LOST', message, { lockName })
+  constructor(
+    message: string,
+    lockName: string,
+    reason: LossReason,
+    token: number,
+    cause?: unknown,
+  ) {
+    super('HOLDFAST_LEASE_LOST', message, { lockName, cause })
     this.reason = reason
     this.token = token
   }
@@ -130,14 +137,14 @@ export class NotReleasedError extends HoldfastError {
   /** What happened to each. */
   readonly errors: readonly Error[]
 
-  constructor(errors: readonly Error[], lockName: string) {
+  constructor(errors: readonly Error[], lockName: string, cause?: unknown, more = '') {
     const each = errors.map(({ message }) => message).join('\n')
     super(
       'HOLDFAST_NOT_RELEASED',
-      `${errors.length} locks of "${lockName}" were not released as they should be:\n${each}`,
+      `${errors.length} locks of "${lockName}" were not released as they should be:\n${each}${more}`,
       {
         lockName,
-        cause: new AggregateError(errors),
+        cause: cause ?? new AggregateError(errors),
       },
     )
     this.errors = errors
@@ -170,10 +177,8 @@ export function unavailableError(
   heard: string,
   cause?: unknown,
   { noun, unavailable } = OF_LOCK,
+  step = 'Check that Redis is up and can be reached, with this address, login and TLS.',
 ): RedisUnavailableError {
-  const step = heard.includes('no majority')
-    ? 'What each reason asks for: docs/how-to/independent-masters.md#what-the-errors-say.'
-    : 'Check that Redis is up and can be reached, with this address, login and TLS.'
   return new RedisUnavailableError(
     `${noun} "${lockName}": ${what}: ${heard}. ${unavailable} ${step}`,
     lockName,
@@ -209,8 +214,8 @@ export class UnsupportedServerError extends HoldfastError {
 
 /** The client was closed with `close()`: before the call, or while it was waiting. */
 export class ClosedError extends HoldfastError {
-  constructor(message: string, lockName?: string) {
-    super('HOLDFAST_CLOSED', message, { lockName })
+  constructor(message: string, lockName?: string, cause?: unknown) {
+    super('HOLDFAST_CLOSED', message, { lockName, cause })
   }
 }
 

@@ -1,17 +1,18 @@
 import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
-import type { Emit, HoldfastEvents } from './events.ts'
+import { ClientParts } from './client-parts.ts'
+import type { Emit, HoldEvent, HoldfastEvents } from './events.ts'
 import { assertFunction } from './input.ts'
-import { outsideFrames } from './kit/frame-storage.ts'
+import { callListeners } from './kit/call-listeners.ts'
+import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { plainKind } from './local/acquire.ts'
-import { Backend } from './local/backend.ts'
+import { type CloseOptions, drainMsOf } from './local/close-options.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
 import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
-import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
-import { MultiLock } from './locks/multi/multi-lock.ts'
+import { HoldfastLock, type Lock } from './locks/lock/holdfast-lock.ts'
+import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
 import type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
-import { RedLocks } from './locks/red/red-lock.ts'
 import type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
 import type { Semaphore } from './locks/semaphore/semaphore.ts'
 import { OneServer } from './one-server.ts'
@@ -19,8 +20,8 @@ import type { GetLockOptions, HoldfastOptions } from './options.ts'
 import { Frames } from './owner/frames.ts'
 import { type Owner, ownerOf } from './owner/owner.ts'
 import { Owners } from './owner/owners.ts'
-import { type ClientPlace, majorityOf, type NewPlace, newRedisPlace } from './places.ts'
-import { rawNameOf } from './servers/raw-name.ts'
+import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
+import type { MasterHealth } from './servers/master-health.ts'
 import { resolveOptions } from './settings.ts'
 
 /**
@@ -32,14 +33,8 @@ import { resolveOptions } from './settings.ts'
 export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDisposable {
   /** Unique among all clients: the first part of every owner in Redis. */
   readonly id: string = nanoid()
-  readonly #place: ClientPlace
-  readonly #keyPrefix: string
-  readonly #owners = new Owners(this.id)
-  readonly #frames = new Frames()
-  readonly #backend: Backend
+  readonly #parts: ClientParts
   readonly #oneServer: OneServer
-  readonly #redLocks: RedLocks
-  #closing: Promise<void> | undefined
 
   /** @throws `InvalidArgumentError` for options that are unknown or of no use */
   constructor(options: HoldfastOptions)
@@ -51,33 +46,26 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   constructor(options: HoldfastOptions, newPlace?: NewPlace) {
     super()
     const settings = resolveOptions(options, newPlace !== undefined)
-    // As if the listener had been called by nobody: it fails by itself, and no lock with it, and acts
-    // for nobody, in whosever frame there was something to tell.
     const emitAny = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
     const emit: Emit = (event, ...args) => {
-      if (this.listenerCount(event) === 0) return
-      try {
-        outsideFrames(() => emitAny(event, ...args))
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error
-        })
-      }
+      if (this.listenerCount(event) > 0) callListeners(() => emitAny(event, ...args))
     }
-    const newPlaceHere = newPlace ?? newRedisPlace
-    this.#place = newPlaceHere(settings, (error) => emit('error', error))
-    this.#keyPrefix = settings.keyPrefix ?? this.#place.keyPrefix
-    const client = { owners: this.#owners, frames: this.#frames, settings, emit }
-    this.#backend = new Backend(client, this.#place)
-    const rawName = (name: string, what?: string) => this.#rawName(name, what)
-    this.#oneServer = new OneServer(
-      { owners: this.#owners, settings, rawNameOf: rawName },
-      this.#place.server,
-      this.#backend,
-    )
-    this.#redLocks = new RedLocks(client, (servers, nameOf) =>
+    const client = { owners: new Owners(this.id), frames: new Frames(), settings, emit }
+    const place = (newPlace ?? newRedisPlace)(settings, (error) => emit('error', error))
+    this.#parts = new ClientParts(client, place, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
+    this.#oneServer = new OneServer(this.#parts, settings)
+  }
+
+  /** As logs and JSON have it: no login. */
+  toJSON(): Record<string, unknown> {
+    return { id: this.id, ...this.#parts.facts }
+  }
+
+  /** @internal */
+  [INSPECT](_depth: number, options: object, inspect: Inspect): string {
+    return printed(this, options, inspect)
   }
 
   /**
@@ -87,9 +75,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
-  getLock(name: string, options: GetLockOptions = {}): HoldfastLock {
+  getLock(name: string, options: GetLockOptions = {}): Lock {
     const owner = ownerOf(options, this.id)
-    return new HoldfastLock(name, this.#rawName(name), owner, this.#backend.registry, plainKind)
+    const { registry } = this.#parts.backend
+    return new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind)
   }
 
   /**
@@ -104,7 +93,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
-  getFairLock(name: string, options: GetLockOptions = {}): HoldfastLock {
+  getFairLock(name: string, options: GetLockOptions = {}): Lock {
     return this.#oneServer.fairLock(name, options)
   }
 
@@ -174,8 +163,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` without any, for two of one client, for fair locks, for those of a
    * cluster or of a majority, and for what is no lock
    */
-  getRedLock(...locks: HoldfastLock[]): HoldfastLock {
-    return this.#redLocks.of(locks)
+  getRedLock(...locks: Lock[]): Lock {
+    return this.#parts.redLocks.of(locks)
   }
 
   /**
@@ -184,8 +173,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    *
    * @throws `InvalidArgumentError` for none, and for what is no lock of Holdfast
    */
-  getMultiLock(...locks: (HoldfastLock | MultiLock)[]): MultiLock {
-    return new MultiLock(locks)
+  getMultiLock(...locks: (Lock | MultiLock)[]): MultiLock {
+    return new HoldfastMultiLock(locks)
   }
 
   /**
@@ -202,7 +191,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
 
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
   owner(): Owner {
-    return this.#owners.next()
+    return this.#parts.owners.next()
   }
 
   /**
@@ -214,33 +203,45 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    */
   run<T>(fn: () => T): T {
     assertFunction(fn)
-    return this.#frames.run(this.#owners.next(), fn)
+    return this.#parts.frames.run(this.#parts.owners.next(), fn)
+  }
+
+  /**
+   * How each of the `masters` does, in the order in which they were given: each is asked, in one round trip.
+   *
+   * @returns rejects with `InvalidArgumentError` where there is one server, with `ClosedError` after `close()`; never
+   * for a master that does not answer, for that is what it tells
+   */
+  masters(): Promise<readonly MasterHealth[]> {
+    return this.#parts.backend.registry.masters()
   }
 
   /**
    * Releases what is held, ends every wait with a `ClosedError`, and closes the connections that
    * this client opened; yours stay open. When Redis does not answer it ends all the same, soon after
-   * twice `commandTimeoutMs`, and the locks end with their leases. Calling it again returns the
-   * same promise.
+   * twice `commandTimeoutMs`, and the locks end with their leases.
+   *
+   * With `drainMs` it waits before that until nothing is held any more, so long at most. Waits end at once, and
+   * nobody gets anything new: both with a `ClosedError`. Who holds something may re-enter and extend it, is renewed,
+   * and releases it as ever; a leader is told by the signal of its term to end it.
+   *
+   * Calling it again returns the same promise, and ends the waiting by its own `drainMs` at the latest: without
+   * one at once.
+   *
+   * @returns what it took away: the holds that were not released before. Rejects with `InvalidArgumentError` for bad
+   * input
    */
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+  close(options?: CloseOptions): Promise<readonly HoldEvent[]>
+  close(options?: CloseOptions, ...others: never[]): Promise<readonly HoldEvent[]> {
+    try {
+      return this.#parts.close(drainMsOf(options, others), this.#oneServer)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
-  /** For `await using`: the same as {@link close}. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  #rawName(name: string, what?: string): string {
-    return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)
-  }
-
-  async #close(): Promise<void> {
-    const others = this.#oneServer.closeOthers()
-    await Promise.all([this.#backend.close(), this.#redLocks.close(), others])
-    this.#oneServer.close()
-    await this.#place.close()
+  /** For `await using`: the same as {@link close} without options. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
   }
 }

@@ -17,6 +17,7 @@ export {
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
+export type { CloseOptions } from './local/close-options.ts'
 export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 export type {
   CandidateInfo,
@@ -26,7 +27,7 @@ export type {
 export type { LeaderElection, LeaderElectionEvents } from './locks/leader/leader-election.ts'
 export type { LeaderElectionOptions, LeadOptions } from './locks/leader/leader-options.ts'
 export type { Term } from './locks/leader/term.ts'
-export type { HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
+export type { Lock, Lock as HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
 export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
@@ -47,6 +48,7 @@ export type {
   HoldfastOptions,
   LockOptions,
   TryLockOptions,
+  TryUsingOptions,
 } from './options.ts'
 export type { Owner } from './owner/owner.ts'
 export type { ClusterList, ListedServer, SentinelList, ServerList } from './server-lists.ts'
@@ -59,5 +61,8 @@ export type {
   WaitingClient,
   WaitingForPermits,
 } from './servers/answers.ts'
+export { escapeName } from './servers/escape-name.ts'
+export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
+export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'
 export type { WatchdogThreadOptions } from './watchdog-thread.ts'

@@ -19,10 +19,8 @@ export function assertNoMore(args: readonly unknown[], hint = 'All times are mil
 export function assertKnown(names: readonly string[], known: readonly string[]): void {
   const other = names.find((name) => !known.includes(name))
   if (other === undefined) return
-  const hint =
-    other === 'waitMs' ? ' To wait no longer than that there are tryLock and tryUsing.' : ''
   throw new InvalidArgumentError(
-    `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
+    `There is no option \`${other}\` here. There are: ${known.join(', ')}.`,
   )
 }
 
@@ -34,6 +32,24 @@ export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INT
   throw new InvalidArgumentError(
     `${what} must be a positive whole number of milliseconds${bound}; got ${show(value)}.`,
   )
+}
+
+/** @param instead what to do where nobody is to wait */
+export function wholeWaitMs(value: unknown, instead: string): number {
+  if (value !== 0) return wholeMs(value, '`waitMs`')
+  throw new InvalidArgumentError(
+    `\`waitMs\` must be a positive whole number of milliseconds; got 0. ${instead}`,
+  )
+}
+
+/** The same where `Infinity` is without an end. */
+export function waitMs(value: unknown, instead: string): number {
+  return value === Infinity ? value : wholeWaitMs(value, instead)
+}
+
+export function assertSignal(signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal) return
+  throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
 }
 
 export function leaseMs(value: unknown, what: string, most?: number): number {

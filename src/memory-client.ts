@@ -12,6 +12,7 @@ export function newMemoryClient(server: MemoryServer, options: MemoryClientOptio
     const connection = new MemoryConnection(server, counterTtlMs)
     return {
       server: connection,
+      clock: server.clock,
       keyPrefix: '',
       clustered: false,
       close: async () => connection.close(),

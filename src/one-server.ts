@@ -1,19 +1,22 @@
 import { InvalidArgumentError, show } from './errors.ts'
-import { systemClock } from './lease/clock.ts'
 import type { Backend } from './local/backend.ts'
+import { closingError } from './local/local-locks.ts'
 import type { LockKind } from './local/lock-kind.ts'
 import { FairLocks } from './locks/fair/fair-locks.ts'
-import { CountDownLatch } from './locks/latch/count-down-latch.ts'
+import { type CountDownLatch, HoldfastCountDownLatch } from './locks/latch/count-down-latch.ts'
 import { Latches } from './locks/latch/latches.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
 import { LeaderElections } from './locks/leader/leader-elections.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
-import { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
+import { HoldfastReadWriteLock, type ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 import { ExpirablePermits } from './locks/semaphore/expirable-permits.ts'
 import { needsOneServer } from './locks/semaphore/needs-one-server.ts'
-import { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
-import { Semaphore } from './locks/semaphore/semaphore.ts'
+import {
+  HoldfastPermitExpirableSemaphore,
+  type PermitExpirableSemaphore,
+} from './locks/semaphore/permit-expirable-semaphore.ts'
+import { HoldfastSemaphore, type Semaphore } from './locks/semaphore/semaphore.ts'
 import { Semaphores } from './locks/semaphore/semaphores.ts'
 import type { GetLockOptions } from './options.ts'
 import { ownerOf } from './owner/owner.ts'
@@ -23,9 +26,9 @@ import type { LockServer } from './servers/lock-server.ts'
 /** The client that they are of. */
 interface Client {
   readonly owners: Owners
-  readonly settings: { readonly label: string; readonly outageMs: number }
+  readonly backend: Backend
   /** The key of a lock, or of what else is named so. */
-  rawNameOf(name: string, what?: string): string
+  rawName(name: string, what?: string): string
 }
 
 /** What of one client needs one server. Where there are several, each is refused with what to use instead. */
@@ -40,15 +43,16 @@ export class OneServer {
   readonly #latches: Latches
   readonly #elections: LeaderElections
 
-  constructor(client: Client, server: LockServer, backend: Backend) {
+  constructor(client: Client, settings: { readonly label: string; readonly outageMs: number }) {
+    const { owners, backend } = client
+    const { clientId } = owners
+    const { registry } = backend
+    const { server } = registry
     this.#client = client
     this.#server = server
     this.#backend = backend
-    const { owners, settings } = client
-    const { clientId } = owners
-    const { registry } = backend
     const fair = server.fairFor?.(clientId, settings.label)
-    this.#fairKind = fair && new FairLocks(server, fair, systemClock)
+    this.#fairKind = fair && new FairLocks(server, fair, registry.clock)
     const readWrite = server.readWriteFor?.(clientId)
     this.#readWriteKinds = readWrite && new ReadWriteKinds(readWrite)
     const permits = server.permitsFor?.(clientId)
@@ -65,7 +69,7 @@ export class OneServer {
   }
 
   fairLock(name: string, options: GetLockOptions = {}, what?: string): HoldfastLock {
-    const rawName = this.#client.rawNameOf(name, what)
+    const rawName = this.#client.rawName(name, what)
     if (this.#fairKind === undefined) {
       throw refused(
         `Fair lock ${show(name)}: its queue needs one server`,
@@ -79,7 +83,7 @@ export class OneServer {
   }
 
   readWriteLock(name: string, options: GetLockOptions): ReadWriteLock {
-    const rawName = this.#client.rawNameOf(name)
+    const rawName = this.#client.rawName(name)
     const kinds = this.#readWriteKinds
     if (kinds === undefined) {
       throw refused(
@@ -89,35 +93,46 @@ export class OneServer {
       )
     }
     const owner = ownerOf(options, this.#client.owners.clientId)
-    return new ReadWriteLock(name, rawName, owner, this.#backend.registry, kinds)
+    return new HoldfastReadWriteLock(name, rawName, owner, this.#backend.registry, kinds)
   }
 
   permitExpirableSemaphore(name: string, others: unknown[]): PermitExpirableSemaphore {
-    const rawName = this.#client.rawNameOf(name, 'semaphore')
+    const rawName = this.#client.rawName(name, 'semaphore')
     assertAlone('getPermitExpirableSemaphore', others, SETS_PERMITS)
     if (this.#permits === undefined) throw needsOneServer(name)
-    return new PermitExpirableSemaphore(name, rawName, this.#backend.registry, this.#permits)
+    return new HoldfastPermitExpirableSemaphore(
+      name,
+      rawName,
+      this.#backend.registry,
+      this.#permits,
+    )
   }
 
   semaphore(name: string, others: unknown[]): Semaphore {
-    const rawName = this.#client.rawNameOf(name, 'semaphore')
+    const rawName = this.#client.rawName(name, 'semaphore')
     assertAlone('getSemaphore', others, SETS_PERMITS)
     if (this.#semaphores === undefined) throw needsOneServer(name)
-    return new Semaphore(name, rawName, this.#semaphores)
+    return new HoldfastSemaphore(name, rawName, this.#semaphores)
   }
 
   countDownLatch(name: string, others: unknown[]): CountDownLatch {
-    const rawName = this.#client.rawNameOf(name, 'latch')
+    const rawName = this.#client.rawName(name, 'latch')
     assertAlone('getCountDownLatch', others, 'trySetCount() sets its count.')
     const remote = this.#server.latch?.(rawName)
     if (remote === undefined) {
       throw refused(`Latch ${show(name)}: its count needs one server`, 'Use a', name)
     }
-    return new CountDownLatch(name, rawName, remote, this.#latches)
+    return new HoldfastCountDownLatch(name, rawName, remote, this.#latches)
   }
 
   leaderElection(name: string, options: unknown): LeaderElection {
     return this.#elections.of(name, options)
+  }
+
+  /** Leaders are to end their terms. @returns when nobody works with permits that have no leases */
+  async drain(): Promise<void> {
+    this.#elections.drain(closingError())
+    await this.#semaphores?.drain()
   }
 
   /** Ends what no lock is; before the locks are closed. */

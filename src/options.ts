@@ -1,7 +1,5 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import type { DurabilityOptions } from './durability.ts'
-import { InvalidArgumentError, show } from './errors.ts'
-import { assertKnown, assertNoMore, leaseMs, wholeMs } from './input.ts'
 import type { NodeRedisClient } from './node-redis-source.ts'
 import type { Owner } from './owner/owner.ts'
 import type { ServerList } from './server-lists.ts'
@@ -43,6 +41,13 @@ export interface HoldfastOptions {
    * @default 30_000
    */
   leaseMs?: number
+  /**
+   * The longest wait of `lock`, `using` and `acquire` without one of their own, in milliseconds: then they reject
+   * with `WaitTimeoutError`. Candidates of an election wait without an end all the same.
+   *
+   * @default Infinity
+   */
+  waitMs?: number
   /**
    * Put before every lock name; the result is the raw name in Redis.
    *
@@ -94,6 +99,13 @@ export interface HoldfastOptions {
    */
   outageMs?: number
   /**
+   * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`), and of those
+   * that nobody can release any more (`HOLDFAST_LEASE_LEAKED`). It ends none, and costs each call a stack.
+   *
+   * @default off
+   */
+  heldWarningMs?: number
+  /**
    * Lets a worker thread with a connection of its own renew the leases while the event loop of the
    * main thread is blocked. Turn it on where synchronous work can take longer than half of the
    * lease. Where the thread cannot be started acquisitions reject with `InvalidArgumentError`.
@@ -127,6 +139,13 @@ export interface LockOptions {
    * the lock until the release.
    */
   leaseMs?: number
+  /**
+   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
+   * end, also where the client has a `waitMs`. 0 is refused.
+   *
+   * @default the `waitMs` of the client
+   */
+  waitMs?: number
   /** Ends the wait: the call rejects with `signal.reason`. Once acquired it has no effect. */
   signal?: AbortSignal
 }
@@ -136,108 +155,20 @@ export interface TryLockOptions extends LockOptions {
   waitMs?: number
 }
 
+export interface TryUsingOptions<U = null> extends TryLockOptions {
+  /**
+   * What the call comes to where the lock was not to be had: a value of your own, which `fn` cannot give. It is never
+   * called.
+   *
+   * @default null
+   */
+  otherwise?: U
+}
+
 /** What `await` of a latch takes. */
 export interface AwaitOptions {
   /** The longest wait in milliseconds. Without it there is none. 0 is refused. */
   waitMs?: number
   /** Ends the wait: the call rejects with `signal.reason`. */
   signal?: AbortSignal
-}
-
-/** What `lock` and `using` take, and what `tryLock` and `tryUsing` do. */
-const LOCK_OPTIONS = ['leaseMs', 'signal'] as const
-const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'signal'] as const
-
-/** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */
-export interface Acquisition {
-  readonly leaseMs: number | undefined
-  /** 0 is not at all, Infinity without an end. */
-  readonly waitMs: number
-  readonly signal: AbortSignal | undefined
-}
-
-/** What `lock` and `using` mean, and what `tryLock` and `tryUsing` do, where nothing is given. */
-const UNTIL_HELD: Acquisition = { leaseMs: undefined, waitMs: Infinity, signal: undefined }
-const ONCE: Acquisition = { leaseMs: undefined, waitMs: 0, signal: undefined }
-
-const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).'
-
-/**
- * @param options what the user gave
- * @param known the options that the form takes
- * @param otherwise what holds where nothing is given
- */
-function resolveAcquisition(
-  options: unknown,
-  known: readonly (keyof TryLockOptions)[],
-  otherwise: Acquisition,
-): Acquisition {
-  if (options === undefined) return otherwise
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(`Lock options must be an object; got ${show(options)}.`)
-  }
-  assertKnown(Object.keys(options), known)
-  const given = options as TryLockOptions
-  assertSignal(given.signal)
-  return {
-    leaseMs: given.leaseMs === undefined ? undefined : leaseMs(given.leaseMs, '`leaseMs`'),
-    waitMs: given.waitMs === undefined ? otherwise.waitMs : wholeWaitMs(given.waitMs, TRY_ONCE),
-    signal: given.signal,
-  }
-}
-
-/** How the arguments of `lock` are meant: options, or a lease alone. */
-export function lockArguments(options: unknown, others: readonly unknown[]): Acquisition {
-  assertNoMore(others)
-  const isLease = options !== undefined && typeof options !== 'object'
-  return usingOptions(isLease ? { leaseMs: options } : options)
-}
-
-/** How the arguments of `tryLock` are meant: options, or a wait and a lease. */
-export function tryLockArguments(
-  first: unknown,
-  leaseMs: unknown,
-  others: readonly unknown[],
-): Acquisition {
-  assertNoMore(others)
-  const areTimes = typeof first !== 'object' && (first !== undefined || leaseMs !== undefined)
-  return tryUsingOptions(areTimes ? { waitMs: first, leaseMs } : first)
-}
-
-/** How the options of `using` are meant. */
-export function usingOptions(options: unknown): Acquisition {
-  return resolveAcquisition(options, LOCK_OPTIONS, UNTIL_HELD)
-}
-
-/** How the options of `tryUsing` are meant. */
-export function tryUsingOptions(options: unknown): Acquisition {
-  return resolveAcquisition(options, TRY_LOCK_OPTIONS, ONCE)
-}
-
-/** How the options of `await` are meant. */
-export function awaitArguments(options: unknown): AwaitOptions {
-  if (options === undefined) return {}
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(
-      `Options of await must be an object, as { waitMs: 500 }; got ${show(options)}.`,
-    )
-  }
-  assertKnown(Object.keys(options), ['waitMs', 'signal'])
-  const { waitMs, signal } = options as AwaitOptions
-  assertSignal(signal)
-  if (waitMs !== undefined) wholeWaitMs(waitMs, 'To ask once without waiting there is count().')
-  return options
-}
-
-/** @param instead what to do where nobody is to wait */
-export function wholeWaitMs(value: unknown, instead: string): number {
-  if (value !== 0) return wholeMs(value, '`waitMs`')
-  throw new InvalidArgumentError(
-    `\`waitMs\` must be a positive whole number of milliseconds; got 0. ${instead}`,
-  )
-}
-
-function assertSignal(signal: unknown): void {
-  if (signal === undefined || signal instanceof AbortSignal) return
-  throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
 }

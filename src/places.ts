@@ -6,6 +6,7 @@ import {
   isClient,
   isCluster,
   keyPrefixOf,
+  labelOf,
   type RedisSource,
 } from './servers/redis/connection/open-client.ts'
 import { RedisServer } from './servers/redis/redis-server.ts'
@@ -18,6 +19,8 @@ export interface ClientPlace extends Place {
   readonly keyPrefix: string
   /** Whether the names of a lock have to share a slot. */
   readonly clustered: boolean
+  /** Where it is, for people; no login. */
+  readonly address?: string
   /** Ends what was opened for the client, which has let go of all locks. */
   close(): Promise<void>
 }
@@ -86,10 +89,13 @@ function redisServer(
   return new RedisServer(source, commandTimeoutMs, onError, options)
 }
 
-function namingOf(sources: readonly RedisSource[]): Pick<ClientPlace, 'keyPrefix' | 'clustered'> {
+function namingOf(
+  sources: readonly RedisSource[],
+): Pick<ClientPlace, 'keyPrefix' | 'clustered' | 'address'> {
   return {
     keyPrefix: keyPrefixOf(sources[0] as RedisSource),
     clustered: sources.some((one) => isClient(one) && isCluster(one)),
+    address: sources.map(labelOf).join(', '),
   }
 }
 

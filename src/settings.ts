@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Durability, durabilityOf } from './durability.ts'
 import { InvalidArgumentError, show } from './errors.ts'
-import { assertKnown, leaseMs, wholeMs } from './input.ts'
+import { assertKnown, leaseMs, waitMs, wholeMs } from './input.ts'
 import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { HoldfastOptions } from './options.ts'
 import { isClusterList, readSource, type Source } from './redis-source.ts'
@@ -17,6 +17,8 @@ export interface Settings {
   readonly longestLeaseMs: number
   readonly newDeployment: boolean
   readonly leaseMs: number
+  /** The longest wait where a call gives none; Infinity is without an end. */
+  readonly waitMs: number
   readonly keyPrefix: string | undefined
   readonly label: string
   /** How long a token counter outlives its last use; 0 keeps it for good. */
@@ -24,6 +26,8 @@ export interface Settings {
   readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
+  /** Undefined when nobody is to be warned of leases that are held for long. */
+  readonly heldWarningMs: number | undefined
   /** Undefined when the watchdog has no thread. */
   readonly silenceLimitMs: number | undefined
   /** The program of that thread; undefined where it is the one in the package. */
@@ -42,6 +46,7 @@ const CLIENT_OPTIONS = [
   'longestLeaseMs',
   'newDeployment',
   'leaseMs',
+  'waitMs',
   'keyPrefix',
   'label',
   'keepCounters',
@@ -49,6 +54,7 @@ const CLIENT_OPTIONS = [
   'shardedPubSub',
   'commandTimeoutMs',
   'outageMs',
+  'heldWarningMs',
 ]
 
 /** @param isElsewhere whether the locks live neither on one server of Redis nor on several */
@@ -76,6 +82,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     throw new InvalidArgumentError(`\`${name}\` must be true or false; got ${show(value)}.`)
   }
   const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
+  const { waitMs: wait = Infinity } = options
   const { watchdogThread = false } = options
   if (options.masters !== undefined && watchdogThread !== false) {
     // The thread asks one server, and one of several proves nothing.
@@ -92,9 +99,11 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     counterTtlMs: counterTtlMs(keepCounters, options.counterTtlMs),
     sharded: shardedPubSub,
     leaseMs: ownLeaseMs,
+    waitMs: waitMs(wait, 'Without an end it is Infinity.'),
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
     ...threadOf(watchdogThread),
+    heldWarningMs: heldWarningMs(options.heldWarningMs),
     durability: durabilityOf(
       options.durability,
       options.masters !== undefined,
@@ -137,6 +146,10 @@ function longestLeaseMs(options: HoldfastOptions, ownLeaseMs: number): number {
   throw new InvalidArgumentError(
     `\`longestLeaseMs\` must not be below \`leaseMs\`, which is ${ownLeaseMs}; got ${longest}.`,
   )
+}
+
+function heldWarningMs(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : wholeMs(ms, '`heldWarningMs`', LONGEST_TIMER_MS)
 }
 
 function threadOf(thread: unknown): Pick<Settings, 'silenceLimitMs' | 'workerUrl'> {

@@ -1,8 +1,8 @@
 /** The name under which Node.js looks for how an object is logged. */
-const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never
+export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never
 
 /** What `util.inspect`, and so `console.log`, hands over. */
-type Inspect = (value: unknown, options: object) => string
+export type Inspect = (value: unknown, options: object) => string
 
 /** An object whose own fields say nothing to whoever logs it: it is shown as `toJSON()` has it. */
 export abstract class Printed {
@@ -10,6 +10,15 @@ export abstract class Printed {
 
   /** @internal */
   [INSPECT](_depth: number, options: object, inspect: Inspect): string {
-    return `${this.constructor.name} ${inspect(this.toJSON(), options)}`
+    return printed(this, options, inspect)
   }
+}
+
+/** The same for an object that extends something else. */
+export function printed(
+  one: { toJSON(): Record<string, unknown> },
+  options: object,
+  inspect: Inspect,
+): string {
+  return `${one.constructor.name} ${inspect(one.toJSON(), options)}`
 }

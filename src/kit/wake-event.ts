@@ -1,3 +1,4 @@
+import type { Clock, Timer } from './clock.ts'
 import { LONGEST_TIMER_MS, NOW } from './timers.ts'
 
 /** Who waits for a wake-up. */
@@ -12,7 +13,12 @@ interface Woken {
 export class WakeEvent {
   #isSet = false
   #awaitedBy: Woken | undefined
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
 
   set(): void {
     this.#isSet = true
@@ -36,7 +42,7 @@ export class WakeEvent {
       return
     }
     this.#awaitedBy = one
-    this.#timer = setTimeout(() => this.#wake(), Math.min(ms, LONGEST_TIMER_MS))
+    this.#timer = this.#clock.after(Math.min(ms, LONGEST_TIMER_MS), () => this.#wake())
   }
 
   /** Resolves at the next wake-up, or after `ms` milliseconds at the latest. */
@@ -49,7 +55,7 @@ export class WakeEvent {
   #wake(): void {
     const one = this.#awaitedBy
     if (one === undefined) return
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
     this.#awaitedBy = undefined
     void NOW.then(() => one.woken())
   }

@@ -1,14 +1,19 @@
+import { systemClock, type Timer } from './clock.ts'
 import { LONGEST_TIMER_MS } from './timers.ts'
 
 /** Waits for the work, but no longer than this; the work goes on. */
-export async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
+export async function within(
+  ms: number,
+  work: Promise<unknown>,
+  clock = systemClock,
+): Promise<void> {
+  let timer: Timer | undefined
   const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS))
+    timer = clock.after(Math.min(ms, LONGEST_TIMER_MS), resolve)
   })
   try {
     await Promise.race([work, timeUp])
   } finally {
-    clearTimeout(timer)
+    clock.clear(timer)
   }
 }

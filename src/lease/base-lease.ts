@@ -3,6 +3,9 @@ import type { LinkedList } from '../kit/linked-list.ts'
 import { Printed } from '../kit/printed.ts'
 import type { Kept } from '../owner/holder.ts'
 
+/** What `release()` gives where somebody else may have released it. */
+const ENDED = Promise.resolve(false)
+
 /** One acquisition, of one lock or of several: what their leases have in common. */
 export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** The name of the lock, as it was given to `getLock`; of several, that of the `MultiLock`. */
@@ -67,8 +70,32 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** @internal */
   protected abstract undo(): Promise<boolean>
 
+  /**
+   * Whether any of it had been lost before a release that was not confirmed.
+   *
+   * @internal
+   */
+  get wasLost(): boolean {
+    return false
+  }
+
+  /**
+   * An `unlock()` has released it, and may have been another task's: whoever relies on it is told.
+   *
+   * @internal
+   */
+  endedBy(reasonOf: (lease: { name: string; token: number }) => Error): void {
+    this.#released = ENDED
+    this.tellHolders(reasonOf)
+  }
+
   /** @internal */
-  abstract endedBy(reasonOf: (lease: { name: string; token: number }) => Error): void
+  protected abstract tellHolders(reasonOf: (lease: { name: string; token: number }) => Error): void
+
+  /** @internal */
+  get endedByAnother(): boolean {
+    return this.#released === ENDED
+  }
 
   /** @internal */
   abstract over(): Error
@@ -80,7 +107,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
 
   /** @internal */
   protected assertNotReleased(): void {
-    if (this.#released !== undefined) throw this.releasedBefore()
+    if (this.released && !this.endedByAnother) throw this.releasedBefore()
   }
 
   /** @internal */

@@ -1,20 +1,6 @@
-/** A moment on both clocks, in milliseconds. */
-export interface Moment {
-  readonly monotonic: number
-  readonly wall: number
-}
+import type { Moment } from '../kit/clock.ts'
 
-/**
- * Two clocks, since each lies in its own way: the monotonic one stands still while a machine is
- * suspended, the wall clock is stepped by NTP and by people.
- */
-export interface Clock {
-  now(): Moment
-}
-
-export const systemClock: Clock = {
-  now: () => ({ monotonic: performance.now(), wall: Date.now() }),
-}
+export { type Clock, type Moment, systemClock, type Timer } from '../kit/clock.ts'
 
 /** The time that has passed on the worse of the two clocks, in milliseconds. */
 export function elapsedMs(since: Moment, now: Moment): number {

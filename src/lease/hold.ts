@@ -46,7 +46,7 @@ export class Hold extends Linked<Hold> implements Dated {
   told = false
   /** How many of them the watchdog keeps. */
   watched = 0
-  /** When it was lost, on `performance.now()`. */
+  /** When it was lost, on the monotonic clock. */
   lostAt: number | undefined
   /** Where its leases are kept, which is told when it is lost. */
   keptIn: { lookAfter(): void } | undefined
@@ -55,7 +55,7 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly #host: HoldHost
   #proof: Proof
   #state: 'live' | 'ended' | 'lost' = 'live'
-  #loss: Error | undefined
+  #loss: Error | (() => Error) | undefined
   #signal: LeaseSignal | undefined
   #backing: (Backing & { readonly leaseMs: number }) | undefined
 
@@ -84,7 +84,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /**
    * Until when a delayed request in its name could still take the lock or raise a count, on
-   * `performance.now()`.
+   * the monotonic clock.
    */
   get doubtUntilMs(): number {
     return this.#doubtUntilMs
@@ -101,6 +101,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /** Why the hold ended before its last release, or undefined. */
   get loss(): Error | undefined {
+    if (typeof this.#loss === 'function') this.#loss = this.#loss()
     return this.#loss
   }
 
@@ -163,7 +164,7 @@ export class Hold extends Linked<Hold> implements Dated {
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       this.#signal = new LeaseSignal(() => this.loseIfExpired())
-      if (this.#loss !== undefined) this.#signal.abort(this.#loss)
+      if (this.loss !== undefined) this.#signal.abort(this.loss)
     }
     return this.#signal.signal
   }
@@ -193,7 +194,7 @@ export class Hold extends Linked<Hold> implements Dated {
     )
     this.#state = 'lost'
     this.#loss = error
-    this.lostAt = performance.now()
+    this.lostAt = this.#clock.monotonic()
     this.#host.lost(this, error)
     this.keptIn?.lookAfter()
     this.#signal?.abort(error)
@@ -201,7 +202,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /** What to tell who relies on a hold that is over. */
   over(): Error {
-    return this.#loss ?? releasedError(this.lockName, this.kind.words)
+    return this.loss ?? releasedError(this.lockName, this.kind.words)
   }
 
   /** The server answered that the hold is over. */
@@ -217,11 +218,11 @@ export class Hold extends Linked<Hold> implements Dated {
     if (reason !== undefined) this.#signal?.abort(reason)
   }
 
-  /** It was released by somebody who may not be the one that relies on it. */
-  endedBy(reason: Error): void {
+  /** It was released by somebody who may not be the one that relies on it: mostly it was, and nobody asks why. */
+  endedBy(reason: () => Error): void {
     if (this.#state !== 'ended' || this.#loss !== undefined) return
     this.#loss = reason
-    this.#signal?.abort(reason)
+    this.#signal?.abort(this.over())
   }
 
   #loseByTime(): void {

@@ -1,4 +1,5 @@
 import { type InvalidArgumentError, LeaseLostError } from '../errors.ts'
+import type { Public } from '../kit/public.ts'
 import { BaseLease } from './base-lease.ts'
 import type { Hold } from './hold.ts'
 
@@ -6,7 +7,10 @@ import type { Hold } from './hold.ts'
  * One acquisition of a lock: the right to act until a moment, which is judged by the holder's own
  * clocks. `release()` undoes exactly this acquisition, once.
  */
-export abstract class Lease extends BaseLease {
+export interface Lease extends Public<HeldLease> {}
+
+/** A lease of this client. */
+export abstract class HeldLease extends BaseLease {
   readonly #hold: Hold
   /**
    * Whether its holder was told that it is lost.
@@ -104,7 +108,7 @@ export abstract class Lease extends BaseLease {
    * the block itself is not hidden: JavaScript makes a `SuppressedError` of both.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.released || (await this.release()) || this.told) return
+    if ((this.released && !this.endedByAnother) || (await this.release()) || this.told) return
     // Whoever closed the client knows that nothing is held any more.
     if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
   }
@@ -118,8 +122,8 @@ export abstract class Lease extends BaseLease {
   protected abstract lengthen(leaseMs: number): Promise<void>
 
   /** @internal */
-  endedBy(reasonOf: (lease: Lease) => Error): void {
-    this.#hold.endedBy(reasonOf(this))
+  protected tellHolders(reasonOf: (lease: { name: string; token: number }) => Error): void {
+    this.#hold.endedBy(() => reasonOf(this))
   }
 
   /** @internal */

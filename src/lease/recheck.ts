@@ -1,3 +1,5 @@
+import type { Clock } from '../kit/clock.ts'
+
 /**
  * Who is to be asked about once more, soon. Each is so once, however many answers were missing: or else
  * each tick of an outage would add one more who goes on asking.
@@ -5,14 +7,16 @@
 export class Recheck<T> {
   readonly #due = new Set<T>()
   readonly #inMs: number
+  readonly #clock: Clock
   readonly #ask: (those: readonly T[]) => void
 
   /**
    * @param inMs when, in milliseconds
    * @param ask called with those that were added together
    */
-  constructor(inMs: number, ask: (those: readonly T[]) => void) {
+  constructor(inMs: number, clock: Clock, ask: (those: readonly T[]) => void) {
     this.#inMs = inMs
+    this.#clock = clock
     this.#ask = ask
   }
 
@@ -20,9 +24,10 @@ export class Recheck<T> {
     const those = all.filter((one) => !this.#due.has(one))
     if (those.length === 0) return
     for (const one of those) this.#due.add(one)
-    setTimeout(() => {
+    const askAgain = () => {
       for (const one of those) this.#due.delete(one)
       this.#ask(those)
-    }, this.#inMs).unref()
+    }
+    this.#clock.after(this.#inMs, askAgain).unref()
   }
 }

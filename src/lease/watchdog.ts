@@ -1,7 +1,7 @@
 import { Deadlines } from '../kit/deadlines.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
-import { type Clock, disagreementMs, type Moment } from './clock.ts'
+import { type Clock, disagreementMs, type Moment, type Timer } from './clock.ts'
 import type { Hold } from './hold.ts'
 import { Recheck } from './recheck.ts'
 import type { StandIn } from './stand-in.ts'
@@ -16,10 +16,7 @@ export type Answer =
 export interface Renewer {
   /** Parts that are asked about one by one, so that one does not wait for another. */
   groups(holds: readonly Hold[]): Hold[][]
-  /**
-   * One answer for each hold, in their order. A `leaseMs` of 0 only looks. Never rejects, and
-   * answers within `timeoutMs`.
-   */
+  /** One answer for each hold, in their order, within `timeoutMs`. A `leaseMs` of 0 only looks. Never rejects. */
   renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
 }
 
@@ -56,13 +53,13 @@ export class Watchdog {
   readonly #fixed = new LinkedList<Hold>()
   /** When the time of each is up at the earliest: renewals that move it are seen when that has come. */
   readonly #deadlines = new Deadlines<Hold>()
-  #ticks: NodeJS.Timeout | undefined
-  #clockChecks: NodeJS.Timeout | undefined
+  #ticks: Timer | undefined
+  #clockChecks: Timer | undefined
   #lastSeen: Moment | undefined
-  #alarm: NodeJS.Timeout | undefined
+  #alarm: Timer | undefined
   /** When the alarm goes off, on the monotonic clock; not after the time of any hold is up. */
   #alarmAt = Infinity
-  #distrust: NodeJS.Timeout | undefined
+  #distrust: Timer | undefined
   readonly #unheard: Recheck<Hold>
 
   constructor(
@@ -77,7 +74,7 @@ export class Watchdog {
     this.#clock = clock
     this.#events = events
     this.#standIn = standIn
-    this.#unheard = new Recheck(Math.min(leaseMs / 10, 1_000), (holds) => this.#verify(holds))
+    this.#unheard = new Recheck(Math.min(leaseMs / 10, 1_000), clock, (all) => this.#verify(all))
   }
 
   /** Whether somebody renews while this thread cannot. */
@@ -98,8 +95,8 @@ export class Watchdog {
     this.#setAlarm(dueAt)
     if (this.#clockChecks === undefined) {
       this.#lastSeen = this.#clock.now()
-      this.#clockChecks = setInterval(() => this.#compareClocks(), CLOCK_CHECK_MS).unref()
-      this.#ticks = setInterval(() => this.#tick(), this.#leaseMs / 3).unref()
+      this.#clockChecks = this.#clock.every(CLOCK_CHECK_MS, () => this.#compareClocks()).unref()
+      this.#ticks = this.#clock.every(this.#leaseMs / 3, () => this.#tick()).unref()
     }
   }
 
@@ -154,21 +151,21 @@ export class Watchdog {
   // The timers outlive the holds by one turn, so that lock after lock does not remake them.
   #stopIfIdle(): void {
     if (this.#watched.size + this.#fixed.size > 0) return
-    clearInterval(this.#ticks)
-    clearInterval(this.#clockChecks)
+    this.#clock.clear(this.#ticks)
+    this.#clock.clear(this.#clockChecks)
     this.#clockChecks = undefined
-    clearTimeout(this.#distrust)
-    clearTimeout(this.#alarm)
+    this.#clock.clear(this.#distrust)
+    this.#clock.clear(this.#alarm)
     this.#alarmAt = Infinity
   }
 
   // Renewals and releases leave it as it is: it looks for the next one when it goes off.
   #setAlarm(at: number): void {
     if (at >= this.#alarmAt) return
-    clearTimeout(this.#alarm)
+    this.#clock.clear(this.#alarm)
     this.#alarmAt = at
     const ms = Math.min(Math.max(at - this.#clock.now().monotonic, 1), LONGEST_TIMER_MS)
-    this.#alarm = setTimeout(() => this.#endOverdue(), ms).unref()
+    this.#alarm = this.#clock.after(ms, () => this.#endOverdue()).unref()
   }
 
   #endOverdue(): void {
@@ -201,7 +198,7 @@ export class Watchdog {
 
   // The alarm goes by the monotonic clock, which stood still while the machine was suspended.
   #endDistrusted(notBefore: number): void {
-    clearTimeout(this.#distrust)
+    this.#clock.clear(this.#distrust)
     const waitMs = notBefore - this.#clock.now().monotonic
     let nextMs = Infinity
     for (const hold of this.#all) {
@@ -212,7 +209,7 @@ export class Watchdog {
     }
     if (nextMs === Infinity) return
     const ms = Math.min(Math.max(nextMs, 1), LONGEST_TIMER_MS)
-    this.#distrust = setTimeout(() => this.#endDistrusted(notBefore), ms).unref()
+    this.#distrust = this.#clock.after(ms, () => this.#endDistrusted(notBefore)).unref()
   }
 
   #ask(holds: readonly Hold[], leaseMs: number): void {

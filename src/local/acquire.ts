@@ -52,10 +52,14 @@ async function beginWhen(ready: Promise<void>, lock: LocalLock, waiter: Waiter):
 /** A waiter for a lock of this client. */
 export abstract class LocalWaiter extends Waiter {
   readonly lock: LocalLock
+  /** Where its call came from, if that is wanted. */
+  declare calledFrom?: Error
 
   constructor(lock: LocalLock, request: AcquireRequest) {
     super(request, lock.newSharedBudget(request.kind), lock)
     this.lock = lock
+    const { heldWatch } = lock.services
+    if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()
   }
 
   granted(hold: Hold): void {
@@ -92,7 +96,7 @@ export abstract class LocalWaiter extends Waiter {
   }
 
   newLease(hold: Hold): Lease {
-    return newLease(this.lock, hold, this.request)
+    return newLease(this.lock, hold, this.request, this.calledFrom)
   }
 }
 
@@ -215,10 +219,10 @@ export class RacingWaiter extends LocalWaiter {
       if (lock.waiters.first !== this) this.#sleepHere()
       // A client that has a majority may pass the lock around while nobody seems to wait.
       else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
-      else setTimeout(() => this.woken(), splitMs)
+      else lock.services.clock.after(splitMs, () => this.woken())
     } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
       this.#splits += 1
-      setTimeout(() => this.woken(), splitMs)
+      lock.services.clock.after(splitMs, () => this.woken())
     } else {
       // Where its owner has got the lock meanwhile it re-enters.
       if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)

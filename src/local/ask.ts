@@ -85,11 +85,12 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
     const waiter = this.#waiter
     const { sentAt } = this
     const unknown = failure.kind === 'unknown'
+    const now = this.#lock.services.clock.monotonic()
     // What is asked together is sent when all have asked.
-    if (unknown) this.#inDoubt(waiter.request.asksOnce ? performance.now() : sentAt.monotonic)
+    if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)
     if (unknown || failure.kind === 'unsent') waiter.endIfTimeIsUp()
     // Given up with its waiter, before an answer could be expected: that says nothing of the server.
-    const silentMs = performance.now() - sentAt.monotonic
+    const silentMs = now - sentAt.monotonic
     const saysNothing = unknown && waiter.settled && !waiter.retryBudget.isUnusual(silentMs)
     const pauseMs = saysNothing ? 0 : waiter.retryBudget.failed(failure, sentAt.monotonic)
     if (pauseMs === null) waiter.reject(waiter.retryBudget.error('not acquired'))

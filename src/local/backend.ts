@@ -1,7 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Emit } from '../events.ts'
+import { defaultsOf } from '../acquisition.ts'
+import type { Emit, HoldEvent } from '../events.ts'
 import { within } from '../kit/within.ts'
 import { systemClock } from '../lease/clock.ts'
+import { HeldWatch } from '../lease/held-watch.ts'
 import { Watchdog } from '../lease/watchdog.ts'
 import type { Frames } from '../owner/frames.ts'
 import { HeldLeases } from '../owner/held-leases.ts'
@@ -26,20 +28,22 @@ export class Backend {
   readonly registry: LocalLocks
   readonly #server: LockServer
   readonly #watchdog: Watchdog
+  readonly #heldWatch: HeldWatch | undefined
   readonly #closeMs: number
   readonly #ignoreUps: () => void
 
   constructor(
     { owners, frames, settings, emit }: Client,
-    { server, longestLeaseMs = Infinity, standIn }: Place,
+    { server, longestLeaseMs = Infinity, standIn, clock = systemClock }: Place,
   ) {
-    const { leaseMs, commandTimeoutMs, outageMs } = settings
+    const { leaseMs, commandTimeoutMs, outageMs, heldWarningMs } = settings
+    this.#heldWatch = heldWarningMs === undefined ? undefined : new HeldWatch(heldWarningMs, clock)
     this.#server = server
     this.#closeMs = commandTimeoutMs
     this.#watchdog = new Watchdog(
       new ServerRenewer(server),
       leaseMs,
-      systemClock,
+      clock,
       {
         renewed: (holds) => emit('renewed', { holds }),
         late: (hold, cause) =>
@@ -60,26 +64,38 @@ export class Backend {
       {
         server,
         watchdog: this.#watchdog,
-        clock: systemClock,
+        clock,
+        heldWatch: this.#heldWatch,
         limits: {
+          clock,
           commandTimeoutMs,
           outageMs,
           responseTime: new ResponseTime(),
           whyDown: () => server.whyDown,
         },
         emit,
-        leases: new HeldLeases(),
-        sharedLeases: new HeldLeases(),
+        leases: new HeldLeases(clock),
+        sharedLeases: new HeldLeases(clock),
         longestLeaseMs,
       },
       frames,
       leaseMs,
+      defaultsOf(settings),
     )
   }
 
-  /** Releases what is held and lets nobody wait any more. The servers stay open. */
-  async close(): Promise<void> {
-    const released = this.registry.close()
+  /** Gives nothing new. @returns when nothing is held any more */
+  drain(): Promise<void> {
+    return this.registry.drain()
+  }
+
+  /**
+   * Releases what is held and lets nobody wait any more. The servers stay open.
+   *
+   * @returns what was held
+   */
+  async close(): Promise<HoldEvent[]> {
+    const { cutOff, released } = this.registry.close()
     if (this.#server.everUp) {
       // A little longer than a call may take: what stays unanswered is then known, and settled.
       await within(this.#closeMs + 50, released)
@@ -88,6 +104,8 @@ export class Backend {
       await within(this.#closeMs, this.#server.quiet())
     }
     this.#ignoreUps()
+    this.#heldWatch?.close()
     this.#watchdog.close()
+    return cutOff
   }
 }

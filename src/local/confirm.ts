@@ -40,7 +40,7 @@ export async function confirmed<A extends Answer>(
   open.close()
   if (!waiter.settled && answer.kind === 'confirmed') return asked
   // It has been granted all the same.
-  waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, performance.now())
+  waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, lock.services.clock.monotonic())
   const nothing = { grant: null, sentAt: asked.sentAt, pauseMs: 0, unknown: true }
   if (waiter.settled) return nothing
   if (answer.kind === 'short') {

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { type Clock, pause, type Timer } from '../kit/clock.ts'
 
 /** A turn is over after so many acquisitions, or so many milliseconds, if others wait. */
 const MOST_ACQUISITIONS = 64
@@ -32,10 +32,15 @@ export class HandOverBudget {
   /** Since when the lock has not been free for anybody else; undefined while it is. */
   #unbrokenSince: number | undefined
   #awayUntil = 0
-  #reminder: NodeJS.Timeout | undefined
+  #reminder: Timer | undefined
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
 
   acquired(): void {
-    const now = performance.now()
+    const now = this.#clock.monotonic()
     if (this.#acquisitions === 0 || now - this.#releasedAt > LONGEST_MS) {
       this.#startedAt = now
       this.#acquisitions = 0
@@ -48,7 +53,7 @@ export class HandOverBudget {
   }
 
   get isUsedUp(): boolean {
-    const tookMs = performance.now() - this.#startedAt
+    const tookMs = this.#clock.monotonic() - this.#startedAt
     return this.#acquisitions >= MOST_ACQUISITIONS || tookMs >= LONGEST_MS
   }
 
@@ -65,17 +70,17 @@ export class HandOverBudget {
   /** The lock is let go, and those who wait here are not to ask for it for a while. */
   stayAway(): void {
     const ms = Math.min(this.#unbrokenMs * AWAY.part, AWAY.longestMs)
-    this.#awayUntil = performance.now() + ms
+    this.#awayUntil = this.#clock.monotonic() + ms
   }
 
   /** How long those who wait here are not to ask yet, in milliseconds. */
   get awayMs(): number {
-    return Math.max(0, this.#awayUntil - performance.now())
+    return Math.max(0, this.#awayUntil - this.#clock.monotonic())
   }
 
   /** @param others how many other clients were woken by the release */
   released(others: number): void {
-    this.#releasedAt = performance.now()
+    this.#releasedAt = this.#clock.monotonic()
     if (!this.isUsedUp) return
     this.#acquisitions = 0
     if (others <= 0) return
@@ -92,8 +97,8 @@ export class HandOverBudget {
   isForgotten(later: () => void): boolean {
     const politeMs = this.#politeMs
     if (politeMs === 0) return true
-    clearTimeout(this.#reminder)
-    this.#reminder = setTimeout(later, politeMs + 1).unref()
+    this.#clock.clear(this.#reminder)
+    this.#reminder = this.#clock.after(politeMs + 1, later).unref()
     return false
   }
 
@@ -105,14 +110,14 @@ export class HandOverBudget {
   /** Resolves when others have had their chance to ask. */
   async stepBack(): Promise<void> {
     const ms = STEP_BACK_MS.least + Math.random() * STEP_BACK_MS.spread
-    await pause(ms)
+    await pause(this.#clock, ms)
   }
 
   get #unbrokenMs(): number {
-    return this.#unbrokenSince === undefined ? 0 : performance.now() - this.#unbrokenSince
+    return this.#unbrokenSince === undefined ? 0 : this.#clock.monotonic() - this.#unbrokenSince
   }
 
   get #politeMs(): number {
-    return Math.max(0, this.#politeUntil - performance.now())
+    return Math.max(0, this.#politeUntil - this.#clock.monotonic())
   }
 }

@@ -74,7 +74,7 @@ export class Holds extends HoldSet {
     }
     // Asking again renews it; if that comes to nothing it is in doubt, and will be settled.
     hold.end()
-    waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, performance.now())
+    waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#services.clock.monotonic())
     const late = new CallFailure('unknown', 'it answered only after the lease had run out')
     if (waiter.retryBudget.failed(late, sentAt.monotonic) === null) {
       waiter.reject(waiter.retryBudget.error('not acquired'))
@@ -110,7 +110,7 @@ export class Holds extends HoldSet {
       this.#services.clock,
       this,
     )
-    following.askedAt = performance.now() - waiter.waitedMs
+    following.askedAt = this.#services.clock.monotonic() - waiter.waitedMs
     following.inDoubtUntil(hold.doubtUntilMs)
     hold.heir = following
     return following
@@ -147,7 +147,7 @@ export class Holds extends HoldSet {
       return
     }
     this.#forcedFrom = seen
-    setImmediate(() => {
+    this.#services.clock.nextTurn(() => {
       this.#forcedFrom = undefined
     })
   }
@@ -205,6 +205,7 @@ function isOf({ id, lastToken }: Hold, { owner, token }: SeenHold): boolean {
   return id.wireOwner === owner && (token === null || token === lastToken)
 }
 
-function eventOf(hold: Hold): HoldEvent {
+/** What listeners hear of a hold. */
+export function eventOf(hold: Hold): HoldEvent {
   return { name: hold.lockName, owner: hold.id.wireOwner, token: hold.token }
 }

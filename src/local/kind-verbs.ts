@@ -1,3 +1,4 @@
+import type { Clock } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { LeaseToRenew } from '../servers/answers.ts'
@@ -20,6 +21,7 @@ export interface LockThere {
   readonly name: string
   readonly rawName: string
   readonly remote: RemoteLock
+  readonly services: { readonly clock: Clock }
   /** Those of this client who want it, and who of them is next to ask. */
   readonly waiters: {
     readonly isEmpty: boolean

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../lease/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldId } from '../lease/stand-in.ts'
@@ -51,7 +50,7 @@ export class LaterCallers {
       const left = await this.#holds.look(hold)
       if (left instanceof CallFailure) {
         if (left.permanent) break
-        await pause(LOOK_AGAIN_MS, undefined, { ref: false })
+        await new Promise<void>((resolve) => void this.#clock.after(LOOK_AGAIN_MS, resolve).unref())
       } else if (left === -2) {
         const { current } = hold
         if (!current.live) continue

@@ -1,6 +1,6 @@
 import { leaseMs as checkedLeaseMs } from '../input.ts'
 import type { Hold } from '../lease/hold.ts'
-import { Lease } from '../lease/lease.ts'
+import { HeldLease, type Lease } from '../lease/lease.ts'
 import type { AcquireRequest } from '../waiting/waiter.ts'
 import { extend } from './extend.ts'
 import type { LocalLock } from './local-lock.ts'
@@ -9,7 +9,7 @@ import { release } from './release.ts'
 import { leasesOf } from './services.ts'
 
 /** A lease of one lock of this client. */
-export class LocalLease extends Lease {
+export class LocalLease extends HeldLease {
   readonly #lock: LocalLock
   readonly #watched: boolean
 
@@ -21,7 +21,13 @@ export class LocalLease extends Lease {
   }
 
   /** @internal */
+  get lock(): LocalLock {
+    return this.#lock
+  }
+
+  /** @internal */
   protected undo(): Promise<boolean> {
+    this.#lock.services.heldWatch?.released(this)
     return release(this.#lock, this.hold, this.#watched)
   }
 
@@ -36,11 +42,24 @@ export class LocalLease extends Lease {
 /**
  * The lease of a request that has the lock; `unlock()` finds it under its holder.
  *
+ * @param calledFrom where the call came from, if that is wanted
  * @internal
  */
-export function newLease(lock: LocalLock, hold: Hold, request: AcquireRequest): Lease {
+export function newLease(
+  lock: LocalLock,
+  hold: Hold,
+  request: AcquireRequest,
+  calledFrom?: Error,
+): Lease {
   const lease = new LocalLease(lock, hold, request)
   const kept = leasesOf(lock.services, request.kind).add(request.holder, lock.rawName, lease)
-  hold.keptIn = kept
+  const { heldWatch } = lock.services
+  if (heldWatch === undefined) hold.keptIn = kept
+  else {
+    heldWatch.held(lease, hold, calledFrom)
+    // The hold is known as long as it is renewed, and the lease only to those who may release it.
+    const known = new WeakRef(kept)
+    hold.keptIn = { lookAfter: () => known.deref()?.lookAfter() }
+  }
   return lease
 }

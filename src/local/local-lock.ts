@@ -31,7 +31,9 @@ export interface QueuedWaiters {
 
 /** Where it is kept. */
 interface Host {
-  /** Nobody here has or wants the lock any more. */
+  /** Nobody here has or wants the lock. */
+  becameFree(lock: LocalLock): void
+  /** Nor is there anything to remember of it. */
   becameIdle(lock: LocalLock): void
 }
 
@@ -49,7 +51,7 @@ export class LocalLock extends Linked<LocalLock> {
   readonly services: Services
   readonly holds: Holds
   readonly waiters = new WaitQueue()
-  readonly handOverBudget = new HandOverBudget()
+  readonly handOverBudget: HandOverBudget
   readonly tasks = new BackgroundTasks(this)
   /** Whether the lock is on its way from one owner in this client to another. */
   isHandingOver = false
@@ -69,6 +71,7 @@ export class LocalLock extends Linked<LocalLock> {
     this.remote = services.server.lock(rawName)
     this.services = services
     this.#host = host
+    this.handOverBudget = new HandOverBudget(services.clock)
     this.holds = new Holds(this)
   }
 
@@ -80,6 +83,7 @@ export class LocalLock extends Linked<LocalLock> {
     if (!this.waiters.isEmpty) return
     this.#releases?.close()
     if (this.isOccupied) return
+    this.#host.becameFree(this)
     if (!this.handOverBudget.isForgotten(() => this.tasks.settle())) return
     this.queued?.close()
     this.queued = undefined
@@ -132,7 +136,7 @@ export class LocalLock extends Linked<LocalLock> {
 
   /** What those who wait here know of the server they know together. */
   newSharedBudget({ words }: HoldKind): RetryBudget {
-    this.#health ??= new ServerHealth()
+    this.#health ??= new ServerHealth(this.services.clock)
     return new RetryBudget(this.name, this.services.limits, this.#health, words)
   }
 

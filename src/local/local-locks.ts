@@ -1,4 +1,6 @@
-import { ClosedError, type Words } from '../errors.ts'
+import type { Defaults } from '../acquisition.ts'
+import { ClosedError, InvalidArgumentError, type Words } from '../errors.ts'
+import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
@@ -7,7 +9,12 @@ import { HeldLeases } from '../owner/held-leases.ts'
 import type { Kept } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Owners } from '../owner/owners.ts'
+import type { MasterHealth } from '../servers/master-health.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
+import type { Waiter } from '../waiting/waiter.ts'
+import { Draining } from './draining.ts'
+import { eventOf } from './holds.ts'
+import { toRenew } from './kind-verbs.ts'
 import { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
 import { close } from './release.ts'
@@ -20,20 +27,30 @@ const MOST_IDLE = 512
 export class LocalLocks {
   readonly frames: Frames
   /** Leases of several locks, whose kind alone knows what they are. */
-  readonly multiLeases = new HeldLeases<Kept>()
+  readonly multiLeases: HeldLeases<Kept>
   readonly leaseMs: number
+  readonly defaults: Defaults
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
   /** Those that nobody has or wants, the one that was used last at the end. */
   readonly #idle = new LinkedList<LocalLock>()
+  #draining: Draining | undefined
   #closed = false
 
-  constructor(owners: Owners, services: Services, frames: Frames, leaseMs: number) {
+  constructor(
+    owners: Owners,
+    services: Services,
+    frames: Frames,
+    leaseMs: number,
+    defaults: Defaults,
+  ) {
     this.#owners = owners
     this.#services = services
     this.frames = frames
     this.leaseMs = leaseMs
+    this.defaults = defaults
+    this.multiLeases = new HeldLeases(services.clock)
   }
 
   get clientId(): string {
@@ -46,6 +63,14 @@ export class LocalLocks {
 
   get limits() {
     return this.#services.limits
+  }
+
+  get clock() {
+    return this.#services.clock
+  }
+
+  get heldWatch() {
+    return this.#services.heldWatch
   }
 
   get emit() {
@@ -72,6 +97,33 @@ export class LocalLocks {
     return retryBudget.ask(call, () => failed)
   }
 
+  /**
+   * How each of several masters does.
+   *
+   * @throws `InvalidArgumentError` where there is one server
+   */
+  async masters(): Promise<readonly MasterHealth[]> {
+    this.assertOpen()
+    const { server, limits } = this.#services
+    if (server.health === undefined) {
+      throw new InvalidArgumentError(
+        'masters() tells of independent masters, and this client has one server. `npx holdfast doctor` looks at that.',
+      )
+    }
+    const held = [...this.#all.values()].flatMap(({ holds }) => holds.all)
+    return server.health(held.map(toRenew), limits.commandTimeoutMs)
+  }
+
+  /** How much is held and waited for. */
+  get counts(): { held: number; waiting: number } {
+    const counts = { held: 0, waiting: 0 }
+    for (const { holds, waiters } of this.#all.values()) {
+      counts.held += holds.all.length
+      counts.waiting += waiters.size
+    }
+    return counts
+  }
+
   /** How many locks are kept in mind. */
   get size(): number {
     return this.#all.size
@@ -95,6 +147,11 @@ export class LocalLocks {
   }
 
   /** A lock tells it of itself. */
+  becameFree(lock: LocalLock): void {
+    this.#draining?.free(lock)
+  }
+
+  /** As above. */
   becameIdle(lock: LocalLock): void {
     this.#idle.add(lock)
     const { first } = this.#idle
@@ -108,24 +165,64 @@ export class LocalLocks {
     if (this.#closed) throw closedError(lockName)
   }
 
+  /** While the client drains, who has a lock may have it once more, and nobody gets another. */
+  assertAdmits(lockName: string, rawName?: string, owner?: Owner): void {
+    this.assertOpen(lockName)
+    if (this.#draining === undefined) return
+    if (rawName !== undefined && owner !== undefined && this.find(rawName)?.isHeldBy(owner)) return
+    throw closingError(lockName)
+  }
+
   assertNotLonger(lockName: string, leaseMs = 0): void {
     assertNotLonger(this.#services, lockName, leaseMs)
   }
 
-  /** Releases what is held and lets nobody wait any more. */
-  async close(): Promise<void> {
+  /**
+   * Lets nobody wait any more for what it does not have already, and gives nothing new.
+   *
+   * @returns when nothing is held any more
+   */
+  drain(): Promise<void> {
+    if (this.#draining === undefined) {
+      const all = [...this.#all.values()]
+      this.#draining = new Draining(all)
+      for (const lock of all) {
+        const isNew = ({ request }: Waiter) => !lock.isHeldBy(request.owner)
+        lock.waiters.rejectAll(closingError(lock.name), isNew)
+      }
+    }
+    return this.#draining.done
+  }
+
+  /**
+   * Releases what is held and lets nobody wait any more.
+   *
+   * @returns what was held; and when all of it is released
+   */
+  close(): { cutOff: HoldEvent[]; released: Promise<unknown> } {
     this.#closed = true
     this.#services.leases.close()
     this.#services.sharedLeases.close()
     this.multiLeases.close()
     const all = [...this.#all.values()]
-    await Promise.all(all.map((lock) => close(lock, closedError(lock.name))))
+    const held = all.flatMap((lock) => close(lock, closedError(lock.name)))
+    const released = Promise.all(all.map(({ tasks }) => tasks.quiet()))
+    return { cutOff: held.map(eventOf), released }
   }
 }
 
 export function closedError(lockName?: string): ClosedError {
   return new ClosedError(
     'This Holdfast client was closed: nothing waits or is held by it any more. Make a new one.',
+    lockName,
+  )
+}
+
+/** It is about to be closed, and waits for what is held. */
+export function closingError(lockName?: string): ClosedError {
+  return new ClosedError(
+    'This Holdfast client is being closed: what is held is waited for, and nobody gets anything more by it. Make ' +
+      'a new one.',
     lockName,
   )
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../lease/clock.ts'
 import type { StandIn } from '../lease/stand-in.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 
@@ -6,6 +7,8 @@ export interface Place {
   readonly server: LockServer
   /** A longer lease is refused, in milliseconds; left out where any is taken. */
   readonly longestLeaseMs?: number
+  /** The time of the client; left out where that is the real one. */
+  readonly clock?: Clock
   /** Renews while the main thread cannot. */
   readonly standIn?: StandIn | undefined
 }

@@ -45,7 +45,7 @@ abstract class ReleaseRequest implements Reply<Released> {
     this.mayBeDone ||= failure.kind === 'unknown'
     const pauseMs = this.#retryBudget.failed(failure, this.#sentAt)
     if (pauseMs !== null) {
-      setTimeout(() => this.send(), pauseMs)
+      lock.services.clock.after(pauseMs, () => this.send())
       return
     }
     if (hold.count <= 0) lock.abandonHold(hold)
@@ -59,7 +59,7 @@ abstract class ReleaseRequest implements Reply<Released> {
     // Also where `close()` had ended it before its holder released it.
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
-    this.#sentAt = performance.now()
+    this.#sentAt = this.lock.services.clock.monotonic()
     const ending = { owner: id.wireOwner, holds: count, token: lastToken, callMs }
     this.lock.remoteOf(this.hold).release(ending, this)
   }
@@ -90,7 +90,7 @@ export class FreeRequest extends ReleaseRequest {
   ) {
     super(lock, hold, 'its release was not confirmed')
     this.mayBeDone = mayBeDoneAt !== undefined
-    this.#firstSentAt = mayBeDoneAt ?? performance.now()
+    this.#firstSentAt = mayBeDoneAt ?? lock.services.clock.monotonic()
     this.#staysAway = staysAway
     this.send()
   }
@@ -143,7 +143,7 @@ export class LowerRequest extends ReleaseRequest {
  * The server has nothing of it any more; unless a request on its way takes it again, which may have
  * come after the one that ended it.
  *
- * @param sentAtMs when the first request was sent that may have ended it, on `performance.now()`
+ * @param sentAtMs when the first request was sent that may have ended it, on the monotonic clock
  */
 export function ended(lock: LocalLock, hold: Hold, sentAtMs: number): void {
   if (hold.doubtUntilMs > sentAtMs) lock.abandonHold(hold)

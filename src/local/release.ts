@@ -25,17 +25,22 @@ export function release(lock: LocalLock, hold: Hold, watched: boolean): Promise<
   return hold.count > 0 ? new LowerRequest(lock, hold).result : end(lock, hold)
 }
 
-/** Lets nobody wait any more and frees what is held. Resolves when all of it is done. */
-export async function close(lock: LocalLock, reason: ClosedError): Promise<void> {
+/**
+ * Lets nobody wait any more and frees what is held, which goes on in the background.
+ *
+ * @returns what was held
+ */
+export function close(lock: LocalLock, reason: ClosedError): Hold[] {
   const held = lock.holds.all
   lock.waiters.rejectAll(reason)
-  for (const hold of held) {
+  return held.filter((hold) => {
+    hold.loseIfExpired()
     // Whoever hears of the end of one may have released the next.
-    if (!hold.live) continue
+    if (!hold.live) return false
     hold.count = 0
     lock.tasks.run(end(lock, hold, reason))
-  }
-  await lock.tasks.quiet()
+    return true
+  })
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Emit } from '../events.ts'
 import type { Clock } from '../lease/clock.ts'
+import type { HeldWatch } from '../lease/held-watch.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Watchdog } from '../lease/watchdog.ts'
@@ -12,6 +13,8 @@ export interface Services {
   readonly server: LockServer
   readonly watchdog: Watchdog
   readonly clock: Clock
+  /** Left out where nobody is to be warned of leases that are held for long. */
+  readonly heldWatch: HeldWatch | undefined
   readonly limits: Limits
   readonly emit: Emit
   /** The leases that an `unlock()` could mean: of exclusive kinds. */

@@ -1,3 +1,4 @@
+import type { Clock } from '../kit/clock.ts'
 import type { Frames } from './frames.ts'
 import type { HeldLeases } from './held-leases.ts'
 import { Holder, type Kept } from './holder.ts'
@@ -6,6 +7,7 @@ import type { Owner } from './owner.ts'
 /** What is known of the locks of one client at one place, those that are held or waited for. */
 interface LocksInUse {
   readonly frames: Frames
+  readonly clock: Pick<Clock, 'monotonic'>
   find(rawName: string): LockInUse | undefined
 }
 
@@ -14,6 +16,15 @@ interface LockInUse {
   isHeldBy(owner: Owner): boolean
   /** Whether that owner is about to have it. */
   isPending(owner: Owner): boolean
+}
+
+/** Why an `unlock()` may be another task's: of one that lost its lease, or of one that got none or still waits. */
+export type Doubt = 'loss' | 'others'
+
+interface EndedInDoubt {
+  readonly token: number
+  /** On the monotonic clock, as all moments here. */
+  readonly endedAt: number
 }
 
 /**
@@ -26,6 +37,13 @@ export class CurrentOwner<L extends Kept> extends Holder {
   readonly #rawName: string
   readonly #registry: LocksInUse
   readonly #heldLeases: HeldLeases<L>
+  /** How many calls of its own are under way, and when one last ended with nothing. */
+  #underWay = 0
+  #gotNothingAt = -Infinity
+  /** The lease that an `unlock()` ended last which may have been another task's. */
+  #endedInDoubt: EndedInDoubt | undefined
+  /** Whether the task that had it may yet come with an `unlock()` of its own. */
+  #mayYetCome = false
 
   constructor(
     rawName: string,
@@ -74,14 +92,51 @@ export class CurrentOwner<L extends Kept> extends Holder {
     return this.#of(latestOf, () => this.#heldLeases.earliest(this, this.#rawName))
   }
 
+  override began(): void {
+    this.#underWay += 1
+  }
+
+  override ended(gotLease: boolean): void {
+    this.#underWay -= 1
+    if (!gotLease) this.gotNothing()
+  }
+
+  /** Also for a call that was refused before it began. */
+  gotNothing(): void {
+    this.#gotNothingAt = this.#registry.clock.monotonic()
+  }
+
   /**
-   * Forgets what this object has lost beside the lease that an `unlock()` is about to undo.
+   * Why the `unlock()` that is about to undo a lease may be that of another task than the one that has it;
+   * undefined where it is not in doubt. What this object has lost beside it is forgotten.
    *
-   * @returns whether there was any: then the call may be that of another task
+   * There is nothing that could refuse such a call. Whose it is cannot be known: it has no lease, and the
+   * context that Node.js keeps for it is that of whoever called, not of what an `await` before has given.
+   * To count calls does not tell either, for what is one `unlock()` too many is known only when the last
+   * one finds nothing. But one task makes its calls one after the other: nothing else of this object is
+   * under way, or has ended with nothing, between the call for its lease and its `unlock()`.
    */
-  forgetLostBeside(lease: L): boolean {
-    if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return false
-    return this.#heldLeases.forgetLost(this, this.#rawName)
+  doubtAbout(lease: L): Doubt | undefined {
+    if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined
+    const hasLost = this.#heldLeases.forgetLost(this, this.#rawName)
+    const hasOthers = this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt
+    const doubt = hasLost ? 'loss' : hasOthers || this.#mayYetCome ? 'others' : undefined
+    // Else each would make the next one doubtful, for good.
+    this.#mayYetCome = hasOthers
+    if (doubt !== undefined) {
+      this.#endedInDoubt = { token: lease.token, endedAt: this.#registry.clock.monotonic() }
+    }
+    return doubt
+  }
+
+  /** The lease that an `unlock()` in doubt has ended, for the one that then finds nothing. Told once. */
+  takeEndedInDoubt(): { readonly token: number; readonly agoMs: number } | undefined {
+    const ended = this.#endedInDoubt
+    this.#endedInDoubt = undefined
+    this.#mayYetCome = false
+    if (ended === undefined) return undefined
+    const agoMs = Math.round(this.#registry.clock.monotonic() - ended.endedAt)
+    return { token: ended.token, agoMs }
   }
 
   /** A lease that the running code holds. */

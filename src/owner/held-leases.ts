@@ -1,3 +1,4 @@
+import { type Clock, systemClock, type Timer } from '../kit/clock.ts'
 import type { Holder, Kept, LeaseList } from './holder.ts'
 
 /** The last one that was lost is remembered for so long, in milliseconds: an hour. */
@@ -21,14 +22,19 @@ const LONGEST_PAUSE_MS = 60_000
 export class HeldLeases<L extends Kept> {
   /** Where something was lost: holders that nobody knows any more go with all that they keep. */
   #lookedAfter: WeakRef<LeaseList>[] = []
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #closed = false
+  readonly #clock: Clock
+
+  constructor(clock = systemClock) {
+    this.#clock = clock
+  }
 
   /** @returns where it is until it is released or forgotten */
   add(holder: Holder, rawName: string, lease: L): LeaseList {
     const list = holder.listFor(this, rawName)
     list.add(lease)
-    if (list.size > 1 && list.first?.lostAt !== undefined) forget(list)
+    if (list.size > 1 && list.first?.lostAt !== undefined) forget(list, this.#clock)
     return list
   }
 
@@ -63,7 +69,7 @@ export class HeldLeases<L extends Kept> {
    */
   earliest(holder: Holder, rawName: string): L | undefined {
     const leases = holder.leasesOf(this, rawName)
-    if (leases !== undefined) forget(leases)
+    if (leases !== undefined) forget(leases, this.#clock)
     const held = find<L>(leases, ({ live }) => live)
     if (held === undefined) return leases?.first as L | undefined
     return find<L>(leases, ({ lostAt }) => lostAt !== undefined && lostAt > held.askedAt) ?? held
@@ -85,12 +91,12 @@ export class HeldLeases<L extends Kept> {
   close(): void {
     this.#closed = true
     this.#lookedAfter = []
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
   }
 
   #arm(inMs: number): void {
     if (this.#timer !== undefined || this.#closed) return
-    this.#timer = setTimeout(() => this.#sweep(), inMs).unref()
+    this.#timer = this.#clock.after(inMs, () => this.#sweep()).unref()
   }
 
   #sweep(): void {
@@ -99,18 +105,18 @@ export class HeldLeases<L extends Kept> {
     this.#lookedAfter = this.#lookedAfter.filter((known) => {
       const list = known.deref()
       if (list === undefined) return false
-      next = Math.min(next, forget(list))
+      next = Math.min(next, forget(list, this.#clock))
       if (list.size > 0) return true
       list.isLookedAfter = false
       list.holder.dropEmpty(list)
       return false
     })
-    if (next !== Infinity) this.#arm(Math.max(next - performance.now(), LEAST_PAUSE_MS))
+    if (next !== Infinity) this.#arm(Math.max(next - this.#clock.monotonic(), LEAST_PAUSE_MS))
   }
 }
 
-/** @returns when to look again, on `performance.now()`; Infinity when nothing is left */
-function forget(leases: LeaseList): number {
+/** @returns when to look again, on the monotonic clock; Infinity when nothing is left */
+function forget(leases: LeaseList, clock: Clock): number {
   const last = findLast(leases, ({ lostAt }) => lostAt !== undefined)
   let excess = leases.size - MOST_LOST
   // Who of those that hold it asked first.
@@ -120,7 +126,7 @@ function forget(leases: LeaseList): number {
     excess -= 1
     askedAt = Math.min(askedAt, lease.askedAt)
   }
-  const now = performance.now()
+  const now = clock.monotonic()
   let next = now + LONGEST_PAUSE_MS
   for (let lease = leases.first, after = lease; lease !== undefined; lease = after) {
     after = lease.after

@@ -6,14 +6,15 @@ export interface Kept extends Linked<Kept> {
   readonly scoped: boolean
   /** Whether it is neither released nor lost. */
   readonly live: boolean
-  /** When it was lost, on `performance.now()`; undefined while it was not. */
+  /** When it was lost, on the monotonic clock; undefined while it was not. */
   readonly lostAt: number | undefined
   /**
-   * When its call began, on `performance.now()`; Infinity for one that acts for an owner whose calls
+   * When its call began, on the monotonic clock; Infinity for one that acts for an owner whose calls
    * follow each other.
    */
   readonly askedAt: number
   readonly leaseMs: number
+  readonly token: number
   /** What is the same for all acquisitions of one hold, which are lost together. */
   readonly of: object
 }
@@ -55,6 +56,20 @@ export abstract class Holder {
   // than all else that a lock does. Most have leases of one lock only, and come back for the same.
   #first: LeaseList | undefined
   #others: Map<Keeper, Map<string, LeaseList>> | undefined
+
+  /**
+   * A call whose lease is to be kept here has begun.
+   *
+   * @internal
+   */
+  began(): void {}
+
+  /**
+   * Such a call has come to its end: with a lease, or with nothing.
+   *
+   * @internal
+   */
+  ended(_gotLease: boolean): void {}
 
   /** @internal */
   leasesOf(keeper: Keeper, lock: string): LeaseList | undefined {

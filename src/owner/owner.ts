@@ -16,11 +16,12 @@ export class Owner extends Holder {
    */
   madeIn: object | undefined
   /**
-   * The lock object that made it for one acquisition, if that is nobody else's.
+   * The number of the lock object that made it for one acquisition, if that is nobody else's. Not the object: an
+   * owner is known as long as its lock is renewed, and the object only to those who may release it.
    *
    * @internal
    */
-  madeBy: object | undefined
+  madeBy: number | undefined
   #gathering: Set<string> | undefined
   #attempts = 0
 

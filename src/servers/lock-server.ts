@@ -14,6 +14,7 @@ import type { Confirm } from './durability.ts'
 import type { ElectionChannel } from './election-channel.ts'
 import type { FairServer } from './fair-server.ts'
 import type { RemoteLatch } from './latch-server.ts'
+import type { MasterHealth } from './master-health.ts'
 import type { PermitServer } from './permit-server.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
 import type { Reply } from './reply.ts'
@@ -71,6 +72,8 @@ export interface LockServer {
   semaphoresFor?(clientId: string, outageMs: number): SemaphoreServer
   /** The semaphores there whose permits have leases, as one client waits for them. Left out where there are none. */
   permitsFor?(clientId: string): PermitServer
+  /** How each of several masters does, which are to have these leases. Left out where there is one server. */
+  health?(leases: readonly LeaseToRenew[], callMs: number): Promise<MasterHealth[]>
   /** Why it cannot be a vote among several, in words that follow the name of a lock; null when it can. */
   readonly whyNoVote: string | null
   /** How long after its deadline a request may still run, in milliseconds. */
@@ -106,7 +109,7 @@ export interface RemoteLock {
   /**
    * Goes on freeing in the background, whatever the owner has. The name is not used again.
    *
-   * @param untilMs until when a delayed request in that name may still run, on `performance.now()`
+   * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
    * @param leaseMs the longest lease that it could have
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void

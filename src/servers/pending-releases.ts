@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { BackgroundTasks } from '../kit/background-tasks.ts'
+import { type Clock, pause, systemClock, type Timer } from '../kit/clock.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import type { Released } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
@@ -10,11 +10,11 @@ import type { Ending } from './requests.ts'
 interface PendingRelease {
   /** Ends all that the name has. */
   release(callMs: number): Promise<unknown>
-  /** Until when a delayed request could still take the lock, on `performance.now()`. */
+  /** Until when a delayed request could still take the lock, on the monotonic clock. */
   readonly untilMs: number
   /** The longest lease that it could have, in milliseconds. */
   readonly leaseMs: number
-  /** When to send the first release, on `performance.now()`; at once where it is left out. */
+  /** When to send the first release, on the monotonic clock; at once where it is left out. */
   readonly fromMs?: number
 }
 
@@ -40,20 +40,22 @@ const AT_ONCE = 50
  */
 export class PendingReleases {
   readonly #callMs: number
+  readonly #clock: Clock
   readonly #open = new Set<Open>()
   readonly #sending = new BackgroundTasks()
   #isFailing = false
   #failedAtMs = 0
   #retryAtMs = 0
   #pauseMs = PAUSE_MS.first
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #firesAtMs = Infinity
   #round: Promise<void> | undefined
   #closed = false
 
   /** @param callMs how long one release may take, in milliseconds */
-  constructor(callMs: number) {
+  constructor(callMs: number, clock = systemClock) {
     this.#callMs = callMs
+    this.#clock = clock
   }
 
   /** How many names are still to be released. */
@@ -63,7 +65,7 @@ export class PendingReleases {
 
   add(pending: PendingRelease): void {
     if (this.#closed) return
-    const now = performance.now()
+    const now = this.#clock.monotonic()
     const { release, untilMs, leaseMs, fromMs = 0 } = pending
     const dueAtMs = Math.max(now, fromMs)
     const endsAtMs = Math.max(untilMs, dueAtMs) + leaseMs
@@ -84,7 +86,7 @@ export class PendingReleases {
   /**
    * Whatever an owner has whose name is not used again.
    *
-   * @param untilMs until when a delayed request in that name may still run, on `performance.now()`
+   * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
    * @param leaseMs the longest lease that it could have
    * @param end the release at that place
    */
@@ -122,14 +124,14 @@ export class PendingReleases {
       this.#retryAtMs = 0
       await this.#work()
       await this.#sending.quiet()
-      if (this.#open.size > 0) await pause(PAUSE_MS.closing)
+      if (this.#open.size > 0) await pause(this.#clock, PAUSE_MS.closing)
     }
   }
 
   /** Nothing is released any more. */
   close(): void {
     this.#closed = true
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
     this.#open.clear()
   }
 
@@ -137,14 +139,14 @@ export class PendingReleases {
     if (this.#closed) return
     const atMs = this.#isFailing ? Math.max(dueAtMs, this.#retryAtMs) : dueAtMs
     if (atMs >= this.#firesAtMs) return
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
     this.#firesAtMs = atMs
-    const ms = Math.min(Math.max(1, atMs - performance.now()), LONGEST_TIMER_MS)
-    this.#timer = setTimeout(() => void this.#work(), ms).unref()
+    const ms = Math.min(Math.max(1, atMs - this.#clock.monotonic()), LONGEST_TIMER_MS)
+    this.#timer = this.#clock.after(ms, () => void this.#work()).unref()
   }
 
   #work(): Promise<void> {
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
     this.#firesAtMs = Infinity
     this.#round ??= this.#sendDue().finally(() => {
       this.#round = undefined
@@ -159,7 +161,7 @@ export class PendingReleases {
 
   /** Sends what is due, first one and then many, and stops where the server does not answer. */
   async #sendDue(): Promise<void> {
-    const now = performance.now()
+    const now = this.#clock.monotonic()
     if (this.#isFailing && now < this.#retryAtMs) return
     const due: Open[] = []
     for (const one of this.#open) {
@@ -179,7 +181,7 @@ export class PendingReleases {
 
   /** @returns whether it was answered */
   async #send(one: Open): Promise<boolean> {
-    const sentAtMs = performance.now()
+    const sentAtMs = this.#clock.monotonic()
     one.isUnderWay = true
     try {
       await one.release(this.#callMs)
@@ -212,7 +214,7 @@ export class PendingReleases {
       this.#arm(this.#retryAtMs)
       return
     }
-    this.#failedAtMs = performance.now()
+    this.#failedAtMs = this.#clock.monotonic()
     this.#isFailing = true
     this.#retryAtMs = this.#failedAtMs + this.#pauseMs
     this.#pauseMs = Math.min(this.#pauseMs * 2, PAUSE_MS.longest)

@@ -1,3 +1,4 @@
+import { systemClock } from '../kit/clock.ts'
 import type { AcquireAnswer, Released } from './answers.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, Ending } from './requests.ts'
@@ -30,15 +31,15 @@ export interface PermitAttempt extends Attempt {
   readonly waits: boolean
   /** Whether nobody else of its client waits. */
   readonly isLast: boolean
-  /** When it began to wait, by `performance.now()`: until it is sent it waits on. */
+  /** When it began to wait, on the clock of its client: until it is sent it waits on. */
   readonly beganAt: number
   /** Since when it waits, as the place has told it; '' where it has not. */
   readonly since: string
 }
 
 /** For how long it has waited, in whole milliseconds. */
-export function waitedMsFrom(beganAt: number): number {
-  return Math.round(performance.now() - beganAt)
+export function waitedMsFrom(beganAt: number, clock = systemClock): number {
+  return Math.round(clock.monotonic() - beganAt)
 }
 
 /** Where it is held: since when the client has its place among those who wait, if it does. */

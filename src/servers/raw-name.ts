@@ -1,5 +1,7 @@
 import { InvalidArgumentError, show } from '../errors.ts'
 
+const ESCAPE = 'What comes from outside is made a part of a name by escapeName().'
+
 /**
  * The raw name of a lock: what a place knows it by, and makes the names of all that belongs to it from.
  *
@@ -22,7 +24,7 @@ export function rawNameOf(
   if (open !== -1 && rawName.indexOf('}', open) <= open + 1) {
     throw new InvalidArgumentError(
       `The ${thing} name ${show(rawName)} has a broken {tag}: after "{" there must be a tag and "}", ` +
-        `or the keys of the ${thing} would not share a cluster slot.`,
+        `or the keys of the ${thing} would not share a cluster slot. ${ESCAPE}`,
       name,
     )
   }
@@ -30,13 +32,13 @@ export function rawNameOf(
     throw new InvalidArgumentError(
       `The ${thing} name ${show(rawName)} has "}" without "{": in a cluster its keys would be in two slots, ` +
         'for the others are named "…:{name}", whose tag would end there. Put a {tag} before it, or ' +
-        'take another name.',
+        `take another name. ${ESCAPE}`,
       name,
     )
   }
   if (Buffer.from(rawName).toString() !== rawName) {
     throw new InvalidArgumentError(
-      `The ${thing} name ${show(rawName)} has half of a surrogate pair; in UTF-8 it would be another name.`,
+      `The ${thing} name ${show(rawName)} has half of a surrogate pair; in UTF-8 it would be another name. ${ESCAPE}`,
       name,
     )
   }

@@ -27,3 +27,27 @@ export function nextStep(reply: string): string {
     ? ' Is it a Sentinel, or a server that keeps this command to itself?'
     : ''
 }
+
+/** What to do about the reasons for which masters do not vote. */
+const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
+  [
+    /may have forgotten|only told since/,
+    'A master that may have forgotten votes by itself when its time has come; find out why it was started anew. ' +
+      'Masters that have never been used vote at once when a client with `newDeployment: true` asks once, while all ' +
+      'can be reached.',
+  ],
+  [
+    /\bE(?:CONN|HOST|NET|PIPE)[A-Z]+|ENOTFOUND|EAI_|ETIMEDOUT|connection (?:was down|broke)|not connected/,
+    'One that cannot be connected to: start it, or see to its address, the network and TLS.',
+  ],
+  [/no answer|[Tt]imeout/, 'One that gives no answer hangs or is slow, or the network is.'],
+  [/votes were split/, 'Split votes: several asked at once; try again, or give a `waitMs`.'],
+]
+
+/** The same for each reason of several masters. */
+export function stepOfMasters(reasons: string): string {
+  const steps = OF_MASTERS.flatMap(([reason, step]) => (reason.test(reasons) ? [step] : []))
+  const words = nextStep(reasons).trim()
+  const all = words === '' ? steps : [...steps, words]
+  return [...all, 'More: docs/how-to/independent-masters.md#what-the-errors-say.'].join(' ')
+}

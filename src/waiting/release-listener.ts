@@ -4,8 +4,11 @@ import type { Subscription } from '../servers/subscription.ts'
 /** While the subscription is not confirmed the lock is looked at this often, in milliseconds. */
 const POLL_MS = { least: 100, spread: 150 }
 
-/** A lock without an expiry was not made by us; it is looked at this often, in milliseconds. */
-export const NO_EXPIRY_POLL_MS = 5_000
+/**
+ * The lock is looked at this often whatever the lease, in milliseconds: of a key that is deleted, or released
+ * without a message, no waiter hears. Not by all clients at once.
+ */
+const LOOK_MS = { least: 5_000, spread: 1_000 }
 
 /** A lock that was found to be held for no longer than this is looked at later each time. */
 const SHORT_MS = 5
@@ -55,7 +58,7 @@ export class ReleaseListener {
       this.#source = source
     }
     this.#listening ??= remote.listen(() => this.#host.mayBeFree())
-    const freeMs = ttlMs >= 0 ? this.#untilFree(ttlMs) : NO_EXPIRY_POLL_MS
+    const freeMs = Math.min(ttlMs >= 0 ? this.#untilFree(ttlMs) : Infinity, untilLookMs())
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)
   }
@@ -71,4 +74,9 @@ export class ReleaseListener {
     this.#listening?.stop()
     this.#listening = null
   }
+}
+
+/** How long to wait for a message at most, in milliseconds. */
+export function untilLookMs(): number {
+  return LOOK_MS.least + Math.random() * LOOK_MS.spread
 }

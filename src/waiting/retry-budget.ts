@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   ClosedError,
   InvalidArgumentError,
@@ -8,12 +7,16 @@ import {
   unavailableError,
   type Words,
 } from '../errors.ts'
+import { pause } from '../kit/clock.ts'
+import type { Clock } from '../lease/clock.ts'
 import { CallFailure, OddAnswer } from '../servers/call-failure.ts'
-import { nextStep } from './next-step.ts'
+import { nextStep, stepOfMasters } from './next-step.ts'
 import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
 
+/** What bounds every call of one client. */
 export interface Limits {
+  readonly clock: Clock
   /** The longest that one call to Redis may take, in milliseconds. */
   readonly commandTimeoutMs: number
   /** How long a silent or refusing Redis is put up with, in milliseconds. */
@@ -36,7 +39,7 @@ export class RetryBudget {
   readonly #limits: Limits
   readonly #words: Words
   #health: ServerHealth | undefined
-  readonly #startedAt = performance.now()
+  readonly #startedAt: number
 
   /**
    * @param health what it shares with others; left out when it is alone
@@ -47,10 +50,16 @@ export class RetryBudget {
     this.#limits = limits
     this.#health = health
     this.#words = words
+    this.#startedAt = limits.clock.monotonic()
+  }
+
+  /** That of its client. */
+  get clock(): Clock {
+    return this.#limits.clock
   }
 
   get health(): ServerHealth {
-    this.#health ??= new ServerHealth()
+    this.#health ??= new ServerHealth(this.clock)
     return this.#health
   }
 
@@ -114,7 +123,7 @@ export class RetryBudget {
     whatFailed: (failure: CallFailure) => string,
   ): Promise<T> {
     for (;;) {
-      const sentAt = performance.now()
+      const sentAt = this.clock.monotonic()
       try {
         return await call(this.callMs)
       } catch (error) {
@@ -141,7 +150,7 @@ export class RetryBudget {
       giveUp?.()
       throw this.error(what)
     }
-    await pause(pauseMs)
+    await pause(this.clock, pauseMs)
   }
 
   /**
@@ -167,7 +176,8 @@ export class RetryBudget {
       const said = isOfMasters(why)
         ? `for ${forMs} ms ${why}`
         : `Redis gave no answer${failure instanceof OddAnswer ? ' of use' : ''} for ${forMs} ms (${why})`
-      return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words)
+      const step = isOfMasters(why) ? stepOfMasters(why) : undefined
+      return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words, step)
     }
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
@@ -190,7 +200,7 @@ export class RetryBudget {
   }
 
   get #failingMs(): number {
-    return performance.now() - Math.max(this.health.failingSince, this.#startedAt)
+    return this.clock.monotonic() - Math.max(this.health.failingSince, this.#startedAt)
   }
 
   get #leftMs(): number {

@@ -1,5 +1,5 @@
 import { Linked, LinkedList } from '../kit/linked-list.ts'
-import type { Moment } from '../lease/clock.ts'
+import type { Clock, Moment } from '../lease/clock.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import { OddAnswer } from '../servers/call-failure.ts'
 
@@ -30,6 +30,11 @@ export class ServerHealth {
   failingSince = 0
   failedAt = 0
   answeredAt = 0
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
 
   /** To be closed when it is settled, in whatever way. */
   sent(request: OpenRequest): OpenRequest {
@@ -45,13 +50,13 @@ export class ServerHealth {
   /** For how long an answer has been due, in milliseconds; 0 when none is. */
   get silentMs(): number {
     const { first } = this.#open
-    return first === undefined ? 0 : performance.now() - first.sentAt.monotonic
+    return first === undefined ? 0 : this.#clock.monotonic() - first.sentAt.monotonic
   }
 
   answered(): void {
     this.failure = undefined
     this.failures = 0
-    this.answeredAt = performance.now()
+    this.answeredAt = this.#clock.monotonic()
   }
 
   failed(failure: CallFailure, sentAt: number): void {
@@ -60,6 +65,6 @@ export class ServerHealth {
     const saysLess = this.failure instanceof OddAnswer && failure.kind === 'unknown'
     if (!saysLess) this.failure = failure
     this.failures += 1
-    this.failedAt = performance.now()
+    this.failedAt = this.#clock.monotonic()
   }
 }

@@ -16,12 +16,12 @@ export class WaitQueue {
   #counts: Map<Owner, number> | undefined
 
   get isEmpty(): boolean {
-    return this.#size === 0
+    return this.size === 0
   }
 
   /** Whether several want it. */
   get isShared(): boolean {
-    return this.#size > 1
+    return this.size > 1
   }
 
   /** Whether nobody in the queue wants the same kind and has not asked yet. */
@@ -53,7 +53,7 @@ export class WaitQueue {
   enter(waiter: Waiter): void {
     this.#others.add(waiter)
     if (this.#counts !== undefined) this.#count(waiter, 1)
-    else if (this.#size > FEW) {
+    else if (this.size > FEW) {
       this.#counts = new Map()
       for (const one of this.#all) this.#count(one, 1)
     }
@@ -92,8 +92,9 @@ export class WaitQueue {
     return [...this.#queue].filter((one) => one !== waiter && one.request.owner === owner)
   }
 
-  rejectAll(reason: Error): void {
-    for (const waiter of this.#all) waiter.reject(reason)
+  /** @param isMeant left out where all are */
+  rejectAll(reason: Error, isMeant?: (waiter: Waiter) => boolean): void {
+    for (const waiter of this.#all) if (isMeant?.(waiter) !== false) waiter.reject(reason)
   }
 
   #count({ request: { owner } }: Waiter, by: number): void {
@@ -106,7 +107,7 @@ export class WaitQueue {
     return [...this.#queue, ...this.#others]
   }
 
-  get #size(): number {
+  get size(): number {
     return this.#queue.size + this.#others.size
   }
 }

@@ -1,3 +1,4 @@
+import type { Timer } from '../kit/clock.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { WakeEvent } from '../kit/wake-event.ts'
@@ -30,8 +31,10 @@ export interface AcquireRequest {
   readonly holder: Holder
   /** Whether somebody else than `unlock()` releases the lease. */
   readonly scoped: boolean
-  /** When its call began, on `performance.now()`, if it is an owner of its own; else Infinity. */
+  /** When its call began, on the monotonic clock, if it is an owner of its own; else Infinity. */
   readonly askedAt: number
+  /** Where its call came from, if that is wanted and known to who makes the request alone. */
+  readonly calledFrom?: Error | undefined
 }
 
 /** Takes one lock, or several together. */
@@ -46,7 +49,7 @@ export abstract class Waiter extends Linked<Waiter> {
   readonly promise: Promise<Lease | null>
   readonly retryBudget: RetryBudget
   /** Rings when it is worth looking at the lock again. */
-  readonly wakeEvent = new WakeEvent()
+  readonly wakeEvent: WakeEvent
   /** Whether its turn has come and it looks after itself. */
   contending = false
   /** Whether it sleeps until this client has the lock no more, or until it is the first here. */
@@ -61,13 +64,13 @@ export abstract class Waiter extends Linked<Waiter> {
   asking = false
   /** Whether what it was granted is being confirmed, and does not count before. */
   isConfirming = false
-  /** Until when a request that was given up could still be granted, on `performance.now()`. */
+  /** Until when a request that was given up could still be granted, on the monotonic clock. */
   doubtUntilMs = 0
   #settled = false
   #resolve!: (lease: Lease | null) => void
   #reject!: (reason: unknown) => void
-  readonly #startedAt = performance.now()
-  #deadline: NodeJS.Timeout | undefined
+  readonly #startedAt: number
+  #deadline: Timer | undefined
   readonly #abort: AbortWatch | undefined
   readonly #settledIn: { settled(waiter: Waiter): void }
 
@@ -80,12 +83,15 @@ export abstract class Waiter extends Linked<Waiter> {
     super()
     this.request = request
     this.retryBudget = retryBudget
+    this.wakeEvent = new WakeEvent(retryBudget.clock)
+    this.#startedAt = retryBudget.clock.monotonic()
     this.#settledIn = settledIn
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
-    const { waitMs, signal } = request
+    const { waitMs, signal, holder } = request
+    holder.began()
     this.#abort = signal && new AbortWatch(signal, this)
     if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
   }
@@ -112,7 +118,7 @@ export abstract class Waiter extends Linked<Waiter> {
   }
 
   get waitedMs(): number {
-    return performance.now() - this.#startedAt
+    return this.retryBudget.clock.monotonic() - this.#startedAt
   }
 
   /** What is left of its time, in milliseconds; Infinity when it has no end of its own. */
@@ -122,17 +128,18 @@ export abstract class Waiter extends Linked<Waiter> {
   }
 
   resolve(hold: Hold | null): void {
-    if (this.#settle()) this.#resolve(hold && this.newLease(hold))
+    if (this.#settle(hold !== null)) this.#resolve(hold && this.newLease(hold))
   }
 
   reject(reason: unknown): void {
-    if (this.#settle()) this.#reject(reason)
+    if (this.#settle(false)) this.#reject(reason)
   }
 
-  #settle(): boolean {
+  #settle(gotLease: boolean): boolean {
     if (this.#settled) return false
     this.#settled = true
-    clearTimeout(this.#deadline)
+    this.request.holder.ended(gotLease)
+    this.retryBudget.clock.clear(this.#deadline)
     this.#abort?.stop()
     this.#settledIn.settled(this)
     this.wakeEvent.set()
@@ -146,14 +153,12 @@ export abstract class Waiter extends Linked<Waiter> {
 
   #armDeadline(): void {
     const ms = this.request.waitMs - this.waitedMs
-    this.#deadline = setTimeout(
-      () => {
-        if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
-        // After a blocked event loop the grant may have arrived and not been read yet.
-        else setImmediate(() => this.#timeIsUp())
-      },
-      Math.min(ms, LONGEST_TIMER_MS),
-    )
+    const { clock } = this.retryBudget
+    this.#deadline = clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
+      if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
+      // After a blocked event loop the grant may have arrived and not been read yet.
+      else clock.nextTurn(() => this.#timeIsUp())
+    })
   }
 
   // Null says that it was not to be had in the time given. Where Redis is silent for longer than usual

@@ -19,6 +19,9 @@ const NO_MILLISECONDS: [value: unknown, shown: string][] = [
   [10n, 'got 10'],
 ]
 
+/** The same where Infinity is a wait without an end. */
+const FINITE = NO_MILLISECONDS.filter(([value]) => value !== Infinity)
+
 /** Everything, untyped, as callers without TypeScript write it. */
 // biome-ignore lint/suspicious/noExplicitAny: That is the point.
 type Any = any
@@ -104,6 +107,14 @@ describeLocks(
         for (const [value, words] of NO_MILLISECONDS) await refused(form(lock, value), words)
       })
 
+      test.each<[string, (lock: Any, waitMs: unknown) => Promise<unknown>]>([
+        ['lock({ waitMs })', (lock, waitMs) => lock.lock({ waitMs })],
+        ['using(fn, { waitMs })', (lock, waitMs) => lock.using(() => {}, { waitMs })],
+      ])('%s does so too, but of Infinity', async (_, form) => {
+        const lock = newLock()
+        for (const [value, words] of FINITE) await refused(form(lock, value), words)
+      })
+
       test.each<[string, (lock: Any, value: unknown) => Promise<unknown>]>([
         ['lock(leaseMs)', (lock, leaseMs) => lock.lock(leaseMs)],
         ['tryLock(waitMs)', (lock, waitMs) => lock.tryLock(waitMs)],
@@ -127,6 +138,13 @@ describeLocks(
         await lease.release()
       })
 
+      test('the client refuses it as waitMs, but for Infinity', () => {
+        for (const [value, words] of FINITE) {
+          const make = () => new Holdfast({ redis: {}, waitMs: value as number })
+          expect(make).toThrow(words)
+        }
+      })
+
       test.each(['leaseMs', 'commandTimeoutMs', 'outageMs', 'counterTtlMs'])(
         'the client refuses it as %s',
         (name) => {
@@ -148,10 +166,10 @@ describeLocks(
 
     describe('as options', () => {
       test.each<[string, (lock: Any) => Promise<unknown>, string]>([
-        ['lock({ waitMs })', (lock) => lock.lock({ waitMs: 100 }), 'waitMs'],
+        ['lock({ waitMs: 0 })', (lock) => lock.lock({ waitMs: 0 }), 'there are tryLock() and'],
         ['lock({ ttl })', (lock) => lock.lock({ ttl: 100 }), 'ttl'],
         ['tryLock({ wait })', (lock) => lock.tryLock({ wait: 100 }), 'wait'],
-        ['using(fn, { waitMs })', (lock) => lock.using(() => {}, { waitMs: 100 }), 'waitMs'],
+        ['using(fn, { waitMs: 0 })', (lock) => lock.using(() => {}, { waitMs: 0 }), 'tryUsing(fn)'],
         ['using(fn, { lease })', (lock) => lock.using(() => {}, { lease: 100 }), 'lease'],
         ['lock(null)', (lock) => lock.lock(null), 'null'],
         ['tryLock(null)', (lock) => lock.tryLock(null), 'null'],

@@ -88,6 +88,51 @@ describeLocks('close() of the client', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
+  test('says what was held, with the owner and the token of each hold', async () => {
+    const client = stage.world.newClient()
+    const [a, b] = [stage.getLock(client, 'a'), stage.getLock(client, 'b')]
+    const leases = [await a.lock(), await b.lock(5_000)]
+    await (await stage.getLock(client, 'c').lock()).release()
+    const held = leases.map(({ name, owner, token }) => ({ name, owner, token }))
+    expect(new Set(await client.close())).toEqual(new Set(held))
+  })
+
+  stage.testOfExclusion(
+    'with `drainMs` waits for who holds something, and gives nobody anything new',
+    async () => {
+      const client = stage.world.newClient()
+      const owner = client.owner()
+      const lock = stage.getLock(client, 'it', { owner })
+      const lease = await lock.lock()
+      const far = await stage.getLock(stage.world.newClient(), 'far').lock()
+      const near = stage.getLock(client, 'it')
+      const waits = [near.lock(), near.tryLock(20_000), stage.getLock(client, 'far').lock()]
+      const ended = Promise.all(waits.map((wait) => wait.catch((error) => error)))
+      const closing = client.close({ drainMs: 60_000 })
+      for (const error of await ended) expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+      await expect(near.tryLock()).rejects.toThrow(/is being closed/)
+      await expect(stage.getLock(client, 'new').lock()).rejects.toBeInstanceOf(ClosedError)
+      await far.release()
+      const again = await lock.lock()
+      await again.extend(20_000)
+      expect(await lock.holdCount()).toBe(2)
+      await lease.release()
+      expect(again.valid).toBe(true)
+      await again.release()
+      expect(await closing).toEqual([])
+      expect(await stage.holds('it')).toEqual([])
+      await expect(lock.lock()).rejects.toThrow(/was closed/)
+    },
+  )
+
+  test('with `drainMs` takes away what is still held then, and says what', async () => {
+    const client = stage.world.newClient()
+    const { name, owner, token, signal } = await stage.getLock(client, 'it').lock()
+    expect(await client.close({ drainMs: 20 })).toEqual([{ name, owner, token }])
+    expect(signal.reason).toBeInstanceOf(ClosedError)
+    expect(await stage.holds('it')).toEqual([])
+  })
+
   test('may be called again and at once, and before anything else', async () => {
     const client = stage.world.newClient()
     const first = client.close()

@@ -1,4 +1,4 @@
-import type { HoldfastLock } from '../../src/index.ts'
+import type { HoldfastLock, Lease } from '../../src/index.ts'
 import { LeaseLostError } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeLocks } from './lock-kinds.ts'
@@ -281,3 +281,91 @@ describeLocks('the lease', (stage) => {
     })
   })
 })
+
+describeLocks(
+  'the end of using()',
+  (stage) => {
+    const newLock = () => stage.getLock(stage.world.newClient(), 'it')
+
+    describe('after a loss using() rejects with the loss', () => {
+      test('although the work ended well', async () => {
+        const lock = newLock()
+        const working = lock.using(() => lock.forceUnlock())
+        await expect(working).rejects.toMatchObject({ reason: 'forced' })
+      })
+
+      test('whatever the work threw, which is the cause; the reason of the signal stays as it was', async () => {
+        const lock = newLock()
+        const thrown = new TypeError('of the work')
+        let lease: Lease | undefined
+        const working = lock.tryUsing(async (own) => {
+          lease = own
+          await lock.forceUnlock()
+          throw thrown
+        })
+        const error = await working.catch((one: unknown) => one as LeaseLostError)
+        const loss = lease?.signal.reason as LeaseLostError
+        expect(error).toBeInstanceOf(LeaseLostError)
+        expect(error).toMatchObject({ lockName: 'it', reason: 'forced', token: lease?.token })
+        expect((error as LeaseLostError).cause).toBe(thrown)
+        expect((error as LeaseLostError).message).toMatch(/forceUnlock.*TypeError: of the work/)
+        expect(loss).not.toBe(error)
+        expect(loss.cause).toBeUndefined()
+      })
+
+      test('as it is where the work threw that very loss', async () => {
+        const lock = newLock()
+        let lease: Lease | undefined
+        const working = lock.using(async (own) => {
+          lease = own
+          await lock.forceUnlock()
+          own.signal.throwIfAborted()
+        })
+        const error = await working.catch((one: unknown) => one)
+        expect(error).toBe(lease?.signal.reason)
+      })
+
+      test('and code around it, in the same hold, with what the inner one made of it', async () => {
+        const lock = newLock()
+        const thrown = new Error('of the work')
+        const inner = jest.fn()
+        const working = lock.using(() =>
+          lock
+            .using(async () => {
+              await lock.forceUnlock()
+              throw thrown
+            })
+            .catch((error: unknown) => {
+              inner(error)
+              throw error
+            }),
+        )
+        const error = await working.catch((one: unknown) => one as LeaseLostError)
+        expect(inner).toHaveBeenCalledWith(error)
+        expect((error as LeaseLostError).cause).toBe(thrown)
+      })
+
+      test('but with the error of the work where nothing was lost', async () => {
+        const thrown = new Error('of the work')
+        const working = newLock().using(() => Promise.reject(thrown))
+        expect(await working.catch((one: unknown) => one)).toBe(thrown)
+      })
+    })
+
+    test('work under which its client is closed rejects with that, its own error as the cause', async () => {
+      const client = stage.world.newClient()
+      const working = stage.getLock(client, 'it').using(async ({ signal }) => {
+        const over = new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('of the work')))
+        })
+        void client.close()
+        await over
+      })
+      await expect(working).rejects.toMatchObject({
+        code: 'HOLDFAST_CLOSED',
+        cause: new Error('of the work'),
+      })
+    })
+  },
+  { inOneWorld: true },
+)

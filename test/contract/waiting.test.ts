@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { HoldfastLock } from '../../src/index.ts'
+import { type HoldfastLock, WaitTimeoutError } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
 import { describeLocks } from './lock-kinds.ts'
@@ -303,4 +303,75 @@ describeLocks(
     })
   },
   { isOfExclusion: true },
+)
+
+describeLocks(
+  'the longest wait',
+  (stage) => {
+    const timeout = { code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'it' }
+
+    test('of a lock() or using() that gives one ends with an error that tells of it, and leaves nothing', async () => {
+      const [holder, other] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+      const lease = await holder.lock()
+      // A client that has just been made knows of no server yet.
+      expect(await other.tryLock()).toBeNull()
+      const work = jest.fn()
+      const waits = [other.lock({ waitMs: 40 }), other.using(work, { waitMs: 40 })]
+      for (const error of await Promise.all(waits.map((wait) => wait?.catch((one) => one)))) {
+        expect(error).toBeInstanceOf(WaitTimeoutError)
+        expect(error).toMatchObject(timeout)
+        expect(error.waitedMs).toBeGreaterThan(35)
+        expect(error.message).toMatch(/^Lock "it" was not acquired within 40 ms .*Nobody in this/)
+      }
+      expect(work).not.toHaveBeenCalled()
+      await lease.release()
+      expect(await other.using(() => 'ran', { waitMs: 5_000 })).toBe('ran')
+    })
+
+    test('tryUsing() comes to null where the lock was not to be had, or to a value that is given', async () => {
+      const [holder, other] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+      const BUSY = Symbol('busy')
+      const work = jest.fn(() => null)
+      const lease = await holder.lock()
+      const come: symbol | null = await other.tryUsing(work, { otherwise: BUSY })
+      expect(come).toBe(BUSY)
+      const never = jest.fn()
+      expect(await other.tryUsing(work, { waitMs: 20, otherwise: never })).toBe(never)
+      expect(await other.tryUsing(work, { otherwise: undefined })).toBeUndefined()
+      expect(await other.tryUsing(work, {})).toBeNull()
+      expect([work, never].flatMap(({ mock }) => mock.calls)).toEqual([])
+      await lease.release()
+      expect(await other.tryUsing(work, { otherwise: BUSY })).toBeNull()
+      expect(work).toHaveBeenCalledTimes(1)
+      const tryLock = other.tryLock({ otherwise: 1 } as object)
+      await expect(tryLock).rejects.toThrow(/no option `otherwise`/)
+    })
+
+    test('names who has it in the same client', async () => {
+      const lock = stage.getLock(stage.world.newClient(), 'it')
+      const { owner, token, release } = await lock.lock()
+      const waiting = lock.lock({ waitMs: 20 })
+      await expect(waiting).rejects.toThrow(`itself: "it" as ${owner}, token ${token}.`)
+      expect(release).toBeDefined()
+    })
+
+    test('of a client is that of all calls that wait and give none, and of no others', async () => {
+      const holder = stage.getLock(stage.world.newClient(), 'it')
+      const other = stage.getLock(stage.world.newClient({ waitMs: 40 }), 'it')
+      const lease = await holder.lock()
+      expect(await other.tryLock()).toBeNull()
+      await expect(other.lock()).rejects.toMatchObject(timeout)
+      await expect(other.lock({ leaseMs: 5_000 })).rejects.toMatchObject(timeout)
+      await expect(other.using(() => {})).rejects.toMatchObject(timeout)
+      expect(await other.tryLock()).toBeNull()
+      expect(await other.tryUsing(() => {}, { waitMs: 60 })).toBeNull()
+      const waiting = other.lock({ waitMs: Infinity })
+      const served = jest.fn()
+      void waiting.then(served)
+      await never(() => served.mock.calls.length > 0, 80)
+      await lease.release()
+      await (await waiting).release()
+    })
+  },
+  { isOfExclusion: true, inOneWorld: true },
 )

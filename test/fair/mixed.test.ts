@@ -345,7 +345,7 @@ describe('listeners', () => {
     const client = rig.client()
     const diary = new Diary(client)
     const held = await rig.witness().getFairLock('it').lock()
-    let closing: Promise<void> | undefined
+    let closing: Promise<unknown> | undefined
     client.on('wait', () => {
       closing = client.close()
     })

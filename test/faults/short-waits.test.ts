@@ -39,6 +39,8 @@ describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
     const { error, ms } = await outcome(client[kind]('it').tryLock(1_100))
     expect(error).toMatchObject(UNAVAILABLE)
     expect(ms).toBeLessThan(1_900)
+    const waiting = await outcome(client[kind]('it').lock({ waitMs: 1_100 }))
+    expect(waiting.error).toMatchObject(UNAVAILABLE)
     hole.heal()
     await eventually(async () => !(await rig.exists('it')))
   })

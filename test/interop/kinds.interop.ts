@@ -62,6 +62,17 @@ function unheardUnlock(javaLock: () => JavaLock): void {
     await lease.release()
   })
 
+  test('and getLock: it has it within six seconds, however long that lease is', async () => {
+    await javaLock().lock()
+    const waiting = stage.nodeLock().lock()
+    await stage.nodeSleeps('getLock')
+    const start = performance.now()
+    await javaLock().unlock()
+    await staysPending(waiting)
+    await (await waiting).release()
+    expect(since(start)).toBeLessThan(6_000 + SOON_MS)
+  })
+
   test('and getFairLock: a waiter here finds out with its next heartbeat', async () => {
     await javaLock().lock()
     const waiting = stage.nodeLock('getFairLock').lock()

@@ -310,6 +310,19 @@ describeWorlds('a leader election', (world) => {
     await expect(a.leader()).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
   })
 
+  test('a candidate waits for its turn, however short calls of its client wait for locks', async () => {
+    const [a, b] = [newElection('a'), newElection('b', { waitMs: 30 })]
+    const leader = leading(a)
+    await leader.begun
+    const next = leading(b)
+    await candidates(a, 1)
+    await never(async () => (await a.inspect()).candidateCount === 0, 80)
+    leader.go()
+    await next.begun
+    next.go()
+    await Promise.all([leader.led, next.led])
+  })
+
   test('a term that is lost rejects with the loss when the function has ended', async () => {
     const [a, b] = [newElection('a'), newElection('b')]
     const leader = leading(a)
@@ -358,6 +371,25 @@ describeWorlds('a leader election', (world) => {
     expect(new Set(terms.map(({ owner }) => owner)).size).toBe(3)
   })
 
+  test('with `again` it does not where the function threw something else, which is the cause of the loss', async () => {
+    const a = newElection('a')
+    let terms = 0
+    const led = a.lead(
+      async (term) => {
+        terms += 1
+        await clients[0]?.getLock('it').forceUnlock()
+        if (terms === 1) await pause(10_000, undefined, { signal: term.signal })
+        throw new TypeError('of the function')
+      },
+      { again: true },
+    )
+    await expect(led).rejects.toMatchObject({
+      code: 'HOLDFAST_LEASE_LOST',
+      cause: new TypeError('of the function'),
+    })
+    expect(terms).toBe(2)
+  })
+
   test('with `again` a loss that is found at the end of the function makes it stand anew as well', async () => {
     const a = newElection('a')
     newElection('b')
@@ -387,7 +419,7 @@ describeWorlds('a leader election', (world) => {
     failing.catch(() => undefined)
     await eventually(() => a.isLeading)
     await clients[0]?.getLock('it').forceUnlock()
-    await expect(failing).rejects.toBe(failure)
+    await expect(failing).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', cause: failure })
     const leader = leading(a, { again: true })
     const term = await leader.begun
     await a.resign()

@@ -1,4 +1,5 @@
 import { ClosedError, RedisUnavailableError } from '../../src/errors.ts'
+import { systemClock } from '../../src/kit/clock.ts'
 import { labelIn, labelSuffix } from '../../src/locks/leader/candidate-label.ts'
 import { LeaderWatch } from '../../src/locks/leader/leader-watch.ts'
 import type { HolderFacts } from '../../src/servers/answers.ts'
@@ -12,6 +13,7 @@ function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 
   let asked = 0
   const watch = new LeaderWatch({
     everyMs,
+    clock: systemClock,
     look: async () => {
       const seen = looks[Math.min(asked, looks.length - 1)] as HolderFacts | Error
       asked += 1

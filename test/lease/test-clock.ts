@@ -1,12 +1,20 @@
-import type { Clock, Moment } from '../../src/lease/clock.ts'
+import { type Clock, type Moment, systemClock } from '../../src/kit/clock.ts'
 
 /** Both clocks go with Jest's fake timers, until a test sets one of them. */
 export class TestClock implements Clock {
+  readonly after = systemClock.after
+  readonly every = systemClock.every
+  readonly clear = systemClock.clear
+  readonly nextTurn = systemClock.nextTurn
   #monotonic = 0
   #wall = 0
 
   now(): Moment {
-    return { monotonic: performance.now() + this.#monotonic, wall: Date.now() + this.#wall }
+    return { monotonic: this.monotonic(), wall: Date.now() + this.#wall }
+  }
+
+  monotonic(): number {
+    return performance.now() + this.#monotonic
   }
 
   /** Somebody, or NTP, sets the wall clock. */

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { Holdfast } from '../../src/index.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 
 const newClient = () => createMemoryServer().newClient({ keyPrefix: 'app:' })
@@ -41,8 +42,38 @@ test('a lock that somebody logs tells its name and its key', async () => {
   const [a, b] = [client.getLock('a'), client.getFairLock('b')]
   expect(inspect(a)).toBe("HoldfastLock { name: 'a', key: 'app:a' }")
   expect(inspect({ locks: [a] }, { depth: 0 })).toBe('{ locks: [Array] }')
-  expect(inspect(client.getMultiLock(a, b))).toBe("MultiLock { name: 'a + b' }")
+  expect(inspect(client.getMultiLock(a, b))).toBe("HoldfastMultiLock { name: 'a + b' }")
   expect(JSON.stringify({ a, b })).toBe(
     '{"a":{"name":"a","key":"app:a"},"b":{"name":"b","key":"app:b"}}',
   )
+})
+
+test('a client that somebody logs tells where it is and what it has, and no password', async () => {
+  const client = new Holdfast({ redis: 'redis://ada:secret@127.0.0.1:6390/2' })
+  client.on('error', () => {})
+  expect(inspect(client, { breakLength: Infinity })).toBe(
+    `Holdfast { id: '${client.id}', at: '127.0.0.1:6390', held: 0, waiting: 0 }`,
+  )
+  const masters = ['redis://:secret@a:1', { host: 'b', port: 2, password: 'secret' }, '/tmp/c.sock']
+  const several = new Holdfast({ masters })
+  expect(JSON.stringify(several)).toBe(
+    `{"id":"${several.id}","at":"a:1, b:2, /tmp/c.sock","held":0,"waiting":0}`,
+  )
+  const sentinels = [{ host: 's', port: 26_379 }]
+  const failing = new Holdfast({ redis: { sentinels, name: 'main', sentinelPassword: 'secret' } })
+  expect(failing.toJSON()).toMatchObject({ at: 'main by Sentinel' })
+  await Promise.all([client.close(), several.close(), failing.close()])
+})
+
+test('it counts what is held and who waits; a candidate tells whether it leads', async () => {
+  await using client = newClient()
+  const lock = client.getLock('it')
+  const lease = await lock.lock()
+  const waiting = lock.lock()
+  await client.getLock('other').lock()
+  expect(client.toJSON()).toEqual({ id: client.id, at: 'memory', held: 2, waiting: 1 })
+  await lease.release()
+  await (await waiting).release()
+  const election = client.getLeaderElection('jobs', { label: 'a' })
+  expect(inspect(election)).toBe("LeaderElection { name: 'jobs', label: 'a', isLeading: false }")
 })

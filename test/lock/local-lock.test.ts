@@ -49,6 +49,7 @@ function answeredByHand() {
     watchdog: { track: nothing, untrack: nothing, watch: nothing, unwatch: nothing },
     clock: systemClock,
     limits: {
+      clock: systemClock,
       commandTimeoutMs: 2_000,
       outageMs: 5_000,
       responseTime: new ResponseTime(),
@@ -61,7 +62,7 @@ function answeredByHand() {
     open.get(what)?.(given)
     return turn()
   }
-  const lock = new LocalLock('it', 'it', services, { becameIdle: nothing })
+  const lock = new LocalLock('it', 'it', services, { becameFree: nothing, becameIdle: nothing })
   return { lock, asked, failures, answer }
 }
 
@@ -130,8 +131,8 @@ test('a release that is told again after close() still ends the hold', async () 
   await answer(`acquire ${name}`, { kind: 'granted', token: 100 })
   const lease = (await acquiring) as Lease
   failures.push(new CallFailure('unsent', 'the connection broke'))
-  const closing = close(lock, new ClosedError('closed'))
+  close(lock, new ClosedError('closed'))
   expect(await release(lock, lease.hold, false)).toBe(false)
-  await closing
+  await lock.tasks.quiet()
   expect(asked.slice(1)).toEqual([`release ${name}`, `release ${name}`])
 })

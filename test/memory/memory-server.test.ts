@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Holdfast, InvalidArgumentError } from '../../src/index.ts'
+import { InvalidArgumentError } from '../../src/index.ts'
 import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
 import { ALIVE_MS } from '../../src/servers/fair-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
@@ -23,7 +23,7 @@ class SetServer extends CountingServer {
 }
 
 let server: SetServer
-let clients: Holdfast[]
+let clients: { close(): Promise<unknown> }[]
 
 beforeEach(() => {
   server = new SetServer()
@@ -45,7 +45,7 @@ const newClient = (options?: MemoryClientOptions, at = server) => {
 /** One without a client. */
 const newConnection = () => {
   const connection = new MemoryConnection(server, 60_000)
-  clients.push({ close: async () => connection.close() } as Holdfast)
+  clients.push({ close: async () => connection.close() })
   return connection
 }
 

@@ -8,6 +8,7 @@ import {
   type MultiLease,
   type MultiLock,
   NotHeldError,
+  type NotReleasedError,
 } from '../../src/index.ts'
 import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
 import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
@@ -438,10 +439,45 @@ test('inside using() a lock that was given with an owner is re-entered by any lo
   })
 })
 
+test('lock() and using() that are not served in time reject with that, and keep none', async () => {
+  const client = newClient()
+  const b = await newClient().getLock('b').lock()
+  const timeout = { code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'a + b' }
+  expect(await multi(client, 'a', 'b').tryLock()).toBeNull()
+  await expect(multi(client, 'a', 'b').lock({ waitMs: 40 })).rejects.toMatchObject(timeout)
+  const work = jest.fn()
+  const other = newClient({ waitMs: 40 })
+  expect(await multi(other, 'a', 'b').tryLock()).toBeNull()
+  const using = multi(other, 'a', 'b').using(work)
+  await expect(using).rejects.toMatchObject(timeout)
+  expect(work).not.toHaveBeenCalled()
+  await b.release()
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
 test('using() rejects when a lock was lost before the work ended', async () => {
   const client = newClient()
   const work = multi(client, 'a', 'b').using(() => client.getLock('b').forceUnlock())
   await expect(work).rejects.toThrow(LeaseLostError)
+  expect(await lockedOf(ABC)).toEqual([])
+})
+
+test('using() rejects with the loss, whatever the work threw, which is the cause', async () => {
+  const client = newClient()
+  const thrown = new Error('of the work')
+  const losing = (...names: string[]) =>
+    multi(client, 'a', 'b', 'c').using(async () => {
+      for (const name of names) await client.getLock(name).forceUnlock()
+      throw thrown
+    })
+  const one = await losing('b').catch((error: unknown) => error)
+  expect(one).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', lockName: 'b', cause: thrown })
+  const two = await losing('b', 'c').catch((error: unknown) => error)
+  expect(two).toMatchObject({ code: 'HOLDFAST_NOT_RELEASED', cause: thrown })
+  expect(
+    (two as NotReleasedError).errors.map((error) => (error as LeaseLostError).lockName),
+  ).toEqual(['b', 'c'])
+  expect((two as Error).message).toMatch(/Error: of the work/)
   expect(await lockedOf(ABC)).toEqual([])
 })
 

@@ -1,3 +1,4 @@
+import { closing } from './closing.mjs'
 import { connection } from './connection.mjs'
 import { doctor } from './doctor.mjs'
 import { durability } from './durability.mjs'
@@ -13,6 +14,7 @@ import { readWrite } from './read-write.mjs'
 import { scripts } from './scripts.mjs'
 import { semaphore } from './semaphore.mjs'
 import { several } from './several.mjs'
+import { testing } from './testing.mjs'
 import { tokens } from './tokens.mjs'
 import { unknown } from './unknown.mjs'
 import { waiting } from './waiting.mjs'
@@ -36,6 +38,8 @@ const areas = {
   semaphore,
   permits,
   doctor,
+  closing,
+  testing,
 }
 
 /**

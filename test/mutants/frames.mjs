@@ -1,6 +1,10 @@
 /** Mistakes with frames and owners: for whom code acts, and what an unlock() undoes. */
 const FRAMES = 'test/contract/frames.test.ts'
 const OWNERSHIP = 'test/contract/ownership.test.ts'
+const SELF_WAIT = 'test/owner/self-wait.test.ts'
+const NESTED = 'nested code that makes a lock object for each call is warned of once for each name'
+const TASKS = 'tasks that are not nested are not warned of'
+const OF_ANOTHER = 'test/owner/unlock-of-another.test.ts'
 const RUN_OUT = 'test/contract/run-out.test.ts'
 const ONE_SERVER = "re-entrant lock: one server, by the user's own client"
 
@@ -80,11 +84,56 @@ export const frames = [
     mistake:
       "An unlock() that may have been another task's does not abort the signal of what it ends.",
     file: 'src/locks/lock/base-lock.ts',
-    search: '    if (doubtful) lease.endedBy(endedByUnlock)\n',
-    replace: '    if (doubtful) void endedByUnlock\n',
+    search: '    if (doubt !== undefined) lease.endedBy(endedByUnlock(doubt))\n',
+    replace: '    if (doubt !== undefined) void endedByUnlock\n',
     test: RUN_OUT,
     name: 'unlock() frees what was asked for after the loss, and tells whoever else may rely on it',
     within: ONE_SERVER,
+  },
+  {
+    id: 'unlock-by-who-got-nothing',
+    mistake: 'An unlock() by a task that got nothing ends the lease of another in silence.',
+    file: 'src/owner/current-owner.ts',
+    search: 'this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt',
+    replace: 'this.#underWay > 0 || this.#gotNothingAt > Infinity',
+    test: OF_ANOTHER,
+    name: 'its unlock() tells who holds the lock',
+  },
+  {
+    id: 'unlock-by-who-waits',
+    mistake: 'An unlock() by a task that waits still ends the lease of another in silence.',
+    file: 'src/owner/current-owner.ts',
+    search: 'this.#underWay > 0 || this.#gotNothingAt',
+    replace: 'this.#gotNothingAt',
+    test: OF_ANOTHER,
+    name: 'its unlock() tells who holds the lock',
+  },
+  {
+    id: 'unlock-after-older-calls',
+    mistake: 'An unlock() is in doubt where the same task had got nothing before it got the lock.',
+    file: 'src/owner/current-owner.ts',
+    search: '#gotNothingAt >= lease.askedAt',
+    replace: '#gotNothingAt >= -lease.askedAt',
+    test: OF_ANOTHER,
+    name: 'one call follows the other: no unlock() is in doubt',
+  },
+  {
+    id: 'unlock-of-who-was-told',
+    mistake: 'Who was told that an unlock() ended its lease ends the next one in silence.',
+    file: 'src/owner/current-owner.ts',
+    search: 'hasOthers || this.#mayYetCome ?',
+    replace: 'hasOthers ?',
+    test: OF_ANOTHER,
+    name: 'who comes late, after an unlock()',
+  },
+  {
+    id: 'released-by-another',
+    mistake: "release() after another task's unlock() says that the lock was held to the end.",
+    file: 'src/lease/base-lease.ts',
+    search: '    this.#released = ENDED\n',
+    replace: '    this.#released ??= ENDED\n',
+    test: OF_ANOTHER,
+    name: 'its unlock() tells who holds the lock',
   },
   {
     id: 'dispose-in-silence',
@@ -105,5 +154,33 @@ export const frames = [
     test: OWNERSHIP,
     name: 'undoes exactly one acquisition, in any order and however often it is called',
     within: ONE_SERVER,
+  },
+  {
+    id: 'self-wait-of-objects-only',
+    mistake:
+      'Nested code that makes a lock object for each call waits for itself without a warning.',
+    file: 'src/locks/lock/self-wait-warning.ts',
+    search: ' ?? inClient(lock, held)\n',
+    replace: ' ?? (lock.name === "" ? inClient(lock, held) : undefined)\n',
+    test: SELF_WAIT,
+    name: NESTED,
+  },
+  {
+    id: 'self-wait-of-any-holder',
+    mistake: 'Tasks that take turns are warned of as if one of them had the lock all the while.',
+    file: 'src/locks/lock/self-wait-warning.ts',
+    search: 'isHeldBy(holder) !== true)',
+    replace: 'holder(lock.kind, () => holder !== undefined) === undefined)',
+    test: SELF_WAIT,
+    name: TASKS,
+  },
+  {
+    id: 'self-wait-beside-frames',
+    mistake: 'Code is warned that it is nested in a frame that is not around it.',
+    file: 'src/locks/lock/self-wait-warning.ts',
+    search: 'owner.madeBy !== undefined && owner.madeIn === undefined && isComplete(owner, lock)',
+    replace: 'isComplete(owner, lock)',
+    test: SELF_WAIT,
+    name: TASKS,
   },
 ]

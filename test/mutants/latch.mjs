@@ -18,7 +18,8 @@ export const latch = [
     mistake: 'A count-down whose answer was lost is sent again under another name.',
     file: 'src/locks/latch/latches.ts',
     search: '(callMs) => ask(request, callMs),',
-    replace: '(callMs) => ask(new OnceRequest(String(Math.random()), keptMs), callMs),',
+    replace:
+      '(callMs) => ask(new OnceRequest(String(Math.random()), keptMs, this.#limits.clock), callMs),',
     test: FAULTS,
     name: 'a hundred count-downs whose answers are lost count a hundred',
   },

@@ -80,7 +80,8 @@ export const leader = [
     id: 'no-look-without-message',
     mistake: 'A change whose message was lost stays unseen.',
     file: 'src/locks/leader/leader-watch.ts',
-    search: 'if (this.#isWatching) this.#timer = setTimeout(() => this.look(), waitMs).unref()',
+    search:
+      'if (this.#isWatching) this.#timer = this.#host.clock.after(waitMs, () => this.look()).unref()',
     replace: 'void waitMs',
     test: FAULTS,
     name: 'that hears no message finds out by a look, a third of its lease later at most',

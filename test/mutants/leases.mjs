@@ -1,5 +1,6 @@
 /** Mistakes with leases: how long they are valid, and how the watchdog keeps them. */
 const HOLD = 'test/lease/hold.test.ts'
+const LEAKED = 'test/process/leaked-lease.test.ts'
 const WATCHDOG = 'test/lease/watchdog.test.ts'
 
 export const leases = [
@@ -180,6 +181,36 @@ export const leases = [
     replace: '  if (lastSeen[0] === undefined) return\n',
     test: 'test/process/watchdog-thread.test.ts',
     name: 'gives the lock up when the main thread has been silent for the limit',
+    build: true,
+  },
+  {
+    id: 'held-warning-of-lost',
+    mistake: 'A lease that was lost is warned of as if it were held still.',
+    file: 'src/lease/held-watch.ts',
+    search: '      if (!held.hold.live) continue\n',
+    replace: '      if (held.hold.count === 0) continue\n',
+    test: 'test/lease/held-warning.test.ts',
+    name: 'one that is released, lost or re-entered in time is not warned of',
+  },
+  {
+    id: 'leak-kept-alive',
+    mistake:
+      'A lease that the program has dropped is kept in memory by its own hold, and so never found.',
+    file: 'src/local/local-lease.ts',
+    search: '{ lookAfter: () => known.deref()?.lookAfter() }',
+    replace: '{ lookAfter: () => (known.deref() ?? kept).lookAfter() }',
+    test: LEAKED,
+    name: 'a lease that nobody can release any more is warned of',
+    build: true,
+  },
+  {
+    id: 'fixed-lease-leaks',
+    mistake: 'A fixed lease that the program has dropped, which ends by itself, is warned of.',
+    file: 'src/lease/held-watch.ts',
+    search: '!held.hold.live || held.hold.watched === 0',
+    replace: '!held.hold.live || held.hold.watched < 0',
+    test: LEAKED,
+    name: 'a lease that nobody can release any more is warned of',
     build: true,
   },
 ]

@@ -232,4 +232,22 @@ end
     test: 'test/quorum/contention.test.ts',
     name: 'asks each master once for one release, however many tell of it',
   },
+  {
+    id: 'foreign-mark-counts',
+    mistake: 'masters() takes the mark of another process for that of the master.',
+    file: 'src/servers/quorum/delayed-restart.ts',
+    search: "replId !== '' && info.includes(",
+    replace: "replId !== '' || info.includes(",
+    test: 'test/quorum/masters.test.ts',
+    name: 'a mark of another process is not taken for that of the master',
+  },
+  {
+    id: 'missing-leases-not-counted',
+    mistake: 'masters() says of a master that lacks a lease that it votes as it should.',
+    file: 'src/servers/quorum/health.ts',
+    search: 'left.filter((ms) => ms === -2)',
+    replace: 'left.filter((ms) => ms === -3)',
+    test: 'test/quorum/masters.test.ts',
+    name: 'masters() tells who lacks a lease that this client has, until it is given it',
+  },
 ]

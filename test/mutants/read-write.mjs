@@ -116,7 +116,7 @@ export const readWrite = [
     id: 'write-outlives-its-lease',
     mistake: 'A fixed lease to write goes on for as long as its owner reads.',
     file: 'src/locks/read-write/read-write-verbs.ts',
-    search: 'setTimeout(takeOut, AFTER_EXPIRY_MS).unref()',
+    search: 'services.clock.after(AFTER_EXPIRY_MS, takeOut).unref()',
     replace: 'void takeOut',
     test: LOCK,
     name: 'a fixed lease to write ends by itself, also where its owner reads on',

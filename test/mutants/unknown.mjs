@@ -7,8 +7,7 @@ export const unknown = [
     mistake:
       'A request without an answer counts as refused, and what it may get is not given back.',
     file: 'src/local/ask.ts',
-    search:
-      '    if (unknown) this.#inDoubt(waiter.request.asksOnce ? performance.now() : sentAt.monotonic)\n',
+    search: '    if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)\n',
     replace: '',
     test: LATE_REQUESTS,
     name: 'when its caller was aborted is given back',

@@ -44,10 +44,19 @@ export const waiting = [
     mistake:
       'Who waits does not look when the lease of the holder ends: one that crashed sends no message.',
     file: 'src/waiting/release-listener.ts',
-    search: 'const freeMs = ttlMs >= 0 ? this.#untilFree(ttlMs) : NO_EXPIRY_POLL_MS',
-    replace: 'const freeMs = ttlMs >= 0 ? 2 * this.#untilFree(ttlMs) + 60_000 : NO_EXPIRY_POLL_MS',
+    search: 'Math.min(ttlMs >= 0 ? this.#untilFree(ttlMs) : Infinity, untilLookMs())',
+    replace: 'Math.min(ttlMs >= 0 ? 2 * this.#untilFree(ttlMs) + 60_000 : Infinity, untilLookMs())',
     test: WAITERS,
     name: 'a waiter who misses a message looks when the holder’s lease ends',
+  },
+  {
+    id: 'deleted-key-not-seen',
+    mistake: 'Who waits for a key that is deleted sleeps to the end of the lease that it saw.',
+    file: 'src/waiting/release-listener.ts',
+    search: ': Infinity, untilLookMs())',
+    replace: ': untilLookMs())',
+    test: 'test/lock/deleted-key.test.ts',
+    name: 'a key that was deleted is found free within six seconds',
   },
   {
     id: 'leaver-leaves-nobody',

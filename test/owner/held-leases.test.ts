@@ -8,6 +8,7 @@ const newLease = (lostAt?: number): Kept => ({
   lostAt,
   askedAt: Infinity,
   leaseMs: 1_000,
+  token: 1,
   of: {},
   list: undefined,
   before: undefined,

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, normalize, relative, resolve } from 'node:path'
+import { basename, dirname, join, normalize, relative, resolve } from 'node:path'
 import { parsePage } from '../repo/docs/pages.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
@@ -200,7 +200,9 @@ test.each([
       include: ['*.ts'],
     }),
   )
-  write(`${folder}/sample.ts`, readFileSync(join(__dirname, 'sample.ts'), 'utf8'))
+  for (const file of ['sample.ts', 'projects/fakes.ts']) {
+    write(`${folder}/${basename(file)}`, readFileSync(join(__dirname, file), 'utf8'))
+  }
   run(join(dir, folder), process.execPath, join(root, 'node_modules/typescript/bin/tsc'))
 })
 

@@ -38,6 +38,11 @@ describe('a program that is done ends by itself', () => {
     expect(await admin.exists('it')).toBe(0)
   })
 
+  test('drained, which keeps it alive although nothing else is under way', async () => {
+    expect(await endsByItself(run('drained'))).toEqual([{ cutOff: 1 }])
+    expect(await admin.exists('it')).toBe(0)
+  })
+
   test.each(['held', 'held with a fixed lease'])(
     '%s, and then the lock ends with its lease',
     async (scenario) => {

@@ -103,6 +103,35 @@ describe.each([3, 5])('of %i masters', (count) => {
   })
 })
 
+test('the first lock of new masters says which option, how long to wait, and not to look for a Redis that is up', async () => {
+  const cluster = await Cluster.start(3, false)
+  const lock = cluster.client({ outageMs: 400 }).getLock('it')
+  const { message } = (await lock.lock().catch((error) => error)) as Error
+  for (const { port } of cluster.masters) {
+    const [, ms] =
+      new RegExp(`${port}: it was started .*?: it votes in about (\\d+) ms`).exec(message) ?? []
+    expect(Number(ms)).toBeGreaterThan(30_000)
+    expect(Number(ms)).toBeLessThanOrEqual(60_000)
+  }
+  expect(message).toContain('`newDeployment: true`')
+  expect(message).not.toMatch(/Check that Redis|start it|slow/)
+})
+
+test('each reason for which a master does not vote comes with what to do', async () => {
+  const cluster = await Cluster.start(3)
+  const lock = cluster.client({ outageMs: 600 }).getLock('it')
+  await lock.using(() => {})
+  const [gone, hung] = cluster.masters
+  await gone?.kill()
+  await hung?.pause()
+  const { message } = (await lock.lock().catch((error) => error)) as Error
+  expect(message).toMatch(/ECONNREFUSED/)
+  expect(message).toMatch(/One that cannot be connected to: start it/)
+  expect(message).toMatch(/One that gives no answer hangs or is slow/)
+  expect(message).not.toMatch(/newDeployment|split|Check that Redis/)
+  leaves(keyless)
+})
+
 test('without being told that it is new, a deployment votes when the longest lease has passed', async () => {
   const cluster = await Cluster.start(3, false)
   const client = cluster.client({ leaseMs: 500, longestLeaseMs: 800, outageMs: 10_000 })

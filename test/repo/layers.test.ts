@@ -8,6 +8,7 @@ const mostFloors = 7
 
 /** The leaves, which every room may import. Among themselves they may too. */
 const leaves = [
+  'acquisition',
   'durability',
   'errors',
   'options',
@@ -41,9 +42,18 @@ const kinds = [
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
-  testing: ['holdfast', 'memory-client', 'servers/memory'],
+  testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory'],
   'memory-client': ['holdfast', 'servers/memory'],
-  holdfast: ['one-server', ...kinds, ...engine, 'places', 'eventemitter3', 'nanoid'],
+  holdfast: [
+    'client-parts',
+    'one-server',
+    ...kinds,
+    ...engine,
+    'places',
+    'eventemitter3',
+    'nanoid',
+  ],
+  'client-parts': ['locks/red', ...engine],
   'one-server': [...kinds, ...engine],
   places: ['local', 'servers', ...places],
   'locks/lock': engine,
@@ -129,6 +139,7 @@ const mayImport: Record<string, string[]> = {
     'extras/cli/doctor/checks',
     'extras/cli/doctor/facts',
   ],
+  acquisition: [],
   errors: [],
   options: ['type ioredis', 'type owner'],
   events: [],

@@ -196,9 +196,10 @@ describe('permits', () => {
     await expect(ask(2)).rejects.toThrow(/an object, as \{ permits: 2 \}; got 2/)
     await expect(ask(null)).rejects.toThrow(/got null/)
     await expect(ask({ permit: 2 })).rejects.toThrow(
-      /no option `permit`.* permits, leaseMs, signal/,
+      /no option `permit`.* permits, leaseMs, waitMs, signal/,
     )
-    await expect(ask({ waitMs: 2 })).rejects.toThrow(/there are tryAcquire and tryUsing/)
+    await expect(ask({ waitMs: 0 })).rejects.toThrow(/got 0\. .* there is tryAcquire\(\)/)
+    await expect(ask({ waitMs: -2 })).rejects.toThrow(/`waitMs` .*got -2/)
     await expect(ask({ leaseMs: 1 })).rejects.toThrow(/`leaseMs`/)
     await expect(ask({ signal: {} })).rejects.toThrow(/`signal`/)
     await expect(ask({}, 5 as never)).rejects.toThrow(/no argument more/)
@@ -315,6 +316,8 @@ describe('tryUsing', () => {
     const work = jest.fn()
     expect(await semaphore.tryUsing(work)).toBeNull()
     expect(await semaphore.tryUsing(work, { waitMs: 30 })).toBeNull()
+    expect(await semaphore.tryUsing(work, { otherwise: 'busy' })).toBe('busy')
+    await expect(semaphore.tryAcquire({ otherwise: 1 } as object)).rejects.toThrow(/`otherwise`/)
     expect(work).not.toHaveBeenCalled()
     await permit.release()
     await allAreBack(server, 1)
@@ -332,6 +335,25 @@ describe('tryUsing', () => {
     await expect(semaphore.tryUsing(() => {}, { waitMs: 0 })).rejects.toThrow(/`waitMs`/)
     await allAreBack(server, 1)
   })
+})
+
+test('who waits for longer than `waitMs` is told so, be it of the call or of the client', async () => {
+  const semaphore = await withPermits(rig.client({ waitMs: 30 }), 1)
+  const permit = await semaphore.acquire()
+  const timeout = { code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'it', waitedMs: expect.any(Number) }
+  await expect(semaphore.acquire()).rejects.toMatchObject(timeout)
+  const work = jest.fn()
+  await expect(semaphore.using(work, { waitMs: 20 })).rejects.toThrow(
+    /^Semaphore "it": 1 permit not acquired within 20 ms .*inspect\(\)/,
+  )
+  expect(work).not.toHaveBeenCalled()
+  const waiting = semaphore.acquire({ waitMs: Infinity })
+  const served = jest.fn()
+  void waiting.then(served)
+  await never(() => served.mock.calls.length > 0, 60)
+  await permit.release()
+  await (await waiting).release()
+  await allAreBack(server, 1)
 })
 
 describe('using', () => {
@@ -356,6 +378,19 @@ describe('using', () => {
     const semaphore = await withPermits(rig.client(), 1)
     const working = semaphore.using(() => pause(150), { leaseMs: 60 })
     await expect(working).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST' })
+    await allAreBack(server, 1)
+  })
+
+  test('rejects with the loss also where the work threw, which is the cause', async () => {
+    const semaphore = await withPermits(rig.client(), 1)
+    const working = semaphore.using((permit) => pause(5_000, 0, { signal: permit.signal }), {
+      leaseMs: 60,
+    })
+    await expect(working).rejects.toMatchObject({
+      code: 'HOLDFAST_LEASE_LOST',
+      reason: 'expired',
+      cause: expect.objectContaining({ name: 'AbortError' }),
+    })
     await allAreBack(server, 1)
   })
 

@@ -62,7 +62,7 @@ describe('close()', () => {
       const client = rig.client({ commandTimeoutMs: 5_000 })
       const semaphore = semaphoreOf(client)
       await semaphore.availablePermits()
-      let closed: Promise<void> | undefined
+      let closed: Promise<unknown> | undefined
       resolve.mockImplementationOnce(function (this: RacingWaiter, hold) {
         this.resolve(hold)
         let later = Promise.resolve()

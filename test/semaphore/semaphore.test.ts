@@ -112,6 +112,7 @@ describe('permits', () => {
     expect(await semaphore.using(work, { permits: 2 })).toBe('done')
     await expect(semaphore.using(() => Promise.reject(new Error('mine')))).rejects.toThrow('mine')
     expect(await semaphore.tryUsing(() => 7, { waitMs: 500 })).toBe(7)
+    expect(await semaphore.tryUsing(() => 7, { permits: 1_000, otherwise: 'busy' })).toBe('busy')
     expect(await semaphore.availablePermits()).toBe(3)
   })
 })
@@ -352,7 +353,8 @@ describe('what is of no use is refused at the door', () => {
       (...args: unknown[]) => Promise<unknown>
     >
     for (const [method, args, said] of [
-      ['acquire', [1, { waitMs: 5 }], 'tryAcquire'],
+      ['acquire', [1, { waitMs: 0 }], 'tryAcquire'],
+      ['acquire', [1, { waitMs: '5' }], 'got "5"'],
       ['acquire', [1, 5], 'got 5'],
       ['acquire', [1, {}, 'SECONDS'], '"SECONDS"'],
       ['acquire', [1, { signal: 1 }], 'got 1'],
@@ -361,7 +363,7 @@ describe('what is of no use is refused at the door', () => {
       ['tryAcquire', [{ waitMs: -1 }], 'got -1'],
       ['tryAcquire', [{ permit: 1 }], 'permit'],
       ['using', [5], 'got 5'],
-      ['using', [() => 1, { waitMs: 1 }], 'tryUsing'],
+      ['using', [() => 1, { waitMs: 0 }], 'tryAcquire'],
       ['trySetPermits', [1, { ttlMs: 0 }], 'got 0'],
       ['trySetPermits', [1, 500], 'got 500'],
       ['release', [1, 'SECONDS'], '"SECONDS"'],

@@ -2,7 +2,7 @@
  * What the support opens has an owner: the test that opened it, or else the file.
  * When the owner ends, passed or failed, it ends too.
  */
-type End = () => void | Promise<void>
+type End = () => unknown
 
 interface Owned {
   end: End

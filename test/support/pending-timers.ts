@@ -62,8 +62,11 @@ export function watchTimers(): void {
   })
 }
 
-/** The first frame of the stack outside of this file. */
+/** All of `src/` asks it for timers. */
+const CLOCK = resolve(SOURCES, 'kit/clock.ts')
+
+/** The first frame of the stack outside of this file and of the clock. */
 function creatorOf(made: Error): string | undefined {
   const frames = made.stack?.split('\n').slice(1) ?? []
-  return frames.find((frame) => !frame.includes(__filename))?.trim()
+  return frames.find((frame) => !frame.includes(__filename) && !frame.includes(CLOCK))?.trim()
 }

@@ -6,6 +6,7 @@
 // event loop that the same timers need with nothing held.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
+import { systemClock } from '../../../dist/esm/kit/clock.js'
 import { Hold } from '../../../dist/esm/lease/hold.js'
 import { Watchdog } from '../../../dist/esm/lease/watchdog.js'
 
@@ -17,7 +18,7 @@ const { values } = parseArgs({
 })
 const [holds, spreadMs] = [Number(values.holds), Number(values.spread)]
 
-const clock = { now: () => ({ monotonic: performance.now(), wall: Date.now() }) }
+const clock = systemClock
 const renewer = {
   groups: (all) => [[...all]],
   renew: async (all) => all.map((hold) => ({ kind: 'held', leaseMs: hold.remainingMs() })),

@@ -9,7 +9,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HeartbeatAnswer, QueueAnswer } from '../../servers/answers.ts'
 import type { RemoteFairLock } from '../../servers/fair-server.ts'
 import type { Subscription } from '../../servers/subscription.ts'
-import { NO_EXPIRY_POLL_MS } from '../../waiting/release-listener.ts'
+import { untilLookMs } from '../../waiting/release-listener.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import { Place } from './place.ts'
@@ -200,7 +200,7 @@ export class FairQueue implements QueuedWaiters {
       place.queued(grant, sentAt)
       this.#lock.announce(waiter)
       // A grant that came meanwhile has set the event, as has the end of the wait.
-      await waiter.wakeEvent.wait(grant.ttlMs < 0 ? NO_EXPIRY_POLL_MS : undefined)
+      await waiter.wakeEvent.wait(grant.ttlMs < 0 ? untilLookMs() : undefined)
     } else {
       await waiter.wakeEvent.wait(pauseMs)
     }

@@ -1,3 +1,4 @@
+import type { Timer } from '../../kit/clock.ts'
 import { inChunks } from '../../kit/in-chunks.ts'
 import type { Clock, Moment } from '../../lease/clock.ts'
 import type { HeartbeatAnswer } from '../../servers/answers.ts'
@@ -60,7 +61,7 @@ export class Heartbeat {
   readonly #lines = new Map<string, LocalQueue>()
   /** Those whose places are being put back. */
   readonly #beingRestored = new Set<LocalQueue>()
-  #beats: NodeJS.Timeout | undefined
+  #beats: Timer | undefined
   #inbox: Subscription | null = null
   #idleBeats = 0
   #ignoreUps: (() => void) | undefined
@@ -79,7 +80,7 @@ export class Heartbeat {
   /** Somebody is in a queue: from now on places are kept, and grants are heard of. */
   start(): void {
     this.#idleBeats = 0
-    this.#beats ??= setInterval(() => this.#tick(), BEAT_MS).unref()
+    this.#beats ??= this.#clock.every(BEAT_MS, () => this.#tick()).unref()
     // It may be another server, or an emptied one.
     this.#ignoreUps ??= this.#server.onUp(() => {
       const now = this.#clock.now()
@@ -103,7 +104,7 @@ export class Heartbeat {
   }
 
   close(): void {
-    clearInterval(this.#beats)
+    this.#clock.clear(this.#beats)
     this.#beats = undefined
     this.#ignoreUps?.()
     this.#ignoreUps = undefined

@@ -1,3 +1,4 @@
+import type { Timer } from '../../kit/clock.ts'
 import { type Clock, elapsedMs, type Moment } from '../../lease/clock.ts'
 import { validityMs } from '../../lease/validity.ts'
 import type { Queued } from '../../servers/answers.ts'
@@ -26,7 +27,7 @@ export class Place {
   #lastToken = 0
   #token = 0
   #tokenCameAt = 0
-  #look: NodeJS.Timeout | undefined
+  #look: Timer | undefined
 
   constructor(waiter: Waiter, wireOwner: string) {
     this.waiter = waiter
@@ -42,17 +43,18 @@ export class Place {
       this.#queuedAt = sentAt
     }
     this.#lastToken = lastToken === 0 ? 0 : Math.max(this.#lastToken, lastToken)
-    clearTimeout(this.#look)
+    this.waiter.retryBudget.clock.clear(this.#look)
     // Whoever heads the queue looks when the holder's lease ends; others leave it to that one.
     if (first && ttlMs >= 0 && ttlMs <= 2 * CLAIM_MS) {
-      this.#look = setTimeout(() => this.waiter.wakeEvent.set(), ttlMs + 1).unref()
+      const { retryBudget, wakeEvent } = this.waiter
+      this.#look = retryBudget.clock.after(ttlMs + 1, () => wakeEvent.set()).unref()
     }
   }
 
   /** Somebody says that it was granted the lock under this token. */
   granted(token: number): void {
     this.#token = Math.max(this.#token, token)
-    this.#tokenCameAt = performance.now()
+    this.#tokenCameAt = this.waiter.retryBudget.clock.monotonic()
     this.waiter.wakeEvent.set()
   }
 
@@ -89,7 +91,7 @@ export class Place {
 
   leave(): void {
     this.inLine = false
-    clearTimeout(this.#look)
+    this.waiter.retryBudget.clock.clear(this.#look)
   }
 
   get #claimed(): boolean {

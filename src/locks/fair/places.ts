@@ -18,7 +18,7 @@ export class Places implements Iterable<Place> {
   /** How many places each owner has. */
   readonly #owners = new Map<Owner, number>()
   #others: Iterator<Place> = this.#all.values()
-  /** Some went missing before a request that was sent then, on `performance.now()`. */
+  /** Some went missing before a request that was sent then, on the monotonic clock. */
   #missingAt: number | undefined
   #missing: Iterator<Place> = this.#all.values()
 

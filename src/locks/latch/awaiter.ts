@@ -1,3 +1,4 @@
+import type { Timer } from '../../kit/clock.ts'
 import { Linked } from '../../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
 import type { AwaitOptions } from '../../options.ts'
@@ -10,13 +11,13 @@ export class Awaiter extends Linked<Awaiter> {
   readonly promise: Promise<boolean>
   readonly retryBudget: RetryBudget
   readonly #waitMs: number
-  readonly #startedAt = performance.now()
+  readonly #startedAt: number
   readonly #host: { settled(awaiter: Awaiter): void }
   readonly #abort: AbortWatch | undefined
   /** The round that it awaits the end of: null where nobody knows it, undefined before the first look. */
   #round: string | null | undefined
   #settled = false
-  #deadline: NodeJS.Timeout | undefined
+  #deadline: Timer | undefined
   #resolve!: (isOpen: boolean) => void
   #reject!: (reason: unknown) => void
 
@@ -29,6 +30,7 @@ export class Awaiter extends Linked<Awaiter> {
     super()
     this.retryBudget = retryBudget
     this.#waitMs = waitMs
+    this.#startedAt = retryBudget.clock.monotonic()
     this.#host = host
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -53,25 +55,23 @@ export class Awaiter extends Linked<Awaiter> {
   #settle(tell: () => void): void {
     if (this.#settled) return
     this.#settled = true
-    clearTimeout(this.#deadline)
+    this.retryBudget.clock.clear(this.#deadline)
     this.#abort?.stop()
     this.#host.settled(this)
     tell()
   }
 
   get #leftMs(): number {
-    return this.#waitMs - (performance.now() - this.#startedAt)
+    return this.#waitMs - (this.retryBudget.clock.monotonic() - this.#startedAt)
   }
 
   #armDeadline(): void {
-    this.#deadline = setTimeout(
-      () => {
-        if (this.#leftMs > 1) this.#armDeadline()
-        // After a blocked event loop the answer may have arrived and not been read yet.
-        else setImmediate(() => this.#timeIsUp())
-      },
-      Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS),
-    )
+    const { clock } = this.retryBudget
+    this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
+      if (this.#leftMs > 1) this.#armDeadline()
+      // After a blocked event loop the answer may have arrived and not been read yet.
+      else clock.nextTurn(() => this.#timeIsUp())
+    })
   }
 
   // False says that it was not open in the time given. Where Redis is silent for longer than usual nobody can know.

@@ -1,8 +1,10 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import { assertNoMore } from '../../input.ts'
-import { type AwaitOptions, awaitArguments } from '../../options.ts'
+import type { Public } from '../../kit/public.ts'
+import type { AwaitOptions } from '../../options.ts'
 import type { LatchFacts } from '../../servers/answers.ts'
 import type { RemoteLatch } from '../../servers/latch-server.ts'
+import { awaitArguments } from './await-arguments.ts'
 import type { ChangeWords, Latches } from './latches.ts'
 
 const SETTING: ChangeWords = {
@@ -26,7 +28,10 @@ const DELETING: ChangeWords = {
  *
  * A latch object holds nothing by itself and costs nothing; make one wherever it is needed.
  */
-export class CountDownLatch {
+export interface CountDownLatch extends Public<HoldfastCountDownLatch> {}
+
+/** The {@link CountDownLatch} of a client. */
+export class HoldfastCountDownLatch {
   /** The name of the latch, as it was given to `getCountDownLatch`. */
   readonly name: string
   readonly #rawName: string

@@ -1,6 +1,6 @@
 import { LinkedList } from '../../kit/linked-list.ts'
 import { WakeEvent } from '../../kit/wake-event.ts'
-import { systemClock } from '../../lease/clock.ts'
+import type { Clock } from '../../lease/clock.ts'
 import { CallFailure } from '../../servers/call-failure.ts'
 import type { RemoteLatch } from '../../servers/latch-server.ts'
 import { ReleaseListener } from '../../waiting/release-listener.ts'
@@ -22,17 +22,21 @@ const AFTER_FAILURE_MS = 250
  * is a hint to look: what the server answers decides.
  */
 export class LatchWatch {
-  readonly health = new ServerHealth()
+  readonly health: ServerHealth
   readonly #remote: RemoteLatch
   readonly #ended: () => void
   readonly #all = new LinkedList<Awaiter>()
-  readonly #wakeEvent = new WakeEvent()
+  readonly #clock: Clock
+  readonly #wakeEvent: WakeEvent
   readonly #listener = new ReleaseListener({ mayBeFree: () => this.#wakeEvent.set() })
   #fallbackMs = FIRST_FALLBACK_MS
   #isRunning = false
 
   /** @param ended called when nobody awaits it any more */
-  constructor(remote: RemoteLatch, ended: () => void) {
+  constructor(remote: RemoteLatch, clock: Clock, ended: () => void) {
+    this.health = new ServerHealth(clock)
+    this.#clock = clock
+    this.#wakeEvent = new WakeEvent(clock)
     this.#remote = remote
     this.#ended = ended
   }
@@ -72,7 +76,7 @@ export class LatchWatch {
     // Who comes after this was sent is told by the next one.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as Awaiter
-    const sent = this.health.sent(new OpenRequest(systemClock.now()))
+    const sent = this.health.sent(new OpenRequest(this.#clock.now()))
     try {
       const state = await this.#remote.look(retryBudget.callMs)
       retryBudget.answered(sent.sentAt.monotonic)

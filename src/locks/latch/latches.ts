@@ -44,7 +44,11 @@ export class Latches {
   ): Promise<T> {
     this.#requests += 1
     const keptMs = Math.min(this.#limits.outageMs, LONGEST_KEPT_MS)
-    const request = new OnceRequest(`${this.#clientId}:${this.#requests}`, keptMs)
+    const request = new OnceRequest(
+      `${this.#clientId}:${this.#requests}`,
+      keptMs,
+      this.#limits.clock,
+    )
     const changed = this.#ask(
       name,
       (callMs) => ask(request, callMs),
@@ -72,7 +76,7 @@ export class Latches {
     options.signal?.throwIfAborted()
     let watch = this.#watches.get(rawName)
     if (watch === undefined) {
-      watch = new LatchWatch(remote, () => this.#watches.delete(rawName))
+      watch = new LatchWatch(remote, this.#limits.clock, () => this.#watches.delete(rawName))
       this.#watches.set(rawName, watch)
     }
     const awaiter = new Awaiter(options, this.#budget(name, watch), watch)

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { NotDurableError } from '../../durability.ts'
 import {
   LeaseLostError,
@@ -6,11 +5,13 @@ import {
   RedisUnavailableError,
   ResignedError,
 } from '../../errors.ts'
+import { WakeEvent } from '../../kit/wake-event.ts'
 import type { Lease } from '../../lease/lease.ts'
+import { isOfLoss } from '../../lease/work-and-release.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { ElectionLock } from './election-lock.ts'
-import { Term } from './term.ts'
+import { HeldTerm, type Term } from './term.ts'
 
 /** Before it stands again after an outage, in milliseconds. */
 const PAUSE_MS = { least: 100, spread: 150 }
@@ -20,16 +21,26 @@ export class Campaign {
   readonly owner: Owner
   readonly #lock: ElectionLock
   readonly #signal: AbortSignal | undefined
+  readonly #closing: AbortSignal
   #term: Term | undefined
   #lease: Lease | undefined
   #over: Promise<void> | undefined
   #hasResigned = false
   #resigned: Promise<boolean> | undefined
 
-  /** @param lock the lock of the election, for that owner */
-  constructor(owner: Owner, lock: ElectionLock, signal: AbortSignal | undefined) {
+  /**
+   * @param lock the lock of the election, for that owner
+   * @param closing aborts when nobody of this client is to lead any more
+   */
+  constructor(
+    owner: Owner,
+    lock: ElectionLock,
+    signal: AbortSignal | undefined,
+    closing: AbortSignal,
+  ) {
     this.owner = owner
     this.#lock = lock
+    this.#closing = closing
     this.#signal = signal
   }
 
@@ -46,7 +57,8 @@ export class Campaign {
     const signal = this.#signal
     const led = this.#lock.using(
       (lease) => this.#lead(lease, fn, began),
-      signal === undefined ? {} : { signal },
+      // A candidate waits for its turn, however long others wait for locks.
+      { waitMs: Infinity, ...(signal && { signal }) },
     )
     const over = () => {}
     this.#over = led.then(over, over)
@@ -65,12 +77,12 @@ export class Campaign {
 
   /** Whether to stand again after that error; waits a little where that is better. */
   async standsAgain(error: unknown): Promise<boolean> {
-    if (this.#signal?.aborted === true || this.#hasResigned) return false
+    if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
       // Also a loss that was found when the function had ended; not one of another lock, which the function told.
-      return this.#lease === undefined || error === this.#lease.over()
+      return this.#lease === undefined || saysNoMore(error, this.#lease.over())
     }
-    if (this.#term !== undefined) return isOf(error, this.#term.loss)
+    if (this.#term !== undefined) return false
     const passes =
       error instanceof RedisUnavailableError ||
       error instanceof NotDurableError ||
@@ -78,8 +90,11 @@ export class Campaign {
     if (!passes) return false
     this.#lock.registry.emit('error', error)
     const ms = PAUSE_MS.least + Math.random() * PAUSE_MS.spread
-    const options = this.#signal === undefined ? {} : { signal: this.#signal }
-    await pause(ms, undefined, options).catch(() => {})
+    const signal = this.#signal
+    const wakeEvent = new WakeEvent(this.#lock.registry.clock)
+    const watch = signal && new AbortWatch(signal, { reject: () => wakeEvent.set() })
+    await wakeEvent.wait(ms)
+    watch?.stop()
     return true
   }
 
@@ -88,27 +103,29 @@ export class Campaign {
     fn: (term: Term) => Promise<T> | T,
     began: (term: Term) => void,
   ): Promise<T> {
-    const signal = this.#signal
+    const signals = [this.#signal ?? [], this.#closing].flat()
     // In the very moment of the grant.
-    signal?.throwIfAborted()
+    for (const one of signals) one.throwIfAborted()
     lease.assertValid()
-    const term = new Term(lease)
+    const term = new HeldTerm(lease)
     this.#term = term
     this.#lease = lease
-    const watch = signal && new AbortWatch(signal, { reject: (reason) => term.end(reason) })
+    const ending = { reject: (reason: unknown) => term.end(reason) }
+    const watches = signals.map((one) => new AbortWatch(one, ending))
     try {
       began(term)
       term.assertValid()
       return await fn(term)
     } finally {
-      watch?.stop()
+      for (const watch of watches) watch.stop()
       term.end()
     }
   }
 }
 
-/** Whether an error says no more than that the term was lost. */
-function isOf(error: unknown, loss: LeaseLostError | undefined): boolean {
-  if (loss === undefined) return false
-  return error === loss || (error instanceof Error && error.name === 'AbortError')
+/** Whether an error says no more than that the term was lost: nothing of a mistake in the function. */
+function saysNoMore(error: LeaseLostError, loss: Error): boolean {
+  if (error === loss) return true
+  const { cause } = error as { cause?: { name?: unknown } | null }
+  return isOfLoss(error, loss) && cause?.name === 'AbortError'
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../lease/clock.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Subscription } from '../../servers/subscription.ts'
@@ -12,13 +13,14 @@ export interface ElectionLock {
   }
   readonly registry: {
     readonly leaseMs: number
+    readonly clock: Clock
     readonly server: { lock(rawName: string): { listen(onWake: () => void): Subscription } }
     readonly emit: (event: 'error', error: Error) => void
     ask<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T>
   }
   using<T>(
     fn: (lease: Lease) => Promise<T> | T,
-    options?: { readonly signal?: AbortSignal },
+    options: { readonly waitMs: number; readonly signal?: AbortSignal },
   ): Promise<T>
   peek(): Promise<HolderFacts>
   inspect(): Promise<LockFacts>

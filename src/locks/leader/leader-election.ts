@@ -1,7 +1,8 @@
 import { EventEmitter } from 'eventemitter3'
 import { InvalidArgumentError } from '../../errors.ts'
 import { assertFunction } from '../../input.ts'
-import { outsideFrames } from '../../kit/frame-storage.ts'
+import { callListeners } from '../../kit/call-listeners.ts'
+import { INSPECT, type Inspect, printed } from '../../kit/printed.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { ElectionChannel } from '../../servers/election-channel.ts'
 import { Campaign } from './campaign.ts'
@@ -28,6 +29,8 @@ interface Host {
   lock(owner?: Owner): ElectionLock
   channel(lock: ElectionLock): ElectionChannel
   watches: Set<LeaderWatch>
+  /** Aborts when nobody is to lead any more. */
+  closing: AbortSignal
 }
 
 /**
@@ -62,6 +65,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     const remote = lock.registry.server.lock(lock.rawName)
     this.#watch = new LeaderWatch({
       everyMs: lock.registry.leaseMs / 3,
+      clock: lock.registry.clock,
       look: () => lock.peek(),
       // The first tells of the end of a term that nobody follows, and the server tells it itself.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],
@@ -69,6 +73,17 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       changed: (leader) => this.#tell(leader),
       failed: (error) => lock.registry.emit('error', error),
     })
+  }
+
+  /** As logs and JSON have it. */
+  toJSON(): Record<string, unknown> {
+    const { name, label, isLeading } = this
+    return { name, label, isLeading }
+  }
+
+  /** @internal */
+  [INSPECT](_depth: number, options: object, inspect: Inspect): string {
+    return printed(this, options, inspect)
   }
 
   /** Whether this candidate leads, by its own clocks at this moment. */
@@ -85,7 +100,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
    *
    * @param fn runs in a frame that carries the lock of the election, as with `using` of a lock
    * @returns what `fn` returns. Rejects with what `fn` rejects with; with `LeaseLostError` when the term was lost
-   * before `fn` ended, although it ended well; with `signal.reason` when aborted before it led; with
+   * before `fn` ended, with the error of `fn` as the `cause`; with `signal.reason` when aborted before it led; with
    * `InvalidArgumentError` for bad input, and while another call of this object is under way; with
    * `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs` while it waited, and
    * `ClosedError` after `close()`. With `again` it stands anew after a loss and after an outage instead.
@@ -104,7 +119,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     try {
       for (;;) {
         const owner = this.#host.newOwner()
-        const campaign = new Campaign(owner, this.#host.lock(owner), signal)
+        const campaign = new Campaign(owner, this.#host.lock(owner), signal, this.#host.closing)
         this.#campaign = campaign
         try {
           return await campaign.run(fn, (term) => this.#began(term))
@@ -216,14 +231,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     return !this.isLeading
   }
 
-  /** What a listener throws is not the business of who tells. */
   #tell(leader: LeaderInfo | null): void {
-    try {
-      outsideFrames(() => this.emit('changed', leader))
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error
-      })
-    }
+    callListeners(() => this.emit('changed', leader))
   }
 }

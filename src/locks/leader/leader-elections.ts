@@ -21,6 +21,7 @@ interface Client {
 export class LeaderElections {
   readonly #client: Client
   readonly #watches = new Set<LeaderWatch>()
+  readonly #closing = new AbortController()
 
   constructor(client: Client) {
     this.#client = client
@@ -42,7 +43,13 @@ export class LeaderElections {
       lock: (owner) => lock(name, owner),
       channel: ({ rawName }) => channel(rawName),
       watches: this.#watches,
+      closing: this.#closing.signal,
     })
+  }
+
+  /** Ends the term of each leader for that reason; the lock is released when its work has ended. */
+  drain(reason: Error): void {
+    this.#closing.abort(reason)
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 import { ClosedError } from '../../errors.ts'
+import type { Clock, Timer } from '../../kit/clock.ts'
 import { outsideFrames } from '../../kit/frame-storage.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { Subscription } from '../../servers/subscription.ts'
@@ -10,6 +11,7 @@ const SHORTEST_MS = 10
 interface Host {
   /** How long a change may stay unseen whose message was lost, in milliseconds. */
   readonly everyMs: number
+  readonly clock: Clock
   look(): Promise<HolderFacts>
   /** Calls `onWake` when there may have been a change. */
   listen(onWake: () => void): Subscription[]
@@ -23,7 +25,7 @@ interface Host {
 export class LeaderWatch {
   readonly #host: Host
   #subscriptions: Subscription[] = []
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #isWatching = false
   #isLooking = false
   #looksAgain = false
@@ -56,7 +58,7 @@ export class LeaderWatch {
     if (!this.#isWatching) return
     this.#isWatching = false
     this.#epoch += 1
-    clearTimeout(this.#timer)
+    this.#host.clock.clear(this.#timer)
     for (const subscription of this.#subscriptions.splice(0)) subscription.stop()
   }
 
@@ -75,14 +77,14 @@ export class LeaderWatch {
 
   async #look(): Promise<void> {
     this.#isLooking = true
-    clearTimeout(this.#timer)
+    this.#host.clock.clear(this.#timer)
     let waitMs = 0
     do {
       this.#looksAgain = false
       waitMs = await this.#lookOnce()
     } while (this.#looksAgain && this.#isWatching)
     this.#isLooking = false
-    if (this.#isWatching) this.#timer = setTimeout(() => this.look(), waitMs).unref()
+    if (this.#isWatching) this.#timer = this.#host.clock.after(waitMs, () => this.look()).unref()
   }
 
   /** @returns when to look again at the latest, in milliseconds */

@@ -1,9 +1,13 @@
-import { InvalidArgumentError, LeaseLostError } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import type { Public } from '../../kit/public.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { LeaseSignal } from '../../lease/lease-signal.ts'
 
 /** One time of leading: from the grant until the function of `lead` has ended, or the term was lost. */
-export class Term {
+export interface Term extends Public<HeldTerm> {}
+
+/** A term of this candidate. */
+export class HeldTerm {
   readonly #lease: Lease
   readonly #signal: LeaseSignal
   #isOver = false
@@ -28,7 +32,8 @@ export class Term {
   /**
    * Aborts when the term ends before its function has: a margin before another can lead, with a `LeaseLostError`,
    * when the lease is lost or no longer safe; with a `ResignedError` at `resign()`; with the reason of the signal
-   * that was given to `lead`; with a `ClosedError` when the client is closed. `aborted` looks at the clocks each
+   * that was given to `lead`; with a `ClosedError` when the client is closed, or
+   * begins to drain. `aborted` looks at the clocks each
    * time it is read.
    */
   get signal(): AbortSignal {
@@ -54,16 +59,6 @@ export class Term {
     this.signal.throwIfAborted()
     if (this.#isOver) throw overError(this.#lease.name)
     this.#lease.assertValid()
-  }
-
-  /**
-   * What it was lost by; undefined when it was not lost, or ended in another way before.
-   *
-   * @internal
-   */
-  get loss(): LeaseLostError | undefined {
-    const { aborted, reason } = this.signal
-    return aborted && reason instanceof LeaseLostError ? reason : undefined
   }
 
   /**

@@ -1,18 +1,21 @@
-import { assertFunction } from '../../input.ts'
-import { Printed } from '../../kit/printed.ts'
-import type { BaseLease } from '../../lease/base-lease.ts'
-import type { LocalLocks } from '../../local/local-locks.ts'
 import {
   type Acquisition,
-  type LockOptions,
   lockArguments,
-  type TryLockOptions,
+  otherwiseOf,
   tryLockArguments,
   tryUsingOptions,
   usingOptions,
-} from '../../options.ts'
+} from '../../acquisition.ts'
+import { assertFunction } from '../../input.ts'
+import { Printed } from '../../kit/printed.ts'
+import type { Public } from '../../kit/public.ts'
+import type { BaseLease } from '../../lease/base-lease.ts'
+import type { Hold } from '../../lease/hold.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
+import type { LockOptions, TryLockOptions, TryUsingOptions } from '../../options.ts'
 import type { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
+import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
 
@@ -20,7 +23,7 @@ import { endedByUnlock } from './unlock-errors.ts'
  * What a lock has in common with several locks as one: the forms in which it is acquired and
  * released. Of several, "the lock" here is all of them: they are acquired and held together.
  */
-export abstract class BaseLock<L extends BaseLease> extends Printed {
+export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
   /** The name of the lock, as it was given to `getLock`; of several, their names with ` + ` between them. */
   readonly name: string
   /** @internal */
@@ -42,13 +45,14 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
   }
 
   /**
-   * Acquires the lock, and waits for it without an end. Woken by a message when it is released, by
-   * the end of the holder's lease when that one dies.
+   * Acquires the lock, and waits for it: for `waitMs` at most, which is one time for all of several, and
+   * where neither the call nor the client gives that, without an end. Woken by a message when it is released,
+   * by the end of the holder's lease when that one dies.
    *
    * @param options a fixed lease in milliseconds, or options. Without a lease the watchdog renews
    * it until the release.
-   * @returns rejects with `signal.reason` when aborted; with `InvalidArgumentError` for bad input,
-   * `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`,
+   * @returns rejects with `signal.reason` when aborted; with `WaitTimeoutError` at the end of `waitMs`, with
+   * `InvalidArgumentError` for bad input, `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`,
    * `LeaseLostError` when it re-enters a hold that turns out to be lost, `ClosedError` after
    * `close()`. Nothing is held, or left behind, then.
    */
@@ -56,8 +60,12 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
   lock(options?: LockOptions | number, ...others: never[]): Promise<L> {
     // As `async` does, but without a promise more for each call.
     try {
-      return this.acquireBare(lockArguments(options, others)) as Promise<L>
+      const meant = lockArguments(options, others, this.registry.defaults)
+      const acquiring = this.acquireBare(meant)
+      if (meant.waitMs === Infinity) return acquiring as Promise<L>
+      return this.#orTimeout(acquiring, meant)
     } catch (error) {
+      this.currentOwner.gotNothing()
       return Promise.reject(error)
     }
   }
@@ -79,8 +87,9 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
     ...others: never[]
   ): Promise<L | null> {
     try {
-      return this.acquireBare(tryLockArguments(first, leaseMs, others))
+      return this.acquireBare(tryLockArguments(first, leaseMs, others, this.registry.defaults))
     } catch (error) {
+      this.currentOwner.gotNothing()
       return Promise.reject(error)
     }
   }
@@ -92,21 +101,32 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
    *
    * @param options as for {@link lock}
    * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link lock} does when the
-   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, although
-   * it ended well, and with `NotReleasedError` when several were. A release that Redis does not
+   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, and
+   * with `NotReleasedError` when several were: the error of `fn` is then the `cause`. The same where the
+   * client was closed meanwhile, with `ClosedError`. A release that Redis does not
    * confirm is told by the client's `error` event, since the work is done.
    */
   async using<T>(fn: (lease: L) => Promise<T> | T, options?: LockOptions): Promise<T> {
-    return (await this.#use(fn, usingOptions(options))) as T
+    const meant = usingOptions(options, this.registry.defaults)
+    const askedAt = this.registry.clock.monotonic()
+    return this.#use(fn, meant, () => {
+      throw this.#timeout(meant.waitMs, this.registry.clock.monotonic() - askedAt)
+    })
   }
 
   /**
    * As {@link using}, if the lock is to be had in the time given: without `waitMs` it is tried once.
    *
-   * @returns what `fn` returns; null, without running `fn`, when {@link tryLock} gives null
+   * @returns what `fn` returns; null, or `otherwise` where that is given, without running `fn`, when {@link tryLock}
+   * gives null
    */
-  async tryUsing<T>(fn: (lease: L) => Promise<T> | T, options?: TryLockOptions): Promise<T | null> {
-    return this.#use(fn, tryUsingOptions(options))
+  async tryUsing<T, U = null>(
+    fn: (lease: L) => Promise<T> | T,
+    options?: TryUsingOptions<U>,
+  ): Promise<T | U> {
+    return this.#use(fn, tryUsingOptions(options, this.registry.defaults), () =>
+      otherwiseOf(options),
+    )
   }
 
   /**
@@ -129,9 +149,9 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
     this.registry.assertOpen(this.name)
     const lease = this.currentOwner.leaseToUndo()
     if (lease === undefined) throw this.notHeld()
-    const doubtful = this.currentOwner.forgetLostBeside(lease)
+    const doubt = this.currentOwner.doubtAbout(lease)
     const released = lease.release()
-    if (doubtful) lease.endedBy(endedByUnlock)
+    if (doubt !== undefined) lease.endedBy(endedByUnlock(doubt))
     let failure: unknown
     try {
       if (await released) return
@@ -141,13 +161,36 @@ export abstract class BaseLock<L extends BaseLease> extends Printed {
     throw this.notUnlocked(lease, failure)
   }
 
-  async #use<T>(fn: (lease: L) => Promise<T> | T, meant: Acquisition): Promise<T | null> {
+  /** @param otherwise what it comes to where the lock is not to be had in time */
+  async #use<T, U>(
+    fn: (lease: L) => Promise<T> | T,
+    meant: Acquisition,
+    otherwise: () => U,
+  ): Promise<T | U> {
     assertFunction(fn)
     const carried = this.toCarry()
     const lease = await this.acquireIn(carried, meant)
-    if (lease === null) return null
+    if (lease === null) return otherwise()
     return runWhileHeld(lease, carried, () => fn(lease), this.registry.emit)
   }
+
+  async #orTimeout(acquiring: Promise<L | null>, { waitMs }: Acquisition): Promise<L> {
+    const askedAt = this.registry.clock.monotonic()
+    const lease = await acquiring
+    if (lease === null) throw this.#timeout(waitMs, this.registry.clock.monotonic() - askedAt)
+    return lease
+  }
+
+  #timeout(waitMs: number, waitedMs: number): Error {
+    return lockTimeout(this.name, { waitMs, waitedMs }, this.ownHolds())
+  }
+
+  /**
+   * Who has it in this client, or one of several.
+   *
+   * @internal
+   */
+  abstract ownHolds(): readonly Hold[]
 
   /**
    * Acquires it for whom the running code acts, or for an owner of its own.

@@ -1,8 +1,10 @@
+import type { Acquisition } from '../../acquisition.ts'
+import type { Public } from '../../kit/public.ts'
+import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import type { Acquisition } from '../../options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { Holder } from '../../owner/holder.ts'
@@ -10,11 +12,19 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import { BaseLock } from './base-lock.ts'
 import type { Manner } from './one-lock.ts'
-import { alone, ownSelfWait, selfWaitInFrame, warningOf } from './self-wait-warning.ts'
+import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
 import { lostBefore, notHeld } from './unlock-errors.ts'
 
 /** A lock as `inspect()` finds it. */
 export type LockInfo = LockFacts
+
+let made = 0
+
+/** The number of a lock object: of all that are one to callers. */
+export function nextNumber(): number {
+  made += 1
+  return made
+}
 
 const BARE: Manner = { scoped: false }
 const SCOPED: Manner = { scoped: true }
@@ -29,11 +39,20 @@ const SCOPED: Manner = { scoped: true }
  * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
  * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
  */
+export interface Lock extends Public<HoldfastLock> {}
+
+/** A {@link Lock} of a client. */
 export class HoldfastLock extends BaseLock<Lease> {
   /** @internal */
   readonly rawName: string
   /** @internal */
   readonly kind: LockKind
+  /**
+   * The number of the lock object that callers know it by.
+   *
+   * @internal
+   */
+  readonly number: number
 
   /** @internal */
   constructor(
@@ -42,10 +61,12 @@ export class HoldfastLock extends BaseLock<Lease> {
     owner: Owner | undefined,
     locks: LocalLocks,
     kind: LockKind,
+    number = nextNumber(),
   ) {
     super(name, locks, new CurrentOwner(rawName, owner, locks, locks.leasesOf(kind)))
     this.rawName = rawName
     this.kind = kind
+    this.number = number
   }
 
   /**
@@ -139,19 +160,19 @@ export class HoldfastLock extends BaseLock<Lease> {
    * Acquires the lock for an owner; null when it was not to be had in the time given.
    *
    * @param holder under whom the lease is kept for `unlock()`
-   * @param askedAt when its call began, on `performance.now()`, if it is an owner of its own
+   * @param askedAt when its call began, on the monotonic clock, if it is an owner of its own
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */
   acquire(
     owner: Owner,
     { leaseMs, waitMs, signal }: Acquisition,
-    { scoped, known = false, asksOnce = false, together }: Manner,
+    { scoped, known = false, asksOnce = false, together, calledFrom }: Manner,
     holder: Holder = owner,
     askedAt = Infinity,
   ): Promise<Lease | null> {
     const { registry, kind } = this
-    registry.assertOpen(this.name)
+    registry.assertAdmits(this.name, this.rawName, owner)
     signal?.throwIfAborted()
     return acquire(registry.lock(this.name, this.rawName), kind, {
       owner,
@@ -166,6 +187,7 @@ export class HoldfastLock extends BaseLock<Lease> {
       holder,
       scoped,
       askedAt,
+      calledFrom,
     })
   }
 
@@ -175,9 +197,9 @@ export class HoldfastLock extends BaseLock<Lease> {
     const { currentOwner } = this
     const owner = currentOwner.ofBareCall()
     if (owner !== undefined) return this.#acquireInFrame(owner, meant, BARE)
-    const askedAt = performance.now()
+    const askedAt = this.registry.clock.monotonic()
     const holder = currentOwner.leaseHolder()
-    const selfWait = ownSelfWait(this, this.whole) ?? selfWaitInFrame(this)
+    const selfWait = selfWaitOf(this, this.whole)
     return warningOf(selfWait, this.acquire(alone(this), meant, BARE, holder, askedAt))
   }
 
@@ -194,6 +216,11 @@ export class HoldfastLock extends BaseLock<Lease> {
   }
 
   /** @internal */
+  ownHolds(): Hold[] {
+    return this.registry.find(this.rawName)?.holds.all ?? []
+  }
+
+  /** @internal */
   protected notHeld(): Error {
     return notHeld(this.name, this.currentOwner)
   }
@@ -206,6 +233,6 @@ export class HoldfastLock extends BaseLock<Lease> {
   }
 
   #acquireInFrame(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null> {
-    return warningOf(selfWaitInFrame(this), this.acquire(owner, meant, manner))
+    return warningOf(selfWaitOf(this), this.acquire(owner, meant, manner))
   }
 }

@@ -1,7 +1,7 @@
+import type { Acquisition } from '../../acquisition.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import type { Acquisition } from '../../options.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { Asker } from '../../waiting/waiter.ts'
@@ -16,6 +16,8 @@ export interface Manner {
   readonly asksOnce?: boolean
   /** Set where it is asked for together with others. */
   readonly together?: Asker | undefined
+  /** Where the call came from, if that is wanted and it goes on elsewhere. */
+  readonly calledFrom?: Error | undefined
 }
 
 /** A lock object to those who take one lock or several: one lock, as one client gets at it. */
@@ -24,6 +26,8 @@ export interface OneLock {
   readonly rawName: string
   readonly registry: LocalLocks
   readonly kind: LockKind
+  /** Its number, or that of what it is a side of. */
+  readonly number: number
   acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
   /** @param failed what did not come about where nobody can tell */

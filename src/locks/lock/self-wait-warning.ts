@@ -1,83 +1,118 @@
+import type { Clock } from '../../kit/clock.ts'
 import type { HoldKind } from '../../lease/hold-kind.ts'
 import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
-const AFTER_MS = 500
+/** One lock object that holds and waits, or one frame around both, is hardly anything but nested code. */
+const SURE_MS = 500
+
+/** Two lock objects of one client are mostly those of separate tasks. */
+const UNSURE_MS = 3_000
+
+/** So many names of one client are warned of at most where it is not sure. */
+const MOST_NAMES = 100
 
 const warned = new WeakSet<object>()
+const warnedNames = new WeakMap<object, Set<string>>()
 
 /** What of a lock object tells whether it waits for itself. */
 interface LockObject {
   readonly name: string
   readonly rawName: string
   readonly kind: HoldKind
-  /** What it is a part of, or itself. */
-  readonly whole: object
+  /** Its number, or that of what it is a side of. */
+  readonly number: number
   readonly registry: {
+    readonly clock: Clock
     newOwner(): Owner
-    find(rawName: string):
-      | {
-          holder(kind: HoldKind, isMeant: (owner: Owner) => boolean): Owner | undefined
-          isHeldBy(owner: Owner): boolean
-        }
-      | undefined
+    find(rawName: string): LocalLock | undefined
   }
+}
+
+interface LocalLock {
+  holder(kind: HoldKind, isMeant: (owner: Owner) => boolean): Owner | undefined
+  isHeldBy(owner: Owner): boolean
 }
 
 /** Who seems to wait for itself. */
 interface SelfWait {
-  readonly lockName: string
-  /** Warned about once: a lock object, or a frame. */
-  readonly about: object
+  readonly lock: LockObject
+  readonly holder: Owner
   readonly who: string
-  /** Whether what is waited for is still held as it was at first. */
-  isHeld(): boolean
+  readonly afterMs: number
+  /** Warned about once: a lock object, or a frame; undefined where that is the name in this client. */
+  readonly about: object | undefined
 }
 
 /** An owner for one acquisition by that lock object, which is nobody else's. */
 export function alone(lock: LockObject): Owner {
   const owner = lock.registry.newOwner()
-  owner.madeBy = lock.whole
+  owner.madeBy = lock.number
   owner.madeIn = innermostFrame()
   return owner
 }
 
 /**
- * Whether a lock object that is about to wait, for such an owner, has its lock.
+ * Whether an acquisition that is about to begin seems to wait for itself: somebody in this client has the
+ * lock by now whom it does not re-enter.
  *
- * @param about the lock object that was called: this one, or that of several
+ * @param about the lock object that was called, this one or that of several, if it acts for an owner of
+ * its own
  */
-export function ownSelfWait(lock: LockObject, about: object): SelfWait | undefined {
-  const { name, rawName, registry, kind, whole } = lock
-  // One that is taken together with others may yet be let go for want of them.
-  const isMeant = (owner: Owner) => owner.madeBy === whole && !owner.isGathering(rawName)
-  const holder = registry.find(rawName)?.holder(kind, isMeant)
-  if (holder === undefined) return undefined
-  return {
-    lockName: name,
-    about,
-    who: 'the lock object that holds it. Tasks that share the object',
-    isHeld: () => registry.find(rawName)?.isHeldBy(holder) === true,
-  }
+export function selfWaitOf(lock: LockObject, about?: object): SelfWait | undefined {
+  const held = lock.registry.find(lock.rawName)
+  if (held === undefined) return undefined
+  return ownSelfWait(lock, held, about) ?? selfWaitInFrame(lock, held) ?? inClient(lock, held)
 }
 
-/** Whether such an owner, made in a frame that is around here too, has this lock. */
-export function selfWaitInFrame({
-  name,
-  rawName,
-  registry,
-  kind,
-}: LockObject): SelfWait | undefined {
+/** Whether the lock object that is about to wait has its lock. */
+function ownSelfWait(lock: LockObject, held: LocalLock, about?: object): SelfWait | undefined {
+  if (about === undefined) return undefined
+  const isMeant = (owner: Owner) => owner.madeBy === lock.number && isComplete(owner, lock)
+  const holder = held.holder(lock.kind, isMeant)
+  if (holder === undefined) return undefined
+  const who = 'the lock object that holds it. Tasks that share the object'
+  return { lock, holder, who, afterMs: SURE_MS, about }
+}
+
+/** Whether an owner of one acquisition, made in a frame that is around here too, has the lock. */
+function selfWaitInFrame(lock: LockObject, held: LocalLock): SelfWait | undefined {
   if (innermostFrame() === undefined) return undefined
   const isMeant = ({ madeIn }: Owner) => madeIn !== undefined && isInside(madeIn)
-  const holder = registry.find(rawName)?.holder(kind, isMeant)
-  if (holder?.madeIn === undefined) return undefined
-  return {
-    lockName: name,
-    about: holder.madeIn,
-    who: 'code in the same frame of using() or run() as the code that holds it. Tasks in one frame',
-    isHeld: () => registry.find(rawName)?.isHeldBy(holder) === true,
-  }
+  const holder = held.holder(lock.kind, isMeant)
+  if (holder === undefined) return undefined
+  const who =
+    'code in the same frame of using() or run() as the code that holds it. Tasks in one frame'
+  return { lock, holder, who, afterMs: SURE_MS, about: holder.madeIn }
+}
+
+/** Whether an owner of one acquisition that was made outside all frames has the lock: code in one is not nested in it. */
+function inClient(lock: LockObject, held: LocalLock): SelfWait | undefined {
+  if (isKnown(lock)) return undefined
+  const isMeant = (owner: Owner) =>
+    owner.madeBy !== undefined && owner.madeIn === undefined && isComplete(owner, lock)
+  const holder = held.holder(lock.kind, isMeant)
+  if (holder === undefined) return undefined
+  const who =
+    'code of the same client as the code that has held it all the while, by one lock() outside any frame ' +
+    '(`await using` opens none). Separate tasks'
+  return { lock, holder, who, afterMs: UNSURE_MS, about: undefined }
+}
+
+/** One that is taken together with others may yet be let go for want of them. */
+function isComplete(owner: Owner, { rawName }: LockObject): boolean {
+  return !owner.isGathering(rawName)
+}
+
+function isKnown({ registry, rawName }: LockObject): boolean {
+  const names = warnedNames.get(registry)
+  return names !== undefined && (names.has(rawName) || names.size >= MOST_NAMES)
+}
+
+function markKnown({ registry, rawName }: LockObject): void {
+  const names = warnedNames.get(registry)
+  if (names === undefined) warnedNames.set(registry, new Set([rawName]))
+  else if (names.size < MOST_NAMES) names.add(rawName)
 }
 
 /** Warns of a self-wait where there seems to be one. */
@@ -86,27 +121,31 @@ export function warningOf<T>(selfWait: SelfWait | undefined, acquiring: Promise<
 }
 
 /**
- * Warns once when an acquisition waits all the while for a lease of the same lock object, or of the
- * same frame, that it does not re-enter: nested code would wait for ever.
+ * Warns once when an acquisition waits all the while for one hold of the same lock object, frame or client
+ * that it does not re-enter: nested code would wait for ever.
  */
 async function warnOfSelfWait<T>(
-  { lockName, about, who, isHeld }: SelfWait,
+  { lock, holder, who, afterMs, about }: SelfWait,
   acquiring: Promise<T>,
 ): Promise<T> {
-  const timer = setTimeout(() => {
-    if (!isHeld() || warned.has(about)) return
-    warned.add(about)
+  const { clock } = lock.registry
+  const warn = () => {
+    const isNew = about === undefined ? !isKnown(lock) : !warned.has(about)
+    if (!isNew || lock.registry.find(lock.rawName)?.isHeldBy(holder) !== true) return
+    if (about !== undefined) warned.add(about)
+    markKnown(lock)
     process.emitWarning(
-      `Lock "${lockName}" has been waited for during ${AFTER_MS} ms by ${who} exclude each other, ` +
+      `Lock "${lock.name}" has been waited for during ${afterMs} ms by ${who} exclude each other, ` +
         'and that is fine. If it is nested code, it waits for itself: put the outer code in ' +
         'lock.using(fn) of this very lock (that of another lock does not carry it) or in ' +
         'holdfast.run(fn), or give both the same owner: getLock(name, { owner: holdfast.owner() }).',
       { type: 'HoldfastWarning', code: 'HOLDFAST_SELF_WAIT' },
     )
-  }, AFTER_MS).unref()
+  }
+  const timer = clock.after(afterMs, warn).unref()
   try {
     return await acquiring
   } finally {
-    clearTimeout(timer)
+    clock.clear(timer)
   }
 }

@@ -1,7 +1,8 @@
+import type { Acquisition } from '../../acquisition.ts'
 import { LeaseLostError, unavailableError } from '../../errors.ts'
 import { within } from '../../kit/within.ts'
+import type { Clock } from '../../lease/clock.ts'
 import type { Lease } from '../../lease/lease.ts'
-import type { Acquisition } from '../../options.ts'
 import { inCanonicalOrder } from './canonical-order.ts'
 import { HoldingTime } from './holding-time.ts'
 import type { Wanted } from './joint-request.ts'
@@ -26,18 +27,29 @@ export class AllOrNone {
   readonly #all: readonly Wanted[]
   readonly #meant: Acquisition
   readonly #endsAt: number
+  readonly #calledFrom: Error | undefined
   readonly #taken = new Map<Wanted, Lease>()
-  readonly #reach = new HoldingTime()
+  readonly #clock: Clock
+  readonly #reach: HoldingTime
   #wanted: Wanted[] = []
   /** Whether somebody was found to have one: then no answer in time is no outage. */
   #known = false
   /** Leases that were lost since one was last found to be somebody else's. */
   #losses = 0
 
-  constructor(all: readonly Wanted[], meant: Acquisition, endsAt: number) {
+  constructor(
+    all: readonly Wanted[],
+    meant: Acquisition,
+    endsAt: number,
+    clock: Clock,
+    calledFrom?: Error,
+  ) {
     this.#all = all
     this.#meant = meant
     this.#endsAt = endsAt
+    this.#clock = clock
+    this.#reach = new HoldingTime(clock)
+    this.#calledFrom = calledFrom
   }
 
   /**
@@ -83,7 +95,7 @@ export class AllOrNone {
   }
 
   get #leftMs(): number {
-    return this.#endsAt - performance.now()
+    return this.#endsAt - this.#clock.monotonic()
   }
 
   /** @returns the first that somebody else has; null when none is missing */
@@ -120,7 +132,8 @@ export class AllOrNone {
         const together = group.length === 1 ? undefined : joint.as(n)
         let lease: Lease | null = null
         try {
-          const how = { scoped: true, known: this.#known, asksOnce: true, together }
+          const calledFrom = this.#calledFrom
+          const how = { scoped: true, known: this.#known, asksOnce: true, together, calledFrom }
           lease = await lock.acquire(owner, { ...this.#meant, waitMs }, how)
         } finally {
           joint.done(n, lease !== null)
@@ -145,7 +158,7 @@ export class AllOrNone {
     const waiting = busy.lock.acquire(
       busy.owner,
       { ...this.#meant, waitMs: Math.max(1, this.#leftMs) },
-      { scoped: true, known: true },
+      { scoped: true, known: true, calledFrom: this.#calledFrom },
     )
     const keeping = this.#keepWhile(waiting, busy)
     try {
@@ -163,21 +176,21 @@ export class AllOrNone {
     if (kept.length === 0) return
     const at = this.#wanted.indexOf(busy)
     const inOrder = kept.every((one) => this.#wanted.indexOf(one) < at)
-    const endsAt = performance.now() + this.#reach.next(inOrder, busy.lock.kind.waitsInTurn)
+    const endsAt = this.#clock.monotonic() + this.#reach.next(inOrder, busy.lock.kind.waitsInTurn)
     let over = false
     const end = () => {
       over = true
     }
     const ended = waiting.then(end, end)
     const { leaseMs = Infinity } = this.#meant
-    let leftMs = endsAt - performance.now()
-    for (; leftMs > leaseMs / 3; leftMs = endsAt - performance.now()) {
-      await within(leaseMs / 3, ended)
+    let leftMs = endsAt - this.#clock.monotonic()
+    for (; leftMs > leaseMs / 3; leftMs = endsAt - this.#clock.monotonic()) {
+      await within(leaseMs / 3, ended, this.#clock)
       if (over) return
       // What comes of it is seen when the other is had.
       for (const one of kept) void this.#taken.get(one)?.extend(leaseMs).catch(ignore)
     }
-    await within(Math.max(0, leftMs), ended)
+    await within(Math.max(0, leftMs), ended, this.#clock)
     if (over) return
     this.#reach.wasTooShort(inOrder)
     await this.#letGo(kept)
@@ -210,7 +223,7 @@ export class AllOrNone {
     const coming = answer.then((one) => {
       come = one
     })
-    await within(Math.max(this.#leftMs, 0), coming)
+    await within(Math.max(this.#leftMs, 0), coming, this.#clock)
     if (come !== none) return come
     const what = `not acquired within ${this.#meant.waitMs} ms`
     throw unavailableError(lockName, what, 'Redis gave no answer')
@@ -223,7 +236,7 @@ export class AllOrNone {
     if (leases.length === 0) return
     const released = Promise.allSettled(leases.reverse().map((lease) => lease.release()))
     const inMs = this.#meant.waitMs === 0 ? Infinity : Math.max(this.#leftMs, 0)
-    await within(inMs, released)
+    await within(inMs, released, this.#clock)
   }
 }
 

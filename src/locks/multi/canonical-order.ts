@@ -24,14 +24,14 @@ export async function inCanonicalOrder<T extends OfLock>(
   const ids = new Map<unknown, string>()
   if (nodes.length > 1) {
     await Promise.all(
-      [...registries].map(async ([node, { limits }]) => {
+      [...registries].map(async ([node, { limits, clock }]) => {
         const timeoutMs = Math.min(limits.commandTimeoutMs, longestMs)
         // One that cannot be asked says so when it is asked for the lock.
-        const askedAt = performance.now()
+        const askedAt = clock.monotonic()
         const id = await node.identify(timeoutMs).catch((_: CallFailure) => undefined)
         if (typeof id === 'string') ids.set(node, id)
         if (id !== undefined) return
-        const silentMs = performance.now() - askedAt
+        const silentMs = clock.monotonic() - askedAt
         if (silentMs >= longestMs - 1 && silentMs > limits.responseTime.usualMs) {
           const [one] = all.filter(({ lock: { registry } }) => registry.server === node) as [T]
           const what = `not acquired within ${Math.round(longestMs)} ms`

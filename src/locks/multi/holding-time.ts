@@ -1,3 +1,5 @@
+import type { Clock } from '../../kit/clock.ts'
+
 /** So long anything is held at first while another lock is waited for, in milliseconds. */
 const MOMENT_MS = 50
 
@@ -23,8 +25,14 @@ const GROWTH = 4
  * same for all, and for locks that are taken outside any group, they get out of each other's way.
  */
 export class HoldingTime {
-  readonly #startedAt = performance.now()
+  readonly #clock: Clock
+  readonly #startedAt: number
   #tooShort = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#startedAt = clock.monotonic()
+  }
 
   /**
    * @param inOrder whether all that is held comes before what is missing
@@ -32,7 +40,7 @@ export class HoldingTime {
    * @returns milliseconds
    */
   next(inOrder: boolean, queue: boolean): number {
-    const waitedMs = performance.now() - this.#startedAt
+    const waitedMs = this.#clock.monotonic() - this.#startedAt
     const spread = 0.75 + Math.random() * 0.5
     if (!inOrder) return queue ? 0 : Math.min(MOMENT_MS, waitedMs * OUT_OF_ORDER) * spread
     if (this.#tooShort === 0) return MOMENT_MS * spread

@@ -1,4 +1,5 @@
 import { LeaseLostError, NotReleasedError } from '../../errors.ts'
+import type { Public } from '../../kit/public.ts'
 import { BaseLease } from '../../lease/base-lease.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { LeaseSignal } from '../../lease/lease-signal.ts'
@@ -7,7 +8,10 @@ import { LeaseSignal } from '../../lease/lease-signal.ts'
  * One acquisition of a `MultiLock`: the right to act until a moment, which ends when the first of
  * its locks is lost. `release()` undoes exactly this acquisition, once.
  */
-export class MultiLease extends BaseLease {
+export interface MultiLease extends Public<HeldMultiLease> {}
+
+/** A lease of several locks of this client. */
+export class HeldMultiLease extends BaseLease {
   /** The name of the `MultiLock`: those of its locks. */
   readonly name: string
   /**
@@ -86,8 +90,8 @@ export class MultiLease extends BaseLease {
    * `unlock()` does. Nothing is told twice, as with the lease of one lock.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.released) return
-    const untold = this.leases.filter((lease) => !lease.released)
+    if (this.released && !this.endedByAnother) return
+    const untold = this.leases.filter((lease) => !lease.released || lease.endedByAnother)
     if (await this.release()) return
     const losses = untold.flatMap(({ told, hold }) =>
       !told && hold.loss instanceof LeaseLostError ? [hold.loss] : [],
@@ -96,13 +100,18 @@ export class MultiLease extends BaseLease {
   }
 
   /** @internal */
-  endedBy(reasonOf: (lease: Lease) => Error): void {
+  protected tellHolders(reasonOf: (lease: { name: string; token: number }) => Error): void {
     for (const one of this.leases) one.endedBy(reasonOf)
   }
 
   /** @internal */
   over(): Error {
     return oneOf([...this.#losses, ...this.#unconfirmed], this.name)
+  }
+
+  /** @internal */
+  override get wasLost(): boolean {
+    return this.#losses.length > 0
   }
 
   /** @internal */

@@ -1,16 +1,19 @@
+import type { Acquisition } from '../../acquisition.ts'
 import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
+import type { Public } from '../../kit/public.ts'
+import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
-import type { Acquisition } from '../../options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
 import type { Holder } from '../../owner/holder.ts'
 import { BaseLock } from '../lock/base-lock.ts'
 import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
-import { alone, ownSelfWait, selfWaitInFrame, warningOf } from '../lock/self-wait-warning.ts'
+import { alone, selfWaitOf, warningOf } from '../lock/self-wait-warning.ts'
+import { endedBefore } from '../lock/unlock-errors.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
-import { MultiLease } from './multi-lease.ts'
+import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
 
 /**
  * Several locks as one: all of them or none. They may be of any kind, of any client and server.
@@ -21,7 +24,10 @@ import { MultiLease } from './multi-lease.ts'
  * ever, in whatever order they were given them, and everybody gets them one day. Whoever wants many
  * busy locks may wait for longer than who wants one of them.
  */
-export class MultiLock extends BaseLock<MultiLease> {
+export interface MultiLock extends Public<HoldfastMultiLock> {}
+
+/** The {@link MultiLock} of a client. */
+export class HoldfastMultiLock extends BaseLock<MultiLease> {
   readonly #locks: readonly HoldfastLock[]
   readonly #key: string
 
@@ -73,11 +79,7 @@ export class MultiLock extends BaseLock<MultiLease> {
     const wanted = this.#locks.map((lock) => {
       return { lock, owner: lock.currentOwner.ofBareCall() ?? alone(lock) }
     })
-    const ofItsOwn = wanted.filter(({ owner }) => owner.madeBy)
-    const selfWait =
-      first(ofItsOwn, ({ lock }) => ownSelfWait(lock, this)) ?? first(this.#locks, selfWaitInFrame)
-    const holder = this.currentOwner.leaseHolder()
-    return warningOf(selfWait, this.#gather(wanted, meant, holder, false))
+    return this.#gather(wanted, meant, this.currentOwner.leaseHolder(), false)
   }
 
   /** @internal */
@@ -106,10 +108,15 @@ export class MultiLock extends BaseLock<MultiLease> {
   }
 
   /** @internal */
+  ownHolds(): Hold[] {
+    return this.#locks.flatMap((lock) => lock.ownHolds())
+  }
+
+  /** @internal */
   protected notHeld(): Error {
     return new NotHeldError(
       `The locks "${this.name}" were not unlocked: the caller does not hold them together. What ` +
-        'using() holds it releases itself; any other lease has a release() of its own.',
+        `using() holds it releases itself; any other lease has a release() of its own.${endedBefore(this.currentOwner)}`,
       this.name,
     )
   }
@@ -125,19 +132,41 @@ export class MultiLock extends BaseLock<MultiLease> {
     holder: Holder,
     scoped: boolean,
   ): Promise<MultiLease | null> {
-    const askedAt = performance.now()
+    holder.began()
+    let lease: MultiLease | null = null
+    try {
+      lease = await this.#takeAll(all, meant, holder, scoped)
+    } finally {
+      holder.ended(lease !== null)
+    }
+    return lease
+  }
+
+  async #takeAll(
+    all: readonly Wanted[],
+    meant: Acquisition,
+    holder: Holder,
+    scoped: boolean,
+  ): Promise<MultiLease | null> {
+    const { clock } = this.registry
+    const askedAt = clock.monotonic()
     const endsAt = askedAt + meant.waitMs
     for (const { lock } of all) lock.assertPossible(meant)
     for (const { lock, owner } of all) owner.gathers(lock.rawName)
+    const selfWait = first(all, ({ lock, owner }) =>
+      selfWaitOf(lock, owner.madeBy === undefined ? undefined : this),
+    )
+    const calledFrom = this.registry.heldWatch?.trace()
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      taken = await new AllOrNone(all, meant, endsAt).run()
+      const request = new AllOrNone(all, meant, endsAt, clock, calledFrom)
+      taken = await warningOf(selfWait, request.run())
     } finally {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
     }
     if (taken === null) return null
     const leases = all.flatMap((one) => taken.get(one) ?? [])
-    const lease = new MultiLease(this.name, leases, scoped, askedAt)
+    const lease = new HeldMultiLease(this.name, leases, scoped, askedAt)
     const kept = this.registry.multiLeases.add(holder, this.#key, lease)
     if (!scoped) kept.lookAfter()
     return lease
@@ -159,7 +188,7 @@ function locksOf(given: readonly unknown[]): HoldfastLock[] {
   }
   return given.flatMap((lock) => {
     if (lock instanceof HoldfastLock) return [lock]
-    if (lock instanceof MultiLock) return [...lock.locks]
+    if (lock instanceof HoldfastMultiLock) return [...lock.locks]
     throw new InvalidArgumentError(
       `getMultiLock(...locks) takes locks of Holdfast, each an argument of its own; got ${show(lock)}.`,
     )

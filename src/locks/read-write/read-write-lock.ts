@@ -1,13 +1,14 @@
+import type { Acquisition } from '../../acquisition.ts'
 import { UpgradeError } from '../../errors.ts'
+import type { Public } from '../../kit/public.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import type { Acquisition } from '../../options.ts'
 import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
 import { type RemoteReadWriteLock, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
-import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
+import { HoldfastLock, type Lock, type LockInfo, nextNumber } from '../lock/holdfast-lock.ts'
 import type { Manner } from '../lock/one-lock.ts'
 import type { ReadWriteKinds } from './read-write-kinds.ts'
 
@@ -26,7 +27,10 @@ import type { ReadWriteKinds } from './read-write-kinds.ts'
  * Whoever writes may read as well, and goes on reading when it has released the one to write. Whoever reads and
  * asks to write would wait for itself: that is refused with `UpgradeError`, but for who has the upgradable lock.
  */
-export class ReadWriteLock {
+export interface ReadWriteLock extends Public<HoldfastReadWriteLock> {}
+
+/** The {@link ReadWriteLock} of a client. */
+export class HoldfastReadWriteLock {
   /** The name of the lock, as it was given to `getReadWriteLock`. */
   readonly name: string
   readonly #readLock: HoldfastLock
@@ -45,14 +49,16 @@ export class ReadWriteLock {
     this.name = name
     const remote = kinds.server.lock(rawName)
     this.#inspect = () => locks.ask(name, 'not inspected', (callMs) => remote.inspect(callMs))
-    const sideOf = (kind: LockKind) => new Side(name, rawName, owner, locks, kind, kinds, this)
+    const number = nextNumber()
+    const sideOf = (kind: LockKind) =>
+      new Side(name, rawName, owner, locks, kind, number, kinds, this)
     this.#readLock = sideOf(kinds.reading)
     this.#upgradableLock = sideOf(kinds.upgrading)
     this.#writeLock = sideOf(kinds.writing)
   }
 
   /** The lock to read: several owners have it at once, while nobody else writes. */
-  readLock(): HoldfastLock {
+  readLock(): Lock {
     return this.#readLock
   }
 
@@ -60,12 +66,12 @@ export class ReadWriteLock {
    * The lock to read first and maybe write then: one owner has it, beside others who read. Inside it the same
    * owner may take the lock to write, which waits until the others have read, and lets nobody write between.
    */
-  upgradableLock(): HoldfastLock {
+  upgradableLock(): Lock {
     return this.#upgradableLock
   }
 
   /** The lock to write: one owner has it, while nobody else reads. */
-  writeLock(): HoldfastLock {
+  writeLock(): Lock {
     return this.#writeLock
   }
 
@@ -90,10 +96,11 @@ class Side extends HoldfastLock {
     owner: Owner | undefined,
     locks: LocalLocks,
     kind: LockKind,
+    number: number,
     kinds: ReadWriteKinds,
     whole: ReadWriteLock,
   ) {
-    super(name, rawName, owner, locks, kind)
+    super(name, rawName, owner, locks, kind, number)
     this.#kinds = kinds
     this.#whole = whole
     this.#remote = kinds.server.lock(rawName)

@@ -30,7 +30,7 @@ export class ReadWriteVerbs {
 
   constructor(
     remote: RemoteReadWriteLock,
-    { waiters, holds }: Pick<LockThere, 'waiters' | 'holds'>,
+    { waiters, holds, services }: Pick<LockThere, 'waiters' | 'holds' | 'services'>,
   ) {
     const isLast = (isShared: boolean) => () => waiters.first?.request.kind.isShared !== isShared
     const [noReader, noWriter] = [isLast(true), isLast(false)]
@@ -70,7 +70,7 @@ export class ReadWriteVerbs {
       // Where its owner reads as well the key goes on, and so would this.
       ranOut: (owner) => {
         const takeOut = () => abandonWriter(owner, 0, 0)
-        setTimeout(takeOut, AFTER_EXPIRY_MS).unref()
+        services.clock.after(AFTER_EXPIRY_MS, takeOut).unref()
       },
     }
   }

@@ -1,9 +1,10 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
+import type { HoldEvent } from '../../events.ts'
 import { plainKind } from '../../local/acquire.ts'
 import { Backend, type Client } from '../../local/backend.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
-import { HoldfastLock } from '../lock/holdfast-lock.ts'
+import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 
 /** A plain lock of one client, as a vote of a RedLock. */
 interface Part {
@@ -30,6 +31,7 @@ export class RedLocks {
   readonly #newQuorum: NewQuorum
   /** One for each set of clients whose servers vote. */
   readonly #branches = new Map<string, Branch>()
+  #draining = false
   #closed = false
 
   constructor(client: Client, newQuorum: NewQuorum) {
@@ -38,7 +40,7 @@ export class RedLocks {
   }
 
   /** @throws `InvalidArgumentError` unless each of the locks is a vote of its own */
-  of(locks: readonly HoldfastLock[]): HoldfastLock {
+  of(locks: readonly Lock[]): HoldfastLock {
     const { owners, settings } = this.#client
     if (locks.length === 0) throw refusal('it needs one lock of each master; got none')
     if (settings.silenceLimitMs !== undefined) {
@@ -73,10 +75,20 @@ export class RedLocks {
     )
   }
 
-  /** Releases what is held and lets nobody wait any more. The other clients stay open. */
-  async close(): Promise<void> {
+  /** Gives nothing new. @returns when none of them is held any more */
+  async drain(): Promise<void> {
+    this.#draining = true
+    await Promise.all([...this.#branches.values()].map(({ backend }) => backend.drain()))
+  }
+
+  /**
+   * Releases what is held and lets nobody wait any more. The other clients stay open.
+   *
+   * @returns what was held
+   */
+  async close(): Promise<HoldEvent[]> {
     this.#closed = true
-    await Promise.all([...this.#branches.values()].map(close))
+    return (await Promise.all([...this.#branches.values()].map(close))).flat()
   }
 
   #branch(votes: readonly Part[]): Branch {
@@ -90,15 +102,17 @@ export class RedLocks {
       const backend = new Backend(this.#client, { server: quorum, longestLeaseMs })
       branch = { backend, quorum }
       this.#branches.set(key, branch)
+      if (this.#draining) void backend.drain()
       if (this.#closed) void close(branch)
     }
     return branch
   }
 }
 
-async function close({ backend, quorum }: Branch): Promise<void> {
-  await backend.close()
+async function close({ backend, quorum }: Branch): Promise<HoldEvent[]> {
+  const cutOff = await backend.close()
   quorum.close()
+  return cutOff
 }
 
 function partOf(lock: unknown): Part {

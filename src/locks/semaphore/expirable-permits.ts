@@ -1,7 +1,7 @@
 import type { Hold } from '../../lease/hold.ts'
 import { RacingWaiter } from '../../local/acquire.ts'
 import type { PermitServer } from '../../servers/permit-server.ts'
-import { Permit } from './permit.ts'
+import { HeldPermit } from './permit.ts'
 import { PermitKinds } from './permit-kinds.ts'
 
 /** The permits with leases at one place. */
@@ -21,7 +21,9 @@ export class ExpirablePermits {
 
 /** Waits for permits. No `unlock()` looks for them, and so they are kept nowhere. */
 class PermitWaiter extends RacingWaiter {
-  override newLease(hold: Hold): Permit {
-    return new Permit(this.lock, hold, this.request)
+  override newLease(hold: Hold): HeldPermit {
+    const permit = new HeldPermit(this.lock, hold, this.request)
+    this.lock.services.heldWatch?.held(permit, hold, this.calledFrom)
+    return permit
   }
 }

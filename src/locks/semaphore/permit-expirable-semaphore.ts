@@ -1,8 +1,13 @@
+import { otherwiseOf } from '../../acquisition.ts'
 import { assertFunction } from '../../input.ts'
+import type { Public } from '../../kit/public.ts'
+import { workAndRelease } from '../../lease/work-and-release.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
+import type { TryUsingOptions } from '../../options.ts'
 import { MOST_LISTED } from '../../servers/answers.ts'
 import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/permit-server.ts'
+import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
 import type { ExpirablePermits } from './expirable-permits.ts'
 import type { Permit } from './permit.ts'
 import type { PermitKinds } from './permit-kinds.ts'
@@ -14,8 +19,9 @@ import {
   permitsMore,
   type TryPermitOptions,
   tryAcquireOptions,
+  tryUsingPermits,
 } from './permit-options.ts'
-import { OF_SEMAPHORE } from './semaphore-words.ts'
+import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
 
 /**
  * A number of permits that clients share, as Redisson's `RPermitExpirableSemaphore` of that name: each that is
@@ -27,7 +33,10 @@ import { OF_SEMAPHORE } from './semaphore-words.ts'
  * Each acquisition is for itself: nothing re-enters, and no frame carries permits. Code that holds some and asks
  * for more waits for others to give back theirs, who may wait for it: better ask for all of them at once.
  */
-export class PermitExpirableSemaphore {
+export interface PermitExpirableSemaphore extends Public<HoldfastPermitExpirableSemaphore> {}
+
+/** The {@link PermitExpirableSemaphore} of a client. */
+export class HoldfastPermitExpirableSemaphore {
   /** The name of the semaphore, as it was given to `getPermitExpirableSemaphore`. */
   readonly name: string
   readonly #rawName: string
@@ -111,19 +120,19 @@ export class PermitExpirableSemaphore {
   }
 
   /**
-   * Acquires permits, all of them or none, and waits for that without an end, after all who have waited for
-   * longer. Woken by a message, and by the end of a lease of somebody who died.
+   * Acquires permits, all of them or none, and waits for that, after all who have waited for longer: for `waitMs` at
+   * most, and where neither the call nor the client gives that, without an end. Woken by a message, and by the end of a lease of somebody who died.
    *
    * Without `leaseMs` the watchdog renews their lease until they are released.
    *
-   * @returns the permits. Rejects with `signal.reason` when aborted; with `InvalidArgumentError` for bad input,
+   * @returns the permits. Rejects with `signal.reason` when aborted; with `WaitTimeoutError` at the end of `waitMs`; with `InvalidArgumentError` for bad input,
    * and for more permits than there are in all, also when these become too few; with `RedisUnavailableError` or
    * `RedisRefusedError` when Redis was out for `outageMs`; with `ClosedError` after `close()`. Nothing is taken,
    * or left behind, then.
    */
   acquire(options?: PermitOptions): Promise<Permit>
   async acquire(options?: PermitOptions, ...others: never[]): Promise<Permit> {
-    return (await this.#acquire(acquireOptions(options, others))) as Permit
+    return this.#acquireInTime(acquireOptions(options, others, this.#locks.defaults))
   }
 
   /**
@@ -135,7 +144,7 @@ export class PermitExpirableSemaphore {
    */
   tryAcquire(options?: TryPermitOptions): Promise<Permit | null>
   async tryAcquire(options?: TryPermitOptions, ...others: never[]): Promise<Permit | null> {
-    return this.#acquire(tryAcquireOptions(options, others))
+    return this.#acquire(tryAcquireOptions(options, others, this.#locks.defaults))
   }
 
   /**
@@ -143,7 +152,8 @@ export class PermitExpirableSemaphore {
    *
    * @param options as for {@link acquire}
    * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link acquire} does when the permits
-   * are not acquired; with `LeaseLostError` when their lease was lost before `fn` ended, although it ended well.
+   * are not acquired; with `LeaseLostError` when their lease was lost before `fn` ended:
+   * the error of `fn` is then the `cause`.
    * A release that Redis does not confirm is told by the client's `error` event, since the work is done.
    */
   async using<T>(fn: (permit: Permit) => Promise<T> | T, options?: PermitOptions): Promise<T> {
@@ -155,37 +165,37 @@ export class PermitExpirableSemaphore {
    * The same where the permits are to be had, or become so in the time given.
    *
    * @param options as for {@link tryAcquire}
-   * @returns what `fn` returns; null, without a call of `fn`, when they were not to be had. Rejects as
-   * {@link using} does
+   * @returns what `fn` returns; null, or `otherwise` where that is given, without a call of `fn`, when they were
+   * not to be had. Rejects as {@link using} does
    */
-  async tryUsing<T>(
+  async tryUsing<T, U = null>(
     fn: (permit: Permit) => Promise<T> | T,
-    options?: TryPermitOptions,
-  ): Promise<T | null> {
+    options?: TryPermitOptions & Pick<TryUsingOptions<U>, 'otherwise'>,
+  ): Promise<T | U> {
     assertFunction(fn)
-    const permit = await this.tryAcquire(options)
-    return permit && this.#do(fn, permit)
+    const permit = await this.#acquire(tryUsingPermits(options, this.#locks.defaults))
+    return permit === null ? otherwiseOf(options) : this.#do(fn, permit)
   }
 
-  async #do<T>(fn: (permit: Permit) => Promise<T> | T, permit: Permit): Promise<T> {
-    let result: T
-    let wasHeld = true
-    try {
-      result = await fn(permit)
-    } finally {
-      wasHeld = await permit.release().catch((error: Error) => {
-        this.#locks.emit('error', error)
-        return true
-      })
+  #do<T>(fn: (permit: Permit) => Promise<T> | T, permit: Permit): Promise<T> {
+    return workAndRelease(permit, () => fn(permit), this.#locks.emit)
+  }
+
+  async #acquireInTime(wanted: PermitAcquisition): Promise<Permit> {
+    const askedAt = this.#locks.clock.monotonic()
+    const permit = await this.#acquire(wanted)
+    if (permit !== null) return permit
+    const waited = {
+      waitMs: wanted.meant.waitMs,
+      waitedMs: this.#locks.clock.monotonic() - askedAt,
     }
-    if (!wasHeld) throw permit.over()
-    return result
+    throw permitsTimeout(this.name, waited, permitsIn(wanted.permits))
   }
 
   async #acquire({ permits, meant }: PermitAcquisition): Promise<Permit | null> {
     const { leaseMs, waitMs, signal } = meant
     const locks = this.#locks
-    locks.assertOpen(this.name)
+    locks.assertAdmits(this.name)
     locks.assertNotLonger(this.name, leaseMs)
     signal?.throwIfAborted()
     const kind = this.#kinds.of(permits)

@@ -1,6 +1,11 @@
+import {
+  type Acquisition,
+  type Defaults,
+  tryUsingOptions,
+  usingOptions,
+} from '../../acquisition.ts'
 import { InvalidArgumentError, show } from '../../errors.ts'
-import { assertNoMore } from '../../input.ts'
-import { type Acquisition, tryUsingOptions, usingOptions, wholeWaitMs } from '../../options.ts'
+import { assertKnown, assertNoMore, wholeWaitMs } from '../../input.ts'
 
 export interface PermitOptions {
   /**
@@ -14,6 +19,13 @@ export interface PermitOptions {
    * until the release.
    */
   leaseMs?: number
+  /**
+   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
+   * end, also where the client has a `waitMs`. 0 is refused.
+   *
+   * @default the `waitMs` of the client
+   */
+  waitMs?: number
   /** Ends the wait: the call rejects with `signal.reason`. Once acquired it has no effect. */
   signal?: AbortSignal
 }
@@ -35,23 +47,38 @@ const MOST_AT_ONCE = 5_000
 /** Redisson counts no further. */
 const MOST = 2_147_483_647
 
-const OPTIONS = ['permits', 'leaseMs', 'signal']
+const OPTIONS = ['permits', 'leaseMs', 'waitMs', 'signal']
 
 /** How the options of `acquire` and `using` are meant. */
-export function acquireOptions(options: unknown, others: readonly unknown[]): PermitAcquisition {
-  return resolve(options, others, usingOptions, OPTIONS)
+export function acquireOptions(
+  options: unknown,
+  others: readonly unknown[],
+  defaults: Defaults,
+): PermitAcquisition {
+  return resolve(options, others, (rest) => usingOptions(rest, defaults), 'there is tryAcquire().')
 }
 
-/** How the options of `tryAcquire` and `tryUsing` are meant. */
-export function tryAcquireOptions(options: unknown, others: readonly unknown[]): PermitAcquisition {
-  return resolve(options, others, tryUsingOptions, ['permits', 'waitMs', ...OPTIONS.slice(1)])
+/** How the options of `tryAcquire` are meant. */
+export function tryAcquireOptions(
+  options: unknown,
+  others: readonly unknown[],
+  defaults: Defaults,
+): PermitAcquisition {
+  return resolve(options, others, (rest) => tryUsingOptions(rest, defaults), 'leave it out.')
+}
+
+/** How the options of `tryUsing` are meant. */
+export function tryUsingPermits(options: unknown, defaults: Defaults): PermitAcquisition {
+  const meaning = (rest: unknown) => tryUsingOptions(rest, defaults)
+  return resolve(options, [], meaning, 'leave it out.', [...OPTIONS, 'otherwise'])
 }
 
 function resolve(
   options: unknown,
   others: readonly unknown[],
   meaning: (options: unknown) => Acquisition,
-  known: readonly string[],
+  instead: string,
+  known = OPTIONS,
 ): PermitAcquisition {
   assertNoMore(others)
   if (options === undefined) return { permits: 1, meant: meaning(undefined) }
@@ -60,18 +87,9 @@ function resolve(
       `The options of an acquisition must be an object, as { permits: 2 }; got ${show(options)}.`,
     )
   }
-  const other = Object.keys(options).find((name) => !known.includes(name))
-  if (other !== undefined) {
-    const hint =
-      other === 'waitMs' ? ' To wait no longer than that there are tryAcquire and tryUsing.' : ''
-    throw new InvalidArgumentError(
-      `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
-    )
-  }
+  assertKnown(Object.keys(options), known)
   const { permits = 1, ...rest } = options as TryPermitOptions
-  if (rest.waitMs !== undefined) {
-    wholeWaitMs(rest.waitMs, 'To ask once without waiting, leave it out.')
-  }
+  if (rest.waitMs === 0) wholeWaitMs(0, `To ask once without waiting, ${instead}`)
   return { permits: numberOf(permits, 1, MOST_AT_ONCE), meant: meaning(rest) }
 }
 

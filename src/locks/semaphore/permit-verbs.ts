@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../../errors.ts'
+import type { Clock } from '../../kit/clock.ts'
 import type { KindVerbs } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
 import {
@@ -17,6 +18,7 @@ interface Semaphore {
   readonly name: string
   /** Those who want permits, in the order in which they are served. */
   readonly waiters: { readonly first: { readonly waitedMs: number } | undefined }
+  readonly services: { readonly clock: Clock }
 }
 
 /** The verbs of one semaphore, whatever the number of permits. Of those who wait only the first asks. */
@@ -31,7 +33,7 @@ export class PermitVerbs {
 
   constructor(remote: RemotePool, semaphore: Semaphore) {
     this.#semaphore = semaphore
-    const { waiters } = semaphore
+    const { waiters, services } = semaphore
     // Those who ask once have no place.
     const isLast = () => {
       const nobodyWaits = waiters.first === undefined
@@ -41,7 +43,7 @@ export class PermitVerbs {
     this.verbs = {
       acquire: ({ waits = false, isLast = true, ...attempt }, reply) => {
         const waiter = waits ? waiters.first : undefined
-        const beganAt = performance.now() - (waiter?.waitedMs ?? 0)
+        const beganAt = services.clock.monotonic() - (waiter?.waitedMs ?? 0)
         const since = waiter !== undefined && waiter === this.#waiter ? this.#since : ''
         const heard = this.#heard(reply, attempt.owner, waiter, isLast)
         remote.acquire({ ...attempt, waits, isLast, beganAt, since }, heard)

@@ -1,4 +1,5 @@
 import { releasedError } from '../../errors.ts'
+import type { Public } from '../../kit/public.ts'
 import { LocalLease } from '../../local/local-lease.ts'
 import { permitIds } from '../../servers/permit-ids.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
@@ -9,7 +10,10 @@ import { OF_SEMAPHORE } from './semaphore-words.ts'
  * judged by the holder's own clocks. It has all that a lease of a lock has; `release()` gives back these permits,
  * once.
  */
-export class Permit extends LocalLease {
+export interface Permit extends Public<HeldPermit> {}
+
+/** Permits of this client. */
+export class HeldPermit extends LocalLease {
   #ids: readonly string[] | undefined
 
   /** How many permits it is. */

@@ -1,11 +1,24 @@
+import type { Defaults } from '../../acquisition.ts'
 import { InvalidArgumentError, show } from '../../errors.ts'
-import { assertKnown, assertNoMore, wholeMs } from '../../input.ts'
-import { wholeWaitMs } from '../../options.ts'
+import {
+  assertKnown,
+  assertNoMore,
+  waitMs as longestWait,
+  wholeMs,
+  wholeWaitMs,
+} from '../../input.ts'
 
 /** Redisson reads the number of permits as an `int` of Java. */
 const MOST_PERMITS = 2_147_483_647
 
 export interface AcquirePermitsOptions {
+  /**
+   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
+   * end, also where the client has a `waitMs`. 0 is refused.
+   *
+   * @default the `waitMs` of the client
+   */
+  waitMs?: number
   /** Ends the wait: the call rejects with `signal.reason`. Once the permits are taken it has no effect. */
   signal?: AbortSignal
 }
@@ -66,20 +79,30 @@ export function acquireArguments(
   permits: unknown,
   options: unknown,
   others: readonly unknown[],
+  { untilHeld }: Defaults,
 ): PermitsWanted {
   assertNoMore(others)
-  const wanted = wantedBy('acquire(permits, options)', options, ['signal'])
-  return { ...wanted, permits: permitsGiven(permits ?? 1, 'acquire(permits)'), waitMs: Infinity }
+  const wanted = wantedBy(
+    'acquire(permits, options)',
+    options,
+    ['waitMs', 'signal'],
+    untilHeld.waitMs,
+  )
+  return { ...wanted, permits: permitsGiven(permits ?? 1, 'acquire(permits)') }
 }
 
 /** How the options of `tryAcquire` and `tryUsing` are meant. */
-export function tryArguments(what: string, options: unknown): PermitsWanted {
-  return wantedBy(what, options, ['permits', 'waitMs', 'signal'])
+export function tryArguments(
+  what: string,
+  options: unknown,
+  more: readonly string[] = [],
+): PermitsWanted {
+  return wantedBy(what, options, ['permits', 'waitMs', 'signal', ...more])
 }
 
 /** How the options of `using` are meant. */
-export function usingArguments(options: unknown): PermitsWanted {
-  return { ...wantedBy('using(fn, options)', options, ['permits', 'signal']), waitMs: Infinity }
+export function usingArguments(options: unknown, { untilHeld }: Defaults): PermitsWanted {
+  return wantedBy('using(fn, options)', options, ['permits', 'waitMs', 'signal'], untilHeld.waitMs)
 }
 
 /** @returns how long a new semaphore lives, in milliseconds; 0 for good */
@@ -90,17 +113,32 @@ export function ttlGiven(options: unknown): number {
   return ttlMs === undefined ? 0 : wholeMs(ttlMs, '`ttlMs`')
 }
 
-function wantedBy(what: string, options: unknown, known: readonly string[]): PermitsWanted {
+/** @param defaultWaitMs of those that wait; left out of those that try */
+function wantedBy(
+  what: string,
+  options: unknown,
+  known: readonly string[],
+  defaultWaitMs?: number,
+): PermitsWanted {
   const { permits = 1, waitMs, signal } = given(what, options, known) as Record<string, unknown>
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
   }
   return {
     permits: permitsGiven(permits, what),
-    waitMs:
-      waitMs === undefined ? 0 : wholeWaitMs(waitMs, 'To try once without waiting, leave it out.'),
+    waitMs: defaultWaitMs === undefined ? triedMs(waitMs) : waitedMs(waitMs, defaultWaitMs),
     signal,
   }
+}
+
+function triedMs(waitMs: unknown): number {
+  if (waitMs === undefined) return 0
+  return wholeWaitMs(waitMs, 'To try once without waiting, leave it out.')
+}
+
+function waitedMs(waitMs: unknown, defaultMs: number): number {
+  if (waitMs === undefined) return defaultMs
+  return longestWait(waitMs, 'To try once without waiting there is tryAcquire().')
 }
 
 function given(what: string, options: unknown, known: readonly string[]): object {
@@ -108,11 +146,6 @@ function given(what: string, options: unknown, known: readonly string[]): object
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError(
       `${what}: the options must be an object with ${anyOf(known)}; got ${show(options)}.`,
-    )
-  }
-  if (Object.hasOwn(options, 'waitMs') && !known.includes('waitMs')) {
-    throw new InvalidArgumentError(
-      `${what}: there is no option \`waitMs\` here. To wait no longer than that there are tryAcquire and tryUsing.`,
     )
   }
   assertKnown(Object.keys(options), known)

@@ -1,7 +1,11 @@
+import { otherwiseOf } from '../../acquisition.ts'
 import { assertFunction, assertNoMore } from '../../input.ts'
+import type { Public } from '../../kit/public.ts'
 import { acquire } from '../../local/acquire.ts'
+import type { TryUsingOptions } from '../../options.ts'
 import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
+import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
 import {
   type AcquirePermitsOptions,
   acquireArguments,
@@ -33,7 +37,10 @@ import { NO_LEASE_MS, type Semaphores } from './semaphores.ts'
  * often it was sent. Then the call rejects with `RedisUnavailableError`, or `RedisRefusedError` where Redis refused
  * it. Every call rejects with `InvalidArgumentError` for bad input, and with `ClosedError` after `close()`.
  */
-export class Semaphore {
+export interface Semaphore extends Public<HoldfastSemaphore> {}
+
+/** The {@link Semaphore} of a client. */
+export class HoldfastSemaphore {
   /** The name of the semaphore, as it was given to `getSemaphore`. */
   readonly name: string
   readonly #rawName: string
@@ -62,10 +69,12 @@ export class Semaphore {
   }
 
   /**
-   * Waits until that many permits are available and takes them.
+   * Waits until that many permits are available and takes them: for `waitMs` at most, and where neither the call nor
+   * the client gives that, without an end.
    *
    * @param permits a whole number from 0 up; 0 does nothing
-   * @returns when they are taken. Rejects with `signal.reason` when aborted, with `RedisUnavailableError` or
+   * @returns when they are taken. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of
+   * `waitMs`, with `RedisUnavailableError` or
    * `RedisRefusedError` when Redis was out for `outageMs`, and with `ClosedError` when the client is closed;
    * nothing is taken then
    */
@@ -74,7 +83,7 @@ export class Semaphore {
     options?: AcquirePermitsOptions,
     ...others: readonly never[]
   ): Promise<void> {
-    await this.#take(acquireArguments(permits, options, others))
+    await this.#takeInTime(acquireArguments(permits, options, others, this.#all.locks.defaults))
   }
 
   /**
@@ -100,23 +109,24 @@ export class Semaphore {
    */
   async using<T>(work: () => Promise<T> | T, options?: UsingPermitsOptions): Promise<T> {
     assertFunction(work)
-    const wanted = usingArguments(options)
-    await this.#take(wanted)
+    const wanted = usingArguments(options, this.#all.locks.defaults)
+    await this.#takeInTime(wanted)
     return this.#do(work, wanted)
   }
 
   /**
    * The same where the permits are available, or become so in the time that is given.
    *
-   * @returns what the work returns, or null when they were not to be had. Rejects as {@link using} does
+   * @returns what the work returns; or `otherwise`, null unless given, when they were not to be had. Rejects as
+   * {@link using} does
    */
-  async tryUsing<T>(
+  async tryUsing<T, U = null>(
     work: () => Promise<T> | T,
-    options?: TryAcquirePermitsOptions,
-  ): Promise<T | null> {
+    options?: TryAcquirePermitsOptions & Pick<TryUsingOptions<U>, 'otherwise'>,
+  ): Promise<T | U> {
     assertFunction(work)
-    const wanted = tryArguments('tryUsing(fn, options)', options)
-    return (await this.#take(wanted)) ? this.#do(work, wanted) : null
+    const wanted = tryArguments('tryUsing(fn, options)', options, ['otherwise'])
+    return (await this.#take(wanted)) ? this.#do(work, wanted) : otherwiseOf(options)
   }
 
   /**
@@ -177,9 +187,16 @@ export class Semaphore {
     return this.#inspect(MOST_LISTED)
   }
 
+  async #takeInTime(wanted: PermitsWanted): Promise<void> {
+    const askedAt = this.#all.locks.clock.monotonic()
+    if (await this.#take(wanted)) return
+    const waited = { waitMs: wanted.waitMs, waitedMs: this.#all.locks.clock.monotonic() - askedAt }
+    throw permitsTimeout(this.name, waited, permitsIn(wanted.permits))
+  }
+
   async #take({ permits, waitMs, signal }: PermitsWanted): Promise<boolean> {
     const { locks, kinds } = this.#all
-    locks.assertOpen(this.name)
+    locks.assertAdmits(this.name)
     signal?.throwIfAborted()
     if (permits === 0) return true
     const kind = kinds.of(permits)

@@ -3,7 +3,7 @@ import { within } from '../../kit/within.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { RacingWaiter } from '../../local/acquire.ts'
-import { closedError, type LocalLocks } from '../../local/local-locks.ts'
+import { closedError, closingError, type LocalLocks } from '../../local/local-locks.ts'
 import type { Addition, RemoteSemaphore, SemaphoreServer } from '../../servers/semaphore-server.ts'
 import { PermitKinds } from './permit-kinds.ts'
 import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
@@ -21,6 +21,9 @@ export class Semaphores {
   readonly kinds: PermitKinds
   readonly #inUse = new Set<() => Promise<unknown>>()
   readonly #adding = new Set<Promise<unknown>>()
+  #isDraining = false
+  /** Set while it is waited for that nobody works with permits. */
+  #unused: (() => void) | undefined
   #closed = false
 
   constructor(locks: LocalLocks, server: SemaphoreServer) {
@@ -49,13 +52,14 @@ export class Semaphores {
    * taken: then they are given back
    */
   inUse(semaphore: Semaphore, permits: number): () => Promise<unknown> {
-    if (this.#closed) {
+    if (this.#closed || this.#isDraining) {
       if (permits > 0) semaphore.remote.addLater(this.#additionOf(permits, true))
-      throw closedError(semaphore.name)
+      throw this.#closed ? closedError(semaphore.name) : closingError(semaphore.name)
     }
     let added: Promise<unknown> | undefined
     const giveBack = () => {
       this.#inUse.delete(giveBack)
+      if (this.#inUse.size === 0) this.#unused?.()
       if (permits === 0) return Promise.resolve()
       added ??= this.add(semaphore, permits, true).catch((error: Error) =>
         this.locks.emit('error', error),
@@ -64,6 +68,15 @@ export class Semaphores {
     }
     this.#inUse.add(giveBack)
     return giveBack
+  }
+
+  /** @returns when nobody works with permits any more */
+  async drain(): Promise<void> {
+    this.#isDraining = true
+    if (this.#inUse.size === 0) return
+    await new Promise<void>((resolve) => {
+      this.#unused = resolve
+    })
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { Clock } from '../../kit/clock.ts'
 import type { Subscription } from '../subscription.ts'
 import { later } from './later.ts'
 
@@ -5,13 +6,18 @@ type Listener<M> = (message?: M) => void
 
 /** Who listens to what. However many listeners a connection has in a channel, it counts as one. */
 export class Channels<M> {
+  readonly #clock: Clock
   readonly #all = new Map<string, Map<object, Set<Listener<M>>>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
 
   /** The first call comes by itself: what was told before is not known to whoever begins to listen. */
   listen(name: string, connection: object, listener: Listener<M>): Subscription {
     const listeners = this.#listenersOf(name, connection)
     listeners.add(listener)
-    later(() => {
+    later(this.#clock, () => {
       if (listeners.has(listener)) listener()
     })
     return {
@@ -25,7 +31,7 @@ export class Channels<M> {
   /** @returns how many connections it is sent to */
   publish(name: string, message: M): number {
     const count = this.count(name)
-    if (count > 0) later(() => this.#call(name, message))
+    if (count > 0) later(this.#clock, () => this.#call(name, message))
     return count
   }
 

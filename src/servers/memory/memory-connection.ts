@@ -20,9 +20,12 @@ import { MemoryReadWriteServer } from './memory-read-write-server.ts'
 import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
 import type { MemoryServer } from './memory-server.ts'
 
+/** What was done before an outage, and is answered in it. */
+const LOST = new CallFailure('unknown', 'the server in memory went out before it answered')
+
 /**
  * One client's connection to a server in memory. A request is carried out when it is sent, and
- * answered in a later turn of the event loop: no answer is lost, and none comes late.
+ * answered in a later turn of the event loop: none comes late, and none is lost but by an outage.
  */
 export class MemoryConnection implements LockServer {
   readonly server: MemoryServer
@@ -31,9 +34,8 @@ export class MemoryConnection implements LockServer {
   readonly whyNoVote = 'is a lock in memory, which is no independent master'
   readonly lateAtMostMs = 0
   readonly countsListeners = true
-  readonly everUp = true
   /** No answer of it takes any time. */
-  readonly pendingReleases = new PendingReleases(0)
+  readonly pendingReleases: PendingReleases
   readonly #onUp = new Set<() => void>()
   #semaphores: MemorySemaphoreServer | undefined
   #connected = false
@@ -42,19 +44,27 @@ export class MemoryConnection implements LockServer {
   constructor(server: MemoryServer, counterMs: number) {
     this.server = server
     this.counterMs = counterMs
+    this.pendingReleases = new PendingReleases(0, server.clock)
   }
 
   /** Carries a request out. */
   request<T>(work: (now: number) => T): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed)
     if (!this.#connected) this.connect()
-    this.server.tidy()
+    const { server } = this
+    const { clock, whyOut } = server
+    if (whyOut !== undefined) {
+      return new Promise((_, reject) => later(clock, () => reject(whyOut)))
+    }
+    server.tidy()
     return new Promise((resolve, reject) => {
+      const answered = (tell: () => void) =>
+        later(clock, () => (server.whyOut === undefined ? tell() : reject(LOST)))
       try {
-        const answer = work(this.server.now)
-        later(() => resolve(answer))
+        const answer = work(server.now)
+        answered(() => resolve(answer))
       } catch (refusal) {
-        later(() => reject(refusal))
+        answered(() => reject(refusal))
       }
     })
   }
@@ -135,7 +145,12 @@ export class MemoryConnection implements LockServer {
   }
 
   get whyDown(): CallFailure | undefined {
-    return this.#closed
+    return this.#closed ?? this.server.whyOut
+  }
+
+  /** Whether it is worth to wait for its answers. */
+  get everUp(): boolean {
+    return this.server.whyOut === undefined
   }
 
   onUp(onUp: () => void): () => void {

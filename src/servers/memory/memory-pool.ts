@@ -42,7 +42,10 @@ export class MemoryPool {
   /** Since when who asks has waited, in µs: as it was told before, or so long before now. */
   sinceUs({ since, beganAt }: PermitAttempt, now: number): number {
     if (since !== '') return Number(since)
-    return this.connection.server.tokenFloor(now) - waitedMsFrom(beganAt) * 1_000
+    return (
+      this.connection.server.tokenFloor(now) -
+      waitedMsFrom(beganAt, this.connection.server.clock) * 1_000
+    )
   }
 
   /**

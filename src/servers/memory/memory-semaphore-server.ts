@@ -118,7 +118,7 @@ class MemorySemaphore implements RemoteSemaphore {
   abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
     const pool = this.#pool
     this.#host.unheard(pool.rawName, owner)
-    const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0
+    const keptMs = untilMs > pool.connection.server.clock.monotonic() ? this.#host.keptMs : 0
     const release = () => this.#giveBack(owner, isLast(), keptMs)
     pool.connection.pendingReleases.add({ release, untilMs, leaseMs: GIVING_BACK_MS })
   }

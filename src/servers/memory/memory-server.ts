@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { type Clock, systemClock } from '../../kit/clock.ts'
+import { CallFailure } from '../call-failure.ts'
 import type { FairGrant } from '../fair-server.ts'
 import { Channels } from './channels.ts'
 import { LockRecord } from './records/lock-record.ts'
@@ -37,22 +39,37 @@ export class MemoryServer {
   #sweepAt = FEW
   #lastFloor = 0
   /** Releases, by the raw names of the locks. */
-  readonly releases = new Channels<string>()
+  readonly releases: Channels<string>
   /** The same of read-write locks. */
-  readonly readWriteReleases = new Channels<string>()
+  readonly readWriteReleases: Channels<string>
   /** What is told to those who await latches, by their raw names. */
-  readonly latchMessages = new Channels<string>()
+  readonly latchMessages: Channels<string>
   #rounds = 0
   /** The clients that are next for permits, by the raw names of the semaphores. */
-  readonly tickets = new Channels<string>()
+  readonly tickets: Channels<string>
   /** Grants in turn, by the ids of the clients. */
-  readonly grants = new Channels<FairGrant>()
+  readonly grants: Channels<FairGrant>
   /** Who begins to lead, by the raw names of the locks of elections. */
-  readonly elections = new Channels<string>()
+  readonly elections: Channels<string>
 
-  /** @param now its clock: the time in milliseconds since the epoch */
-  constructor(now = () => Date.now()) {
+  /** That of its clients. */
+  readonly clock: Clock
+  /** Why nobody can reach it; undefined while all can. */
+  whyOut: CallFailure | undefined
+
+  /**
+   * @param now the time in milliseconds since the epoch
+   * @param clock that of its clients
+   */
+  constructor(now = () => Date.now(), clock: Clock = systemClock) {
     this.#now = now
+    this.clock = clock
+    this.releases = new Channels(clock)
+    this.readWriteReleases = new Channels(clock)
+    this.latchMessages = new Channels(clock)
+    this.tickets = new Channels(clock)
+    this.grants = new Channels(clock)
+    this.elections = new Channels(clock)
   }
 
   /** The time on its clock. */
@@ -140,6 +157,17 @@ export class MemoryServer {
     this.tickets.callAll()
     this.grants.callAll()
     this.elections.callAll()
+  }
+
+  /** From now on it answers nobody, and what it was about to answer is lost. What it has of locks it keeps. */
+  beginOutage(): void {
+    this.whyOut ??= new CallFailure('unsent', 'the server in memory is out')
+  }
+
+  /** All clients reach it again. */
+  endOutage(): void {
+    this.whyOut = undefined
+    this.lookAgain()
   }
 
   join(connection: Connected): void {

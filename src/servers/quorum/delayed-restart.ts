@@ -13,6 +13,31 @@ export async function longestKnown(node: ScriptServer, timeoutMs: number): Promi
   return Number(ms)
 }
 
+/** What a master says of its votes. */
+interface Mark {
+  /** Whether it was written by the server as it is now; if not, its rest has not begun. */
+  readonly isOwn: boolean
+  /** How long it does not vote yet, in milliseconds. */
+  readonly restsForMs: number
+}
+
+/** @param longestMs the longest lease that this client takes, in milliseconds */
+export async function ownMark(
+  node: ScriptServer,
+  longestMs: number,
+  timeoutMs: number,
+): Promise<Mark> {
+  const [mark, [seconds, micros], info] = await node.runner.raw(timeoutMs, (client) =>
+    Promise.all([client.get(BIRTH), client.time(), client.info('replication')]),
+  )
+  const [, sinceUs, replId = '', longest] =
+    /^(\d+) \S* \d ([0-9a-f]+) (\d+)$/.exec(mark ?? '') ?? []
+  const isOwn = replId !== '' && info.includes(`master_replid:${replId}`)
+  if (!isOwn) return { isOwn, restsForMs: Math.max(longestMs, Number(longest ?? 0)) }
+  const nowUs = Number(seconds) * 1_000_000 + Number(micros)
+  return { isOwn, restsForMs: Math.max(0, Math.ceil((Number(sinceUs) - nowUs) / 1_000)) }
+}
+
 function markOf(node: ScriptServer, timeoutMs: number): Promise<string | null> {
   return node.runner.raw(timeoutMs, (client) => client.get(BIRTH))
 }

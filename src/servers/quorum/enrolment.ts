@@ -6,9 +6,9 @@ import type { Forgot } from '../redis/replies.ts'
 import { enrol, longestKnown } from './delayed-restart.ts'
 
 /** Why a master does not vote. */
-const mayHaveForgotten = (longestMs: number) =>
-  'it was started or emptied not long ago, or was a replica, and may have forgotten leases; it votes ' +
-  `again when the longest lease has passed (longestLeaseMs: ${longestMs} ms at least)`
+const mayHaveForgotten = (leftMs: number) =>
+  'it was started or emptied not long ago, or was a replica, and may have forgotten leases: it votes in ' +
+  `about ${leftMs} ms`
 
 /** The server of a master. */
 interface Server extends ScriptServer {
@@ -45,15 +45,24 @@ export class Enrolment {
     endsAt: number,
     askAgain: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
   ): Promise<AcquireAnswer> {
-    if (sinceUs === null) {
+    let votesAtUs = sinceUs
+    if (votesAtUs === null) {
       const isNew = await this.#peers.isNew()
       await this.#tell(isNew, Math.max(1, endsAt - performance.now()))
       const leftMs = endsAt - performance.now()
       if (leftMs < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
       const again = await askAgain(leftMs)
       if (again.kind !== 'forgot') return again
+      votesAtUs = again.sinceUs
     }
-    throw new CallFailure('unsent', mayHaveForgotten(this.#longestMs))
+    throw new CallFailure('unsent', mayHaveForgotten(this.#leftMs(votesAtUs)))
+  }
+
+  /** How long it is until then, in milliseconds; as long as it can be where that is not known. */
+  #leftMs(atUs: number | null): number {
+    const nowUs = this.#node.runner.clockFor('').latestUs(performance.now())
+    if (atUs === null || nowUs === 0) return this.#longestMs
+    return Math.max(1, Math.ceil((atUs - nowUs) / 1_000))
   }
 
   /** One that was started anew rests from now on, and not from when it is next asked for a vote. */

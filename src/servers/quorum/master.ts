@@ -17,17 +17,12 @@ import type { RedisServer } from '../redis/redis-server.ts'
 import { promised } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { Attempts } from './attempts.ts'
+import { ownMark } from './delayed-restart.ts'
 import { Enrolment } from './enrolment.ts'
+import type { MasterSettings } from './master-settings.ts'
 import { restoreAt } from './restore.ts'
 import { RoundTrip } from './round-trip.ts'
 import { agreeAt, askForVote, reenterByVote } from './vote-commands.ts'
-
-export interface MasterSettings {
-  /** How long one master may take, in milliseconds. */
-  readonly callMs: number
-  /** How long the longest lease may be: a master that may have forgotten rests so long. */
-  readonly restMs: number
-}
 
 /** What a master is to be told by those who know the others. */
 interface Peers {
@@ -158,6 +153,11 @@ export class Master {
 
   look<F>(keys: LockKeys, look: Look<F>, timeoutMs: number): Promise<F> {
     return this.#ask(() => look(this.server, this.#here(keys), timeoutMs))
+  }
+
+  mark(timeoutMs: number): ReturnType<typeof ownMark> {
+    const { restMs } = this.#settings
+    return this.#counted(this.#ask(() => ownMark(this.server, restMs, timeoutMs)))
   }
 
   identify(timeoutMs: number): Promise<string | null> {

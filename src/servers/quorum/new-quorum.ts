@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Settings } from '../../settings.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
 import { enrol, isUnused } from './delayed-restart.ts'
-import { Master, type MasterSettings } from './master.ts'
+import { Master } from './master.ts'
+import type { MasterSettings } from './master-settings.ts'
 import { Quorum } from './quorum.ts'
 
 interface QuorumSettings extends MasterSettings {

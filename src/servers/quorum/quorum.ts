@@ -1,8 +1,10 @@
 import type { LeaseToRenew } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { LockServer } from '../lock-server.ts'
+import type { MasterHealth } from '../master-health.ts'
 import { orderBySlot } from '../redis/calls/cluster-slot.ts'
 import { lockKeys } from '../redis/calls/keys.ts'
+import { healthOf } from './health.ts'
 import { identifyAll } from './inspect.ts'
 import { downOf, Majority, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
@@ -73,6 +75,11 @@ export class Quorum extends Members implements LockServer {
   /** All of them together; null where one does not tell, for others may share the rest. */
   identify(callMs: number): Promise<string | null> {
     return identifyAll(this.masters, this.size, this.callMs(callMs))
+  }
+
+  health(leases: readonly LeaseToRenew[], callMs: number): Promise<MasterHealth[]> {
+    const oneMs = this.callMs(callMs)
+    return Promise.all(this.masters.map((master) => healthOf(master, leases, oneMs)))
   }
 
   /** A minority that is down is not waited for. */

@@ -1,4 +1,4 @@
-import type { ReadWriteLock } from '../../../src/locks/read-write/read-write-lock.ts'
+import type { ReadWriteLock } from '../../../src/index.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { ClientOptions } from '../../support/worlds.ts'
 import type { JavaClient, JavaLock } from './java.ts'

@@ -1,13 +1,14 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { transformSync } from '@swc/core'
 import { startChild } from '../../support/children.ts'
 import { spawnDyingWithParent } from '../../support/die-with-parent.ts'
+import { eventually } from '../../support/eventually.ts'
 import { startMasters } from '../../support/masters.ts'
 import { sharedServer } from '../../support/redis-server.ts'
-import { takenForGranted } from './granted.ts'
+import { notInstalled, takenForGranted } from './granted.ts'
 import { allPages, type Block, type Page, root } from './pages.ts'
 
 const server = sharedServer()
@@ -27,7 +28,10 @@ beforeAll(() => {
   writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
   mkdirSync(join(dir, 'node_modules'))
   symlinkSync(root, join(dir, 'node_modules/holdfast'))
-  symlinkSync(join(root, 'node_modules/ioredis'), join(dir, 'node_modules/ioredis'))
+  const names = ['ioredis', 'redlock', 'redis-semaphore', '@nestjs', 'reflect-metadata', 'rxjs']
+  for (const name of names) {
+    symlinkSync(join(root, 'node_modules', name), join(dir, 'node_modules', name))
+  }
 })
 
 // Examples may leave keys of their own.
@@ -109,12 +113,19 @@ test.each([
           declaration: false,
           rootDir: '/',
           typeRoots: [join(root, 'node_modules/@types')],
-          paths: { holdfast: [join(root, 'src/index.ts')] },
+          experimentalDecorators: true,
+          paths: {
+            holdfast: [join(root, 'src/index.ts')],
+            'holdfast/testing': [join(root, 'src/testing.ts')],
+          },
         },
         include: ['*.ts', '*.mjs'],
       }),
     )
     writeFileSync(join(folder, 'granted.d.ts'), takenForGranted)
+    writeFileSync(join(folder, 'not-installed.d.ts'), notInstalled)
+    // Some of the page about NestJS import it.
+    copyFileSync(join(root, 'examples/nestjs/app.ts'), join(folder, 'app.ts'))
     const some = examples.filter((block) => block.language === language)
     expect(some).not.toEqual([])
     for (const block of some) writeFileSync(join(folder, fileOf(block)), `${block.body}\n`)
@@ -146,19 +157,25 @@ describe('a program prints what its page says', () => {
 })
 
 describe('examples/service.mjs', () => {
-  test('lets one of two at one order, and ends what it does before it exits', async () => {
+  const KEY = 'order:/orders/1001'
+  const start = async (env: Record<string, string> = {}) => {
     const service = startChild('examples/service.mjs', {
-      env: { PORT: '0', REDIS_URL: server.url },
+      env: { PORT: '0', REDIS_URL: server.url, ...env },
     })
-    const listening = await service.next<string>()
-    const port = /^listening on (\d+)$/.exec(listening)?.[1]
-    const ship = async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/orders/1001`, {
+    const port = /^listening on (\d+)$/.exec(await service.next<string>())?.[1]
+    const ship = async (order = '1001') => {
+      const response = await fetch(`http://127.0.0.1:${port}/orders/${order}`, {
         method: 'POST',
         headers: { connection: 'close' },
       })
       return `${response.status} ${(await response.text()).replace(/\d+/, 'N').trim()}`
     }
+    const isHeld = async () => (await server.admin.exists(KEY)) === 1
+    return { service, ship, isHeld }
+  }
+
+  test('lets one of two at one order, and ends what it does before it exits', async () => {
+    const { service, ship, isHeld } = await start()
     const first = ship()
     const second = ship()
     const refused = await Promise.race([first, second])
@@ -167,8 +184,33 @@ describe('examples/service.mjs', () => {
       refused,
       ...(await Promise.all([first, second])).filter((one) => one !== refused),
     ]).toEqual(['409 somebody else works on this order', '200 shipped, under the token N'])
+    expect(await isHeld()).toBe(false)
     expect(await service.next()).toBe('closed')
     expect(await service.exited).toEqual({ code: 0, signal: null })
     expect(service.errors).toBe('')
+  })
+
+  test('ends who waits at once when it is told to end', async () => {
+    const { service, ship } = await start()
+    await server.admin.hset(KEY, 'somebody:else', '1')
+    const shipping = ship()
+    const channel = `redisson_lock__channel:{${KEY}}`
+    await eventually(async () => (await server.admin.pubsub('NUMSUB', channel))[1] === 1)
+    service.kill('SIGTERM')
+    expect(await shipping).toBe('503 try again later')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+  })
+
+  test('cuts off what is not finished in time, frees it, and says so', async () => {
+    const { service, ship, isHeld } = await start({ DRAIN_MS: '100' })
+    const first = ship()
+    await eventually(isHeld)
+    service.kill('SIGTERM')
+    expect(await first).toBe('503 try again later')
+    expect(await isHeld()).toBe(false)
+    expect(await service.exited).toEqual({ code: 1, signal: null })
+    expect(service.errors).toMatch(
+      /^the work under "order:\/orders\/1001" \(token \d+\) was not finished$/m,
+    )
   })
 })

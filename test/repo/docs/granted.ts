@@ -3,14 +3,16 @@
  * of them anew. Added to the type check of all blocks.
  */
 export const takenForGranted = `
-import type { Holdfast as Client, HoldfastLock, Lease } from 'holdfast'
+import type { Holdfast as Client, Lease, Lock } from 'holdfast'
 import type { Redis } from 'ioredis'
+import type { Server } from 'node:http'
 
 declare global {
   const holdfast: Client
-  const lock: HoldfastLock
+  const lock: Lock
   const lease: Lease
   const redis: Redis
+  const server: Server
   /** A client of an SQL database. */
   const db: {
     query(sql: string, values?: readonly unknown[]): Promise<{ rowCount: number }>
@@ -20,3 +22,6 @@ declare global {
   function work(signal?: AbortSignal): Promise<void>
 }
 `
+
+/** Packages that examples import and that are not installed here: whatever is taken from them goes. */
+export const notInstalled = "declare module 'esbuild'\n"

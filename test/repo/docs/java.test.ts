@@ -10,11 +10,13 @@ const titles = readdirSync(join(root, folder))
   .flatMap((file) => [...read(join(folder, file)).matchAll(/(['"])(R\w+.*?)\1/g)])
   .map(([, , title]) => title ?? '')
 
-const heading = readPage('README.md').headings.find(({ text }) => /^One lock for Java/.test(text))
+const heading = readPage('docs/how-to/share-with-java.md').headings.find(
+  ({ text }) => text === 'Which lock in Java',
+)
 const rows = tableRows(heading?.body ?? '')
 const [objects = '', ...ours] = Object.keys(rows[0] ?? {})
 
-test('the table in the README has a column for each kind of lock that has a name', () => {
+test('the table of locks in Java has a column for each kind of lock that has a name', () => {
   const methods = ours.map((column) => plain(column).replace('with ', ''))
   const made = [...read('src/holdfast.ts').matchAll(/^ {2}(get\w*Lock)\(name/gm)].map(
     ([, one]) => one,

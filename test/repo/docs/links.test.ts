@@ -54,6 +54,23 @@ test('every page in docs/ can be reached from the index', () => {
   expect(inDocs.filter((path) => path !== 'docs/README.md' && !targets.has(path))).toEqual([])
 })
 
+test('each page that tells how to do something has a program that the tests run', () => {
+  // These show commands of a shell. What stands in deploy/ is run by the tests of the places.
+  const commands = /^docs\/how-to\/(doctor|install|bundle|deploy\/\w+)\.md$/
+  const howTo = pages.filter(({ path }) => path.startsWith('docs/how-to/') && !commands.test(path))
+  expect(howTo.length).toBeGreaterThan(20)
+  const runs = ({ blocks }: (typeof pages)[number]) =>
+    blocks.some(({ flags }) => flags.includes('run'))
+  expect(howTo.filter((page) => !runs(page)).map(({ path }) => path)).toEqual([])
+})
+
+test('the README links every page that the index has', () => {
+  const linked = new Set(pages[0]?.links.map(({ target }) => normalize(target)))
+  const indexed = readPage('docs/README.md').links.map(({ target }) => join('docs', target))
+  expect(indexed.length).toBeGreaterThan(40)
+  expect(indexed.filter((page) => !linked.has(page))).toEqual([])
+})
+
 test('each page leads to the next one of the index, and back', () => {
   const index = readPage('docs/README.md')
   const order = index.links.map(({ target }) => join('docs', target))

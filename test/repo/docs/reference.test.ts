@@ -52,8 +52,8 @@ function membersOf(source: string, name: string): Member[] {
 }
 
 describe('the page about options', () => {
-  const source = ['options', 'durability', 'watchdog-thread']
-    .map((one) => read(`src/${one}.ts`))
+  const source = ['options', 'durability', 'watchdog-thread', 'local/close-options']
+    .map((file) => read(`src/${file}.ts`))
     .join('')
   const page = readPage('docs/reference/options.md')
 
@@ -76,11 +76,13 @@ describe('the page about options', () => {
   test('knows all kinds of options there are', () => {
     expect(forUsers.sort()).toEqual([
       'AwaitOptions',
+      'CloseOptions',
       'DurabilityOptions',
       'GetLockOptions',
       'HoldfastOptions',
       'LockOptions',
       'TryLockOptions',
+      'TryUsingOptions',
       'WatchdogThreadOptions',
     ])
   })
@@ -119,7 +121,8 @@ describe('the page about options', () => {
 })
 
 describe('the page about errors', () => {
-  const source = read('src/errors.ts') + read('src/durability.ts')
+  const files = ['src/errors.ts', 'src/durability.ts', 'src/waiting/wait-timeout-error.ts']
+  const source = files.map(read).join('')
   const page = readPage('docs/reference/errors.md')
   const sections = codeHeadings(page, 2)
   const declaration = /HoldfastErrorCode =([\s\S]*?)\n\n/.exec(source)?.[1] ?? ''
@@ -138,6 +141,19 @@ describe('the page about errors', () => {
     ].map(([, name, code]) => `${code} ${name}`)
     const documented = sections.map(({ code, body }) => `${code} ${/`(\w+)`/.exec(body)?.[1]}`)
     expect(documented.sort()).toEqual(classes.sort())
+  })
+
+  test('has each code, and each of a warning, on the page about troubleshooting too', () => {
+    const warnings = tableRows(page.headings.find(({ text }) => text === 'Warnings')?.body ?? '')
+    const named = warnings.map((row) => plain(row.code))
+    expect(named).toContain('HOLDFAST_SELF_WAIT')
+    const byCode = readPage('docs/how-to/troubleshooting.md').headings.find(
+      ({ text }) => text === 'By code',
+    )
+    const found = tableRows(byCode?.body ?? '').map(
+      ({ code }) => /HOLDFAST_\w+/.exec(code ?? '')?.[0],
+    )
+    expect(found.sort()).toEqual([...codes, ...named].sort())
   })
 
   test('has exactly the reasons of a loss', () => {
@@ -187,6 +203,17 @@ describe('the page about events', () => {
   })
 })
 
+describe('the page about testing', () => {
+  test('has exactly the members of a server in memory', () => {
+    const body = interfaceBody(read('src/testing.ts'), 'MemoryServer')
+    const members = [...body.matchAll(/^ {2}(\w+)\(/gm)].map(([, one]) => one)
+    const { headings } = readPage('docs/reference/testing.md')
+    const documented = headings.filter(({ level }) => level === 3).map(({ text }) => plain(text))
+    expect(members.length).toBeGreaterThan(5)
+    expect(documented).toEqual(members)
+  })
+})
+
 describe('the page about scripts', () => {
   const sections = codeHeadings(readPage('docs/reference/scripts.md'), 2)
   const files = readdirSync('lua', { recursive: true, encoding: 'utf8' })
@@ -211,7 +238,7 @@ describe('the pages about lock and lease, and about semaphores', () => {
 
   test.each([
     ['Holdfast', 'src/holdfast.ts'],
-    ['HoldfastLock', 'src/locks/lock/holdfast-lock.ts', 'src/locks/lock/base-lock.ts'],
+    ['Lock', 'src/locks/lock/holdfast-lock.ts', 'src/locks/lock/base-lock.ts'],
     ['Lease', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
     ['ReadWriteLock', 'src/locks/read-write/read-write-lock.ts'],
     ['CountDownLatch', 'src/locks/latch/count-down-latch.ts'],
@@ -243,8 +270,8 @@ describe('the pages about lock and lease, and about semaphores', () => {
   })
 
   test.each([
-    ['what inspect() gives', 'LockFacts', '`LockInfo`', 'HoldfastLock'],
-    ['one who queues', 'QueueEntry', 'A `QueueEntry`', 'HoldfastLock'],
+    ['what inspect() gives', 'LockFacts', '`LockInfo`', 'Lock'],
+    ['one who queues', 'QueueEntry', 'A `QueueEntry`', 'Lock'],
     ['a read-write lock', 'ReadWriteFacts', '`ReadWriteFacts`', 'ReadWriteLock'],
     ['one who has it', 'ReadWriteHolder', 'A `ReadWriteHolder`', 'ReadWriteLock'],
     ['a count-down latch', 'LatchFacts', '`LatchFacts`', 'CountDownLatch'],

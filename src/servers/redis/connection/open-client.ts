@@ -42,7 +42,9 @@ export function keyPrefixOf(source: RedisSource): string {
 
 /** Where the server is, for people. */
 export function labelOf(source: RedisSource): string {
-  const { path, host = 'localhost', port = 6379 } = optionsOf(source)
+  if (isClient(source) && isCluster(source)) return 'a cluster'
+  const { path, host = 'localhost', port = 6379, sentinels, name } = optionsOf(source)
+  if (sentinels) return `${name} by Sentinel`
   return path ?? `${host}:${port}`
 }
 

@@ -1,0 +1,82 @@
+import type { HoldEvent } from './events.ts'
+import { Deadline } from './kit/deadline.ts'
+import { Backend, type Client } from './local/backend.ts'
+import type { Place } from './local/place.ts'
+import { RedLocks } from './locks/red/red-lock.ts'
+import type { Frames } from './owner/frames.ts'
+import type { Owners } from './owner/owners.ts'
+import { rawNameOf } from './servers/raw-name.ts'
+
+/** Where the locks of one client live. */
+interface OwnPlace extends Place {
+  readonly keyPrefix: string
+  readonly clustered: boolean
+  readonly address?: string
+  close(): Promise<void>
+}
+
+/** What needs one server, which is closed with the rest. */
+interface OneServer {
+  drain(): Promise<void>
+  closeOthers(): Promise<void>
+  close(): void
+}
+
+/** What one client is made of, and how all of it is closed. */
+export class ClientParts {
+  readonly owners: Owners
+  readonly frames: Frames
+  readonly backend: Backend
+  readonly redLocks: RedLocks
+  readonly #place: OwnPlace
+  readonly #keyPrefix: string
+  readonly #drained: Deadline
+  #closing: Promise<readonly HoldEvent[]> | undefined
+
+  constructor(
+    client: Client,
+    place: OwnPlace,
+    newQuorum: ConstructorParameters<typeof RedLocks>[1],
+  ) {
+    this.owners = client.owners
+    this.frames = client.frames
+    this.#place = place
+    this.#drained = new Deadline(place.clock)
+    this.#keyPrefix = client.settings.keyPrefix ?? place.keyPrefix
+    this.backend = new Backend(client, place)
+    this.redLocks = new RedLocks(client, newQuorum)
+  }
+
+  /** For logs: where it is, and what it has. */
+  get facts(): Record<string, unknown> {
+    return { at: this.#place.address ?? 'memory', ...this.backend.registry.counts }
+  }
+
+  /** The key of a lock, or of what else is named so. */
+  rawName(name: string, what?: string): string {
+    return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)
+  }
+
+  /**
+   * @param drainMs how long what is held is waited for at most, from now on
+   * @returns what was held when the waiting was over
+   */
+  close(drainMs: number, oneServer: OneServer): Promise<readonly HoldEvent[]> {
+    this.#drained.notAfter(drainMs)
+    this.#closing ??= this.#close(oneServer)
+    return this.#closing
+  }
+
+  async #close(oneServer: OneServer): Promise<readonly HoldEvent[]> {
+    const { backend, redLocks } = this
+    if (!this.#drained.isOver) {
+      const parts = [oneServer, backend, redLocks]
+      await this.#drained.awaits(Promise.all(parts.map((part) => part.drain())))
+    }
+    const others = oneServer.closeOthers()
+    const [held, heldByMajority] = await Promise.all([backend.close(), redLocks.close(), others])
+    oneServer.close()
+    await this.#place.close()
+    return [...held, ...heldByMajority]
+  }
+}

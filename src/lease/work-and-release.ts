@@ -1,0 +1,54 @@
+import { ClosedError, LeaseLostError, NotReleasedError, show } from '../errors.ts'
+import type { Emit } from '../events.ts'
+import type { Public } from '../kit/public.ts'
+import type { BaseLease } from './base-lease.ts'
+
+/**
+ * Does the work, and releases the lease whatever comes of it. Where the lease was over before, it rejects with
+ * what ended it, and the error of the work is the cause of that.
+ */
+export async function workAndRelease<T>(
+  lease: Public<BaseLease>,
+  work: () => Promise<T> | T,
+  tell: Emit,
+): Promise<T> {
+  let done: { readonly result: T } | undefined
+  let thrown: unknown
+  try {
+    done = { result: await work() }
+  } catch (error) {
+    thrown = error
+  }
+  const wasHeld = await lease.release().catch((error: Error) => {
+    tell('error', error)
+    return !lease.wasLost
+  })
+  if (!wasHeld) throw done === undefined ? withCause(lease.over(), thrown) : lease.over()
+  if (done === undefined) throw thrown
+  return done.result
+}
+
+/** Whether an error tells of that loss, be it with what the work made of it. */
+export function isOfLoss(error: unknown, loss: unknown): boolean {
+  if (error === loss) return true
+  if (!(error instanceof LeaseLostError && loss instanceof LeaseLostError)) return false
+  return error.token === loss.token && error.lockName === loss.lockName
+}
+
+/** What ended a lease under work that ended with an error of its own. It is the reason of a signal, and so stays as it is. */
+function withCause(over: Error, thrown: unknown): unknown {
+  if (isOfLoss(thrown, over)) return thrown
+  const { name, message: said } = Object(thrown)
+  const what = typeof said === 'string' ? `${name}: ${said}` : show(thrown)
+  const more = ` The work ended with an error as well, which is the cause of this one: ${what}`
+  const { message } = over
+  if (over instanceof LeaseLostError) {
+    const { lockName = '', reason, token } = over
+    return new LeaseLostError(message + more, lockName, reason, token, thrown)
+  }
+  if (over instanceof NotReleasedError) {
+    return new NotReleasedError(over.errors, over.lockName ?? '', thrown, `\n${more.trim()}`)
+  }
+  if (over instanceof ClosedError) return new ClosedError(message + more, over.lockName, thrown)
+  return thrown
+}

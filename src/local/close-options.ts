@@ -1,0 +1,31 @@
+import { InvalidArgumentError, show } from '../errors.ts'
+import { assertKnown, assertNoMore, wholeMs } from '../input.ts'
+import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+
+/** What `close` takes. */
+export interface CloseOptions {
+  /**
+   * How long to wait, in milliseconds, until nothing is held any more. Nobody gets anything new meanwhile. Without it
+   * what is held is released at once.
+   */
+  drainMs?: number
+}
+
+/** How long what is held may be kept, by the arguments of `close`, in milliseconds; 0 for not at all. */
+export function drainMsOf(options: unknown, others: readonly unknown[]): number {
+  assertNoMore(others)
+  if (options === undefined) return 0
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError(
+      `Options of close must be an object, as { drainMs: 10_000 }; got ${show(options)}.`,
+    )
+  }
+  assertKnown(Object.keys(options), ['drainMs'])
+  const { drainMs } = options as CloseOptions
+  if (drainMs === undefined) return 0
+  if (drainMs !== 0) return wholeMs(drainMs, '`drainMs`', LONGEST_TIMER_MS)
+  throw new InvalidArgumentError(
+    '`drainMs` must be a positive whole number of milliseconds; got 0. To release what is held at once, ' +
+      'leave it out: close().',
+  )
+}

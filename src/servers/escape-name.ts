@@ -1,0 +1,30 @@
+import { InvalidArgumentError, show } from '../errors.ts'
+
+/**
+ * What does not stay as it is: braces, which make a `{tag}`; `:`, which stands between the parts of a name; control
+ * characters; half of a surrogate pair; and `%`, which escapes.
+ */
+const ESCAPED = /[\p{Cc}{}:%]|\p{Surrogate}/gu
+
+/** What no text is without this. */
+const EMPTY = '%-'
+
+/**
+ * Makes any text a part of a name that every place takes, in any position: `order:${escapeName(id)}`. Different texts
+ * become different parts, also between parts that `:` separates. Ordinary ids stay as they are: only braces, `:`, `%`, control
+ * characters and halves of surrogate pairs are escaped, and an empty text becomes `%-`.
+ *
+ * @throws `InvalidArgumentError` for what is no string
+ */
+export function escapeName(text: string): string {
+  if (typeof text !== 'string') {
+    throw new InvalidArgumentError(`escapeName(text) takes a string; got ${show(text)}.`)
+  }
+  return text === '' ? EMPTY : text.replace(ESCAPED, escaped)
+}
+
+/** `%3A`, and `%uD83D` for those that have no byte. */
+function escaped(character: string): string {
+  const hex = character.charCodeAt(0).toString(16).toUpperCase()
+  return hex.length > 2 ? `%u${hex}` : `%${hex.padStart(2, '0')}`
+}

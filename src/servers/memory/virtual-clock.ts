@@ -1,0 +1,129 @@
+import { type Clock, type Moment, systemClock, type Timer } from '../../kit/clock.ts'
+
+/** It began at some time, as a process that has run for a while. */
+const STARTED_AT_MS = 1_000
+
+/** No moment is the same as the one before, as with a real clock; in milliseconds. */
+const STEP_MS = 1e-6
+
+/** A timer goes off after a millisecond at the earliest, as those of Node.js. */
+const LEAST_MS = 1
+
+/** So many turns of the event loop without a sign of life, and nothing is under way any more. */
+const QUIET_TURNS = 3
+
+/** Whatever goes on for longer than so many turns does not wait for time to pass. */
+const MOST_TURNS = 100_000
+
+class VirtualTimer implements Timer {
+  dueAt: number
+  readonly everyMs: number | undefined
+  readonly work: () => void
+
+  constructor(dueAt: number, everyMs: number | undefined, work: () => void) {
+    this.dueAt = dueAt
+    this.everyMs = everyMs
+    this.work = work
+  }
+
+  /** No virtual timer keeps a process alive. */
+  unref(): this {
+    return this
+  }
+}
+
+/** Time that passes when it is told to, and only then. */
+export class VirtualClock implements Clock {
+  readonly #wallStartMs = Date.now()
+  #elapsedMs = 0
+  /** In the order in which they were made. */
+  readonly #timers = new Set<VirtualTimer>()
+  /** How often anybody has asked for a turn, for a timer or for the time. */
+  #signs = 0
+  #advancing: Promise<void> = Promise.resolve()
+
+  now(): Moment {
+    const monotonic = this.monotonic()
+    return { monotonic, wall: this.wall }
+  }
+
+  /** In milliseconds since the epoch. */
+  get wall(): number {
+    return this.#wallStartMs + Math.floor(this.#elapsedMs)
+  }
+
+  monotonic(): number {
+    this.#signs += 1
+    this.#elapsedMs += STEP_MS
+    return STARTED_AT_MS + this.#elapsedMs
+  }
+
+  after(ms: number, work: () => void): Timer {
+    return this.#add(ms, undefined, work)
+  }
+
+  every(ms: number, work: () => void): Timer {
+    return this.#add(ms, Math.max(ms, LEAST_MS), work)
+  }
+
+  clear(timer: Timer | undefined): void {
+    this.#timers.delete(timer as VirtualTimer)
+  }
+
+  nextTurn(work: () => void): void {
+    this.#signs += 1
+    systemClock.nextTurn(() => {
+      this.#signs += 1
+      work()
+    })
+  }
+
+  /**
+   * Lets so many milliseconds pass: every timer that is due by then goes off at its time, in order, and the
+   * next one when all that followed is done.
+   */
+  advance(ms: number): Promise<void> {
+    const advanced = this.#advancing.then(() => this.#advance(ms))
+    this.#advancing = advanced.catch(() => {})
+    return advanced
+  }
+
+  async #advance(ms: number): Promise<void> {
+    await this.#settle()
+    const untilMs = this.#elapsedMs + ms
+    for (let next = this.#next(untilMs); next !== undefined; next = this.#next(untilMs)) {
+      this.#elapsedMs = Math.max(this.#elapsedMs, next.dueAt)
+      if (next.everyMs === undefined) this.#timers.delete(next)
+      else next.dueAt += next.everyMs
+      next.work()
+      await this.#settle()
+    }
+    this.#elapsedMs = Math.max(this.#elapsedMs, untilMs)
+  }
+
+  #add(ms: number, everyMs: number | undefined, work: () => void): VirtualTimer {
+    this.#signs += 1
+    const dueAt = this.#elapsedMs + Math.max(ms, LEAST_MS)
+    const timer = new VirtualTimer(dueAt, everyMs, work)
+    this.#timers.add(timer)
+    return timer
+  }
+
+  #next(untilMs: number): VirtualTimer | undefined {
+    let first: VirtualTimer | undefined
+    for (const timer of this.#timers) {
+      if (timer.dueAt <= untilMs && timer.dueAt < (first?.dueAt ?? Infinity)) first = timer
+    }
+    return first
+  }
+
+  /** Ends when nothing is under way that does not wait for time to pass. */
+  async #settle(): Promise<void> {
+    let signs = -1
+    for (let turns = 0, quiet = 0; quiet < QUIET_TURNS && turns < MOST_TURNS; turns++) {
+      quiet = signs === this.#signs ? quiet + 1 : 0
+      signs = this.#signs
+      await new Promise<void>((resolve) => systemClock.nextTurn(resolve))
+    }
+  }
+}

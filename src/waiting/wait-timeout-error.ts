@@ -1,0 +1,55 @@
+import { HoldfastError } from '../errors.ts'
+
+/**
+ * The lock, or the permits, were not to be had within `waitMs`. Nothing is held, or left behind. Never used for an
+ * outage.
+ */
+export class WaitTimeoutError extends HoldfastError {
+  /** How long the call has waited, in milliseconds. */
+  readonly waitedMs: number
+
+  constructor(message: string, lockName: string, waitedMs: number) {
+    super('HOLDFAST_WAIT_TIMEOUT', message, { lockName })
+    this.waitedMs = waitedMs
+  }
+}
+
+/** One wait that has come to its end. */
+interface Waited {
+  readonly waitMs: number
+  readonly waitedMs: number
+}
+
+/** @param held who has it in this client: of others the server would have to be asked */
+export function lockTimeout(
+  lockName: string,
+  { waitMs, waitedMs }: Waited,
+  held: readonly { lockName: string; token: number; id: { wireOwner: string } }[],
+): WaitTimeoutError {
+  const [first] = held
+  const who =
+    first === undefined
+      ? 'Nobody in this client has it: inspect() tells who does.'
+      : `This client has it itself: "${first.lockName}" as ${first.id.wireOwner}, token ${first.token}. If that is ` +
+        'code around this call, let it re-enter, inside using() or run().'
+  return new WaitTimeoutError(
+    `Lock "${lockName}" was not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). ` +
+      `${who} Try again later, or with a longer \`waitMs\`; for tryLock() and tryUsing() it is no error.`,
+    lockName,
+    waitedMs,
+  )
+}
+
+/** @param wanted as in "2 permits" */
+export function permitsTimeout(
+  lockName: string,
+  { waitMs, waitedMs }: Waited,
+  wanted: string,
+): WaitTimeoutError {
+  return new WaitTimeoutError(
+    `Semaphore "${lockName}": ${wanted} not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). inspect() tells who has them. Try again later, or with ` +
+      'a longer `waitMs`; for tryAcquire() and tryUsing() it is no error.',
+    lockName,
+    waitedMs,
+  )
+}

@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+
+function newClient(options: Omit<HoldfastOptions, 'redis'> = { heldWarningMs: 300 }): Holdfast {
+  const client = new Holdfast({ redis: server.url, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+const warnings: { message: string; code: string }[] = []
+beforeEach(() => {
+  warnings.splice(0)
+  jest.spyOn(process, 'emitWarning').mockImplementation((message, options) => {
+    warnings.push({ message: String(message), code: (options as { code: string }).code })
+  })
+})
+afterEach(() => jest.restoreAllMocks())
+
+const named = (name: string) => warnings.filter(({ message }) => message.includes(`"${name}"`))
+
+test('a lease that is held for longer is warned of once, with its name, its token and the line that acquired it', async () => {
+  const client = newClient()
+  const free = client.getLock('spare')
+  const semaphore = client.getPermitExpirableSemaphore('permit')
+  await semaphore.trySetPermits(1)
+  const start = performance.now()
+  const held = {
+    plain: await client.getLock('plain').lock(),
+    fixed: await client.getLock('fixed').lock(60_000),
+    tried: await client.getLock('tried').tryLock(1_000),
+    fair: await client.getFairLock('fair').lock(),
+    read: await client.getReadWriteLock('read').readLock().lock(),
+    several: await client.getMultiLock(free, client.getLock('several')).lock(),
+    permit: await semaphore.acquire(),
+  }
+  let leave = () => {}
+  const inside = client
+    .getLock('using')
+    .using(() => new Promise<void>((resolve) => (leave = resolve)))
+  const names = [...Object.keys(held), 'using']
+  await eventually(() => names.every((name) => named(name).length > 0))
+  expect(performance.now() - start).toBeGreaterThan(290)
+  await never(() => names.some((name) => named(name).length > 1), 350)
+  for (const name of names) {
+    const { code, message } = named(name)[0] as (typeof warnings)[0]
+    expect(code).toBe('HOLDFAST_HELD_LONG')
+    expect(message).toMatch(/token \d+\) is held for long.*\d+ ms.*maxHoldMs/)
+    expect([name, message]).toEqual([name, expect.stringContaining('held-warning.test.ts')])
+  }
+  expect(named('plain')[0]?.message).toContain(`token ${held.plain.token})`)
+  leave()
+  await inside
+  for (const lease of Object.values(held)) await lease?.release()
+  await server.admin.del('permit')
+})
+
+test('one that is released, lost or re-entered in time is not warned of, and neither is any without the option', async () => {
+  const [client, silent] = [newClient(), newClient({})]
+  const quiet = await silent.getLock('quiet').lock()
+  const lost = await client.getLock('lost').lock(100)
+  const turns = async (name: string) => {
+    for (let i = 0; i < 4; i++) {
+      const lease = await client.getLock(name).lock()
+      await pause(150)
+      await lease.release()
+    }
+  }
+  await Promise.all([turns('a'), turns('b')])
+  expect(warnings).toEqual([])
+  await quiet.release()
+  expect(await lost.release()).toBe(false)
+})
+
+test('there is one timer for all that is held, and none when all is released', async () => {
+  const client = newClient({ heldWarningMs: 60_000 })
+  const set = jest.spyOn(globalThis, 'setTimeout')
+  const cleared = jest.spyOn(globalThis, 'clearTimeout')
+  const timers = () => set.mock.results.filter((_, n) => set.mock.calls[n]?.[1] === 250)
+  const leases = await Promise.all(['a', 'b', 'c'].map((name) => client.getLock(name).lock()))
+  expect(timers()).toHaveLength(1)
+  for (const lease of leases) await lease.release()
+  expect(cleared.mock.calls.flat()).toContain(timers()[0]?.value)
+})
+
+test.each([0, -1, 1.5, Infinity, 'a minute', null])('heldWarningMs: %j is refused', (value) => {
+  expect(() => newClient({ heldWarningMs: value as number })).toThrow('`heldWarningMs`')
+})

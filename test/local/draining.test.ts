@@ -1,0 +1,287 @@
+import { type Holdfast, type HoldfastLock, InvalidArgumentError } from '../../src/index.ts'
+import { deferred } from '../support/deferred.ts'
+import { eventually } from '../support/eventually.ts'
+import { faultRig, outcome, SHA } from '../support/fault-rig.ts'
+import { leaves } from '../support/leaks.ts'
+
+const rig = faultRig()
+const LONG = { drainMs: 60_000 }
+const CLOSED = { code: 'HOLDFAST_CLOSED' }
+
+/** Work that goes on until it is told to end; `begun` when it has what it needs. */
+function work() {
+  const begun = deferred<void>()
+  const end = deferred<void>()
+  const run = async (): Promise<string> => {
+    begun.resolve()
+    await end.promise
+    return 'finished'
+  }
+  return { run, begun: begun.promise, end: () => end.resolve() }
+}
+
+/** Whether the client has come to the end of closing. */
+function watched(closing: Promise<unknown>): { isOver: boolean } {
+  const watch = { isOver: false }
+  const over = () => {
+    watch.isOver = true
+  }
+  closing.then(over, over)
+  return watch
+}
+
+/** Round trips, all of which a client makes that is not closed. */
+async function aMoment(client: Holdfast): Promise<void> {
+  for (let i = 0; i < 3; i++) await client.getLock('of nobody').isLocked()
+}
+
+describe('close({ drainMs }) waits for work that has', () => {
+  const kinds: Record<string, (client: Holdfast, run: () => Promise<string>) => Promise<unknown>> =
+    {
+      'a lock': (client, run) => client.getLock('it').using(run),
+      'a lock with a fixed lease': (client, run) =>
+        client.getLock('it').using(run, { leaseMs: 20_000 }),
+      'a fair lock': (client, run) => client.getFairLock('it').using(run),
+      'a lock to read': (client, run) => client.getReadWriteLock('it').readLock().using(run),
+      'a lock to write': (client, run) => client.getReadWriteLock('it').writeLock().using(run),
+      'an upgradable lock': (client, run) =>
+        client.getReadWriteLock('it').upgradableLock().using(run),
+      'several locks': (client, run) =>
+        client.getMultiLock(client.getLock('it'), client.getFairLock('b')).using(run),
+      'permits with a lease': (client, run) =>
+        client.getPermitExpirableSemaphore('it').using(run, { permits: 2 }),
+      'permits without a lease': (client, run) => client.getSemaphore('it').using(run),
+    }
+
+  test.each(Object.entries(kinds))('%s', async (kind, use) => {
+    const client = rig.client()
+    if (kind.startsWith('permits with a')) {
+      await client.getPermitExpirableSemaphore('it').trySetPermits(2)
+      leaves({ keys: true, why: 'a semaphore stays' })
+    } else if (kind.startsWith('permits')) {
+      await client.getSemaphore('it').trySetPermits(1)
+      leaves({ keys: true, why: 'a semaphore stays' })
+    }
+    const { run, begun, end } = work()
+    const used = use(client, run)
+    await begun
+    const late = outcome(use(client, run))
+    const closing = client.close(LONG)
+    expect((await late).error).toMatchObject(CLOSED)
+    expect((await outcome(use(client, run))).error).toMatchObject(CLOSED)
+    const watch = watched(closing)
+    await aMoment(client)
+    expect(watch.isOver).toBe(false)
+    end()
+    expect(await used).toBe('finished')
+    expect(await closing).toEqual([])
+  })
+})
+
+describe('while it drains', () => {
+  test('who writes may read inside, who may go on to write does, and nested code re-enters', async () => {
+    const client = rig.client()
+    const both = client.getReadWriteLock('it')
+    const plain = client.getLock('plain')
+    const inside = work()
+    const done = both.upgradableLock().using(() =>
+      plain.using(async () => {
+        await inside.run()
+        return both.writeLock().using(() => both.readLock().using(() => plain.using(() => 'done')))
+      }),
+    )
+    await inside.begun
+    const closing = client.close(LONG)
+    inside.end()
+    expect(await done).toBe('done')
+    expect(await closing).toEqual([])
+  })
+
+  test('several locks are not had where one is new, and none of them stays held', async () => {
+    const client = rig.client()
+    const { run, begun, end } = work()
+    const a = client.getLock('a')
+    const used = a.using(async () => {
+      await run()
+      return outcome(client.getMultiLock(a, client.getLock('b')).lock())
+    })
+    await begun
+    const closing = client.close(LONG)
+    end()
+    expect((await used).error).toMatchObject(CLOSED)
+    expect(await closing).toEqual([])
+    expect(await rig.exists('a')).toBe(false)
+    expect(await rig.exists('b')).toBe(false)
+  })
+
+  test('leases are renewed', async () => {
+    const client = rig.client({ leaseMs: 400 })
+    const lease = await client.getLock('it').lock()
+    let renewals = 0
+    client.on('renewed', () => {
+      renewals += 1
+    })
+    const closing = client.close(LONG)
+    await eventually(() => renewals > 4)
+    expect(lease.valid).toBe(true)
+    await lease.release()
+    expect(await closing).toEqual([])
+  })
+
+  test('a fixed lease that nobody releases is waited for no longer than it lasts', async () => {
+    const client = rig.client()
+    await client.getLock('it').lock(300)
+    expect(await client.close(LONG)).toEqual([])
+  })
+
+  test('work may ask, count a latch down, await it, and give permits back', async () => {
+    const client = rig.client()
+    const latch = client.getCountDownLatch('latch')
+    const semaphore = client.getSemaphore('it')
+    await latch.trySetCount(1)
+    await semaphore.trySetPermits(1)
+    leaves({ keys: true, why: 'a semaphore stays' })
+    await semaphore.acquire()
+    const { run, begun, end } = work()
+    const used = client.getLock('lock').using(async () => {
+      await run()
+      const opened = latch.await()
+      await latch.countDown()
+      await semaphore.release()
+      return [await opened, await client.getLock('lock').isHeld()]
+    })
+    await begun
+    const closing = client.close(LONG)
+    end()
+    expect(await used).toEqual([true, true])
+    expect(await closing).toEqual([])
+    expect(await rig.witness().getSemaphore('it').availablePermits()).toBe(1)
+  })
+
+  test('a leader is told to end its term, and a candidate stands no more', async () => {
+    const client = rig.client()
+    const { run, begun, end } = work()
+    const reasons: unknown[] = []
+    const first = client.getLeaderElection('it')
+    const led = first.lead(
+      async ({ signal }) => {
+        signal.addEventListener('abort', () => reasons.push(signal.reason))
+        return run()
+      },
+      { again: true },
+    )
+    await begun
+    const waiting = outcome(client.getLeaderElection('it').lead(() => {}, { again: true }))
+    const theirs = work()
+    const next = rig.witness().getLeaderElection('it').lead(theirs.run)
+    await rig.queued('it', 2)
+    const closing = client.close(LONG)
+    expect(reasons).toMatchObject([CLOSED])
+    expect(first.isLeading).toBe(false)
+    expect((await waiting).error).toMatchObject(CLOSED)
+    const watch = watched(closing)
+    await aMoment(client)
+    expect(watch.isOver).toBe(false)
+    end()
+    expect(await led).toBe('finished')
+    expect(await closing).toEqual([])
+    await theirs.begun
+    theirs.end()
+    await next
+  })
+})
+
+describe('a second close()', () => {
+  test.each([
+    ['without `drainMs` ends the waiting at once', undefined],
+    ['with a shorter `drainMs` ends it then', { drainMs: 20 }],
+  ])('%s', async (_, options) => {
+    const client = rig.client()
+    const { name, owner, token } = await client.getLock('it').lock()
+    const closing = client.close(LONG)
+    expect(client.close({ drainMs: 120_000 })).toBe(closing)
+    expect(client.close(options)).toBe(closing)
+    expect(await closing).toEqual([{ name, owner, token }])
+    expect(await rig.exists('it')).toBe(false)
+    expect(client.close(LONG)).toBe(closing)
+  })
+})
+
+describe('when Redis does not do as it should', () => {
+  test.each(['cutBefore', 'cutAfter'] as const)(
+    'the last release is waited for that meets `%s`',
+    async (action) => {
+      const client = rig.client()
+      const lease = await client.getLock('it').lock()
+      const closing = client.close(LONG)
+      rig.proxy.onNextRequest(SHA.release, action)
+      expect(await lease.release()).toBe(true)
+      expect(await closing).toEqual([])
+      expect(await rig.exists('it')).toBe(false)
+    },
+  )
+
+  test.each(['cutBefore', 'cutAfter'] as const)(
+    'an acquisition leaves nothing that meets `%s` as it begins to drain',
+    async (action) => {
+      const client = rig.client()
+      await aMoment(client)
+      const trap = rig.proxy.onNextRequest(SHA.acquire, action)
+      const acquiring = outcome(client.getLock('it').lock())
+      await trap.seen
+      const closing = client.close(LONG)
+      expect((await acquiring).error).toMatchObject(CLOSED)
+      expect(await closing).toEqual([])
+      expect(await rig.exists('it')).toBe(false)
+    },
+  )
+
+  test('an outage is waited for no longer than `drainMs` and twice `commandTimeoutMs`', async () => {
+    const client = rig.client()
+    const { name, owner, token, signal } = await client.getLock('it').lock()
+    rig.proxy.blackHole({ onHeal: 'drop' })
+    const startedAt = performance.now()
+    expect(await client.close({ drainMs: 300 })).toEqual([{ name, owner, token }])
+    // 700 ms by the promise; the lease would have lasted 10 s, and its release 4 s.
+    expect(performance.now() - startedAt).toBeLessThan(3_000)
+    expect(signal.aborted).toBe(true)
+    leaves({ keys: true, why: 'the release was lost in the outage' })
+  })
+
+  test('a lease that is lost meanwhile is not among those that were taken away', async () => {
+    const client = rig.client({ leaseMs: 300 })
+    const lost: unknown[] = []
+    client.on('lost', ({ name }) => lost.push(name))
+    await client.getLock('it').lock()
+    const closing = client.close(LONG)
+    await rig.server.admin.del('it')
+    expect(await closing).toEqual([])
+    expect(lost).toEqual(['it'])
+  })
+})
+
+test('a client that holds nothing, or was never connected, drains at once', async () => {
+  const idle = rig.client()
+  expect(await idle.close(LONG)).toEqual([])
+  const used = rig.client()
+  await used.getLock('it').using(() => {})
+  expect(await used.close(LONG)).toEqual([])
+})
+
+test.each([
+  [{ drainMs: 0 }, /`drainMs` must be a positive .*got 0\. To release .* leave it out/],
+  [{ drainMs: -1 }, /got -1/],
+  [{ drainMs: 1.5 }, /got 1\.5/],
+  [{ drainMs: 2 ** 31 }, /of at most 2147483647; got 2147483648/],
+  [{ drainMs: '5000' }, /got "5000"/],
+  [{ drain: 5_000 }, /no option `drain` here. There are: drainMs/],
+  [5_000, /must be an object, as \{ drainMs: 10_000 \}; got 5000/],
+  [null, /got null/],
+])('close(%j) is refused, and closes nothing', async (options, message) => {
+  const client = rig.client()
+  const lock: HoldfastLock = client.getLock('it')
+  const closing = client.close(options as never)
+  await expect(closing).rejects.toBeInstanceOf(InvalidArgumentError)
+  await expect(closing).rejects.toThrow(message)
+  await lock.using(() => {})
+})

@@ -1,0 +1,91 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, type HoldfastOptions, type Lease } from '../../src/index.ts'
+import { ReleaseListener } from '../../src/waiting/release-listener.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { Cluster } from '../support/quorum-rig.ts'
+import { startRedis } from '../support/redis-server.ts'
+
+/** How often a waiter that sleeps asks at the most and at the least, in milliseconds. */
+const LOOK_MS = { least: 5_000, most: 6_000 }
+
+async function stage() {
+  const server = await startRedis()
+  const newClient = (options: Omit<HoldfastOptions, 'redis'> = {}) => {
+    const client = new Holdfast({ redis: server.url, leaseMs: 600_000, ...options })
+    atEnd(() => client.close(), { beforeCheck: true })
+    return client
+  }
+  const calls = async () => {
+    const stats = await server.admin.info('commandstats')
+    return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce(
+      (sum, [, n]) => sum + Number(n),
+      0,
+    )
+  }
+  return { server, newClient, calls }
+}
+
+test('a key that was deleted is found free within six seconds, by whoever waits for it in whatever way', async () => {
+  const [{ server, newClient }, cluster, busy] = await Promise.all([
+    stage(),
+    Cluster.start(3),
+    stage(),
+  ])
+  const [holder, client] = [newClient(), newClient()]
+  const [far, near] = [cluster.client({ leaseMs: 60_000 }), cluster.client({ leaseMs: 60_000 })]
+  const latch = client.getCountDownLatch('latch')
+  await latch.trySetCount(1)
+  const held = await Promise.all([
+    holder.getLock('plain').lock(),
+    holder.getLock('fair').lock(),
+    holder.getReadWriteLock('write').writeLock().lock(),
+    holder.getReadWriteLock('read').writeLock().lock(),
+    holder.getLock('multi').lock(),
+    far.getLock('quorum').lock(),
+  ])
+  const waits: Promise<unknown>[] = [
+    client.getLock('plain').lock(),
+    client.getFairLock('fair').lock(),
+    client.getReadWriteLock('write').writeLock().lock(),
+    client.getReadWriteLock('read').readLock().lock(),
+    client.getMultiLock(client.getLock('free'), client.getLock('multi')).lock(),
+    near.getLock('quorum').lock(),
+    latch.await(),
+  ]
+  // Many of one client, on a server of their own: they are asked for by one.
+  const [others, many] = [busy.newClient(), busy.newClient()]
+  const kept = await others.getLock('it').lock()
+  const [abort, it] = [new AbortController(), many.getLock('it')]
+  const inVain = Array.from({ length: 30 }, () =>
+    it.lock({ signal: abort.signal }).catch(() => null),
+  )
+  await pause(1_000) // All of them sleep.
+  const calls = await busy.calls()
+  const names = ['plain', 'fair', 'write', 'read', 'multi', 'latch']
+  await server.admin.del(...names)
+  await Promise.all(cluster.masters.map(({ admin }) => admin.del('quorum')))
+  const start = performance.now()
+  const leases = await Promise.all(waits)
+  expect(performance.now() - start).toBeLessThan(LOOK_MS.most + 1_500)
+  await eventually(async () => (await busy.calls()) > calls)
+  expect(await busy.calls()).toBe(calls + 1)
+  abort.abort()
+  await Promise.all(inVain)
+  await kept.release()
+  for (const lease of leases) await (lease as Lease | undefined)?.release?.()
+  for (const lease of held) expect(await lease.release()).toBe(false)
+  await server.admin.del('holdfast_round:{latch}')
+})
+
+test('a waiter that sleeps looks no more often than that, and not when all others do; at the end of a shorter lease before', () => {
+  const remote = { listen: () => ({ confirmed: true, stop: () => {} }) }
+  const listener = new ReleaseListener({ mayBeFree: () => {} })
+  for (const ttlMs of [600_000, 30_000, 6_000, -1]) {
+    const all = Array.from({ length: 50 }, () => listener.listen(remote, ttlMs))
+    expect(Math.min(...all)).toBeGreaterThanOrEqual(LOOK_MS.least)
+    expect(Math.max(...all)).toBeLessThanOrEqual(LOOK_MS.most)
+    expect(new Set(all).size).toBeGreaterThan(40)
+  }
+  expect(listener.listen(remote, 900)).toBe(901)
+})

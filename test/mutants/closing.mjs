@@ -1,0 +1,69 @@
+const CLOSING = 'test/contract/closing.test.ts'
+const DRAINING = 'test/local/draining.test.ts'
+
+/** Of the end of a client. */
+export const closing = [
+  {
+    id: 'drains-nobody-re-enters',
+    mistake: 'While a client drains, code that holds a lock cannot re-enter it, and never ends.',
+    file: 'src/local/local-locks.ts',
+    search: 'this.find(rawName)?.isHeldBy(owner)) return',
+    replace: 'this.find(rawName) === undefined) return',
+    test: DRAINING,
+    name: 'who writes may read inside, who may go on to write does, and nested code re-enters',
+  },
+  {
+    id: 'drains-gives-new',
+    mistake: 'A client that drains gives locks to whoever asks.',
+    file: 'src/local/local-locks.ts',
+    search: 'if (this.#draining === undefined) return\n    if',
+    replace: 'if (owner !== undefined) return\n    if',
+    test: CLOSING,
+    name: 'with `drainMs` waits for who holds something, and gives nobody anything new',
+  },
+  {
+    id: 'drains-waiters-stay',
+    mistake: 'Who waits when a client begins to drain waits on.',
+    file: 'src/local/local-locks.ts',
+    search: 'lock.waiters.rejectAll(closingError(lock.name), isNew)',
+    replace: 'void isNew',
+    test: DRAINING,
+    name: 'a leader is told to end its term, and a candidate stands no more',
+  },
+  {
+    id: 'drains-leader-not-told',
+    mistake: 'A leader whose client drains is not told, and leads until its lock is taken away.',
+    file: 'src/locks/leader/leader-elections.ts',
+    search: 'this.#closing.abort(reason)',
+    replace: 'void reason',
+    test: DRAINING,
+    name: 'a leader is told to end its term, and a candidate stands no more',
+  },
+  {
+    id: 'drains-permits-forgotten',
+    mistake: 'Work with permits that have no leases is not waited for.',
+    file: 'src/locks/semaphore/semaphores.ts',
+    search: 'if (this.#inUse.size === 0) return\n',
+    replace: 'if (this.#inUse.size >= 0) return\n',
+    test: DRAINING,
+    name: 'close({ drainMs }) waits for work that has',
+  },
+  {
+    id: 'drains-not-hastened',
+    mistake: 'A second close() does not end the waiting of the first.',
+    file: 'src/kit/deadline.ts',
+    search: 'at >= this.#at',
+    replace: 'this.#at !== Infinity',
+    test: DRAINING,
+    name: 'a second close()',
+  },
+  {
+    id: 'cut-off-not-told',
+    mistake: 'close() takes locks from under running work and does not say so.',
+    file: 'src/local/local-locks.ts',
+    search: 'cutOff: held.map(eventOf)',
+    replace: 'cutOff: held.map(eventOf).slice(0, 0)',
+    test: CLOSING,
+    name: 'says what was held, with the owner and the token of each hold',
+  },
+]

@@ -1,0 +1,173 @@
+import { Holdfast, type HoldfastLock, type Lease, type MultiLock } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+
+function newClient(): Holdfast {
+  const client = new Holdfast({ redis: server.url })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+type AnyLock = Pick<HoldfastLock | MultiLock, 'lock' | 'tryLock' | 'unlock' | 'isHeld'>
+
+const KINDS: [string, (client: Holdfast) => AnyLock][] = [
+  ['a lock', (client) => client.getLock('it')],
+  ['a fair lock', (client) => client.getFairLock('it')],
+  ['the side of a read-write lock', (client) => client.getReadWriteLock('it').writeLock()],
+  [
+    'a MultiLock',
+    (client) => client.getMultiLock(client.getLock('it'), client.getLock('other')) as AnyLock,
+  ],
+]
+
+beforeEach(() => jest.spyOn(process, 'emitWarning').mockReturnValue())
+afterEach(() => jest.restoreAllMocks())
+
+const nothing = (call: Promise<unknown>) => call.catch(() => null)
+
+describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
+  const ENDED = { code: 'HOLDFAST_LEASE_LOST', reason: 'forced' }
+
+  /** Another task's call, which has come to nothing or waits still, and what ends it. */
+  const others: [string, (lock: AnyLock) => Promise<() => unknown>][] = [
+    [
+      'found it taken',
+      async (lock) => {
+        expect(await lock.tryLock()).toBeNull()
+        return () => {}
+      },
+    ],
+    [
+      'gave up in time',
+      async (lock) => {
+        expect(await lock.tryLock(50)).toBeNull()
+        return () => {}
+      },
+    ],
+    [
+      'was aborted',
+      async (lock) => {
+        const abort = new AbortController()
+        const waiting = nothing(lock.lock({ signal: abort.signal }))
+        abort.abort()
+        await waiting
+        return () => {}
+      },
+    ],
+    [
+      'was refused before it began',
+      async (lock) => {
+        await expect(lock.lock({ signal: AbortSignal.abort() })).rejects.toThrow()
+        return () => {}
+      },
+    ],
+    [
+      'had a bad argument',
+      async (lock) => {
+        await expect(lock.lock(-1)).rejects.toThrow('-1')
+        return () => {}
+      },
+    ],
+    [
+      'waits still',
+      async (lock) => {
+        const abort = new AbortController()
+        const waiting = nothing(lock.lock({ signal: abort.signal }))
+        return async () => {
+          abort.abort()
+          await ((await waiting) as Lease | null)?.release()
+        }
+      },
+    ],
+  ]
+
+  test.each(others)('another call %s: its unlock() tells who holds the lock', async (__, call) => {
+    const lock = lockOf(newClient())
+    const lease = await lock.lock()
+    const listener = jest.fn()
+    lease.signal.addEventListener('abort', listener)
+    const end = await call(lock)
+    expect(lease.signal.aborted).toBe(false)
+
+    await lock.unlock()
+    expect(lease.signal.reason).toMatchObject({ ...ENDED, lockName: 'it' })
+    expect((lease.signal.reason as Error).message).toMatch(
+      /token \d+\) was ended by an unlock\(\).*under way or got nothing.*another task.*release\(\)/,
+    )
+    expect(listener).toHaveBeenCalledTimes(1)
+    expect(() => lease.assertValid()).toThrow(expect.objectContaining(ENDED))
+    expect(await lease.release()).toBe(false)
+    await end()
+    const late = (await lock.unlock().catch((error) => error)) as Error
+    expect(late).toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
+    expect(late.message).toMatch(
+      new RegExp(`token ${lease.token} was ended \\d+ ms ago by an unlock\\(\\).*another task's`),
+    )
+    const later = (await lock.unlock().catch((error) => error)) as Error
+    expect(later.message).not.toContain(`token ${lease.token}`)
+  })
+
+  test('one call follows the other: no unlock() is in doubt', async () => {
+    const [client, far] = [newClient(), newClient()]
+    const lock = lockOf(client)
+    const theirs = (await lockOf(far).lock()) as Lease
+    expect(await lock.tryLock()).toBeNull()
+    expect(await lock.tryLock(30)).toBeNull()
+    await nothing(lock.lock({ signal: AbortSignal.timeout(10) }))
+    await nothing(lock.lock(-1))
+    await theirs.release()
+    for (const locking of [() => lock.lock(), () => lock.tryLock(5_000), () => lock.lock(9_000)]) {
+      const lease = (await locking()) as Lease
+      await lock.unlock()
+      expect([lease.signal.aborted, await lease.release()]).toEqual([false, true])
+    }
+    await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
+  })
+
+  test('the end of an `await using` block tells of an unlock() that was another task’s', async () => {
+    const lock = lockOf(newClient())
+    const work = async () => {
+      await using lease = await lock.lock()
+      expect(await lock.tryLock()).toBeNull()
+      await lock.unlock()
+      expect(lease.valid).toBe(false)
+    }
+    const error = await work().catch((one) => one)
+    for (const each of error.errors ?? [error]) expect(each).toMatchObject(ENDED)
+    expect(error).toBeInstanceOf(Error)
+  })
+
+  test('who comes late, after an unlock() that was another task’s, ends no later lease in silence', async () => {
+    const lock = lockOf(newClient())
+    const first = await lock.lock()
+    expect(await lock.tryLock()).toBeNull()
+    await lock.unlock() // By who got nothing.
+    const second = await lock.lock()
+    await lock.unlock() // By the first, in its `finally`.
+    expect([first.signal.aborted, second.signal.aborted]).toEqual([true, true])
+    await expect(lock.unlock()).rejects.toThrow(`token ${second.token} was ended`)
+    const third = await lock.lock()
+    await lock.unlock()
+    expect(third.signal.aborted).toBe(false)
+  })
+
+  test('tasks take turns: release() is of its own lease, and never in doubt', async () => {
+    const lock = lockOf(newClient())
+    const signals: AbortSignal[] = []
+    await Promise.all(
+      [1, 2, 3].map(async () => {
+        const lease = await lock.lock()
+        signals.push(lease.signal)
+        expect(await lease.release()).toBe(true)
+      }),
+    )
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false])
+    const last = await lock.lock()
+    await lock.unlock()
+    expect(last.signal.aborted).toBe(false)
+    await eventually(async () => !(await lock.isHeld()))
+  })
+})

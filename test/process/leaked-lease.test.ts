@@ -1,0 +1,28 @@
+import { startChild } from '../support/children.ts'
+import { eventually } from '../support/eventually.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+
+async function run(options: object): Promise<unknown[]> {
+  const child = startChild('test/process/fixtures/leaked.mjs', {
+    args: [JSON.stringify({ url: server.url, options })],
+  })
+  await eventually(() => child.all.at(-1) === 'done', { message: `the end; ${child.errors}` })
+  return child.all.slice(0, -1)
+}
+
+test('a lease that nobody can release any more is warned of, and not ended; no other is', async () => {
+  const [warning, ...others] = await run({ heldWarningMs: 60_000 })
+  expect(warning).toMatchObject({
+    code: 'HOLDFAST_LEASE_LEAKED',
+    message: expect.stringMatching(
+      /"dropped" \(token \d+\) cannot be released.*maxHoldMs.*dropIt/s,
+    ),
+  })
+  expect(others).toEqual([{ isHeld: true }])
+})
+
+test('without `heldWarningMs` it is not', async () => {
+  expect(await run({})).toEqual([{ isHeld: true }])
+})
