@@ -170,7 +170,7 @@ export const connection = [
     search: '...(isOwn ? [',
     replace: '...(!isOwn || isOwn ? [',
     test: 'test/servers/node-redis.test.ts',
-    name: 'a provider of credentials is refused, by name',
+    name: 'is refused, by name',
   },
   {
     id: 'tls-left-out',

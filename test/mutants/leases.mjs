@@ -12,7 +12,7 @@ export const leases = [
       '  if (ready === undefined) begin(lock, waiter)\n  else void beginWhen(ready, lock, waiter)\n',
     replace: '  ready?.catch(() => undefined)\n  begin(lock, waiter)\n',
     test: 'test/process/thread-start.test.ts',
-    name: 'lock() rejects, says what to do, and leaves nothing behind',
+    name: 'rejects, says what to do, and leaves nothing behind',
   },
   {
     id: 'no-margin',
