@@ -162,4 +162,32 @@ export const connection = [
     test: 'test/servers/cluster-failover.test.ts',
     name: 'is ended once, however often ioredis does so',
   },
+  {
+    id: 'credentials-left-out',
+    mistake:
+      'A provider of credentials of a client of node-redis is passed over: somebody else connects.',
+    file: 'src/node-redis-source.ts',
+    search: '...(isOwn ? [',
+    replace: '...(!isOwn || isOwn ? [',
+    test: 'test/servers/node-redis.test.ts',
+    name: 'is refused, by name',
+  },
+  {
+    id: 'tls-left-out',
+    mistake: 'The TLS of a client of node-redis is not that of our connections.',
+    file: 'src/node-redis-source.ts',
+    search: 'tls: tls === true ? ',
+    replace: 'tls: tls === null ? ',
+    test: 'test/servers/node-redis.test.ts',
+    name: 'gives its TLS',
+  },
+  {
+    id: 'sentinels-without-tls',
+    mistake: 'A master behind Sentinels is connected to without the TLS that was given for it.',
+    file: 'src/server-lists.ts',
+    search: '    ...(options.tls && { enableTLSForSentinelMode: true }),\n',
+    replace: '',
+    test: 'test/servers/redis-source.test.ts',
+    name: 'of Sentinels it is theirs, and not that of the master',
+  },
 ]

@@ -32,6 +32,16 @@ export const leases = [
     name: 'whatever the work threw, which is the cause',
   },
   {
+    id: 'without-the-thread',
+    mistake: 'A lock is granted although the thread that should keep it cannot be started.',
+    file: 'src/local/acquire.ts',
+    search:
+      '  if (ready === undefined) begin(lock, waiter)\n  else void beginWhen(ready, lock, waiter)\n',
+    replace: '  ready?.catch(() => undefined)\n  begin(lock, waiter)\n',
+    test: 'test/process/thread-start.test.ts',
+    name: 'rejects, says what to do, and leaves nothing behind',
+  },
+  {
     id: 'no-margin',
     mistake: 'A lease is valid for as long as the server has it: no drift, no margin.',
     file: 'src/lease/validity.ts',
