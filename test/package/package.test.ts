@@ -275,6 +275,7 @@ test('the tarball carries what the package needs, and nothing else', () => {
     'dist/cjs',
     'dist/esm',
     'docs',
+    'examples',
     'lua',
     'package.json',
   ])
