@@ -159,7 +159,13 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     const calledFrom = this.registry.heldWatch?.trace()
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      const request = new AllOrNone(all, gathering(meant, this.registry.leaseMs), endsAt, clock, calledFrom)
+      const request = new AllOrNone(
+        all,
+        gathering(meant, this.registry.leaseMs),
+        endsAt,
+        clock,
+        calledFrom,
+      )
       taken = await warningOf(selfWait, request.run())
     } finally {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
