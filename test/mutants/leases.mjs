@@ -224,7 +224,7 @@ export const leases = [
     id: 'fixed-lease-leaks',
     mistake: 'A fixed lease that the program has dropped, which ends by itself, is warned of.',
     file: 'src/lease/held-watch.ts',
-    search: '!held.hold.live || held.hold.watched === 0',
+    search: '!held.hold.live || held.hold.renewMs === 0',
     replace: '!held.hold.live || held.hold.watched < 0',
     test: LEAKED,
     name: 'a lease that nobody can release any more is warned of',
