@@ -134,7 +134,7 @@ export class HeldWatch {
   /** A fixed lease ends by itself. */
   #leaked(held: Held): void {
     this.#forget(held)
-    if (!held.hold.live || held.hold.watched.length === 0) return
+    if (!held.hold.live || held.hold.renewMs === 0) return
     const text = held.about(
       'cannot be released by anybody: the program has dropped the lease and its lock object, and the watchdog ' +
         'renews it until the process ends. Keep the lease, and release it in a `finally`, or use using(). Where it ' +
