@@ -16,11 +16,11 @@ export function assertNoMore(args: readonly unknown[], hint = 'All times are mil
 }
 
 /** A name that is not known may be a misspelt one. */
-export function assertKnown(names: readonly string[], known: readonly string[]): void {
+export function assertKnown(names: readonly string[], known: readonly string[], hint = ''): void {
   const other = names.find((name) => !known.includes(name))
   if (other === undefined) return
   throw new InvalidArgumentError(
-    `There is no option \`${other}\` here. There are: ${known.join(', ')}.`,
+    `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
   )
 }
 

@@ -82,7 +82,7 @@ export function readSource(source: unknown, what: string): Source {
   if (typeof source === 'string' && isAddress(source)) return source
   if (typeof source !== 'object' || source === null || Array.isArray(source)) {
     throw new InvalidArgumentError(
-      `${what} must be a redis:// URL, ioredis options, { cluster: [...] }, or a client of ioredis or node-redis; ` +
+      `${what} must be a redis:// or rediss:// URL, ioredis options, { cluster: [...] }, or a client of ioredis or node-redis; ` +
         `got ${show(source)}.`,
     )
   }
@@ -91,7 +91,7 @@ export function readSource(source: unknown, what: string): Source {
   const prototype: unknown = Object.getPrototypeOf(source)
   if ('duplicate' in source || (prototype !== Object.prototype && prototype !== null)) {
     throw new InvalidArgumentError(
-      `${what} must be a redis:// URL, ioredis options, { cluster: [...] }, or a client of ioredis or node-redis; ` +
+      `${what} must be a redis:// or rediss:// URL, ioredis options, { cluster: [...] }, or a client of ioredis or node-redis; ` +
         `got ${show(source)}, which is none of them. Beside a client of another library give the URL of its server, or ` +
         'those of its cluster.',
     )

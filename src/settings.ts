@@ -60,6 +60,10 @@ const CLIENT_OPTIONS = [
   'heldWarningMs',
 ]
 
+/** For who gives the client, or its options, and not an object with that. */
+const GIVEN_AS_REDIS =
+  ' A URL, ioredis options or a client is given as `redis`: new Holdfast({ redis: ... }).'
+
 /** @param isElsewhere whether the locks live neither on one server of Redis nor on several */
 export function resolveOptions(options: HoldfastOptions, isElsewhere = false): Settings {
   if (typeof options !== 'object' || options === null) {
@@ -67,9 +71,11 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
       `new Holdfast(options): options must be an object with \`redis\`; got ${show(options)}.`,
     )
   }
+  const namesRedis = isElsewhere || 'redis' in options || 'masters' in options
   assertKnown(
     Object.keys(options),
     isElsewhere ? CLIENT_OPTIONS : [...REDIS_OPTIONS, ...CLIENT_OPTIONS],
+    namesRedis ? '' : GIVEN_AS_REDIS,
   )
   const { keyPrefix, label = `${hostname()}:${process.pid}` } = options
   const sources = isElsewhere ? [] : sourcesOf(options)

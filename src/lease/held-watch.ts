@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../kit/clock.ts'
 import { Linked, LinkedList } from '../kit/linked-list.ts'
 import type { Hold } from './hold.ts'
 
-/** So many lines of a stack are kept, where Node.js would keep fewer: the first are of Holdfast itself. */
+/** So many lines of a stack are kept, where Node.js would keep fewer: the first are of Holdfast itself, and are not told. */
 const STACK_LINES = 20
 
 /**
@@ -11,6 +11,16 @@ const STACK_LINES = 20
  * else that a lock does; until then the stack keeps what it went through, the lock object too, in memory.
  */
 const WRITE_DOWN_MS = 250
+
+/** How many lines the caller is not interested in: none where all are of one file, a bundle. */
+function linesOfHoldfast(lines: readonly string[]): number {
+  const own = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(lines[0] ?? '')?.[1]
+  if (own === undefined) return 0
+  return Math.max(
+    lines.findIndex((line) => !line.includes(own)),
+    0,
+  )
+}
 
 /** One acquisition that is not released yet. It does not keep its lease from the garbage collector. */
 class Held extends Linked<Held> {
@@ -27,8 +37,8 @@ class Held extends Linked<Held> {
   }
 
   writeDown(): void {
-    const { stack = '' } = this.#trace ?? {}
-    this.#calledFrom = stack.slice(stack.indexOf('\n') + 1)
+    const [, ...lines] = (this.#trace?.stack ?? '').split('\n')
+    this.#calledFrom = lines.slice(linesOfHoldfast(lines)).join('\n')
     this.#trace = undefined
   }
 

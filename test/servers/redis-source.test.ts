@@ -53,6 +53,14 @@ describe('what is given as `redis`', () => {
   })
 })
 
+test('who gives it instead of an object with `redis` is told where it belongs', () => {
+  const given = [new Redis({ lazyConnect: true }), { host: 'redis.internal' }, { url: 'redis://a' }]
+  for (const options of given) {
+    expect(() => new Holdfast(options as never)).toThrow('is given as `redis`: new Holdfast({')
+  }
+  expect(() => new Holdfast({ redis: 'redis://a', wait: 1 } as never)).toThrow(/heldWarningMs\.$/)
+})
+
 test('no refusal tells a password', () => {
   const given = { cluster: ['redis://:secret@a:1/7'] }
   expect(make(given)).toThrow(/^((?!secret).)*$/s)
