@@ -6,7 +6,7 @@
 // Run a second one on another port, and ask both at once: one of them answers 409.
 import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from 'holdfast'
+import { escapeName, Holdfast } from 'holdfast'
 
 const holdfast = new Holdfast({ redis: process.env.REDIS_URL ?? 'redis://127.0.0.1:6379' })
 holdfast.on('error', (error) => console.error(error.message))
@@ -16,10 +16,8 @@ const server = createServer(async (request, response) => {
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   try {
-    const shipped = await holdfast.getLock(`order:${request.url}`).tryUsing(ship, {
-      waitMs: 500,
-      signal: gone.signal,
-    })
+    const order = holdfast.getLock(`order:${escapeName(request.url)}`)
+    const shipped = await order.tryUsing(ship, { waitMs: 500, signal: gone.signal })
     if (shipped === null) response.writeHead(409).end('somebody else works on this order\n')
     else response.end(shipped)
   } catch (error) {
