@@ -1,4 +1,5 @@
 import type { Place } from './local/place.ts'
+import type { Settings } from './options/settings.ts'
 import type { LockServer } from './servers/lock-server.ts'
 import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
 import { sourceOf } from './servers/redis/connection/given-source.ts'
@@ -11,7 +12,6 @@ import {
 } from './servers/redis/connection/open-client.ts'
 import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
-import type { Settings } from './settings.ts'
 
 /** A place as a client opens it for itself. */
 export interface ClientPlace extends Place {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { Cluster, Redis } from 'ioredis'
 import { Holdfast, InvalidArgumentError } from '../../src/index.ts'
-import { readSource } from '../../src/redis-source.ts'
+import { readSource } from '../../src/options/redis-source.ts'
 
 /** As much of a client of node-redis, or of ioredis-mock, as could be taken for one of ioredis. */
 class OtherClient extends EventEmitter {

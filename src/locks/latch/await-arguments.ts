@@ -1,6 +1,6 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
-import { assertKnown, assertSignal, wholeWaitMs } from '../../input.ts'
-import type { AwaitOptions } from '../../options.ts'
+import { assertKnown, assertSignal, wholeWaitMs } from '../../options/input.ts'
+import type { AwaitOptions } from '../../options/options.ts'
 
 /** How the options of `await` are meant. */
 export function awaitArguments(options: unknown): AwaitOptions {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
-import { assertKnown } from '../../input.ts'
+import { assertKnown } from '../../options/input.ts'
 import { assertLabel } from './candidate-label.ts'
 
 /** What `getLeaderElection` takes beside the name. */

@@ -1,11 +1,11 @@
+import { InvalidArgumentError, show } from '../../errors.ts'
 import {
   type Acquisition,
   type Defaults,
   tryUsingOptions,
   usingOptions,
-} from '../../acquisition.ts'
-import { InvalidArgumentError, show } from '../../errors.ts'
-import { assertKnown, assertNoMore, wholeWaitMs } from '../../input.ts'
+} from '../../options/acquisition.ts'
+import { assertKnown, assertNoMore, wholeWaitMs } from '../../options/input.ts'
 
 export interface PermitOptions {
   /**

@@ -1,12 +1,12 @@
-import type { Defaults } from '../../acquisition.ts'
 import { InvalidArgumentError, show } from '../../errors.ts'
+import type { Defaults } from '../../options/acquisition.ts'
 import {
   assertKnown,
   assertNoMore,
   waitMs as longestWait,
   wholeMs,
   wholeWaitMs,
-} from '../../input.ts'
+} from '../../options/input.ts'
 
 /** Redisson reads the number of permits as an `int` of Java. */
 const MOST_PERMITS = 2_147_483_647

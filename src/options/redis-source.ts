@@ -1,5 +1,5 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
-import { InvalidArgumentError, show } from './errors.ts'
+import { InvalidArgumentError, show } from '../errors.ts'
 import { isNodeRedis, readNodeRedis } from './node-redis-source.ts'
 import { type ClusterList, readCluster, readSentinels, type SentinelList } from './server-lists.ts'
 

@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis'
-import { InvalidArgumentError } from './errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
 
 /** A client of node-redis, version 4 or 5, as `createClient` makes it. */
 export interface NodeRedisClient {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, show } from '../errors.ts'
-import { assertKnown, assertNoMore, wholeMs } from '../input.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+import { assertKnown, assertNoMore, wholeMs } from './input.ts'
 
 /** What `close` takes. */
 export interface CloseOptions {

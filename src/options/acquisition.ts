@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from './errors.ts'
+import { InvalidArgumentError, show } from '../errors.ts'
+import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import {
   assertKnown,
   assertNoMore,
@@ -8,7 +9,6 @@ import {
   waitMs,
   wholeWaitMs,
 } from './input.ts'
-import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { LockOptions, TryLockOptions } from './options.ts'
 
 /** What `lock` and `using` take, what `tryLock` does, and what `tryUsing` does. */

@@ -1,5 +1,5 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis'
-import { InvalidArgumentError, show } from './errors.ts'
+import { InvalidArgumentError, show } from '../errors.ts'
 
 /** One server of a list: a URL, `host:port`, or both by name. */
 export type ListedServer = string | { readonly host: string; readonly port?: number }

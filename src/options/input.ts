@@ -1,4 +1,4 @@
-import { InvalidArgumentError, show } from './errors.ts'
+import { InvalidArgumentError, show } from '../errors.ts'
 
 /** A lease must leave room for a round trip, and for drift and margin. */
 const SHORTEST_LEASE_MS = 10

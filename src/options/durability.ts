@@ -1,4 +1,4 @@
-import { HoldfastError, InvalidArgumentError, OF_LOCK, show } from './errors.ts'
+import { HoldfastError, InvalidArgumentError, OF_LOCK, show } from '../errors.ts'
 import { assertKnown, wholeMs } from './input.ts'
 
 export interface DurabilityOptions {
