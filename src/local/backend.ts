@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Emit, HoldEvent } from '../events.ts'
+import { systemClock } from '../kit/clock.ts'
 import { within } from '../kit/within.ts'
-import { systemClock } from '../lease/clock.ts'
 import { HeldWatch } from '../lease/held-watch.ts'
 import { Watchdog } from '../lease/watchdog.ts'
 import { defaultsOf } from '../options/acquisition.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../lease/clock.ts'
+import type { Clock } from '../kit/clock.ts'
 import type { StandIn } from '../lease/stand-in.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 

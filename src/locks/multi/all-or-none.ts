@@ -1,6 +1,6 @@
 import { LeaseLostError, unavailableError } from '../../errors.ts'
+import type { Clock } from '../../kit/clock.ts'
 import { within } from '../../kit/within.ts'
-import type { Clock } from '../../lease/clock.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
 import { inCanonicalOrder } from './canonical-order.ts'
