@@ -147,12 +147,12 @@ export class LocalLocks {
     return lock
   }
 
-  /** A lock tells it of itself. */
+  /** A lock tells it of itself: nobody has or wants it. */
   becameFree(lock: LocalLock): void {
     this.#draining?.free(lock)
   }
 
-  /** As above. */
+  /** The same, and there is nothing to remember of it. */
   becameIdle(lock: LocalLock): void {
     this.#idle.add(lock)
     const { first } = this.#idle

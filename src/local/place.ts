@@ -12,3 +12,15 @@ export interface Place {
   /** Renews while the main thread cannot. */
   readonly standIn?: StandIn | undefined
 }
+
+/** A place as a client opens it for itself. */
+export interface ClientPlace extends Place {
+  /** Put before every lock name, unless the client has a prefix of its own. */
+  readonly keyPrefix: string
+  /** Whether the names of a lock have to share a slot. */
+  readonly clustered: boolean
+  /** Where it is, for people; no login. */
+  readonly address?: string
+  /** Ends what was opened for the client, which has let go of all locks. */
+  close(): Promise<void>
+}

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { InvalidArgumentError, show } from '../errors.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { type Durability, durabilityOf } from './durability.ts'
-import { assertKnown, leaseMs, maxHoldMs, waitMs, wholeMs } from './input.ts'
+import { assertBoolean, assertKnown, leaseMs, maxHoldMs, waitMs, wholeMs } from './input.ts'
 import type { HoldfastOptions } from './options.ts'
 import { isClusterList, readSource, type Source } from './redis-source.ts'
 import type { WatchdogThreadOptions } from './watchdog-thread.ts'
@@ -81,8 +81,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
   }
   const { keepCounters = false, shardedPubSub = true, newDeployment = false } = options
   for (const [name, value] of Object.entries({ keepCounters, shardedPubSub, newDeployment })) {
-    if (typeof value === 'boolean') continue
-    throw new InvalidArgumentError(`\`${name}\` must be true or false; got ${show(value)}.`)
+    assertBoolean(value, `\`${name}\``)
   }
   const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
   const { waitMs: wait = Infinity, maxHoldMs: longestHold = Infinity } = options
