@@ -7,6 +7,7 @@ import { type Durability, durabilityOf } from './durability.ts'
 import { assertBoolean, assertKnown, leaseMs, maxHoldMs, waitMs, wholeMs } from './input.ts'
 import type { HoldfastOptions } from './options.ts'
 import { isClusterList, readSource, type Source } from './redis-source.ts'
+import { showServer } from './redis-url.ts'
 import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 /** All of a client's options, each with a value. */
@@ -64,7 +65,7 @@ const CLIENT_OPTIONS = [
 export function resolveOptions(options: HoldfastOptions, isElsewhere = false): Settings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError(
-      `new Holdfast(options): options must be an object with \`redis\`; got ${show(options)}.`,
+      `new Holdfast(options): options must be an object with \`redis\`; got ${showServer(options)}.`,
     )
   }
   assertKnown(
@@ -129,7 +130,9 @@ function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
     throw new InvalidArgumentError('Give either `redis` or `masters`; got both.')
   }
   if (!Array.isArray(masters) || masters.length === 0) {
-    throw new InvalidArgumentError(`\`masters\` must be a list of servers; got ${show(masters)}.`)
+    throw new InvalidArgumentError(
+      `\`masters\` must be a list of servers; got ${showServer(masters)}.`,
+    )
   }
   return (masters as unknown[]).map((master) => {
     const source = readSource(master, 'Each of `masters`')
