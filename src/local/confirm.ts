@@ -1,4 +1,4 @@
-import { NotDurableError } from '../durability.ts'
+import { NotDurableError } from '../options/durability.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import type { Confirm, Confirmation } from '../servers/durability.ts'
 import { OpenRequest } from '../waiting/server-health.ts'

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
-import { leaseMs as checkedLeaseMs } from '../input.ts'
 import type { Hold } from '../lease/hold.ts'
 import { HeldLease, type Lease } from '../lease/lease.ts'
+import { leaseMs as checkedLeaseMs } from '../options/input.ts'
 import type { AcquireRequest } from '../waiting/waiter.ts'
 import { extend } from './extend.ts'
 import type { LocalLock } from './local-lock.ts'

@@ -74,7 +74,7 @@ export const leases = [
     id: 'monotonic-clock-only',
     mistake:
       'Time counts on the monotonic clock alone, which stands still while a machine is suspended.',
-    file: 'src/lease/clock.ts',
+    file: 'src/kit/clock.ts',
     search: 'return Math.max(now.monotonic - since.monotonic, now.wall - since.wall)',
     replace: 'return now.monotonic - since.monotonic',
     test: HOLD,

@@ -1,7 +1,7 @@
-import type { Acquisition } from '../../acquisition.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
+import type { Acquisition } from '../../options/acquisition.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { Asker } from '../../waiting/waiter.ts'
