@@ -50,3 +50,13 @@ test('a re-entry that was given up is released for as long as its lease could la
   await server.advance(5_000)
   expect(await two.getLock('it').tryLock()).not.toBeNull()
 })
+
+test('`maxHoldMs` of several locks leaves each the lease of its own client', async () => {
+  const locks = [two.getLock('a'), one.getLock('b')]
+  const lease = await two.getMultiLock(...locks).lock({ maxHoldMs: 60_000 })
+  expect(await one.getLock('b').remainingMs()).toBeLessThanOrEqual(1_000)
+  expect(await two.getLock('a').remainingMs()).toBeGreaterThan(29_000)
+  await server.advance(50_000)
+  expect(lease.valid).toBe(true)
+  await lease.release()
+})
