@@ -37,6 +37,7 @@ export class LocalLease extends HeldLease {
     const lock = this.#lock
     assertNotLonger(lock.services, this.name, checkedLeaseMs(leaseMs, '`leaseMs`'))
     const { hold } = this
+    hold.loseIfOver()
     const leftMs = Math.floor(hold.limitAt - lock.services.clock.monotonic())
     if (leaseMs > leftMs && hold.live) {
       throw new InvalidArgumentError(

@@ -167,7 +167,7 @@ export class HoldfastLock extends BaseLock<Lease> {
   acquire(
     owner: Owner,
     { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
-    { scoped, known = false, asksOnce = false, together, calledFrom }: Manner,
+    { scoped, known = false, asksOnce = false, together, limitedLater, calledFrom }: Manner,
     holder: Holder = owner,
     askedAt = Infinity,
   ): Promise<Lease | null> {
@@ -178,7 +178,7 @@ export class HoldfastLock extends BaseLock<Lease> {
       owner,
       leaseMs: Math.min(leaseMs ?? registry.leaseMs, maxHoldMs),
       watched: renew,
-      maxHoldMs,
+      maxHoldMs: limitedLater ? Infinity : maxHoldMs,
       kind,
       waitMs,
       signal,

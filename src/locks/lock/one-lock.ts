@@ -16,6 +16,8 @@ export interface Manner {
   readonly asksOnce?: boolean
   /** Set where it is asked for together with others. */
   readonly together?: Asker | undefined
+  /** Whether the longest time that it is held begins later; until then it is kept by leases that are no longer. */
+  readonly limitedLater?: boolean
   /** Where the call came from, if that is wanted and it goes on elsewhere. */
   readonly calledFrom?: Error | undefined
 }
