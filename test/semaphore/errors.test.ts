@@ -166,7 +166,7 @@ test.each<[string, (client: Any) => unknown, RegExp]>([
   [
     'a time in the place of options of a latch',
     (client) => client.getCountDownLatch('it').await(500),
-    /an object, as \{ waitMs: 500 \}; got 500\.$/,
+    /an object with `waitMs` or `signal`; got 500\.$/,
   ],
 ])('%s is refused, and what is meant is said', async (_, call, words) => {
   const { code, message } = await errorOf(() => call(inMemory()))
