@@ -32,7 +32,8 @@ node.connect() // When it is needed there is no time for that.
 const table = new ProofTable()
 const leases = new Map<number, KeptLease>()
 const lastSeen = new Float64Array(heartbeat)
-let renewing: Promise<void> = Promise.resolve()
+/** Those of which an answer is due: one that comes late, or never, holds up no other. */
+const asked = new Set<KeptLease>()
 
 parentPort?.on('message', (message: ToWorker) => {
   if (message.kind === 'block') table.adopt(message.memory)
@@ -41,7 +42,7 @@ parentPort?.on('message', (message: ToWorker) => {
     lookWithin(message.kept.leaseMs * LOOK_EVERY)
   } else {
     leases.delete(message.slot)
-    void renewing.then(() => say({ kind: 'freed', slot: message.slot }))
+    say({ kind: 'freed', slot: message.slot })
   }
 })
 
@@ -55,7 +56,7 @@ function lookWithin(ms: number): void {
   clearTimeout(looks)
   looks = setTimeout(() => {
     nextLookAt = Infinity
-    renewing = renewing.then(renewWhatIsLate)
+    renewWhatIsLate()
     if (leases.size > 0) lookWithin(LOOK_EVERY * shortestMs())
   }, ms)
 }
@@ -66,29 +67,32 @@ function shortestMs(): number {
   return shortest
 }
 
-async function renewWhatIsLate(): Promise<void> {
+function renewWhatIsLate(): void {
   const now = mainThreadNow()
   if (now - (lastSeen[0] ?? 0) > silenceLimitMs) return
   // One that reaches its limit by what was proved needs no more.
-  const late = [...leases].filter(([slot, { leaseMs, limitAt }]) => {
+  const late = [...leases].filter(([slot, kept]) => {
+    if (asked.has(kept)) return false
+    const { leaseMs, limitAt } = kept
     const provedAt = table.read(slot).monotonic
     return now - provedAt > leaseMs * LATE_AFTER && provedAt + leaseMs < limitAt
   })
   const sentAt = { monotonic: now, wall: Date.now() }
   const wanted = ({ leaseMs, limitAt }: KeptLease) => leftUntil(limitAt, now, leaseMs)
   const lengths = new Set(late.map(([, kept]) => wanted(kept)))
-  await Promise.all(
-    [...lengths].map((leaseMs) => {
-      const some = late.filter(([, kept]) => wanted(kept) === leaseMs)
-      return renew(some, leaseMs, sentAt)
-    }),
-  )
+  for (const leaseMs of lengths) {
+    const some = late.filter(([, kept]) => wanted(kept) === leaseMs)
+    void renew(some, leaseMs, sentAt)
+  }
 }
 
 async function renew(late: readonly [number, KeptLease][], leaseMs: number, sentAt: Moment) {
+  for (const [, kept] of late) asked.add(kept)
   const group = late.map(([, { lease }]) => lease)
   const left = await node.renew(group, leaseMs, Math.min(commandTimeoutMs, leaseMs / 4))
   for (const [i, [slot, kept]] of late.entries()) {
+    asked.delete(kept)
+    // One that was forgotten since has no slot any more.
     if (Number(left[i]) >= leaseMs && leases.get(slot) === kept) table.write(slot, sentAt)
   }
 }
