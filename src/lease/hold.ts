@@ -136,9 +136,11 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.heir?.current ?? this
   }
 
-  /** The server had the lock for `leaseMs` more when it got a request sent at `sentAt`. */
-  proved(leaseMs: number, sentAt: Moment): void {
+  /** The server had the lock for `leftMs` more when it got a request sent at `sentAt`: it counts up to the limit. */
+  proved(leftMs: number, sentAt: Moment): void {
     this.loseIfOver()
+    // It may have it for longer: another hold of its owner shares the key.
+    const leaseMs = this.upToLimit(leftMs, sentAt)
     this.leaseMs = Math.max(this.leaseMs, leaseMs)
     const validForMs = validityMs(leaseMs)
     const left = validForMs - elapsedMs(sentAt, this.#clock.now())

@@ -27,14 +27,16 @@ export async function lengthen(
     const callMs = Math.min(retryBudget.callMs, longestCallMs)
     // It may reach the server without an answer.
     hold.untouched = false
-    hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
-    const [left] = await renewalOf(hold, server).renew([toRenew(hold)], leaseMs, callMs)
+    // Asked again later it is not to end beyond its limit.
+    const wantedMs = hold.upToLimit(leaseMs, sentAt)
+    hold.leaseMs = Math.max(hold.leaseMs, wantedMs)
+    const [left] = await renewalOf(hold, server).renew([toRenew(hold)], wantedMs, callMs)
     if (left instanceof CallFailure) {
       await retryBudget.pauseAfter(left, sentAt.monotonic, 'its lease was not extended')
     } else if (left === -2) {
       if (hold.live) hold.loseGone()
     } else {
-      hold.proved(leaseMs, sentAt)
+      hold.proved(wantedMs, sentAt)
       if (hold.live) return true
     }
   }
