@@ -1,19 +1,11 @@
 import type { HoldEvent } from './events.ts'
 import { Deadline } from './kit/deadline.ts'
 import { Backend, type Client } from './local/backend.ts'
-import type { Place } from './local/place.ts'
+import type { ClientPlace } from './local/place.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
 import type { Frames } from './owner/frames.ts'
 import type { Owners } from './owner/owners.ts'
 import { rawNameOf } from './servers/raw-name.ts'
-
-/** Where the locks of one client live. */
-interface OwnPlace extends Place {
-  readonly keyPrefix: string
-  readonly clustered: boolean
-  readonly address?: string
-  close(): Promise<void>
-}
 
 /** What needs one server, which is closed with the rest. */
 interface OneServer {
@@ -28,14 +20,14 @@ export class ClientParts {
   readonly frames: Frames
   readonly backend: Backend
   readonly redLocks: RedLocks
-  readonly #place: OwnPlace
+  readonly #place: ClientPlace
   readonly #keyPrefix: string
   readonly #drained: Deadline
   #closing: Promise<readonly HoldEvent[]> | undefined
 
   constructor(
     client: Client,
-    place: OwnPlace,
+    place: ClientPlace,
     newQuorum: ConstructorParameters<typeof RedLocks>[1],
   ) {
     this.owners = client.owners

@@ -1,4 +1,3 @@
-export { type DurabilityOptions, NotDurableError } from './durability.ts'
 export {
   ClosedError,
   HoldfastError,
@@ -17,7 +16,6 @@ export {
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
-export type { CloseOptions } from './local/close-options.ts'
 export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 export type {
   CandidateInfo,
@@ -41,7 +39,9 @@ export type {
   TryAcquirePermitsOptions,
   UsingPermitsOptions,
 } from './locks/semaphore/semaphore-options.ts'
-export type { NodeRedisClient } from './node-redis-source.ts'
+export type { CloseOptions } from './options/close-options.ts'
+export { type DurabilityOptions, NotDurableError } from './options/durability.ts'
+export type { NodeRedisClient } from './options/node-redis-source.ts'
 export type {
   AwaitOptions,
   GetLockOptions,
@@ -49,9 +49,10 @@ export type {
   LockOptions,
   TryLockOptions,
   TryUsingOptions,
-} from './options.ts'
+} from './options/options.ts'
+export type { ClusterList, ListedServer, SentinelList, ServerList } from './options/server-lists.ts'
+export type { WatchdogThreadOptions } from './options/watchdog-thread.ts'
 export type { Owner } from './owner/owner.ts'
-export type { ClusterList, ListedServer, SentinelList, ServerList } from './server-lists.ts'
 export type {
   LatchFacts,
   QueueEntry,
@@ -65,4 +66,3 @@ export { escapeName } from './servers/escape-name.ts'
 export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
 export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'
-export type { WatchdogThreadOptions } from './watchdog-thread.ts'

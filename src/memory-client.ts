@@ -1,5 +1,5 @@
 import { Holdfast } from './holdfast.ts'
-import type { HoldfastOptions } from './options.ts'
+import type { HoldfastOptions } from './options/options.ts'
 import { MemoryConnection } from './servers/memory/memory-connection.ts'
 import type { MemoryServer } from './servers/memory/memory-server.ts'
 

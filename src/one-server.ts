@@ -18,7 +18,7 @@ import {
 } from './locks/semaphore/permit-expirable-semaphore.ts'
 import { HoldfastSemaphore, type Semaphore } from './locks/semaphore/semaphore.ts'
 import { Semaphores } from './locks/semaphore/semaphores.ts'
-import type { GetLockOptions } from './options.ts'
+import type { GetLockOptions } from './options/options.ts'
 import { ownerOf } from './owner/owner.ts'
 import type { Owners } from './owner/owners.ts'
 import type { LockServer } from './servers/lock-server.ts'

@@ -1,4 +1,5 @@
-import type { Place } from './local/place.ts'
+import type { ClientPlace } from './local/place.ts'
+import type { Settings } from './options/settings.ts'
 import type { LockServer } from './servers/lock-server.ts'
 import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
 import { sourceOf } from './servers/redis/connection/given-source.ts'
@@ -11,19 +12,6 @@ import {
 } from './servers/redis/connection/open-client.ts'
 import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
-import type { Settings } from './settings.ts'
-
-/** A place as a client opens it for itself. */
-export interface ClientPlace extends Place {
-  /** Put before every lock name, unless the client has a prefix of its own. */
-  readonly keyPrefix: string
-  /** Whether the names of a lock have to share a slot. */
-  readonly clustered: boolean
-  /** Where it is, for people; no login. */
-  readonly address?: string
-  /** Ends what was opened for the client, which has let go of all locks. */
-  close(): Promise<void>
-}
 
 /** Makes the place of a client. `onError` is told what no call can reject with. */
 export type NewPlace = (settings: Settings, onError: (error: Error) => void) => ClientPlace

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, show } from './errors.ts'
 import type { Holdfast } from './holdfast.ts'
-import { assertKnown } from './input.ts'
 import type { Lease } from './lease/lease.ts'
 import { LocalLease } from './local/local-lease.ts'
 import { type MemoryClientOptions, newMemoryClient } from './memory-client.ts'
+import { assertBoolean, optionsOf } from './options/input.ts'
 import { MemoryConnection } from './servers/memory/memory-connection.ts'
 import { MemoryServer as Server } from './servers/memory/memory-server.ts'
 import { VirtualClock } from './servers/memory/virtual-clock.ts'
@@ -84,18 +84,9 @@ export interface MemoryServer {
  * @throws `InvalidArgumentError` for options that are unknown or of no use
  */
 export function createMemoryServer(options: MemoryServerOptions = {}): MemoryServer {
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(
-      `createMemoryServer(options): options must be an object; got ${show(options)}.`,
-    )
-  }
-  assertKnown(Object.keys(options), ['virtualTime'])
-  const { virtualTime = false } = options
-  if (typeof virtualTime !== 'boolean') {
-    throw new InvalidArgumentError(
-      `\`virtualTime\` must be true or false; got ${show(virtualTime)}.`,
-    )
-  }
+  const given = optionsOf(options, 'The options of createMemoryServer()', ['virtualTime'])
+  const { virtualTime = false } = given as MemoryServerOptions
+  assertBoolean(virtualTime, '`virtualTime`')
   return new TestServer(virtualTime ? new VirtualClock() : undefined)
 }
 

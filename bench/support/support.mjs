@@ -1,8 +1,10 @@
 // What the measurements share: a server of their own, figures, and processes that answer.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { cpus } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { ensureServer, guard } from '../../scripts/lib/native-server.mjs'
@@ -20,9 +22,12 @@ export function aboutTheMachine() {
   return `${kind} ${version}, Node.js ${process.version}, ${cpus().length} cores`
 }
 
-const servers = new Set()
+const servers = new Map()
 process.on('exit', () => {
-  for (const server of servers) server.kill('SIGKILL')
+  for (const [server, dir] of servers) {
+    server.kill('SIGKILL')
+    rmSync(dir, { recursive: true, force: true })
+  }
 })
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
@@ -30,11 +35,17 @@ process.on('SIGTERM', () => process.exit(143))
 /** A server on that port, without persistence. */
 export async function startProcess(port) {
   const { path, env, kind, version } = ensureServer()
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  // A replica leaves a file where it runs, which the next server there would load.
+  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
+  const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir]
+  const args = [...place, '--save', '', '--appendonly', 'no']
   const [program, ...words] = [...guard(), path, ...args]
   const server = spawn(program, words, { stdio: 'ignore', env: { ...process.env, ...env } })
-  servers.add(server)
-  const ended = once(server, 'exit').then(() => servers.delete(server))
+  servers.set(server, dir)
+  const ended = once(server, 'exit').then(() => {
+    servers.delete(server)
+    rmSync(dir, { recursive: true, force: true })
+  })
   const admin = new Redis(port, { maxRetriesPerRequest: null, retryStrategy: () => 5 })
   admin.on('error', () => {})
   await admin.ping()

@@ -19,8 +19,11 @@ export interface Timer {
  */
 export interface Clock {
   now(): Moment
+  /** The moment on the monotonic clock alone. */
   monotonic(): number
+  /** Calls it once, after so many milliseconds. */
   after(ms: number, work: () => void): Timer
+  /** Calls it again and again, each time after so many milliseconds. */
   every(ms: number, work: () => void): Timer
   clear(timer: Timer | undefined): void
   /** Calls it in a later turn of the event loop: what has arrived was read by then. */
@@ -38,6 +41,16 @@ export const systemClock: Clock = {
   every: (ms, work) => setInterval(work, ms),
   clear: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
   nextTurn: (work) => void nextTurn(work),
+}
+
+/** The time that has passed on the worse of the two clocks, in milliseconds. */
+export function elapsedMs(since: Moment, now: Moment): number {
+  return Math.max(now.monotonic - since.monotonic, now.wall - since.wall)
+}
+
+/** How far the two clocks have come apart between two moments, in milliseconds. */
+export function disagreementMs(since: Moment, now: Moment): number {
+  return Math.abs(now.monotonic - since.monotonic - (now.wall - since.wall))
 }
 
 /** Resolves after so many milliseconds. */

@@ -1,9 +1,9 @@
 import { type LeaseLostError, type LossReason, releasedError } from '../errors.ts'
+import { type Clock, elapsedMs, type Moment } from '../kit/clock.ts'
 import type { Dated } from '../kit/deadlines.ts'
 import { leftUntil } from '../kit/left-until.ts'
 import { Linked } from '../kit/linked-list.ts'
 import type { Owner } from '../owner/owner.ts'
-import { type Clock, elapsedMs, type Moment } from './clock.ts'
 import type { HoldKind } from './hold-kind.ts'
 import { LeaseSignal } from './lease-signal.ts'
 import { howItRanOut, lossOf } from './loss.ts'
@@ -136,11 +136,10 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.heir?.current ?? this
   }
 
-  /** The server had the lock for `leftMs` more when it got a request sent at `sentAt`: it counts up to the limit. */
+  /** The server had the lock for `leftMs` more when it got a request sent then: that counts up to the limit. */
   proved(leftMs: number, sentAt: Moment): void {
-    this.loseIfOver()
-    // It may have it for longer: another hold of its owner shares the key.
     const leaseMs = this.upToLimit(leftMs, sentAt)
+    this.loseIfOver()
     this.leaseMs = Math.max(this.leaseMs, leaseMs)
     const validForMs = validityMs(leaseMs)
     const left = validForMs - elapsedMs(sentAt, this.#clock.now())

@@ -1,5 +1,5 @@
+import type { Clock, Moment, Timer } from '../kit/clock.ts'
 import { type Linked, LinkedList } from '../kit/linked-list.ts'
-import type { Clock, Moment, Timer } from './clock.ts'
 import { Recheck } from './recheck.ts'
 import { validityMs } from './validity.ts'
 

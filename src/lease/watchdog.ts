@@ -1,7 +1,7 @@
+import { type Clock, disagreementMs, type Moment, type Timer } from '../kit/clock.ts'
 import { Deadlines } from '../kit/deadlines.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
-import { type Clock, disagreementMs, type Moment, type Timer } from './clock.ts'
 import type { Hold } from './hold.ts'
 import { RenewalTimer } from './renewal-timer.ts'
 import type { Renewer } from './renewer.ts'

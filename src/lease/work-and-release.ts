@@ -35,7 +35,7 @@ export function isOfLoss(error: unknown, loss: unknown): boolean {
   return error.token === loss.token && error.lockName === loss.lockName
 }
 
-/** What ended a lease under work that ended with an error of its own. It is the reason of a signal, and so stays as it is. */
+/** What ended a lease under work that failed as well: a new error, for `over` is the reason of a signal. */
 function withCause(over: Error, thrown: unknown): unknown {
   if (isOfLoss(thrown, over)) return thrown
   const { name, message: said } = Object(thrown)

@@ -12,6 +12,7 @@ import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
 import { release } from './release.ts'
+import { whenReady } from './when-ready.ts'
 
 /** A waiter that does not wait asks again so often where the votes were split: maybe nobody has the lock. */
 const MOST_SPLITS = 3
@@ -26,7 +27,7 @@ export function acquire(
   lock.waiters.enter(waiter)
   const ready = request.watched ? lock.services.watchdog.readyFor(kind) : undefined
   if (ready === undefined) begin(lock, waiter)
-  else void beginWhen(ready, lock, waiter)
+  else void whenReady(ready, lock, waiter, () => begin(lock, waiter))
   return waiter.promise
 }
 
@@ -35,18 +36,6 @@ function begin(lock: LocalLock, waiter: Waiter): void {
   const hold = lock.holds.of(owner, kind)
   if (hold !== undefined) reenter(lock, hold, waiter)
   else waiter.start()
-}
-
-/** Nothing is asked for before it can be kept as is promised. */
-async function beginWhen(ready: Promise<void>, lock: LocalLock, waiter: Waiter): Promise<void> {
-  lock.tasks.begin()
-  try {
-    await ready
-    if (!waiter.settled) begin(lock, waiter)
-  } catch (error) {
-    waiter.reject(error)
-  }
-  lock.tasks.end()
 }
 
 /** A waiter for a lock of this client. */

@@ -1,4 +1,4 @@
-import type { Moment } from '../lease/clock.ts'
+import type { Moment } from '../kit/clock.ts'
 import type {
   AcquireAnswer,
   HandOverAnswer,

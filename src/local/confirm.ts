@@ -1,4 +1,4 @@
-import { NotDurableError } from '../durability.ts'
+import { NotDurableError } from '../options/durability.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import type { Confirm, Confirmation } from '../servers/durability.ts'
 import { OpenRequest } from '../waiting/server-health.ts'
@@ -31,12 +31,14 @@ export async function confirmed<A extends Answer>(
   const { wireOwner, retryBudget, request } = waiter
   if (asked.grant?.kind !== 'granted' || wireOwner === undefined) return asked
   const open = retryBudget.health.sent(new OpenRequest(lock.services.clock.now()))
-  waiter.isConfirming = true
+  const unconfirmed = (what: string) =>
+    retryBudget.error(what, 'the replicas had not confirmed it yet')
+  waiter.notYet = unconfirmed
   const answer = await Promise.race([
     confirm({ key: lock.rawName, wireOwner }).catch((failure: CallFailure) => failure),
     waiter.promise.then(wantedNoMore, wantedNoMore),
   ])
-  waiter.isConfirming = false
+  waiter.notYet = undefined
   open.close()
   if (!waiter.settled && answer.kind === 'confirmed') return asked
   // It has been granted all the same.

@@ -27,7 +27,7 @@ export async function lengthen(
     const callMs = Math.min(retryBudget.callMs, longestCallMs)
     // It may reach the server without an answer.
     hold.untouched = false
-    // Asked again later it is not to end beyond its limit.
+    // A repeat is no reason to be held beyond the limit.
     const wantedMs = hold.upToLimit(leaseMs, sentAt)
     hold.leaseMs = Math.max(hold.leaseMs, wantedMs)
     const [left] = await renewalOf(hold, server).renew([toRenew(hold)], wantedMs, callMs)

@@ -1,6 +1,6 @@
 import type { ClosedError, LeaseLostError } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
-import { elapsedMs, type Moment } from '../lease/clock.ts'
+import { elapsedMs, type Moment } from '../kit/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import { validityMs } from '../lease/validity.ts'
 import type { Granted, SeenHold } from '../servers/answers.ts'

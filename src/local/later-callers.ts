@@ -1,4 +1,4 @@
-import type { Clock } from '../lease/clock.ts'
+import type { Clock } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldId } from '../lease/stand-in.ts'
 import { CallFailure } from '../servers/call-failure.ts'

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
-import { leaseMs as checkedLeaseMs } from '../input.ts'
 import type { Hold } from '../lease/hold.ts'
 import { HeldLease, type Lease } from '../lease/lease.ts'
+import { leaseMs as checkedLeaseMs } from '../options/input.ts'
 import type { AcquireRequest } from '../waiting/waiter.ts'
 import { extend } from './extend.ts'
 import type { LocalLock } from './local-lock.ts'
@@ -37,6 +37,7 @@ export class LocalLease extends HeldLease {
     const lock = this.#lock
     assertNotLonger(lock.services, this.name, checkedLeaseMs(leaseMs, '`leaseMs`'))
     const { hold } = this
+    hold.loseIfOver()
     const leftMs = Math.floor(hold.limitAt - lock.services.clock.monotonic())
     if (leaseMs > leftMs && hold.live) {
       throw new InvalidArgumentError(

@@ -1,10 +1,10 @@
-import type { Defaults } from '../acquisition.ts'
 import { ClosedError, InvalidArgumentError, type Words } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
+import type { Defaults } from '../options/acquisition.ts'
 import type { Frames } from '../owner/frames.ts'
 import { HeldLeases } from '../owner/held-leases.ts'
 import type { Kept } from '../owner/holder.ts'
@@ -147,12 +147,12 @@ export class LocalLocks {
     return lock
   }
 
-  /** A lock tells it of itself. */
+  /** A lock tells it of itself: nobody has or wants it. */
   becameFree(lock: LocalLock): void {
     this.#draining?.free(lock)
   }
 
-  /** As above. */
+  /** The same, and there is nothing to remember of it. */
   becameIdle(lock: LocalLock): void {
     this.#idle.add(lock)
     const { first } = this.#idle

@@ -28,6 +28,8 @@ function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   }
   const leaseMs = hold.upToLimit(waiter.request.leaseMs, lock.services.clock.now())
   const callMs = callMsFor(waiter)
+  // It may reach the server without an answer.
+  hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
   lock
     .remoteOf(hold)
     .reenter(

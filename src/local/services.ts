@@ -1,5 +1,5 @@
 import type { Emit } from '../events.ts'
-import type { Clock } from '../lease/clock.ts'
+import type { Clock } from '../kit/clock.ts'
 import type { HeldWatch } from '../lease/held-watch.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'

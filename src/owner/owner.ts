@@ -1,4 +1,5 @@
 import { InvalidArgumentError, show } from '../errors.ts'
+import { optionsOf } from '../options/input.ts'
 import { Holder } from './holder.ts'
 
 /**
@@ -82,14 +83,7 @@ export class Owner extends Holder {
  * @throws `InvalidArgumentError` for another option, or an owner that is not of that client
  */
 export function ownerOf(options: unknown, clientId: string): Owner | undefined {
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(`The options of a lock must be an object; got ${show(options)}.`)
-  }
-  const { owner, ...others } = options as { owner?: unknown }
-  const [other] = Object.keys(others)
-  if (other !== undefined) {
-    throw new InvalidArgumentError(`There is no option \`${other}\` here. There are: owner.`)
-  }
+  const { owner } = optionsOf(options, 'The options of a lock', ['owner']) as { owner?: unknown }
   if (owner === undefined) return undefined
   if (owner instanceof Owner && owner.clientId === clientId) return owner
   const got = owner instanceof Owner ? 'an owner of another client' : show(owner)

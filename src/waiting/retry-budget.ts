@@ -7,8 +7,7 @@ import {
   unavailableError,
   type Words,
 } from '../errors.ts'
-import { pause } from '../kit/clock.ts'
-import type { Clock } from '../lease/clock.ts'
+import { type Clock, pause } from '../kit/clock.ts'
 import { CallFailure, OddAnswer } from '../servers/call-failure.ts'
 import { nextStep, stepOfMasters } from './next-step.ts'
 import type { ResponseTime } from './response-time.ts'

@@ -1,5 +1,5 @@
+import type { Clock, Moment } from '../kit/clock.ts'
 import { Linked, LinkedList } from '../kit/linked-list.ts'
-import type { Clock, Moment } from '../lease/clock.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import { OddAnswer } from '../servers/call-failure.ts'
 

@@ -35,14 +35,17 @@ export function lockTimeout(
   )
 }
 
+/** Who has permits is known to the server alone. */
 export function permitsTimeout(
   lockName: string,
   { permits, waitMs }: { readonly permits: number; readonly waitMs: number },
   waitedMs: number,
 ): WaitTimeoutError {
+  const wanted = permits === 1 ? '1 permit' : `${permits} permits`
   return new WaitTimeoutError(
-    `Semaphore "${lockName}": ${permits} ${permits === 1 ? 'permit' : 'permits'} not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). inspect() tells who has them. Try again later, or with ` +
-      'a longer `waitMs`; for tryAcquire() and tryUsing() it is no error.',
+    `Semaphore "${lockName}": ${wanted} not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). ` +
+      'inspect() tells who has them. Try again later, or with a longer `waitMs`; for tryAcquire() and tryUsing() ' +
+      'it is no error.',
     lockName,
     waitedMs,
   )

@@ -64,8 +64,8 @@ export abstract class Waiter extends Linked<Waiter> {
   queued = false
   /** Whether a request on its behalf is under way. */
   asking = false
-  /** Whether what it was granted is being confirmed, and does not count before. */
-  isConfirming = false
+  /** What to tell where its time ends while it waits for something else than that somebody lets go of the lock. */
+  notYet: ((what: string) => Error) | undefined
   /** Until when a request that was given up could still be granted, on the monotonic clock. */
   doubtUntilMs = 0
   #settled = false
@@ -167,10 +167,10 @@ export abstract class Waiter extends Linked<Waiter> {
   // nobody can know that.
   #timeIsUp(): void {
     if (this.#settled) return
-    if (this.isConfirming || this.retryBudget.isOutage(this.announced || this.request.known)) {
-      const due = this.isConfirming ? 'the replicas had not confirmed it yet' : undefined
+    const { notYet, retryBudget } = this
+    if (notYet !== undefined || retryBudget.isOutage(this.announced || this.request.known)) {
       const what = `not acquired within ${Math.round(this.request.waitMs)} ms`
-      this.reject(this.retryBudget.error(what, due))
+      this.reject(notYet?.(what) ?? retryBudget.error(what))
     } else {
       this.resolve(null)
     }

@@ -208,7 +208,9 @@ describe('is refused', () => {
   })
 
   test('what is no set of options, or has others', () => {
-    expect(refused({ durability: 2 })).toThrow('must be { replicas, timeoutMs, fsync }; got 2')
+    expect(refused({ durability: 2 })).toThrow(
+      'must be an object with `replicas`, `timeoutMs` or `fsync`; got 2',
+    )
     expect(refused({ durability: null })).toThrow('got null')
     expect(refused({ durability: { replicas: 1, replica: 2 } })).toThrow('no option `replica` here')
     expect(refused({ durability: { replicas: 1, fsync: 'yes' } })).toThrow('got "yes"')

@@ -275,7 +275,7 @@ test.each([
   [{ drainMs: 2 ** 31 }, /of at most 2147483647; got 2147483648/],
   [{ drainMs: '5000' }, /got "5000"/],
   [{ drain: 5_000 }, /no option `drain` here. There are: drainMs/],
-  [5_000, /must be an object, as \{ drainMs: 10_000 \}; got 5000/],
+  [5_000, /must be an object with `drainMs`; got 5000/],
   [null, /got null/],
 ])('close(%j) is refused, and closes nothing', async (options, message) => {
   const client = rig.client()

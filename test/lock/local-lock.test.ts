@@ -1,5 +1,5 @@
 import { ClosedError } from '../../src/errors.ts'
-import { systemClock } from '../../src/lease/clock.ts'
+import { systemClock } from '../../src/kit/clock.ts'
 import type { Lease } from '../../src/lease/lease.ts'
 import { acquire, plainKind } from '../../src/local/acquire.ts'
 import { LocalLock } from '../../src/local/local-lock.ts'

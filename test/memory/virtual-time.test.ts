@@ -199,7 +199,7 @@ describe('misuse', () => {
   test.each([
     [{ virtualtime: true }, 'There is no option `virtualtime` here. There are: virtualTime.'],
     [{ virtualTime: 1 }, '`virtualTime` must be true or false; got 1.'],
-    [null, 'options must be an object; got null.'],
+    [null, 'must be an object with `virtualTime`; got null.'],
   ])('createMemoryServer(%j) is refused', (options, message) => {
     expect(() => createMemoryServer(options as object)).toThrow(message)
     expect(() => createMemoryServer(options as object)).toThrow(InvalidArgumentError)

@@ -166,7 +166,7 @@ export const connection = [
     id: 'credentials-left-out',
     mistake:
       'A provider of credentials of a client of node-redis is passed over: somebody else connects.',
-    file: 'src/node-redis-source.ts',
+    file: 'src/options/node-redis-source.ts',
     search: '...(isOwn ? [',
     replace: '...(!isOwn || isOwn ? [',
     test: 'test/servers/node-redis.test.ts',
@@ -175,7 +175,7 @@ export const connection = [
   {
     id: 'tls-left-out',
     mistake: 'The TLS of a client of node-redis is not that of our connections.',
-    file: 'src/node-redis-source.ts',
+    file: 'src/options/node-redis-source.ts',
     search: 'tls: tls === true ? ',
     replace: 'tls: tls === null ? ',
     test: 'test/servers/node-redis.test.ts',
@@ -184,7 +184,7 @@ export const connection = [
   {
     id: 'sentinels-without-tls',
     mistake: 'A master behind Sentinels is connected to without the TLS that was given for it.',
-    file: 'src/server-lists.ts',
+    file: 'src/options/server-lists.ts',
     search: '    ...(options.tls && { enableTLSForSentinelMode: true }),\n',
     replace: '',
     test: 'test/servers/redis-source.test.ts',

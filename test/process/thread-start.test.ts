@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process'
+import { EventEmitter } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Holdfast, type HoldfastLock, InvalidArgumentError } from '../../src/index.ts'
+import { whenUp } from '../../src/servers/redis/thread/start-worker.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 const server = sharedServer()
@@ -83,7 +86,13 @@ describe('while it is being started', () => {
     const lock = of.getLock('it')
     const given = lock.lock()
     given.catch(() => undefined)
-    expect(await lock.tryLock(100)).toBeNull()
+    // Nobody has it: it is no answer that somebody else does.
+    await expect(lock.tryLock(100)).rejects.toThrow(
+      /not acquired within 100 ms.*the watchdog thread had not been started yet/,
+    )
+    await expect(lock.lock({ waitMs: 100 })).rejects.toMatchObject({
+      code: 'HOLDFAST_UNAVAILABLE',
+    })
     const signal = AbortSignal.timeout(100)
     await expect(lock.lock({ signal })).rejects.toBe(await aborted(signal))
     await expect(given).rejects.toThrow(/has not said in 10000 ms that it was loaded/)
@@ -93,6 +102,23 @@ describe('while it is being started', () => {
     await closing
     expect(await server.admin.keys('*')).toEqual([])
   })
+})
+
+test('a program that said its word while this thread was blocked for too long is kept', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance', 'Date'] })
+  try {
+    const terminate = jest.fn()
+    const worker = Object.assign(new EventEmitter(), { terminate })
+    const up = whenUp(worker as never)
+    jest.advanceTimersByTime(10_000)
+    worker.emit('message', { kind: 'up' })
+    await up
+    await turn()
+    await turn()
+    expect(terminate).not.toHaveBeenCalled()
+  } finally {
+    jest.useRealTimers()
+  }
 })
 
 test('the program says what it is to whoever runs it otherwise', () => {

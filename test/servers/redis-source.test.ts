@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { Cluster, Redis } from 'ioredis'
 import { Holdfast, InvalidArgumentError } from '../../src/index.ts'
-import { readSource } from '../../src/redis-source.ts'
+import { readSource } from '../../src/options/redis-source.ts'
 
 /** As much of a client of node-redis, or of ioredis-mock, as could be taken for one of ioredis. */
 class OtherClient extends EventEmitter {
@@ -27,6 +27,8 @@ describe('what is given as `redis`', () => {
     ['a cluster of one URL', { cluster: 'redis://a:1' }, 'got "redis://a:1"'],
     ['a node with a database', { cluster: ['redis://a:1/2'] }, 'redis://host:port'],
     ['a node with an option', { cluster: [{ host: 'a', password: 'p' }] }, '`password`'],
+    ['a URL with a `%` that escapes nothing', 'redis://:100%@a:1', 'got "redis://***@a:1"'],
+    ['a node with such a URL', { cluster: ['redis://:100%@a:1'] }, 'got "redis://***@a:1"'],
     ['a node that is nothing', { cluster: [null] }, 'got null'],
     ['two logins', { cluster: ['redis://a:1', 'redis://:p@b:1'] }, 'for b:1 than for a:1'],
     ['TLS of some', { cluster: ['redis://a:1', 'rediss://b:1'] }, 'TLS or none'],
@@ -54,8 +56,13 @@ describe('what is given as `redis`', () => {
 })
 
 test('no refusal tells a password', () => {
-  const given = { cluster: ['redis://:secret@a:1/7'] }
-  expect(make(given)).toThrow(/^((?!secret).)*$/s)
+  const url = 'redis://me:secret@a:1/7'
+  const isQuiet = /^((?!secret).)*$/s
+  expect(make({ cluster: [url] })).toThrow(isQuiet)
+  expect(make({ cluster: url })).toThrow(isQuiet)
+  expect(make(`h${url}`)).toThrow(isQuiet)
+  expect(() => new Holdfast({ masters: url } as never)).toThrow(isQuiet)
+  expect(() => new Holdfast(url as never)).toThrow(isQuiet)
 })
 
 test('a cluster is no master of several', () => {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lease/clock.ts'
+import type { Clock } from '../../kit/clock.ts'
 import { LocalWaiter } from '../../local/acquire.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'

@@ -1,4 +1,4 @@
-import type { Moment } from '../../lease/clock.ts'
+import type { Moment } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import { type Asked, abandonName, ask, callMsFor, nameOf } from '../../local/ask.ts'
 import { confirmed } from '../../local/confirm.ts'

@@ -1,6 +1,5 @@
-import type { Timer } from '../../kit/clock.ts'
+import type { Clock, Moment, Timer } from '../../kit/clock.ts'
 import { inChunks } from '../../kit/in-chunks.ts'
-import type { Clock, Moment } from '../../lease/clock.ts'
 import type { HeartbeatAnswer } from '../../servers/answers.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
 import {

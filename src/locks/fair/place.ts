@@ -1,5 +1,4 @@
-import type { Timer } from '../../kit/clock.ts'
-import { type Clock, elapsedMs, type Moment } from '../../lease/clock.ts'
+import { type Clock, elapsedMs, type Moment, type Timer } from '../../kit/clock.ts'
 import { validityMs } from '../../lease/validity.ts'
 import type { Queued } from '../../servers/answers.ts'
 import { CLAIM_MS } from '../../servers/fair-server.ts'

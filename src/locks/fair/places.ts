@@ -1,4 +1,4 @@
-import type { Moment } from '../../lease/clock.ts'
+import type { Moment } from '../../kit/clock.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { Place } from './place.ts'
 

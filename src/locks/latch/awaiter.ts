@@ -1,7 +1,7 @@
 import type { Timer } from '../../kit/clock.ts'
 import { Linked } from '../../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
-import type { AwaitOptions } from '../../options.ts'
+import type { AwaitOptions } from '../../options/options.ts'
 import type { LatchState } from '../../servers/latch-server.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { RetryBudget } from '../../waiting/retry-budget.ts'

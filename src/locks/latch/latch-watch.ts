@@ -1,6 +1,6 @@
+import type { Clock } from '../../kit/clock.ts'
 import { LinkedList } from '../../kit/linked-list.ts'
 import { WakeEvent } from '../../kit/wake-event.ts'
-import type { Clock } from '../../lease/clock.ts'
 import { CallFailure } from '../../servers/call-failure.ts'
 import type { RemoteLatch } from '../../servers/latch-server.ts'
 import { ReleaseListener } from '../../waiting/release-listener.ts'

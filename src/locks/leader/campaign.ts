@@ -1,4 +1,3 @@
-import { NotDurableError } from '../../durability.ts'
 import {
   LeaseLostError,
   RedisRefusedError,
@@ -8,6 +7,7 @@ import {
 import { WakeEvent } from '../../kit/wake-event.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { isOfLoss } from '../../lease/work-and-release.ts'
+import { NotDurableError } from '../../options/durability.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { ElectionLock } from './election-lock.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lease/clock.ts'
+import type { Clock } from '../../kit/clock.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Subscription } from '../../servers/subscription.ts'

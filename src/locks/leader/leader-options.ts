@@ -1,5 +1,4 @@
-import { InvalidArgumentError, show } from '../../errors.ts'
-import { assertKnown } from '../../input.ts'
+import { assertBoolean, assertSignal, optionsOf } from '../../options/input.ts'
 import { assertLabel } from './candidate-label.ts'
 
 /** What `getLeaderElection` takes beside the name. */
@@ -31,30 +30,16 @@ export interface LeadOptions {
 
 /** @returns the label of the candidate */
 export function electionLabel(options: unknown, ofClient: string): string {
-  const { label = ofClient } = objectOf(options, ['label'], 'getLeaderElection') as {
-    label?: unknown
-  }
+  const given = optionsOf(options, 'The options of getLeaderElection()', ['label'])
+  const { label = ofClient } = given as { label?: unknown }
   assertLabel(label)
   return label
 }
 
 export function leadOptions(options: unknown): { signal: AbortSignal | undefined; again: boolean } {
-  const { signal, again = false } = objectOf(options, ['signal', 'again'], 'lead') as LeadOptions
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
-  }
-  if (typeof again !== 'boolean') {
-    throw new InvalidArgumentError(`\`again\` must be true or false; got ${show(again)}.`)
-  }
+  const given = optionsOf(options, 'The options of lead()', ['signal', 'again']) as LeadOptions
+  const { signal, again = false } = given
+  assertSignal(signal)
+  assertBoolean(again, '`again`')
   return { signal, again }
-}
-
-function objectOf(options: unknown, known: readonly string[], of: string): object {
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(
-      `The options of ${of}() must be an object; got ${show(options)}.`,
-    )
-  }
-  assertKnown(Object.keys(options), known)
-  return options
 }

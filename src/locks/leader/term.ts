@@ -33,8 +33,7 @@ export class HeldTerm {
    * Aborts when the term ends before its function has: a margin before another can lead, with a `LeaseLostError`,
    * when the lease is lost or no longer safe; with a `ResignedError` at `resign()`; with the reason of the signal
    * that was given to `lead`; with a `ClosedError` when the client is closed, or
-   * begins to drain. `aborted` looks at the clocks each
-   * time it is read.
+   * begins to drain. `aborted` looks at the clocks each time it is read.
    */
   get signal(): AbortSignal {
     return this.#signal.signal

@@ -1,3 +1,8 @@
+import { Printed } from '../../kit/printed.ts'
+import type { Public } from '../../kit/public.ts'
+import type { BaseLease } from '../../lease/base-lease.ts'
+import type { Hold } from '../../lease/hold.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
 import {
   type Acquisition,
   lockArguments,
@@ -5,14 +10,9 @@ import {
   tryLockArguments,
   tryUsingOptions,
   usingOptions,
-} from '../../acquisition.ts'
-import { assertFunction } from '../../input.ts'
-import { Printed } from '../../kit/printed.ts'
-import type { Public } from '../../kit/public.ts'
-import type { BaseLease } from '../../lease/base-lease.ts'
-import type { Hold } from '../../lease/hold.ts'
-import type { LocalLocks } from '../../local/local-locks.ts'
-import type { LockOptions, TryLockOptions, TryUsingOptions } from '../../options.ts'
+} from '../../options/acquisition.ts'
+import { assertFunction } from '../../options/input.ts'
+import type { LockOptions, TryLockOptions, TryUsingOptions } from '../../options/options.ts'
 import type { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import { lockTimeout } from '../../waiting/wait-timeout-error.ts'

@@ -1,10 +1,10 @@
-import type { Acquisition } from '../../acquisition.ts'
 import type { Public } from '../../kit/public.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
+import type { Acquisition } from '../../options/acquisition.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { Holder } from '../../owner/holder.ts'
@@ -167,7 +167,7 @@ export class HoldfastLock extends BaseLock<Lease> {
   acquire(
     owner: Owner,
     { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
-    { scoped, known = false, asksOnce = false, together, calledFrom }: Manner,
+    { scoped, known = false, asksOnce = false, together, limitedLater, calledFrom }: Manner,
     holder: Holder = owner,
     askedAt = Infinity,
   ): Promise<Lease | null> {
@@ -178,7 +178,7 @@ export class HoldfastLock extends BaseLock<Lease> {
       owner,
       leaseMs: Math.min(leaseMs ?? registry.leaseMs, maxHoldMs),
       watched: renew,
-      maxHoldMs,
+      maxHoldMs: limitedLater ? Infinity : maxHoldMs,
       kind,
       waitMs,
       signal,

@@ -1,7 +1,7 @@
-import type { Acquisition } from '../../acquisition.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
+import type { Acquisition } from '../../options/acquisition.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { Asker } from '../../waiting/waiter.ts'
@@ -16,6 +16,8 @@ export interface Manner {
   readonly asksOnce?: boolean
   /** Set where it is asked for together with others. */
   readonly together?: Asker | undefined
+  /** Whether the longest time that it is held begins later; until then it is kept by leases that are no longer. */
+  readonly limitedLater?: boolean
   /** Where the call came from, if that is wanted and it goes on elsewhere. */
   readonly calledFrom?: Error | undefined
 }

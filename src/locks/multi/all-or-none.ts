@@ -1,8 +1,9 @@
-import type { Acquisition } from '../../acquisition.ts'
 import { LeaseLostError, unavailableError } from '../../errors.ts'
+import type { Clock } from '../../kit/clock.ts'
 import { within } from '../../kit/within.ts'
-import type { Clock } from '../../lease/clock.ts'
 import type { Lease } from '../../lease/lease.ts'
+import type { Acquisition } from '../../options/acquisition.ts'
+import type { Manner } from '../lock/one-lock.ts'
 import { inCanonicalOrder } from './canonical-order.ts'
 import { HoldingTime } from './holding-time.ts'
 import type { Wanted } from './joint-request.ts'
@@ -27,7 +28,8 @@ export class AllOrNone {
   readonly #all: readonly Wanted[]
   readonly #meant: Acquisition
   readonly #endsAt: number
-  readonly #calledFrom: Error | undefined
+  /** The longest time that they are held begins when all of them are had. */
+  readonly #manner: Manner
   readonly #taken = new Map<Wanted, Lease>()
   readonly #clock: Clock
   readonly #reach: HoldingTime
@@ -49,7 +51,7 @@ export class AllOrNone {
     this.#endsAt = endsAt
     this.#clock = clock
     this.#reach = new HoldingTime(clock)
-    this.#calledFrom = calledFrom
+    this.#manner = { scoped: true, limitedLater: true, calledFrom }
   }
 
   /**
@@ -137,8 +139,7 @@ export class AllOrNone {
         const together = group.length === 1 ? undefined : joint.as(n)
         let lease: Lease | null = null
         try {
-          const calledFrom = this.#calledFrom
-          const how = { scoped: true, known: this.#known, asksOnce: true, together, calledFrom }
+          const how = { ...this.#manner, known: this.#known, asksOnce: true, together }
           lease = await lock.acquire(owner, { ...this.#meant, waitMs }, how)
         } finally {
           joint.done(n, lease !== null)
@@ -163,7 +164,7 @@ export class AllOrNone {
     const waiting = busy.lock.acquire(
       busy.owner,
       { ...this.#meant, waitMs: Math.max(1, this.#leftMs) },
-      { scoped: true, known: true, calledFrom: this.#calledFrom },
+      { ...this.#manner, known: true },
     )
     const keeping = this.#keepWhile(waiting, busy)
     try {

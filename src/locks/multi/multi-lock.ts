@@ -1,8 +1,8 @@
-import type { Acquisition } from '../../acquisition.ts'
 import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
 import type { Public } from '../../kit/public.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
+import type { Acquisition } from '../../options/acquisition.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
@@ -159,13 +159,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     const calledFrom = this.registry.heldWatch?.trace()
     let taken: ReadonlyMap<Wanted, Lease> | null
     try {
-      const request = new AllOrNone(
-        all,
-        gathering(meant, this.registry.leaseMs),
-        endsAt,
-        clock,
-        calledFrom,
-      )
+      const request = new AllOrNone(all, meant, endsAt, clock, calledFrom)
       taken = await warningOf(selfWait, request.run())
     } finally {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
@@ -178,13 +172,6 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     if (!scoped) kept.lookAfter()
     return lease
   }
-}
-
-/** Their time to be held begins when all of them are: until then they are kept by short leases, if so. */
-function gathering(meant: Acquisition, ownLeaseMs: number): Acquisition {
-  const { maxHoldMs, leaseMs = ownLeaseMs } = meant
-  if (maxHoldMs === Infinity) return meant
-  return { ...meant, leaseMs: Math.min(leaseMs, maxHoldMs), maxHoldMs: Infinity }
 }
 
 /** What comes of the first of which anything comes. */

@@ -1,10 +1,10 @@
-import { otherwiseOf } from '../../acquisition.ts'
-import { assertFunction } from '../../input.ts'
 import type { Public } from '../../kit/public.ts'
 import { workAndRelease } from '../../lease/work-and-release.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
-import type { TryUsingOptions } from '../../options.ts'
+import { otherwiseOf } from '../../options/acquisition.ts'
+import { assertFunction } from '../../options/input.ts'
+import type { TryUsingOptions } from '../../options/options.ts'
 import { MOST_LISTED } from '../../servers/answers.ts'
 import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/permit-server.ts'
 import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
@@ -121,14 +121,15 @@ export class HoldfastPermitExpirableSemaphore {
 
   /**
    * Acquires permits, all of them or none, and waits for that, after all who have waited for longer: for `waitMs` at
-   * most, and where neither the call nor the client gives that, without an end. Woken by a message, and by the end of a lease of somebody who died.
+   * most, and where neither the call nor the client gives that, without an end. Woken by a message, and by the end of
+   * a lease of somebody who died.
    *
    * Without `leaseMs` the watchdog renews their lease until they are released.
    *
-   * @returns the permits. Rejects with `signal.reason` when aborted; with `WaitTimeoutError` at the end of `waitMs`; with `InvalidArgumentError` for bad input,
-   * and for more permits than there are in all, also when these become too few; with `RedisUnavailableError` or
-   * `RedisRefusedError` when Redis was out for `outageMs`; with `ClosedError` after `close()`. Nothing is taken,
-   * or left behind, then.
+   * @returns the permits. Rejects with `signal.reason` when aborted; with `WaitTimeoutError` at the end of `waitMs`;
+   * with `InvalidArgumentError` for bad input, and for more permits than there are in all, also when these become too
+   * few; with `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`; with `ClosedError` after
+   * `close()`. Nothing is taken, or left behind, then.
    */
   acquire(options?: PermitOptions): Promise<Permit>
   async acquire(options?: PermitOptions, ...others: never[]): Promise<Permit> {

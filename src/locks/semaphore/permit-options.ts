@@ -1,11 +1,11 @@
+import { InvalidArgumentError, show } from '../../errors.ts'
 import {
   type Acquisition,
   type Defaults,
   tryUsingOptions,
   usingOptions,
-} from '../../acquisition.ts'
-import { InvalidArgumentError, show } from '../../errors.ts'
-import { assertKnown, assertNoMore, wholeWaitMs } from '../../input.ts'
+} from '../../options/acquisition.ts'
+import { assertNoMore, optionsOf, wholeWaitMs } from '../../options/input.ts'
 
 export interface PermitOptions {
   /**
@@ -96,13 +96,9 @@ function resolve(
 ): PermitAcquisition {
   assertNoMore(others)
   if (options === undefined) return { permits: 1, meant: meaning(undefined) }
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(
-      `The options of an acquisition must be an object, as { permits: 2 }; got ${show(options)}.`,
-    )
-  }
-  assertKnown(Object.keys(options), known)
-  const { permits = 1, ...rest } = options as TryPermitOptions
+  const given = optionsOf(options, 'The options of an acquisition', known) as TryPermitOptions
+  const { permits = 1, ...rest } = given
+  // The rest is as of locks, but for the words.
   if (rest.waitMs === 0) wholeWaitMs(0, `To ask once without waiting, ${instead}`)
   return { permits: numberOf(permits, 1, MOST_AT_ONCE), meant: meaning(rest) }
 }

@@ -1,12 +1,13 @@
-import type { Defaults } from '../../acquisition.ts'
 import { InvalidArgumentError, show } from '../../errors.ts'
+import type { Defaults } from '../../options/acquisition.ts'
 import {
-  assertKnown,
   assertNoMore,
+  assertSignal,
   waitMs as longestWait,
+  optionsOf,
   wholeMs,
   wholeWaitMs,
-} from '../../input.ts'
+} from '../../options/input.ts'
 
 /** Redisson reads the number of permits as an `int` of Java. */
 const MOST_PERMITS = 2_147_483_647
@@ -121,9 +122,7 @@ function wantedBy(
   defaultWaitMs?: number,
 ): PermitsWanted {
   const { permits = 1, waitMs, signal } = given(what, options, known) as Record<string, unknown>
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
-  }
+  assertSignal(signal)
   return {
     permits: permitsGiven(permits, what),
     waitMs: defaultWaitMs === undefined ? triedMs(waitMs) : waitedMs(waitMs, defaultWaitMs),
@@ -143,18 +142,5 @@ function waitedMs(waitMs: unknown, defaultMs: number): number {
 
 function given(what: string, options: unknown, known: readonly string[]): object {
   if (options === undefined) return {}
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(
-      `${what}: the options must be an object with ${anyOf(known)}; got ${show(options)}.`,
-    )
-  }
-  assertKnown(Object.keys(options), known)
-  return options
-}
-
-/** As in "`permits`, `waitMs` or `signal`". */
-function anyOf(names: readonly string[]): string {
-  const quoted = names.map((name) => `\`${name}\``)
-  const last = quoted.pop() ?? ''
-  return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`
+  return optionsOf(options, `${what}: the options`, known)
 }

@@ -1,8 +1,8 @@
-import { otherwiseOf } from '../../acquisition.ts'
-import { assertFunction, assertNoMore } from '../../input.ts'
 import type { Public } from '../../kit/public.ts'
 import { acquire } from '../../local/acquire.ts'
-import type { TryUsingOptions } from '../../options.ts'
+import { otherwiseOf } from '../../options/acquisition.ts'
+import { assertFunction, assertNoMore } from '../../options/input.ts'
+import type { TryUsingOptions } from '../../options/options.ts'
 import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
 import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
@@ -170,13 +170,14 @@ export class HoldfastSemaphore {
 
   /**
    * Takes all permits that are available, before all who wait.
+   *
    * @returns how many that were; 0 where fewer than none are. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
     return this.#change('drain', 0, 'not confirmed to be drained, and it may have been')
   }
 
-  /** How many are available; below 0 where more were taken away than there were. */
+  /** How many permits are available; below 0 where more were taken away than there were. */
   async availablePermits(): Promise<number> {
     return (await this.#inspect(0)).available
   }
@@ -189,8 +190,8 @@ export class HoldfastSemaphore {
   async #takeInTime(wanted: PermitsWanted): Promise<void> {
     const { clock } = this.#all.locks
     const askedAt = clock.monotonic()
-    if (!(await this.#take(wanted)))
-      throw permitsTimeout(this.name, wanted, clock.monotonic() - askedAt)
+    if (await this.#take(wanted)) return
+    throw permitsTimeout(this.name, wanted, clock.monotonic() - askedAt)
   }
 
   async #take({ permits, waitMs, signal }: PermitsWanted): Promise<boolean> {
@@ -239,8 +240,7 @@ export class HoldfastSemaphore {
   ): Promise<number> {
     const { locks } = this.#all
     const change = { id: locks.newOwner().newName(), what, permits, ttlMs }
-    const ask = (callMs: number) => this.#remote.change(change, callMs)
-    return locks.ask(this.name, failed, ask, OF_SEMAPHORE)
+    return locks.ask(this.name, failed, (ms) => this.#remote.change(change, ms), OF_SEMAPHORE)
   }
 
   #inspect(most: number): Promise<SemaphoreFacts> {

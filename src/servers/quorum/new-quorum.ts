@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Settings } from '../../settings.ts'
+import type { Settings } from '../../options/settings.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
 import { enrol, isUnused } from './delayed-restart.ts'
 import { Master } from './master.ts'

@@ -1,4 +1,4 @@
-import type { Durability } from '../../durability.ts'
+import type { Durability } from '../../options/durability.ts'
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { Confirm } from '../durability.ts'

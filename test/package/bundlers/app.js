@@ -9,7 +9,7 @@ const threads = { none: false, packaged: true }
 const watchdogThread = threads[worker] ?? { workerUrl: worker }
 
 const redis = new Redis(url)
-const holdfast = new Holdfast({ redis: url, leaseMs: 1_000, watchdogThread })
+const holdfast = new Holdfast({ redis: url, leaseMs: 2_000, watchdogThread })
 
 async function connections() {
   return String(await redis.client('LIST'))
@@ -24,7 +24,7 @@ async function main() {
     // Its own, and that of the thread.
     while ((await connections()) < before + 2) await new Promise((go) => setTimeout(go, 20))
     await new Promise((go) => setTimeout(go, 300))
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_600)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_600)
   }
   console.log(JSON.stringify({ hasToken: lease.token > 0, valid: lease.valid }))
   await lease.release()

@@ -11,6 +11,7 @@ import type {
   PermitExpirableSemaphore,
   Semaphore,
   Term,
+  TryUsingOptions,
 } from 'holdfast'
 
 class FakeLease implements Lease {
@@ -33,7 +34,9 @@ class FakeLock implements Lock {
   async using<T>(fn: (lease: Lease) => Promise<T> | T): Promise<T> {
     return fn(new FakeLease())
   }
-  tryUsing = async () => null
+  async tryUsing<T, U = null>(_: unknown, options: TryUsingOptions<U> = {}): Promise<T | U> {
+    return (options.otherwise ?? null) as U
+  }
   unlock = async () => {}
   isLocked = async () => true
   isHeld = async () => false

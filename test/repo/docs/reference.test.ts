@@ -7,6 +7,7 @@ import {
   type ReadWriteLock,
   type Semaphore,
 } from '../../../src/index.ts'
+import { resolveOptions } from '../../../src/options/settings.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
 import {
   electionChannelOf,
@@ -21,7 +22,6 @@ import {
 } from '../../../src/servers/redis/calls/keys.ts'
 import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
 import { WAITING_MS } from '../../../src/servers/waiting-time.ts'
-import { resolveOptions } from '../../../src/settings.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startMasters } from '../../support/masters.ts'
 import { rightsWith } from '../../support/places/rights.ts'
@@ -52,8 +52,8 @@ function membersOf(source: string, name: string): Member[] {
 }
 
 describe('the page about options', () => {
-  const source = ['options', 'durability', 'watchdog-thread', 'local/close-options']
-    .map((file) => read(`src/${file}.ts`))
+  const source = ['options', 'durability', 'watchdog-thread', 'close-options']
+    .map((file) => read(`src/options/${file}.ts`))
     .join('')
   const page = readPage('docs/reference/options.md')
 
@@ -121,7 +121,7 @@ describe('the page about options', () => {
 })
 
 describe('the page about errors', () => {
-  const files = ['src/errors.ts', 'src/durability.ts', 'src/waiting/wait-timeout-error.ts']
+  const files = ['src/errors.ts', 'src/options/durability.ts', 'src/waiting/wait-timeout-error.ts']
   const source = files.map(read).join('')
   const page = readPage('docs/reference/errors.md')
   const sections = codeHeadings(page, 2)

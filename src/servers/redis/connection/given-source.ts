@@ -1,5 +1,5 @@
 import { Cluster, type ClusterNode, type ClusterOptions } from 'ioredis'
-import { isClusterList, type Source } from '../../../redis-source.ts'
+import { isClusterList, type Source } from '../../../options/redis-source.ts'
 import type { RedisSource } from './open-client.ts'
 
 /** What connections are opened from: of a list of nodes a `Cluster`, which never connects itself. */

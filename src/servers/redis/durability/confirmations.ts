@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Durability } from '../../../durability.ts'
+import type { Durability } from '../../../options/durability.ts'
 import { CallFailure } from '../../call-failure.ts'
 import type { Confirmation } from '../../durability.ts'
 import { promised, type Reply } from '../../reply.ts'

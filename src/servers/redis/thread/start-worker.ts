@@ -21,20 +21,25 @@ export function newWorker(program: URL | undefined, workerData: object): Worker 
 /** @returns rejects with `InvalidArgumentError` where its program cannot be loaded */
 export function whenUp(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
-    const failed = (reason: string) => {
+    let givingUp: NodeJS.Immediate | undefined
+    const settled = () => {
       clearTimeout(timer)
+      clearImmediate(givingUp)
+    }
+    const failed = (reason: string) => {
+      settled()
       reject(unableError(reason))
     }
     const timer = setTimeout(() => {
       // What it said while this thread was blocked is heard first.
-      setImmediate(() => {
+      givingUp = setImmediate(() => {
         failed(`its program has not said in ${LONGEST_START_MS} ms that it was loaded`)
         void worker.terminate()
       })
     }, LONGEST_START_MS)
     worker.on('message', ({ kind }: { kind: string }) => {
       if (kind !== 'up') return
-      clearTimeout(timer)
+      settled()
       resolve()
     })
     worker.once('error', ({ message }) => failed(message))

@@ -1,7 +1,7 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
+import type { Owner } from '../owner/owner.ts'
 import type { DurabilityOptions } from './durability.ts'
 import type { NodeRedisClient } from './node-redis-source.ts'
-import type { Owner } from './owner/owner.ts'
 import type { ServerList } from './server-lists.ts'
 import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 

@@ -1,5 +1,5 @@
-import { HoldfastError, InvalidArgumentError, OF_LOCK, show } from './errors.ts'
-import { assertKnown, wholeMs } from './input.ts'
+import { HoldfastError, InvalidArgumentError, OF_LOCK, show } from '../errors.ts'
+import { assertBoolean, optionsOf, wholeMs } from './input.ts'
 
 export interface DurabilityOptions {
   /**
@@ -44,18 +44,9 @@ export function durabilityOf(
         'minority of them. Leave it out; or give one `redis` that has replicas.',
     )
   }
-  if (typeof given !== 'object' || given === null) {
-    throw new InvalidArgumentError(
-      `\`durability\` must be { replicas, timeoutMs, fsync }; got ${show(given)}.`,
-    )
-  }
-  assertKnown(Object.keys(given), ['replicas', 'timeoutMs', 'fsync'])
-  const { replicas, timeoutMs = 1_000, fsync = false } = given as Partial<DurabilityOptions>
-  if (typeof fsync !== 'boolean') {
-    throw new InvalidArgumentError(
-      `\`durability.fsync\` must be true or false; got ${show(fsync)}.`,
-    )
-  }
+  const options = optionsOf(given, '`durability`', ['replicas', 'timeoutMs', 'fsync'])
+  const { replicas, timeoutMs = 1_000, fsync = false } = options as Partial<DurabilityOptions>
+  assertBoolean(fsync, '`durability.fsync`')
   const isWhole = Number.isSafeInteger(replicas) && (replicas as number) >= (fsync ? 0 : 1)
   if (replicas !== 'all' && !isWhole) {
     throw new InvalidArgumentError(

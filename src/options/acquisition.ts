@@ -1,20 +1,20 @@
-import { InvalidArgumentError, show } from './errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import {
-  assertKnown,
+  assertBoolean,
   assertNoMore,
   assertSignal,
   leaseMs,
   maxHoldMs,
+  optionsOf,
   waitMs,
   wholeWaitMs,
 } from './input.ts'
-import { LONGEST_TIMER_MS } from './kit/timers.ts'
 import type { LockOptions, TryLockOptions } from './options.ts'
 
-/** What `lock` and `using` take, what `tryLock` does, and what `tryUsing` does. */
+/** What `lock`, `tryLock` and `using` take, and what `tryUsing` does. */
 const LOCK_OPTIONS = ['leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
-const TRY_LOCK_OPTIONS = ['waitMs', 'leaseMs', 'renew', 'maxHoldMs', 'signal']
-const TRY_USING_OPTIONS = [...TRY_LOCK_OPTIONS, 'otherwise']
+const TRY_USING_OPTIONS = [...LOCK_OPTIONS, 'otherwise']
 
 /** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */
 export interface Acquisition {
@@ -50,6 +50,8 @@ export function defaultsOf({ leaseMs, waitMs, maxHoldMs }: OfClient): Defaults {
   return { leaseMs, untilHeld, once: { ...untilHeld, waitMs: 0 } }
 }
 
+const OF_ACQUISITION = 'The options of an acquisition'
+
 const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).'
 const WAIT_NOT = 'To try once without waiting there are tryLock() and tryUsing(fn).'
 
@@ -75,14 +77,14 @@ export function tryLockArguments(
   const areTimes = typeof first !== 'object' && (first !== undefined || leaseMs !== undefined)
   const options = areTimes ? { waitMs: first, leaseMs } : first
   if (options === undefined) return defaults.once
-  return tried(optionsIn(options, TRY_LOCK_OPTIONS), defaults)
+  return tried(optionsOf(options, OF_ACQUISITION, LOCK_OPTIONS), defaults)
 }
 
 /** How the options of `using` are meant. */
 export function usingOptions(options: unknown, defaults: Defaults): Acquisition {
   const { untilHeld } = defaults
   if (options === undefined) return untilHeld
-  const given = optionsIn(options, LOCK_OPTIONS)
+  const given = optionsOf(options, OF_ACQUISITION, LOCK_OPTIONS) as LockOptions
   const wait = given.waitMs === undefined ? untilHeld.waitMs : waitMs(given.waitMs, WAIT_NOT)
   return meant(given, wait, defaults)
 }
@@ -90,21 +92,13 @@ export function usingOptions(options: unknown, defaults: Defaults): Acquisition 
 /** How the options of `tryUsing` are meant. */
 export function tryUsingOptions(options: unknown, defaults: Defaults): Acquisition {
   if (options === undefined) return defaults.once
-  return tried(optionsIn(options, TRY_USING_OPTIONS), defaults)
+  return tried(optionsOf(options, OF_ACQUISITION, TRY_USING_OPTIONS), defaults)
 }
 
 /** What `tryUsing` comes to where the lock was not to be had. */
 export function otherwiseOf<U>(options: { readonly otherwise?: U } | undefined): U {
   const { otherwise } = { otherwise: null as U, ...options }
   return otherwise
-}
-
-function optionsIn(options: unknown, known: readonly string[]): LockOptions {
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(`Lock options must be an object; got ${show(options)}.`)
-  }
-  assertKnown(Object.keys(options), known)
-  return options
 }
 
 function tried(given: TryLockOptions, defaults: Defaults): Acquisition {
@@ -115,9 +109,7 @@ function tried(given: TryLockOptions, defaults: Defaults): Acquisition {
 function meant(given: LockOptions, waitMs: number, defaults: Defaults): Acquisition {
   const { signal, renew = given.leaseMs === undefined } = given
   assertSignal(signal)
-  if (typeof renew !== 'boolean') {
-    throw new InvalidArgumentError(`\`renew\` must be true or false; got ${show(renew)}.`)
-  }
+  assertBoolean(renew, '`renew`')
   let lease = renew ? undefined : defaults.leaseMs
   if (given.leaseMs !== undefined) {
     lease = leaseMs(given.leaseMs, '`leaseMs`', renew ? LONGEST_TIMER_MS : undefined)

@@ -1,5 +1,6 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis'
-import { InvalidArgumentError, show } from './errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { readRedisUrl, showServer, withoutUndefined } from './redis-url.ts'
 
 /** One server of a list: a URL, `host:port`, or both by name. */
 export type ListedServer = string | { readonly host: string; readonly port?: number }
@@ -34,7 +35,7 @@ export function readCluster(
   what: string,
 ): ClusterList & { cluster: { host: string; port: number }[] } {
   const { servers, isTls, ...login } = readList(cluster, `${what}.cluster`, 6379)
-  const byUrl = { ...given(login), ...(isTls && { tls: {} }) }
+  const byUrl = { ...withoutUndefined(login), ...(isTls && { tls: {} }) }
   return { ...byUrl, ...shared, cluster: servers }
 }
 
@@ -44,7 +45,10 @@ export function readCluster(
  */
 export function readSentinels(options: SentinelList, what: string): RedisOptions {
   const { servers, isTls, ...login } = readList(options.sentinels, `${what}.sentinels`, 26379)
-  const byUrl = given({ sentinelUsername: login.username, sentinelPassword: login.password })
+  const byUrl = withoutUndefined({
+    sentinelUsername: login.username,
+    sentinelPassword: login.password,
+  })
   const tls = {
     ...(isTls && { sentinelTLS: {} }),
     ...(options.tls && { enableTLSForSentinelMode: true }),
@@ -52,15 +56,9 @@ export function readSentinels(options: SentinelList, what: string): RedisOptions
   return { ...byUrl, ...tls, ...options, sentinels: servers }
 }
 
-function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined),
-  ) as never
-}
-
 function readList(list: unknown, what: string, port: number): Listed {
   if (!Array.isArray(list) || list.length === 0) {
-    throw new InvalidArgumentError(`${what} must be a list of servers; got ${show(list)}.`)
+    throw new InvalidArgumentError(`${what} must be a list of servers; got ${showServer(list)}.`)
   }
   const all = (list as unknown[]).map((one) => readServer(one, what, port))
   const [first] = all as [(typeof all)[0]]
@@ -91,30 +89,18 @@ function readServer(one: unknown, what: string, defaultPort: number) {
   }
   const url = typeof one === 'string' ? urlOf(one) : undefined
   if (url === undefined) {
-    // The text may have a password in it.
-    const got = typeof one === 'string' ? 'a text that is none of these' : show(one)
     throw new InvalidArgumentError(
-      `${what}: each server must be redis://host:port, rediss://host:port, host:port or { host, port }; got ${got}.`,
+      `${what}: each server must be redis://host:port, rediss://host:port, host:port or { host, port }; got ${showServer(one)}.`,
     )
   }
-  return {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? defaultPort : Number(url.port),
-    username: decoded(url.username),
-    password: decoded(url.password),
-    isTls: url.protocol === 'rediss:',
-  }
+  const { host, port = defaultPort, username, password, isTls } = url
+  return { host, port, username, password, isTls }
 }
 
 /** A database or a query would be passed over: a list has none. */
-function urlOf(text: string): URL | undefined {
-  const full = text.includes('://') ? text : `redis://${text}`
-  if (/\s/.test(text) || !/^rediss?:\/\//.test(full) || !URL.canParse(full)) return undefined
-  const url = new URL(full)
-  const isBare = /^\/?0?$/.test(url.pathname) && url.search === '' && url.hash === ''
-  return url.hostname !== '' && isBare ? url : undefined
-}
-
-function decoded(part: string): string | undefined {
-  return part === '' ? undefined : decodeURIComponent(part)
+function urlOf(text: string): ReturnType<typeof readRedisUrl> {
+  if (/\s/.test(text)) return undefined
+  const url = readRedisUrl(text.includes('://') ? text : `redis://${text}`)
+  const isBare = url !== undefined && /^0?$/.test(url.database) && !url.hasMore
+  return isBare && url.host !== '' ? url : undefined
 }

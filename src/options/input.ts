@@ -1,4 +1,4 @@
-import { InvalidArgumentError, show } from './errors.ts'
+import { InvalidArgumentError, show } from '../errors.ts'
 
 /** A lease must leave room for a round trip, and for drift and margin. */
 const SHORTEST_LEASE_MS = 10
@@ -22,6 +22,33 @@ export function assertKnown(names: readonly string[], known: readonly string[]):
   throw new InvalidArgumentError(
     `There is no option \`${other}\` here. There are: ${known.join(', ')}.`,
   )
+}
+
+/**
+ * The options of a call, all of them known ones.
+ *
+ * @param what they are, at the beginning of a sentence
+ */
+export function optionsOf(options: unknown, what: string, known: readonly string[]): object {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError(
+      `${what} must be an object with ${anyOf(known)}; got ${show(options)}.`,
+    )
+  }
+  assertKnown(Object.keys(options), known)
+  return options
+}
+
+/** As in "`permits`, `waitMs` or `signal`". */
+function anyOf(names: readonly string[]): string {
+  const quoted = names.map((name) => `\`${name}\``)
+  const last = quoted.pop() ?? ''
+  return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`
+}
+
+export function assertBoolean(value: unknown, what: string): asserts value is boolean {
+  if (typeof value === 'boolean') return
+  throw new InvalidArgumentError(`${what} must be true or false; got ${show(value)}.`)
 }
 
 /** A positive whole number of milliseconds, or an error that shows what it was. */
@@ -51,7 +78,7 @@ export function maxHoldMs(value: unknown): number {
   return value === Infinity ? value : leaseMs(value, '`maxHoldMs`')
 }
 
-export function assertSignal(signal: unknown): void {
+export function assertSignal(signal: unknown): asserts signal is AbortSignal | undefined {
   if (signal === undefined || signal instanceof AbortSignal) return
   throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
 }

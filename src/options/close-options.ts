@@ -1,6 +1,6 @@
-import { InvalidArgumentError, show } from '../errors.ts'
-import { assertKnown, assertNoMore, wholeMs } from '../input.ts'
+import { InvalidArgumentError } from '../errors.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+import { assertNoMore, optionsOf, wholeMs } from './input.ts'
 
 /** What `close` takes. */
 export interface CloseOptions {
@@ -15,13 +15,7 @@ export interface CloseOptions {
 export function drainMsOf(options: unknown, others: readonly unknown[]): number {
   assertNoMore(others)
   if (options === undefined) return 0
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(
-      `Options of close must be an object, as { drainMs: 10_000 }; got ${show(options)}.`,
-    )
-  }
-  assertKnown(Object.keys(options), ['drainMs'])
-  const { drainMs } = options as CloseOptions
+  const { drainMs } = optionsOf(options, 'The options of close()', ['drainMs']) as CloseOptions
   if (drainMs === undefined) return 0
   if (drainMs !== 0) return wholeMs(drainMs, '`drainMs`', LONGEST_TIMER_MS)
   throw new InvalidArgumentError(

@@ -1,5 +1,6 @@
 import type { RedisOptions } from 'ioredis'
-import { InvalidArgumentError } from './errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { readRedisUrl, withoutUndefined } from './redis-url.ts'
 
 /** A client of node-redis, version 4 or 5, as `createClient` makes it. */
 export interface NodeRedisClient {
@@ -101,7 +102,7 @@ export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptio
     db: database,
     connectionName: name,
     tls: tls === true ? Object.fromEntries(rest.map((one) => [one, socket[one]])) : undefined,
-  })
+  }) as RedisOptions
 }
 
 const unsupported = (name: string) =>
@@ -111,22 +112,17 @@ const unsupported = (name: string) =>
 const given = (options: object) =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 
-function withoutUndefined<T = RedisOptions>(options: object): T {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T
-}
-
 /** What a URL says; undefined where it is none. */
 function readUrl(text: string): (Options & { tls?: true }) | undefined {
-  if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  const database = url.pathname.slice(1)
-  if (!/^\d*$/.test(database)) return undefined
-  return withoutUndefined<Options>({
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? undefined : Number(url.port),
-    tls: url.protocol === 'rediss:' ? true : undefined,
-    username: url.username === '' ? undefined : decodeURIComponent(url.username),
-    password: url.password === '' ? undefined : decodeURIComponent(url.password),
+  const url = readRedisUrl(text)
+  if (url === undefined || !/^\d*$/.test(url.database)) return undefined
+  const { host, port, username, password, isTls, database } = url
+  return withoutUndefined({
+    host,
+    port,
+    username,
+    password,
+    tls: isTls ? (true as const) : undefined,
     database: database === '' ? undefined : Number(database),
   })
 }

@@ -1,12 +1,13 @@
 import { hostname } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { InvalidArgumentError, show } from '../errors.ts'
+import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { type Durability, durabilityOf } from './durability.ts'
-import { InvalidArgumentError, show } from './errors.ts'
-import { assertKnown, leaseMs, maxHoldMs, waitMs, wholeMs } from './input.ts'
-import { LONGEST_TIMER_MS } from './kit/timers.ts'
+import { assertBoolean, assertKnown, leaseMs, maxHoldMs, waitMs, wholeMs } from './input.ts'
 import type { HoldfastOptions } from './options.ts'
 import { isClusterList, readSource, type Source } from './redis-source.ts'
+import { showServer } from './redis-url.ts'
 import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 /** All of a client's options, each with a value. */
@@ -64,7 +65,7 @@ const CLIENT_OPTIONS = [
 export function resolveOptions(options: HoldfastOptions, isElsewhere = false): Settings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError(
-      `new Holdfast(options): options must be an object with \`redis\`; got ${show(options)}.`,
+      `new Holdfast(options): options must be an object with \`redis\`; got ${showServer(options)}.`,
     )
   }
   assertKnown(
@@ -81,8 +82,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
   }
   const { keepCounters = false, shardedPubSub = true, newDeployment = false } = options
   for (const [name, value] of Object.entries({ keepCounters, shardedPubSub, newDeployment })) {
-    if (typeof value === 'boolean') continue
-    throw new InvalidArgumentError(`\`${name}\` must be true or false; got ${show(value)}.`)
+    assertBoolean(value, `\`${name}\``)
   }
   const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
   const { waitMs: wait = Infinity, maxHoldMs: longestHold = Infinity } = options
@@ -130,7 +130,9 @@ function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
     throw new InvalidArgumentError('Give either `redis` or `masters`; got both.')
   }
   if (!Array.isArray(masters) || masters.length === 0) {
-    throw new InvalidArgumentError(`\`masters\` must be a list of servers; got ${show(masters)}.`)
+    throw new InvalidArgumentError(
+      `\`masters\` must be a list of servers; got ${showServer(masters)}.`,
+    )
   }
   return (masters as unknown[]).map((master) => {
     const source = readSource(master, 'Each of `masters`')

@@ -1,6 +1,7 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
-import { InvalidArgumentError, show } from './errors.ts'
+import { InvalidArgumentError, show } from '../errors.ts'
 import { isNodeRedis, readNodeRedis } from './node-redis-source.ts'
+import { readRedisUrl, showServer } from './redis-url.ts'
 import { type ClusterList, readCluster, readSentinels, type SentinelList } from './server-lists.ts'
 
 /** Where one server is, or a cluster. */
@@ -83,7 +84,7 @@ export function readSource(source: unknown, what: string): Source {
   if (typeof source !== 'object' || source === null || Array.isArray(source)) {
     throw new InvalidArgumentError(
       `${what} must be a redis:// URL, ioredis options, { cluster: [...] }, or a client of ioredis or node-redis; ` +
-        `got ${show(source)}.`,
+        `got ${showServer(source)}.`,
     )
   }
   if (isIoredis(source)) return source
@@ -130,6 +131,6 @@ export function isClusterList(source: Exclude<Source, string>): source is Cluste
 
 function isAddress(text: string): boolean {
   if (text === '' || /\s/.test(text)) return false
-  if (text.includes('://')) return /^rediss?:/.test(text) && URL.canParse(text)
-  return text.startsWith('/') || URL.canParse(`redis://${text}`)
+  const full = text.includes('://') ? text : `redis://${text}`
+  return text.startsWith('/') || readRedisUrl(full) !== undefined
 }

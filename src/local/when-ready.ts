@@ -1,0 +1,34 @@
+import { unavailableError } from '../errors.ts'
+import type { Waiter } from '../waiting/waiter.ts'
+import type { LocalLock } from './local-lock.ts'
+
+const DUE = 'the watchdog thread had not been started yet'
+
+/** Nothing is asked for before it can be kept as is promised. */
+export async function whenReady(
+  ready: Promise<void>,
+  lock: LocalLock,
+  waiter: Waiter,
+  begin: () => void,
+): Promise<void> {
+  const { words } = waiter.request.kind
+  lock.tasks.begin()
+  // Nobody knows whether somebody has it.
+  waiter.notYet = (what) =>
+    unavailableError(
+      lock.name,
+      what,
+      DUE,
+      undefined,
+      words,
+      'Its start takes a moment: wait for longer.',
+    )
+  try {
+    await ready
+    waiter.notYet = undefined
+    if (!waiter.settled) begin()
+  } catch (error) {
+    waiter.reject(error)
+  }
+  lock.tasks.end()
+}
