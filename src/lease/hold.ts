@@ -136,8 +136,9 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.heir?.current ?? this
   }
 
-  /** The server had the lock for `leaseMs` more when it got a request sent at `sentAt`. */
-  proved(leaseMs: number, sentAt: Moment): void {
+  /** The server had the lock for `leftMs` more when it got a request sent then: that counts up to the limit. */
+  proved(leftMs: number, sentAt: Moment): void {
+    const leaseMs = this.upToLimit(leftMs, sentAt)
     this.loseIfOver()
     this.leaseMs = Math.max(this.leaseMs, leaseMs)
     const validForMs = validityMs(leaseMs)

@@ -3,9 +3,6 @@ import { type Linked, LinkedList } from '../kit/linked-list.ts'
 import { Recheck } from './recheck.ts'
 import { validityMs } from './validity.ts'
 
-/** A renewal that adds less than this part of a lease is none. */
-const LEAST_GAIN = 0.1
-
 /** What is renewed: holds. */
 interface Renewed<H extends Renewed<H>> extends Linked<H> {
   readonly limitAt: number
@@ -44,11 +41,12 @@ export class RenewalTimer<H extends Renewed<H>> {
     const holds = some.filter((hold) => this.holds.has(hold))
     const now = this.#clock.now()
     const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
+    // What a lease is valid for is so much less: then it lasts until the limit.
+    const marginMs = this.leaseMs - validityMs(this.leaseMs)
     yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
     for (const hold of holds.filter(isNear)) {
       const leaseMs = hold.upToLimit(this.leaseMs, now)
-      const gainMs = validityMs(leaseMs) - hold.remainingMonotonicMs()
-      yield [[hold], gainMs > this.leaseMs * LEAST_GAIN ? leaseMs : 0]
+      yield [[hold], leaseMs - hold.remainingMonotonicMs() > marginMs ? leaseMs : 0]
     }
   }
 

@@ -176,7 +176,7 @@ export class LocalLocks {
 
   /** A hold of one acquisition, which the watchdog keeps, is held for so long from now at most, in milliseconds. */
   limit(hold: Hold, maxHoldMs: number): void {
-    if (maxHoldMs === Infinity || hold.watched.length !== 1) return
+    if (maxHoldMs === Infinity || hold.watched.length !== 1 || !hold.live) return
     hold.limit(maxHoldMs, this.clock.monotonic())
     this.#services.watchdog.watch(hold)
   }

@@ -356,3 +356,20 @@ test('whoever is passed the lock by one who gave up is told at once', async () =
   await (await within(1_000, sameClient)).release()
   await (await within(1_000, otherClient)).release()
 })
+
+test('the confirmation of a grant that is sent again asks for no more than is left until `maxHoldMs`', async () => {
+  const client = await warmClient()
+  const held = await rig.witness().getFairLock('it').lock()
+  const pending = client.getFairLock('it').lock({ maxHoldMs: 9_000 })
+  await rig.queued('it', 1)
+  await rig.hears(client)
+  const trap = rig.proxy.onNextRequest(SHA.renew, 'mute')
+  await held.release()
+  const lease = await within(SOON_MS, pending)
+  const wantedMs = ({ args }: ProxyRequest) => Number(args[2 + Number(args[1])])
+  expect(wantedMs(await trap.seen)).toBe(9_000)
+  await eventually(() => rig.proxy.count(SHA.renew) > 1)
+  // It was waited for the answer.
+  expect(wantedMs(rig.lastRequest('renew'))).toBeLessThanOrEqual(8_850)
+  await lease.release()
+})

@@ -487,6 +487,26 @@ describe('a hold with a limit', () => {
     for (const { at, leaseMs } of renewer.asked) expect(at + leaseMs).toBeLessThanOrEqual(20_000)
   })
 
+  test('is renewed up to that also where a whole lease has almost got there', async () => {
+    newLimited(18_500)
+    await clock.pass(18_500)
+    expect(renewer.asked.map(({ at, leaseMs }) => [at, leaseMs]).slice(2, 4)).toEqual([
+      [9_000, LEASE_MS],
+      [12_000, 6_500],
+    ])
+    expect(lost[0]?.at).toBeGreaterThan(18_500 - (LEASE_MS - VALID_MS))
+    expect(lost[0]?.error.message).toMatch(/its `maxHoldMs` of 18500 ms is over/)
+  })
+
+  test('is not relied on beyond that, where the server has it for longer', async () => {
+    const hold = newLimited(20_000)
+    renewer.all({ kind: 'held', leaseMs: 60_000 })
+    await clock.pass(5_000)
+    expect(hold.remainingMs()).toBeCloseTo(validityMs(17_000) - 2_000)
+    await clock.pass(15_000)
+    expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
+  })
+
   test('that is shorter than a lease is never renewed', async () => {
     newLimited(4_000)
     await clock.pass(4_000)

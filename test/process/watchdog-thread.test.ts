@@ -72,6 +72,32 @@ describe('a watchdog with a thread', () => {
     await closeIn(child)
   })
 
+  it('renews one up to its `maxHoldMs`, and it has ended when the main thread is back', async () => {
+    const child = startBlockable({ leaseMs: 900, watchdogThread: true })
+    await lockIn(child, 'limited', { maxHoldMs: 2_500 })
+    const endsAt = performance.now() + 2_500
+    await workerIsUp()
+    child.send({ command: 'block', ms: 4_000 })
+    const blockedAt = performance.now()
+    let lastAt = 0
+    let seenAt = 0
+    await eventually(async () => {
+      const lookedAt = performance.now()
+      const leftMs = await server.admin.pttl('limited')
+      if (leftMs > 0) {
+        seenAt = lookedAt
+        lastAt = lookedAt + leftMs
+      }
+      return leftMs === -2
+    })
+    // The main thread could not renew it so far.
+    expect(seenAt).toBeGreaterThan(blockedAt + 1_000)
+    // But for the way of the last renewal.
+    expect(lastAt).toBeLessThan(endsAt + 500)
+    expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: false, aborted: true })
+    await closeIn(child)
+  })
+
   it('gives the lock up when the main thread has been silent for the limit', async () => {
     const child = startBlockable({ leaseMs: 500, watchdogThread: { silenceLimitMs: 1_500 } })
     await lockIn(child, 'silent')
