@@ -32,6 +32,10 @@ test('three requests to a server that was started by a leader are never in one c
   const client = newClient()
   const answers = await client.getLock('leader').using(async () => {
     const inside = [0, 0]
+    let letGo = () => {}
+    const othersAreAnswered = new Promise<void>((go) => {
+      letGo = go
+    })
     const http = createServer(async (request, response) => {
       const lease = await client.getLock(`order:${request.url}`).tryLock()
       if (lease === null) {
@@ -40,7 +44,7 @@ test('three requests to a server that was started by a leader are never in one c
       }
       inside[0] = (inside[0] ?? 0) + 1
       inside[1] = Math.max(inside[1] ?? 0, inside[0])
-      await new Promise((go) => setTimeout(go, 50))
+      await othersAreAnswered
       inside[0] -= 1
       await lease.release()
       response.writeHead(200, { connection: 'close' }).end()
@@ -50,7 +54,9 @@ test('three requests to a server that was started by a leader are never in one c
     const ship = async () => (await fetch(`http://127.0.0.1:${port}/1001`)).status
     const first = ship()
     await eventually(() => inside[0] === 1)
-    const statuses = await Promise.all([first, ship(), ship()])
+    const others = await Promise.all([ship(), ship()])
+    letGo()
+    const statuses = [await first, ...others]
     await new Promise((closed) => http.close(closed))
     return { statuses, most: inside[1] }
   })
@@ -159,7 +165,7 @@ describe('listeners run in no frame of ours, and so act for nobody', () => {
   })
 
   test('those of events, whoever was the first to need a connection or a timer', async () => {
-    const client = newClient({ leaseMs: 300 })
+    const client = newClient({ leaseMs: 1_000 })
     for (const event of ['acquired', 'released', 'wait', 'renewed', 'lost'] as const) {
       client.on(event, note(event))
     }
