@@ -1,11 +1,12 @@
 import base from './jest.config.mjs'
 
-/** The tests of the package, the examples, the demo, the measurements and other libraries. These work more than they wait. */
+/** The tests of the package, the examples, the demo, the measurements, other libraries and the extras. These work more than they wait. */
 export default {
   ...base,
   testMatch: [
     '<rootDir>/test/package/*.test.ts',
     '<rootDir>/test/migration/*.test.ts',
+    '<rootDir>/test/{metrics,opentelemetry,history,deployment,commands,doctor,dashboard}/**/*.test.ts',
     '<rootDir>/test/repo/bench/*.test.ts',
     '<rootDir>/test/repo/demo.test.ts',
     '<rootDir>/test/repo/docs/examples*.test.ts',

@@ -1,4 +1,5 @@
 // Inlines the scripts of each folder of lua/, with names and SHA-1, into one module for that folder.
+// Those of `admin`, which no client runs, go to the extras: their sources alone.
 //
 //   node scripts/build-lua.mjs [--check] [<folder of folders of scripts> <folder of modules>]
 //
@@ -12,7 +13,7 @@ import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { readHeader } from './lua-header.mjs'
-import { moduleOf } from './lua-module.mjs'
+import { moduleOf, sourcesOf } from './lua-module.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values: options, positionals } = parseArgs({
@@ -22,29 +23,35 @@ const { values: options, positionals } = parseArgs({
 const [luaDir = join(root, 'lua'), moduleDir = join(root, 'src/servers/redis/scripts')] =
   positionals
 const parts = 'parts'
+const sourcesOnly = { admin: join(root, 'src/extras/deployment/scripts.generated.ts') }
 
 const problems = []
 const folders = readdirSync(luaDir, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== parts)
   .map(({ name }) => name)
   .sort()
-const modules = new Map(folders.map((folder) => [`${folder}.generated.ts`, readFolder(folder)]))
-if (![...modules.values()].some((scripts) => scripts.length > 0)) {
+const read = new Map(folders.map((folder) => [folder, readFolder(folder)]))
+if (![...read.values()].some((scripts) => scripts.length > 0)) {
   problems.push(`${luaDir}: there is no folder here with a script in it`)
 }
 for (const file of readdirSync(luaDir).filter((name) => name.endsWith('.lua'))) {
   problems.push(`${relative(root, join(luaDir, file))}: a script belongs in a folder`)
 }
 
-const named = new Map([...modules.values()].flat().map((script) => [script?.name, script]))
+const named = new Map([...read.values()].flat().map((script) => [script?.name, script]))
 for (const script of named.values()) checkSame(script)
 
 if (problems.length > 0) fail(problems.join('\n'))
-for (const [file, scripts] of modules) {
-  write(join(moduleDir, file), moduleOf(scripts, named), `(${scripts.length} scripts)`)
+const modules = new Set()
+for (const [folder, scripts] of read) {
+  const path = sourcesOnly[folder] ?? join(moduleDir, `${folder}.generated.ts`)
+  const text = folder in sourcesOnly ? sourcesOf(scripts) : moduleOf(scripts, named)
+  modules.add(path)
+  write(path, text, `(${scripts.length} scripts)`)
 }
 for (const file of readdirSync(moduleDir)) {
-  if (file.endsWith('.generated.ts') && !modules.has(file)) remove(join(moduleDir, file))
+  const path = join(moduleDir, file)
+  if (file.endsWith('.generated.ts') && !modules.has(path)) remove(path)
 }
 
 function readFolder(folder) {
@@ -125,7 +132,16 @@ function withParts(source, report) {
     if (text === undefined) report(1, `"${line}" names a file that is not there`)
     return text?.trimEnd()
   })
-  return { sha1: createHash('sha1').update(whole).digest('hex'), source: whole }
+  const sent = withoutComments(whole)
+  return { sha1: createHash('sha1').update(sent).digest('hex'), source: whole, sent }
+}
+
+/** What servers get, and keep, has no comments. None of our texts has a line that begins as they do. */
+function withoutComments(source) {
+  return source
+    .replace(/^--\[\[\n[\s\S]*?\n\]\]\n/, '')
+    .replace(/^ *--(?!\[).*\n/gm, '')
+    .replace(/^\n+/gm, '')
 }
 
 /** 1, 2, 3 and so on, in this order; `*` only as the last. */

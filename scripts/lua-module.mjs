@@ -29,11 +29,25 @@ export function moduleOf(scripts, named) {
   return `${HEAD}${imports.join('\n')}\n${text}`
 }
 
+/** For who sends scripts by hand. */
+export function sourcesOf(scripts) {
+  const lines = scripts.map(
+    ({ constant, source }) => `export const ${constant} = ${JSON.stringify(source)}\n`,
+  )
+  return `${HEAD}\n${lines.join('')}`
+}
+
 const capitalized = (name) => `${name[0].toUpperCase()}${name.slice(1)}`
 const unionOf = (names) => names.map((name) => `'${name}'`).join(' | ') || 'never'
 
-function scriptOf({ name, constant, keys, args, sha1, source }) {
-  const fields = Object.entries({ name, keys, args: args.map((one) => one.name), sha1, source })
+function scriptOf({ name, constant, keys, args, sha1, sent }) {
+  const fields = Object.entries({
+    name,
+    keys,
+    args: args.map((one) => one.name),
+    sha1,
+    source: sent,
+  })
     .map(([key, value]) => `  ${key}: ${JSON.stringify(value)},\n`)
     .join('')
   const type = `Script<${unionOf(args.map((one) => one.name))}>`

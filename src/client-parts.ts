@@ -33,9 +33,9 @@ export class ClientParts {
     this.owners = client.owners
     this.frames = client.frames
     this.#place = place
-    this.#drained = new Deadline(place.clock)
     this.#keyPrefix = client.settings.keyPrefix ?? place.keyPrefix
     this.backend = new Backend(client, place)
+    this.#drained = new Deadline(this.backend.registry.clock)
     this.redLocks = new RedLocks(client, newQuorum)
   }
 

@@ -66,38 +66,6 @@ export class NotHeldError extends HoldfastError {
   }
 }
 
-/**
- * Who has a read-write lock to read asked for it to write, and would wait for itself. Nothing was changed, and
- * it reads on.
- */
-export class UpgradeError extends HoldfastError {
-  constructor(lockName: string) {
-    super(
-      'HOLDFAST_UPGRADE',
-      `Read-write lock "${lockName}" is held to read by the code that asks for more, which would wait for ` +
-        'itself. Release the read lock before; or take the upgradable lock instead of it, or the write lock, ' +
-        'inside both of which you may read.',
-      { lockName },
-    )
-  }
-}
-
-/** The term ended by `resign()`: the reason of its signal, and so of whatever that signal ended. */
-export class ResignedError extends HoldfastError {
-  /** The fencing token of the term. */
-  readonly token: number
-
-  constructor(lockName: string, token: number) {
-    super(
-      'HOLDFAST_RESIGNED',
-      `The leader of "${lockName}" (token ${token}) has resigned. Stop the work of the term: the next ` +
-        'candidate leads when it has ended.',
-      { lockName },
-    )
-    this.token = token
-  }
-}
-
 /** How a lease was lost. */
 export type LossReason =
   /** Its time ran out: a fixed lease was outlived, or no renewal was confirmed in time. */
@@ -151,8 +119,55 @@ export class NotReleasedError extends HoldfastError {
   }
 }
 
+/** Who a client is, as it tells others at the same place. */
+export interface ClientInfo {
+  /** Its id: the first part of the names of its owners. */
+  readonly client: string
+  /** Its `label`: host and pid, unless it was given another. */
+  readonly label: string
+  readonly host: string
+  readonly pid: number
+  /** Of Holdfast. */
+  readonly version: string
+  /** When the client was made, by the clock of its host, in milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/** Why an attempt to acquire a lock came to nothing, as far as it is known without asking for it. */
+export interface WhyNotAcquired {
+  /** The name of the lock, as it was given to `getLock`. */
+  readonly name: string
+  /**
+   * `held`: somebody has it, or goes before. `free`: nobody has it, by now. `outage`: Redis could not tell. `failed`:
+   * something else, as the `text` has it.
+   */
+  readonly outcome: 'held' | 'free' | 'outage' | 'failed'
+  /** Who had it when that was last seen, as `<clientId>:<owner>`; null where that is not known. */
+  readonly holder: string | null
+  /** Who the client of the holder is; null where that is not known. */
+  readonly process: ClientInfo | null
+  /**
+   * For how long the holder had it then, in milliseconds; null where nothing tells: of a majority of masters, of who
+   * reads, and of clients of Redisson.
+   */
+  readonly ageMs: number | null
+  /** What was left of its lease then, in milliseconds; null where that is not known, or it has no expiry. */
+  readonly ttlMs: number | null
+  /** Of a fair lock, the place in its queue when it came to that, or 1 where it was seen to be the next. */
+  readonly queuePosition: number | null
+  /** Of a fair lock that was tried once, how many queue for it. */
+  readonly queueLength: number | null
+  /** When that was seen, by the clock of this host, in milliseconds since 1970. */
+  readonly at: number
+  /** All of that in a sentence. */
+  readonly text: string
+}
+
 /** Redis could not be reached or gave no answer in time. Never used for contention. */
 export class RedisUnavailableError extends HoldfastError {
+  /** Of an acquisition: who was seen to have the lock before, if anybody. */
+  declare why?: WhyNotAcquired
+
   constructor(message: string, lockName?: string, cause?: unknown) {
     super('HOLDFAST_UNAVAILABLE', message, { lockName, cause })
   }

@@ -2,9 +2,10 @@ import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
 import { ClientParts } from './client-parts.ts'
 import type { Emit, HoldEvent, HoldfastEvents } from './events.ts'
-import { callListeners } from './kit/call-listeners.ts'
+import { emitBy } from './kit/call-listeners.ts'
 import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { plainKind } from './local/acquire.ts'
+import { clientInfo } from './local/client-info.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
 import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
@@ -23,10 +24,11 @@ import { type Owner, ownerOf } from './owner/owner.ts'
 import { Owners } from './owner/owners.ts'
 import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
 import type { MasterHealth } from './servers/master-health.ts'
+import type { ClientInfo } from './servers/presence.ts'
 
 /**
- * The client: locks on one Redis. It connects at the first use, and never keeps a program alive
- * that has nothing under way.
+ * The client: locks on one Redis. It connects at the first use, and never keeps a program alive that has nothing
+ * under way.
  *
  * It emits the events of {@link HoldfastEvents}.
  */
@@ -46,10 +48,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   constructor(options: HoldfastOptions, newPlace?: NewPlace) {
     super()
     const settings = resolveOptions(options, newPlace !== undefined)
-    const emitAny = this.emit.bind(this) as (event: string, ...args: unknown[]) => boolean
-    const emit: Emit = (event, ...args) => {
-      if (this.listenerCount(event) > 0) callListeners(() => emitAny(event, ...args))
-    }
+    const emit: Emit = emitBy(this)
     const client = { owners: new Owners(this.id), frames: new Frames(), settings, emit }
     const place = (newPlace ?? newRedisPlace)(settings, (error) => emit('error', error))
     this.#parts = new ClientParts(client, place, (servers, nameOf) =>
@@ -71,8 +70,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   /**
    * A re-entrant lock.
    *
-   * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}`
-   * needs one
+   * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}` needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getLock(name: string, options: GetLockOptions = {}): Lock {
@@ -82,15 +80,14 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   /**
-   * A re-entrant lock that is granted in turn: first come, first served, across all clients. It is
-   * the same lock as `getLock` of that name, only that those who wait stand in a queue; who calls
-   * `lock` on the other one, or uses Redisson, does not, and may take it when it is free.
+   * A re-entrant lock that is granted in turn: first come, first served, across all clients. It is the same lock as
+   * `getLock` of that name, only that those who wait stand in a queue; who calls `lock` on the other one, or uses
+   * Redisson, does not, and may take it when it is free.
    *
-   * A place is kept while the process lives: one that crashed is passed over, one that is frozen
-   * when its turn comes holds the queue up for 1.5 s. It then keeps its place.
+   * A place is kept while the process lives: one that crashed is passed over, one that is frozen when its turn comes
+   * holds the queue up for 1.5 s. It then keeps its place.
    *
-   * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}`
-   * needs one
+   * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}` needs one
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): Lock {
@@ -145,23 +142,21 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   /**
-   * A lock that is held by a majority of the servers of several clients, as Redisson's
-   * `RedissonRedLock` is: one plain lock of each of them makes its votes. It has the same methods
-   * as every lock, and outlives any minority of the servers.
+   * A lock that is held by a majority of the servers of several clients, as Redisson's `RedissonRedLock` is: one
+   * plain lock of each of them makes its votes. It has the same methods as every lock, and outlives any minority of
+   * the servers.
    *
-   * It acts for owners of the client that it is called on, which also gives its `leaseMs`,
-   * `longestLeaseMs` and `newDeployment`, tells of it by its events, and releases it when closed. A
-   * client among them that was closed counts as a server that is down. The same locks, in whatever
-   * order, are the same RedLock.
+   * It acts for owners of the client that it is called on, which also gives its `leaseMs`, `longestLeaseMs` and
+   * `newDeployment`, tells of it by its events, and releases it when closed. A client among them that was closed
+   * counts as a server that is down. The same locks, in whatever order, are the same RedLock.
    *
-   * It excludes every other RedLock that shares a majority of its locks. A plain lock on a minority
-   * of the servers does not keep it out, and is not re-entered by it. Where two clients turn out to
-   * be of the same server the RedLock cannot be acquired: that rejects with `InvalidArgumentError`.
+   * It excludes every other RedLock that shares a majority of its locks. A plain lock on a minority of the servers
+   * does not keep it out, and is not re-entered by it. Where two clients turn out to be of the same server the
+   * RedLock cannot be acquired: that rejects with `InvalidArgumentError`.
    *
-   * @param locks one of `getLock()` from each of the clients, each of a server of its own; the names
-   * may differ
-   * @throws `InvalidArgumentError` without any, for two of one client, for fair locks, for those of a
-   * cluster or of a majority, and for what is no lock
+   * @param locks one of `getLock()` from each of the clients, each of a server of its own; the names may differ
+   * @throws `InvalidArgumentError` without any, for two of one client, for fair locks, for those of a cluster or of a
+   * majority, and for what is no lock
    */
   getRedLock(...locks: Lock[]): Lock {
     return this.#parts.redLocks.of(locks)
@@ -182,8 +177,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * clients. Its lock is the fair lock of that name: who holds that leads.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for a name or a label that is of no use, and where locks are held by a
-   * majority of masters: there is no queue of candidates
+   * @throws `InvalidArgumentError` for bad input, and where locks are held by a majority of masters: there is no queue
    */
   getLeaderElection(name: string, options: LeaderElectionOptions = {}): LeaderElection {
     return this.#oneServer.leaderElection(name, options)
@@ -195,15 +189,25 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   /**
-   * Runs `fn` in a frame: bare `lock()` and `unlock()` inside behave as on a thread of its own, at
-   * any depth of calls. The frame ends when `fn` returns, or when the promise that it returned
-   * settles; what it holds at the end stays held.
+   * Runs `fn` in a frame: bare `lock()` and `unlock()` inside behave as on a thread of its own, at any depth of calls.
+   * The frame ends when `fn` returns, or when the promise that it returned settles; what it holds at the end stays held.
    *
    * @returns what `fn` returns; for a promise another one, which settles in the same way
    */
   run<T>(fn: () => T): T {
     assertFunction(fn)
     return this.#parts.frames.run(this.#parts.owners.next(), fn)
+  }
+
+  /**
+   * Who a client is, which tells that unless its option `presence` is off.
+   *
+   * @param clientOrOwner its `id`, or an owner as `inspect()` shows it: `<clientId>:<owner>`
+   * @returns null where it is not known: of a client of Redisson, of one that was closed, or has not been heard of for
+   * two minutes. Rejects with `InvalidArgumentError` for what is no such text, and as `inspect()` does
+   */
+  clientInfo(clientOrOwner: string): Promise<ClientInfo | null> {
+    return clientInfo(this.#parts.backend.registry, clientOrOwner)
   }
 
   /**
@@ -217,19 +221,18 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   /**
-   * Releases what is held, ends every wait with a `ClosedError`, and closes the connections that
-   * this client opened; yours stay open. When Redis does not answer it ends all the same, soon after
-   * twice `commandTimeoutMs`, and the locks end with their leases.
+   * Releases what is held, ends every wait with a `ClosedError`, and closes the connections that this client opened;
+   * yours stay open. When Redis does not answer it ends all the same, soon after twice `commandTimeoutMs`, and the
+   * locks end with their leases.
    *
    * With `drainMs` it waits before that until nothing is held any more, so long at most. Waits end at once, and
    * nobody gets anything new: both with a `ClosedError`. Who holds something may re-enter and extend it, is renewed,
    * and releases it as ever; a leader is told by the signal of its term to end it.
    *
-   * Calling it again returns the same promise, and ends the waiting by its own `drainMs` at the latest: without
-   * one at once.
+   * Calling it again returns the same promise, and ends the waiting by its own `drainMs` at the latest: without one
+   * at once.
    *
-   * @returns what it took away: the holds that were not released before. Rejects with `InvalidArgumentError` for bad
-   * input
+   * @returns what it took away: the holds that were not released before. Rejects with `InvalidArgumentError` for bad input
    */
   close(options?: CloseOptions): Promise<readonly HoldEvent[]>
   close(options?: CloseOptions, ...others: never[]): Promise<readonly HoldEvent[]> {

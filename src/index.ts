@@ -1,3 +1,17 @@
+export type {
+  AcquireFact,
+  AcquireOutcome,
+  AcquirePath,
+  HoldFact,
+  HoldOutcome,
+  KindName,
+  LockFact,
+  Notes,
+  ReleaseFact,
+  RenewFact,
+  SettledFact,
+} from './diagnostics.ts'
+export type { ClientInfo, WhyNotAcquired } from './errors.ts'
 export {
   ClosedError,
   HoldfastError,
@@ -9,9 +23,7 @@ export {
   NotReleasedError,
   RedisRefusedError,
   RedisUnavailableError,
-  ResignedError,
   UnsupportedServerError,
-  UpgradeError,
 } from './errors.ts'
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
@@ -24,11 +36,13 @@ export type {
 } from './locks/leader/election-info.ts'
 export type { LeaderElection, LeaderElectionEvents } from './locks/leader/leader-election.ts'
 export type { LeaderElectionOptions, LeadOptions } from './locks/leader/leader-options.ts'
+export { ResignedError } from './locks/leader/resigned-error.ts'
 export type { Term } from './locks/leader/term.ts'
 export type { Lock, Lock as HoldfastLock, LockInfo } from './locks/lock/holdfast-lock.ts'
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
 export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
+export { UpgradeError } from './locks/read-write/upgrade-error.ts'
 export type { Permit } from './locks/semaphore/permit.ts'
 export type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
 export type { PermitOptions, TryPermitOptions } from './locks/semaphore/permit-options.ts'

@@ -70,10 +70,10 @@ const sourcesOf = ({ sources }: Settings): RedisSource[] => sources.map(sourceOf
 
 function redisServer(
   source: RedisSource,
-  { commandTimeoutMs, counterTtlMs, sharded, durability }: Settings,
+  { commandTimeoutMs, counterTtlMs, sharded, durability, label }: Settings,
   onError: (error: Error) => void,
 ): RedisServer {
-  const options = { counterMs: counterTtlMs, sharded, durability }
+  const options = { counterMs: counterTtlMs, sharded, durability, label }
   return new RedisServer(source, commandTimeoutMs, onError, options)
 }
 

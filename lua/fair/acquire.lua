@@ -24,9 +24,13 @@
   Returns
     { 'granted', token >= 1 }
                              it is the owner's, for its lease
-    { 'held', ttlMs >= -1 }  it is not to be had now; -1 means without an expiry
-    { 'queued', ticket: digits, lastToken: number or '' as 0, ttlMs >= -1, first: 1 or 0 }
-                             it waits; lastToken is of whoever has the lock, '' when it is lost; first is 1 when nobody else is before it
+    { 'held', ttlMs >= -1, holder: text or '', ageMs: number or '' as null, length }
+                             it is not to be had now; -1 means without an expiry. The holder has had it for ageMs, as
+                             its token tells; '' where there is none. So many queue for it
+    { 'queued', ticket: digits, lastToken: number or '' as 0, ttlMs >= -1, first: 1 or 0,
+      holder: text or '', ageMs: number or '' as null, position: number or '' as null }
+                             it waits; lastToken is of whoever has the lock, '' when it is lost; first is 1 when nobody
+                             else is before it; position is its place from 1 on, of the last one
     { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
 local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
@@ -84,8 +88,10 @@ if ttlMs == -2 then
   end
   ttlMs, last = math.max(redis.call('PTTL', keys.lock), 0), token or last
 end
+local holder, issuedUs = redis.call('HGETALL', keys.lock)[1] or '', tonumber(last)
+local ageMs = issuedUs and math.max(0, math.floor((nowUs - issuedUs) / 1000)) or ''
 if ticket == 'try' then
-  return { 'held', ttlMs }
+  return { 'held', ttlMs, holder, ageMs, redis.call('ZCARD', keys.queue) }
 end
 
 if ticket ~= '' then
@@ -95,6 +101,7 @@ end
 local tail = redis.call('ZRANGE', keys.queue, -1, -1, 'WITHSCORES')
 local first = not tail[1]
 local isNew = ticket == ''
+local hasNone = isNew
 if isNew then
   ticket = string.format('%.0f', math.max(nowUs, (tail[2] or 0) + 1))
 end
@@ -111,4 +118,6 @@ if leaseMs < terms.claimMs then
   redis.call('HSET', keys.waiting, owner, leaseMs)
 end
 stayAlive(keys, client, listens, label, nowUs / 1000, terms)
-return { 'queued', ticket, last or '', ttlMs, first and 1 or 0 }
+local isLast = isNew or tail[1] == owner
+local position = hasNone and isLast and redis.call('ZCARD', keys.queue) or ''
+return { 'queued', ticket, last or '', ttlMs, first and 1 or 0, holder, ageMs, position }

@@ -20,7 +20,8 @@
 
   Returns
     { 'done', answers[] }    for each lock one of these two
-      { ttlMs >= -2, lastToken: number or '' as 0, first: text or '', granted: text or '', missing }
+      { ttlMs >= -2, lastToken: number or '' as 0, first: text or '', granted: text or '', missing,
+      holder: text or '' }
                              lastToken is of whoever has the lock, first the owner who heads the queue,
                              granted the owner of this client who has the lock, else '', missing how
                              many of these places were not there and are put back
@@ -105,7 +106,7 @@ local function beat(keys, from, count)
   local first = isClaim and firstAlive(keys, nowUs, terms, client)
     or redis.call('ZRANGE', keys.queue, 0, 0)[1]
   local granted = holder and clientOf(holder) == client and holder
-  return { ttlMs, last or '', first or '', granted or '', missing }
+  return { ttlMs, last or '', first or '', granted or '', missing, holder or '' }
 end
 
 local answers, at = {}, 9

@@ -23,7 +23,9 @@
     { 'granted', token: number >= 1 or '' as 0, reserved = 0 }
                              it is the owner's, with so many tokens below that one; the token is ''
                              for a re-entry
-    { 'held', ttlMs >= -1 }  somebody else has it for ttlMs more; -1 means without an expiry
+    { 'held', ttlMs >= -1, holder: text, ageMs: number or '' as null }
+                             somebody else has it for ttlMs more; -1 means without an expiry. The holder has had it
+                             for ageMs, as its token tells; '' where there is none
     { 'gone' }               a re-entry, but the owner does not hold it any more, or not under that token
     { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]

@@ -20,7 +20,11 @@ local function acquire(
     return { 'gone' }
   end
   if ttlMs ~= -2 and not held then
-    return { 'held', ttlMs }
+    -- Its token is the time when it was issued, but masters count theirs on. By pcall: what is wrong with the
+    -- counter must not cost anybody the answer.
+    local last = not vote and tonumber(redis.pcall('GET', counter))
+    local ageMs = last and math.max(0, math.floor((serverTimeUs() - last) / 1000)) or ''
+    return { 'held', ttlMs, redis.call('HGETALL', lock)[1], ageMs }
   end
 
   local nowUs = serverTimeUs()

@@ -25,7 +25,9 @@
 
   Returns
     { 'granted', token >= 1 }  it is the owner's
-    { 'held', ttlMs >= -1 }    it is not to be had now; for ttlMs more, -1 means without an expiry
+    { 'held', ttlMs >= -1, holder: text or '', ageMs: number or '' as null }
+                               it is not to be had now; for ttlMs more, -1 means without an expiry. The holder is one of
+                               those who have it; who writes has had it for ageMs
     { 'gone' }                 a re-entry, but the owner does not hold it any more
     { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
@@ -44,6 +46,8 @@ local holds = tonumber(ARGV[10] or 1)
 -- include: parts/counter.lua
 
 -- include: parts/read-write-lock.lua
+
+-- include: parts/read-write-holder.lua
 
 local found = redis.call('HMGET', keys.lock, 'mode', owner, beside)
 local mode, held = found[1], found[2]
@@ -74,7 +78,8 @@ if isKeptOut then
   if client ~= '' then
     waits(keys, client, keys.readers, serverTimeText(), waitingMs)
   end
-  return { 'held', math.max(redis.call('PTTL', keys.lock), -1) }
+  local holder, heldMs = holderOf(keys, mode)
+  return { 'held', math.max(redis.call('PTTL', keys.lock), -1), holder, heldMs }
 end
 local missing = holds - (held or 0)
 if missing > 0 and isLate(notAfterUs) then

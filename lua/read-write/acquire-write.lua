@@ -24,9 +24,10 @@
   Returns
     { 'granted', token: number >= 1 or '' as 0 }
                                it is the owner's; the token is '' for a re-entry
-    { 'held', ttlMs >= -1, sinceUs: digits or '' }
+    { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }
                                somebody else has it, for ttlMs more; -1 means without an expiry. The client waits
-                               to write since then, '' where it does not
+                               to write since then, '' where it does not. The holder is one of those who have
+                               it; who writes has had it for ageMs
     { 'gone' }                 a re-entry, but the owner does not hold it any more, or not under that token
     { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
@@ -47,6 +48,8 @@ local holds, token = tonumber(ARGV[9] or 1), ARGV[10]
 -- include: parts/token.lua
 
 -- include: parts/read-write-lock.lua
+
+-- include: parts/read-write-holder.lua
 
 local found = redis.call('HMGET', keys.lock, 'mode', owner, beside)
 local mode, held = found[1], found[2]
@@ -80,11 +83,11 @@ if not held then
       sinceUs = redis.call('ZSCORE', keys.writers, client)
     end
     if left > 0 then
-      return { 'held', redis.call('PTTL', keys.lock), sinceUs }
+      return { 'held', redis.call('PTTL', keys.lock), sinceUs, holderOf(keys, mode) }
     end
     -- Nobody has it: it is for those who are let in to read, and for who has waited for longer.
     local phaseMs = redis.call('PTTL', keys.phase)
-    return { 'held', math.max(phaseMs, not isNext and firstForMs or 0), sinceUs }
+    return { 'held', math.max(phaseMs, not isNext and firstForMs or 0), sinceUs, '', '' }
   end
 end
 

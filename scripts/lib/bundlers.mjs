@@ -13,14 +13,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const wanted = join(root, 'test/package/bundlers')
 const FOLDER = join(root, '.cache/bundlers')
 
-/** @returns the folder that has them; undefined where they are not, or others are */
-export function findBundlers() {
+/** Whether they are there, and not others. */
+function areThere() {
   const [have, want] = [FOLDER, wanted].map((folder) => join(folder, 'package.json'))
   // npm writes it as the last step of an installation that succeeded.
   const isInstalled = existsSync(join(FOLDER, 'node_modules/.package-lock.json'))
   return isInstalled && readFileSync(have, 'utf8') === readFileSync(want, 'utf8')
-    ? FOLDER
-    : undefined
 }
 
 function install() {
@@ -35,7 +33,7 @@ function install() {
   }).status
 }
 
-if (argv[1] === fileURLToPath(import.meta.url) && findBundlers() === undefined && install() !== 0) {
+if (argv[1] === fileURLToPath(import.meta.url) && !areThere() && install() !== 0) {
   console.error('The bundlers were not to be had: the tests of bundles are skipped.')
   // In CI they have to be there.
   if (process.env.CI) process.exitCode = 1

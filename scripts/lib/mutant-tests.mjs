@@ -6,6 +6,10 @@ import { join } from 'node:path'
 const LONGEST_TEST_MS = 20_000
 const LONGEST_RUN_MS = 180_000
 
+/** Tests that `npm test` does not run. */
+const OF_PROGRAMS =
+  /^test\/(metrics|opentelemetry|history|deployment|commands|doctor|dashboard|migration|package)\//
+
 /** What says that code is broken, and not that it is wrong. */
 const BROKEN =
   /SyntaxError|ReferenceError|Error compiling script|attempted to access|attempt to (call|index|perform|compare|concatenate)/
@@ -23,6 +27,7 @@ export async function runTests({ root, n, results }, file, patterns) {
   rmSync(results, { force: true })
   const args = [
     ['--runTestsByPath', file, '--runInBand', '--forceExit', '-t', patterns.join('|')],
+    OF_PROGRAMS.test(file) ? ['--config', 'jest.programs.config.mjs'] : [],
     ['--testTimeout', String(LONGEST_TEST_MS), '--json', '--outputFile', results],
   ]
   const said = await run(root, args.flat(), String(n + 1))

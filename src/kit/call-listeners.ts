@@ -13,3 +13,16 @@ export function callListeners(call: () => void): void {
     })
   }
 }
+
+interface Emitter {
+  listenerCount(event: string): number
+  emit(event: string, ...args: unknown[]): boolean
+}
+
+/** Tells the listeners of that emitter, where there are any, as if nobody had called them. */
+export function emitBy(emitter: object): (event: string, ...args: unknown[]) => void {
+  const one = emitter as Emitter
+  return (event, ...args) => {
+    if (one.listenerCount(event) > 0) callListeners(() => one.emit(event, ...args))
+  }
+}

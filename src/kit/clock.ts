@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers'
+import { outsideContexts } from './outside-contexts.ts'
 
 /** A moment on both clocks, in milliseconds. */
 export interface Moment {
@@ -23,7 +24,7 @@ export interface Clock {
   monotonic(): number
   /** Calls it once, after so many milliseconds. */
   after(ms: number, work: () => void): Timer
-  /** Calls it again and again, each time after so many milliseconds. */
+  /** Calls it again and again, each time after so many milliseconds, for nobody in particular. */
   every(ms: number, work: () => void): Timer
   clear(timer: Timer | undefined): void
   /** Calls it in a later turn of the event loop: what has arrived was read by then. */
@@ -38,7 +39,7 @@ export const systemClock: Clock = {
   now: () => ({ monotonic: performance.now(), wall: Date.now() }),
   monotonic: () => performance.now(),
   after: (ms, work) => setTimeout(work, ms),
-  every: (ms, work) => setInterval(work, ms),
+  every: (ms, work) => outsideContexts(() => setInterval(work, ms)),
   clear: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
   nextTurn: (work) => void nextTurn(work),
 }

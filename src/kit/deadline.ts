@@ -1,4 +1,4 @@
-import { type Clock, systemClock, type Timer } from './clock.ts'
+import type { Clock, Timer } from './clock.ts'
 
 /** The end of a wait: it may be moved forward, and never back. While it is waited for it keeps the process alive. */
 export class Deadline {
@@ -9,7 +9,7 @@ export class Deadline {
   #isOver = false
   readonly #clock: Clock
 
-  constructor(clock: Clock = systemClock) {
+  constructor(clock: Clock) {
     this.#clock = clock
     this.#passed = new Promise((resolve) => {
       this.#pass = resolve

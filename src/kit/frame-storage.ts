@@ -6,10 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
  */
 export const frameStorage = new AsyncLocalStorage<object>()
 
-/**
- * Calls `fn` in no frame: for listeners, and for timers and connections that outlive whoever was the
- * first to need them.
- */
+/** Calls `fn` in no frame, for listeners: in whosever frame they are called, they act for nobody. */
 export function outsideFrames<T>(fn: () => T): T {
   return frameStorage.getStore() === undefined ? fn() : frameStorage.run(NONE, fn)
 }

@@ -1,7 +1,10 @@
+import type { KindName } from '../diagnostics.ts'
 import type { Words } from '../errors.ts'
 
 /** What a kind of lock says of its holds. */
 export interface HoldKind {
+  /** What facts call it. */
+  readonly name: KindName
   /** Whether several owners may have the lock at once, each with a hold of that kind. */
   readonly isShared: boolean
   /** Set where each acquisition is for itself, and none re-enters another: permits. */

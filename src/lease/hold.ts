@@ -5,6 +5,7 @@ import { leftUntil } from '../kit/left-until.ts'
 import { Linked } from '../kit/linked-list.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { HoldKind } from './hold-kind.ts'
+import type { HoldTrace } from './hold-trace.ts'
 import { LeaseSignal } from './lease-signal.ts'
 import { howItRanOut, lossOf } from './loss.ts'
 import type { Backing, HoldId, Proof, StandIn } from './stand-in.ts'
@@ -52,7 +53,10 @@ export class Hold extends Linked<Hold> implements Dated {
   lostAt: number | undefined
   /** Where its leases are kept, which is told when it is lost. */
   keptIn: { lookAfter(): void } | undefined
-  #doubtUntilMs = 0
+  /** Set where somebody hears of it. */
+  trace: HoldTrace | undefined
+  /** Until when a delayed request in its name could still take the lock or raise a count, on the monotonic clock. */
+  doubtUntilMs = 0
   readonly #clock: Clock
   readonly #host: HoldHost
   #proof: Proof
@@ -85,13 +89,8 @@ export class Hold extends Linked<Hold> implements Dated {
     this.beganAt = sentAt.monotonic
   }
 
-  /** Until when a delayed request in its name could still take the lock or raise a count, on the monotonic clock. */
-  get doubtUntilMs(): number {
-    return this.#doubtUntilMs
-  }
-
   inDoubtUntil(ms: number): void {
-    this.#doubtUntilMs = Math.max(this.#doubtUntilMs, ms)
+    this.doubtUntilMs = Math.max(this.doubtUntilMs, ms)
   }
 
   /** Neither released nor known to be lost; says nothing of the time. */

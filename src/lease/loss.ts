@@ -26,6 +26,11 @@ export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostEr
   )
 }
 
+/** Whether a proof that is good until then went to the end of `maxHoldMs`, after which none comes. */
+export function isAtLimit({ leaseMs, limitAt }: Hold, overAt: number): boolean {
+  return overAt + leaseMs - validityMs(leaseMs) >= limitAt
+}
+
 /**
  * Why the time of a hold is up.
  *
@@ -34,7 +39,7 @@ export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostEr
  */
 export function howItRanOut(hold: Hold, overAt: number, agoMs: number): string {
   const { leaseMs, limitAt, beganAt, renewMs } = hold
-  if (overAt + leaseMs - validityMs(leaseMs) >= limitAt) {
+  if (isAtLimit(hold, overAt)) {
     const heldMs = Math.round(limitAt - beganAt)
     return `its \`maxHoldMs\` of ${heldMs} ms is over, beyond which it is not renewed`
   }

@@ -24,7 +24,10 @@ export class RenewalTimer<H extends Renewed<H>> {
   readonly unheard: Recheck<H>
   readonly #clock: Clock
   readonly #host: Host<H>
+  /** How much later than it was due it tells its host, while it does, in milliseconds. */
+  lateMs = 0
   #ticks: Timer | undefined
+  #dueAt = 0
 
   constructor(leaseMs: number, clock: Clock, host: Host<H>) {
     this.leaseMs = leaseMs
@@ -51,7 +54,17 @@ export class RenewalTimer<H extends Renewed<H>> {
   }
 
   start(): void {
-    this.#ticks ??= this.#clock.every(this.leaseMs / 3, () => this.#host.tick(this)).unref()
+    if (this.#ticks !== undefined) return
+    this.#dueAt = this.#clock.monotonic() + this.leaseMs / 3
+    this.#ticks = this.#clock.every(this.leaseMs / 3, () => this.#tick()).unref()
+  }
+
+  #tick(): void {
+    const now = this.#clock.monotonic()
+    this.lateMs = Math.max(0, now - this.#dueAt)
+    this.#dueAt = now + this.leaseMs / 3
+    this.#host.tick(this)
+    this.lateMs = 0
   }
 
   stop(): void {

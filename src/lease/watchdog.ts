@@ -1,8 +1,11 @@
-import { type Clock, disagreementMs, type Moment, type Timer } from '../kit/clock.ts'
-import { Deadlines } from '../kit/deadlines.ts'
+import type { Clock, Moment, Timer } from '../kit/clock.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+import { Alarm } from './alarm.ts'
+import { ClockWatch, DISAGREEMENT_MS } from './clock-watch.ts'
 import type { Hold } from './hold.ts'
+import { isAtLimit } from './loss.ts'
+import type { RenewTrace } from './renew-trace.ts'
 import { RenewalTimer } from './renewal-timer.ts'
 import type { Renewer } from './renewer.ts'
 import type { StandIn } from './stand-in.ts'
@@ -10,18 +13,14 @@ import type { StandIn } from './stand-in.ts'
 type HoldTimer = RenewalTimer<Hold>
 
 interface WatchdogEvents {
+  /** Some are about to be renewed, so late. @returns what is told of it, if anybody hears of it */
+  renewing(holds: number, lateMs: number): RenewTrace | undefined
   renewed(holds: number): void
   late(hold: Hold, cause: Error): void
 }
 
 /** One request carries at most this many leases. */
 const CHUNK = 500
-
-/** The clocks are compared this often while anything is held, in milliseconds. */
-const CLOCK_CHECK_MS = 250
-
-/** Clocks that came apart by more than this make the watchdog ask the server, in milliseconds. */
-const DISAGREEMENT_MS = 250
 
 /** Where the worse clock says that a lease is over the server has so long to say otherwise. */
 const ANSWER_MS = 250
@@ -41,13 +40,8 @@ export class Watchdog {
   readonly #timers = new Map<number, HoldTimer>()
   /** Those that nobody renews unless asked to. */
   readonly #fixed = new LinkedList<Hold>()
-  /** When the time of each is up at the earliest: renewals that move it are seen when that has come. */
-  readonly #deadlines = new Deadlines<Hold>()
-  #clockChecks: Timer | undefined
-  #lastSeen: Moment | undefined
-  #alarm: Timer | undefined
-  /** When the alarm goes off, on the monotonic clock; not after the time of any hold is up. */
-  #alarmAt = Infinity
+  readonly #clockWatch: ClockWatch
+  readonly #alarm: Alarm
   #distrust: Timer | undefined
 
   constructor(
@@ -62,6 +56,8 @@ export class Watchdog {
     this.#events = events
     this.#standIn = standIn
     this.#ownTimer = this.#timerOf(leaseMs)
+    this.#alarm = new Alarm(clock)
+    this.#clockWatch = new ClockWatch(clock, (now, disagree) => this.#clocksSeen(now, disagree))
   }
 
   /** Whether somebody renews while this thread cannot. */
@@ -77,14 +73,8 @@ export class Watchdog {
   /** From now on the hold ends by arithmetic when its time is up. */
   track(hold: Hold): void {
     this.#fixed.add(hold)
-    const dueAt = this.#clock.now().monotonic + hold.remainingMonotonicMs()
-    this.#deadlines.set(hold, dueAt)
-    this.#setAlarm(dueAt)
-    if (this.#clockChecks === undefined) {
-      this.#lastSeen = this.#clock.now()
-      this.#clockChecks = this.#clock.every(CLOCK_CHECK_MS, () => this.#compareClocks()).unref()
-      this.#ownTimer.start()
-    }
+    this.#alarm.track(hold)
+    if (this.#clockWatch.start()) this.#ownTimer.start()
   }
 
   /** From now on the hold is renewed, to the lease that it says. */
@@ -103,8 +93,21 @@ export class Watchdog {
   /** The hold was released or lost: it is never renewed again. */
   untrack(hold: Hold): void {
     hold.list?.remove(hold)
-    this.#deadlines.remove(hold)
+    this.#alarm.untrack(hold)
     hold.standAlone()
+  }
+
+  /**
+   * For how long the event loop stood still when the time of that hold ran out, in milliseconds; undefined where
+   * renewals could be sent all the same, or none was to be.
+   */
+  stalledMs(hold: Hold): number | undefined {
+    const { renewMs, proof } = hold
+    const { sentAt, validForMs } = proof
+    const overAt = sentAt.monotonic + validForMs
+    if (renewMs === 0 || isAtLimit(hold, overAt)) return undefined
+    const stalledMs = this.#clockWatch.stalledMs(overAt)
+    return stalledMs >= renewMs / 3 ? stalledMs : undefined
   }
 
   /** Asks the server about everything held, now: it may be another server, or an emptied one. */
@@ -155,48 +158,16 @@ export class Watchdog {
     if (this.#fixed.size > 0) return
     for (const { holds } of this.#timers.values()) if (holds.size > 0) return
     for (const timer of this.#timers.values()) this.#forget(timer)
-    this.#clock.clear(this.#clockChecks)
-    this.#clockChecks = undefined
+    this.#clockWatch.stop()
     this.#clock.clear(this.#distrust)
-    this.#clock.clear(this.#alarm)
-    this.#alarmAt = Infinity
+    this.#alarm.stop()
   }
 
-  // Renewals and releases leave it as it is: it looks for the next one when it goes off.
-  #setAlarm(at: number): void {
-    if (at >= this.#alarmAt) return
-    this.#clock.clear(this.#alarm)
-    this.#alarmAt = at
-    const ms = Math.min(Math.max(at - this.#clock.now().monotonic, 1), LONGEST_TIMER_MS)
-    this.#alarm = this.#clock.after(ms, () => this.#endOverdue()).unref()
-  }
-
-  #endOverdue(): void {
-    this.#alarmAt = Infinity
-    const now = this.#clock.now().monotonic
-    for (let hold = this.#deadlines.first; hold; hold = this.#deadlines.first) {
-      if (hold.dueAt > now) {
-        this.#setAlarm(hold.dueAt)
-        return
-      }
-      const leftMs = hold.remainingMonotonicMs()
-      if (leftMs > 0) {
-        this.#deadlines.set(hold, now + leftMs)
-      } else {
-        this.#deadlines.remove(hold)
-        hold.loseIfExpired()
-      }
-    }
-  }
-
-  #compareClocks(): void {
+  #clocksSeen(now: Moment, disagree: boolean): void {
     this.#stopIfIdle()
-    const now = this.#clock.now()
-    if (this.#lastSeen !== undefined && disagreementMs(this.#lastSeen, now) > DISAGREEMENT_MS) {
-      this.verifyAll()
-      this.#endDistrusted(now.monotonic + ANSWER_MS)
-    }
-    this.#lastSeen = now
+    if (!disagree) return
+    this.verifyAll()
+    this.#endDistrusted(now.monotonic + ANSWER_MS)
   }
 
   // The alarm goes by the monotonic clock, which stood still while the machine was suspended.
@@ -225,16 +196,23 @@ export class Watchdog {
 
   async #askChunk(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): Promise<void> {
     const sentAt = this.#clock.now()
-    const answers = await this.#renewer.renew(holds, leaseMs, timer.leaseMs / 3)
+    const trace = leaseMs > 0 ? this.#events.renewing(holds.length, timer.lateMs) : undefined
+    const asking = this.#renewer.renew(holds, leaseMs, timer.leaseMs / 3)
+    trace?.sent()
+    const answers = await asking
     const unknown: Hold[] = []
     let renewed = 0
+    let gone = 0
+    let failure: Error | undefined
     for (const [i, asked] of holds.entries()) {
       const answer = answers[i]
       const hold = asked.current
       if (answer === undefined || !hold.live) continue
       if (answer.kind === 'lost') {
+        gone += 1
         hold.loseGone()
       } else if (answer.kind === 'unknown') {
+        failure ??= answer.cause
         unknown.push(hold)
         this.#events.late(hold, answer.cause)
         // Where only the clocks disagreed the server could have settled it, but it is silent.
@@ -246,5 +224,6 @@ export class Watchdog {
     }
     if (renewed > 0) this.#events.renewed(renewed)
     if (unknown.length > 0) timer.unheard.add(unknown)
+    trace?.ended(renewed, gone, failure)
   }
 }

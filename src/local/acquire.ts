@@ -1,3 +1,4 @@
+import { type AcquirePath, acquireTrace, isTraced } from '../diagnostics.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
@@ -12,6 +13,7 @@ import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
 import { release } from './release.ts'
+import { isOver, traceAcquire } from './tracing.ts'
 import { whenReady } from './when-ready.ts'
 
 /** A waiter that does not wait asks again so often where the votes were split: maybe nobody has the lock. */
@@ -23,12 +25,18 @@ export function acquire(
   kind: LockKind,
   request: AcquireRequest,
 ): Promise<Lease | null> {
+  if (!isTraced(acquireTrace)) return enter(lock, kind, request).promise
+  return traceAcquire(lock, request, () => enter(lock, kind, request))
+}
+
+function enter(lock: LocalLock, kind: LockKind, request: AcquireRequest): Waiter {
   const waiter = kind.newWaiter(lock, request)
   lock.waiters.enter(waiter)
+  if (request.fact !== undefined && isOver(lock, waiter)) return waiter
   const ready = request.watched ? lock.services.watchdog.readyFor(kind) : undefined
   if (ready === undefined) begin(lock, waiter)
   else void whenReady(ready, lock, waiter, () => begin(lock, waiter))
-  return waiter.promise
+  return waiter
 }
 
 function begin(lock: LocalLock, waiter: Waiter): void {
@@ -51,7 +59,7 @@ export abstract class LocalWaiter extends Waiter {
     if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()
   }
 
-  granted(hold: Hold): void {
+  granted(hold: Hold, path?: AcquirePath): void {
     const { lock, request } = this
     const { holds, waiters } = lock
     holds.begin(hold)
@@ -62,8 +70,8 @@ export abstract class LocalWaiter extends Waiter {
     }
     holds.watch(hold, request)
     // Before listeners hear of it: one of them may abort, and its caller has it already.
-    this.resolve(hold)
-    holds.tell(hold, this.waitedMs)
+    this.resolve(hold, path)
+    holds.tell(hold, this.waitedMs, request.fact)
     // A listener may have released it.
     if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
@@ -187,13 +195,16 @@ export class RacingWaiter extends LocalWaiter {
     const { lock, wakeEvent, request } = this
     if (grant?.kind === 'granted') {
       const hold = lock.holds.granted(this, grant, sentAt)
-      if (hold === null) {
-        this.woken()
-      } else {
+      if (hold === null) this.woken()
+      else {
         this.granted(hold)
         lock.tasks.end()
       }
       return
+    }
+    if (grant !== null) {
+      this.saw(grant)
+      lock.sight = this.sight
     }
     const splitMs = grant?.split?.pauseMs
     if (grant?.kind === 'held' && grant.never !== undefined) this.reject(grant.never)
@@ -232,6 +243,7 @@ export class RacingWaiter extends LocalWaiter {
 }
 
 export const plainKind: LockKind = {
+  name: 'lock',
   isShared: false,
   waitsInTurn: false,
   newWaiter: (lock, request) => new RacingWaiter(lock, request),

@@ -1,8 +1,11 @@
+import { hostname } from 'node:os'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Emit, HoldEvent } from '../events.ts'
 import { systemClock } from '../kit/clock.ts'
+import { VERSION } from '../kit/version.ts'
 import { within } from '../kit/within.ts'
 import { HeldWatch } from '../lease/held-watch.ts'
+import { traceRenewal } from '../lease/renew-trace.ts'
 import { Watchdog } from '../lease/watchdog.ts'
 import { defaultsOf } from '../options/acquisition.ts'
 import type { Settings } from '../options/settings.ts'
@@ -10,6 +13,7 @@ import type { Frames } from '../owner/frames.ts'
 import { HeldLeases } from '../owner/held-leases.ts'
 import type { Owners } from '../owner/owners.ts'
 import type { LockServer } from '../servers/lock-server.ts'
+import type { Presence } from '../servers/presence.ts'
 import { ResponseTime } from '../waiting/response-time.ts'
 import { LocalLocks } from './local-locks.ts'
 import type { Place } from './place.ts'
@@ -28,16 +32,25 @@ export class Backend {
   readonly registry: LocalLocks
   readonly #server: LockServer
   readonly #watchdog: Watchdog
-  readonly #heldWatch: HeldWatch | undefined
   readonly #closeMs: number
   readonly #ignoreUps: () => void
+  readonly #presence: Presence
 
   constructor(
     { owners, frames, settings, emit }: Client,
     { server, longestLeaseMs = Infinity, standIn, clock = systemClock }: Place,
   ) {
     const { leaseMs, commandTimeoutMs, outageMs, heldWarningMs } = settings
-    this.#heldWatch = heldWarningMs === undefined ? undefined : new HeldWatch(heldWarningMs, clock)
+    const info = {
+      client: owners.clientId,
+      label: settings.label,
+      host: hostname(),
+      pid: process.pid,
+      version: VERSION,
+      startedAt: clock.now().wall,
+    }
+    this.#presence = server.presenceFor({ info, leaseMs, tells: settings.presence })
+    const source = { client: owners.clientId, label: settings.label, notes: this.#presence }
     this.#server = server
     this.#closeMs = commandTimeoutMs
     this.#watchdog = new Watchdog(
@@ -45,6 +58,7 @@ export class Backend {
       leaseMs,
       clock,
       {
+        renewing: (holds, lateMs) => traceRenewal(source, holds, lateMs),
         renewed: (holds) => emit('renewed', { holds }),
         late: (hold, cause) =>
           emit('late', {
@@ -62,10 +76,11 @@ export class Backend {
     this.registry = new LocalLocks(
       owners,
       {
+        source,
         server,
         watchdog: this.#watchdog,
         clock,
-        heldWatch: this.#heldWatch,
+        heldWatch: heldWarningMs === undefined ? undefined : new HeldWatch(heldWarningMs, clock),
         limits: {
           clock,
           commandTimeoutMs,
@@ -74,12 +89,13 @@ export class Backend {
           whyDown: () => server.whyDown,
         },
         emit,
+        own: info,
+        presence: this.#presence,
         leases: new HeldLeases(clock),
         sharedLeases: new HeldLeases(clock),
         longestLeaseMs,
       },
       frames,
-      leaseMs,
       defaultsOf(settings),
     )
   }
@@ -104,8 +120,9 @@ export class Backend {
       await within(this.#closeMs, this.#server.quiet())
     }
     this.#ignoreUps()
-    this.#heldWatch?.close()
+    this.registry.heldWatch?.close()
     this.#watchdog.close()
+    this.#presence.close()
     return cutOff
   }
 }

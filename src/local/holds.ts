@@ -1,3 +1,4 @@
+import { type AcquireFact, holdTrace, isTraced } from '../diagnostics.ts'
 import type { ClosedError, LeaseLostError } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
 import { elapsedMs, type Moment } from '../kit/clock.ts'
@@ -9,6 +10,7 @@ import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { HoldSet } from './hold-set.ts'
 import { type KindVerbs, renewalOf, toRenew } from './kind-verbs.ts'
 import { LaterCallers } from './later-callers.ts'
+import { traceHold } from './lock-facts.ts'
 import type { Services } from './services.ts'
 
 /** The lock that they are of. */
@@ -152,9 +154,13 @@ export class Holds extends HoldSet {
     })
   }
 
-  /** @param waitedMs how long it was waited for */
-  tell(hold: Hold, waitedMs: number): void {
+  /**
+   * @param waitedMs how long it was waited for
+   * @param acquire the call that has it, where somebody hears of that
+   */
+  tell(hold: Hold, waitedMs: number, acquire: AcquireFact | undefined): void {
     hold.told = true
+    if (isTraced(holdTrace)) traceHold(this.#lock, hold, acquire)
     // By hand: a spread that something is added to takes longer than the rest of the acquisition.
     const { lockName: name, id, token } = hold
     this.#services.emit('acquired', { name, owner: id.wireOwner, token, waitedMs })
@@ -184,8 +190,10 @@ export class Holds extends HoldSet {
   #renewTo(hold: Hold, leaseMs: number): void {
     if (hold.renewMs === leaseMs) return
     hold.renewMs = leaseMs
-    if (leaseMs > 0) this.#services.watchdog.watch(hold)
-    else {
+    if (leaseMs > 0) {
+      this.#services.watchdog.watch(hold)
+      this.#services.presence.renews(leaseMs)
+    } else {
       hold.limitAt = Infinity
       this.#services.watchdog.unwatch(hold)
     }
@@ -197,22 +205,30 @@ export class Holds extends HoldSet {
     // Before whoever relies on it hears of its end.
     this.remove(hold)
     hold.end(reason)
+    if (reason === undefined) hold.trace?.letGo()
+    else hold.trace?.ended('closed')
   }
 
   /** @returns whether the lock was still held when Redis was told of its end */
   left(hold: Hold, wasHeld: boolean): boolean {
     if (!wasHeld) hold.loseGone()
     else if (hold.told) this.#services.emit('released', eventOf(hold))
+    hold.trace?.ended('released')
     return wasHeld
   }
 
   /** A hold tells it of itself. */
   lost(hold: Hold, error: LeaseLostError): void {
+    const isByTime = error.reason === 'expired'
     this.#services.watchdog.untrack(hold)
     const wasHeld = this.remove(hold)
     this.#services.emit('lost', { ...eventOf(hold), error })
+    if (hold.trace !== undefined) {
+      const stalledMs = isByTime ? this.#services.watchdog.stalledMs(hold) : undefined
+      hold.trace.ended(error.reason, error, stalledMs)
+    }
     if (!wasHeld) return
-    if (error.reason === 'expired') this.#lock.remoteOf(hold).ranOut?.(hold.id.wireOwner)
+    if (isByTime) this.#lock.remoteOf(hold).ranOut?.(hold.id.wireOwner)
     this.#lock.lookAgain()
   }
 }

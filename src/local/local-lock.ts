@@ -1,3 +1,5 @@
+import type { AcquirePath } from '../diagnostics.ts'
+import type { ClosedError } from '../errors.ts'
 import { BackgroundTasks } from '../kit/background-tasks.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { NOW } from '../kit/timers.ts'
@@ -10,7 +12,7 @@ import { ReleaseListener } from '../waiting/release-listener.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import { ServerHealth } from '../waiting/server-health.ts'
 import { WaitQueue } from '../waiting/wait-queue.ts'
-import type { Waiter } from '../waiting/waiter.ts'
+import type { Sight, Waiter } from '../waiting/waiter.ts'
 import { HandOverBudget } from './hand-over-budget.ts'
 import { Holds } from './holds.ts'
 import { type KindVerbs, kindOf, type RemoteKind } from './kind-verbs.ts'
@@ -20,7 +22,7 @@ import type { Services } from './services.ts'
 export interface QueuedWaiters {
   readonly isEmpty: boolean
   /** A release says that this owner has the lock. */
-  granted(owner: string, token: number): void
+  granted(owner: string, token: number, path?: AcquirePath): void
   /** The lock may be free. */
   lookAgain(): void
   /** Somebody's acquisition may make those of the same owner re-entries. */
@@ -50,9 +52,13 @@ export class LocalLock extends Linked<LocalLock> {
   readonly remote: RemoteLock
   readonly services: Services
   readonly holds: Holds
+  /** What the last of its waiters who asked has seen of it: the others do not ask. */
+  sight: Sight | undefined
   readonly waiters = new WaitQueue()
   readonly handOverBudget: HandOverBudget
   readonly tasks = new BackgroundTasks(this)
+  /** Why nobody gets it here any more. */
+  closed: ClosedError | undefined
   /** Whether the lock is on its way from one owner in this client to another. */
   isHandingOver = false
   /** Set while somebody here waits in turn, or has it so. */
@@ -148,6 +154,8 @@ export class LocalLock extends Linked<LocalLock> {
   announce(waiter: Waiter): void {
     if (waiter.announced) return
     waiter.announced = true
+    const own = this.holds.exclusive
+    if (own !== undefined) waiter.saw({ holder: own.id.wireOwner })
     this.services.emit('wait', { name: this.name })
   }
 
@@ -209,7 +217,7 @@ export class LocalLock extends Linked<LocalLock> {
   lookAgain(following?: NextHolder): void {
     this.advance()
     this.mayBeFree()
-    if (following?.own) this.queued?.granted(following.owner, following.token)
+    if (following?.own) this.queued?.granted(following.owner, following.token, 'local')
     else if (following === undefined && !this.isOccupied) this.queued?.lookAgain()
   }
 

@@ -13,6 +13,7 @@ import type { Owners } from '../owner/owners.ts'
 import type { MasterHealth } from '../servers/master-health.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import type { Waiter } from '../waiting/waiter.ts'
+import { Clients } from './clients.ts'
 import { Draining } from './draining.ts'
 import { eventOf } from './holds.ts'
 import { toRenew } from './kind-verbs.ts'
@@ -29,8 +30,8 @@ export class LocalLocks {
   readonly frames: Frames
   /** Leases of several locks, whose kind alone knows what they are. */
   readonly multiLeases: HeldLeases<Kept>
-  readonly leaseMs: number
   readonly defaults: Defaults
+  readonly clients: Clients
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
@@ -39,19 +40,17 @@ export class LocalLocks {
   #draining: Draining | undefined
   #closed = false
 
-  constructor(
-    owners: Owners,
-    services: Services,
-    frames: Frames,
-    leaseMs: number,
-    defaults: Defaults,
-  ) {
+  constructor(owners: Owners, services: Services, frames: Frames, defaults: Defaults) {
     this.#owners = owners
     this.#services = services
     this.frames = frames
-    this.leaseMs = leaseMs
     this.defaults = defaults
     this.multiLeases = new HeldLeases(services.clock)
+    this.clients = new Clients(services.presence, services.own)
+  }
+
+  get leaseMs(): number {
+    return this.defaults.leaseMs
   }
 
   get clientId(): string {
@@ -64,6 +63,10 @@ export class LocalLocks {
 
   get limits() {
     return this.#services.limits
+  }
+
+  get source() {
+    return this.#services.source
   }
 
   get clock() {

@@ -57,7 +57,7 @@ function heard(
       hold.inDoubtUntil(waiter.doubtUntilMs)
       grant.onHeld?.(() => toRenew(hold))
       lock.holds.watch(hold, waiter.request, sentAt.monotonic)
-      waiter.resolve(hold)
+      waiter.resolve(hold, 'reentered')
       lock.tasks.end()
       return
     }

@@ -1,9 +1,11 @@
+import type { ReleaseFact } from '../diagnostics.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { Released } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import type { Reply } from '../servers/reply.ts'
 import type { RetryBudget } from '../waiting/retry-budget.ts'
 import type { LocalLock } from './local-lock.ts'
+import { tellRelease } from './lock-facts.ts'
 
 /**
  * Tells the server the hold count, which was lowered, until it has confirmed that. It is told as it is
@@ -38,7 +40,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   abstract answered(answer: Released): void
 
   /** It was not confirmed in the time that its budget allows. */
-  protected givenUp(): void {}
+  protected givenUp(_error: Error): void {}
 
   failed(failure: CallFailure): void {
     const { lock, hold } = this
@@ -48,9 +50,14 @@ abstract class ReleaseRequest implements Reply<Released> {
       lock.services.clock.after(pauseMs, () => this.send())
       return
     }
-    if (hold.count <= 0) lock.abandonHold(hold)
-    this.givenUp()
-    this.#reject(this.#retryBudget.error(this.#what))
+    if (hold.count <= 0) {
+      // Nobody knows what it has until that is settled.
+      hold.inDoubtUntil(lock.services.clock.monotonic())
+      lock.abandonHold(hold)
+    }
+    const error = this.#retryBudget.error(this.#what)
+    this.givenUp(error)
+    this.#reject(error)
     lock.tasks.end()
   }
 
@@ -74,8 +81,10 @@ abstract class ReleaseRequest implements Reply<Released> {
 export class FreeRequest extends ReleaseRequest {
   readonly #firstSentAt: number
   readonly #staysAway: boolean
+  readonly #fact: ReleaseFact | undefined
 
   /**
+   * @param fact to be told what became of it
    * @param options.mayBeDoneAt when an earlier request was sent that may have freed it, so that "gone" is
    * no loss; one that was never sent, or was refused, has freed nothing
    * @param options.staysAway whether those who wait here are to leave it to others for a while
@@ -83,6 +92,7 @@ export class FreeRequest extends ReleaseRequest {
   constructor(
     lock: LocalLock,
     hold: Hold,
+    fact: ReleaseFact | undefined,
     {
       mayBeDoneAt,
       staysAway = false,
@@ -92,6 +102,7 @@ export class FreeRequest extends ReleaseRequest {
     this.mayBeDone = mayBeDoneAt !== undefined
     this.#firstSentAt = mayBeDoneAt ?? lock.services.clock.monotonic()
     this.#staysAway = staysAway
+    this.#fact = fact
     this.send()
   }
 
@@ -105,11 +116,14 @@ export class FreeRequest extends ReleaseRequest {
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
     const wasHeld = holds.left(hold, freed !== null || this.mayBeDone)
+    tellRelease(this.#fact, wasHeld ? 'freed' : 'gone')
     lock.lookAgain(freed?.following)
     this.settle(wasHeld)
   }
 
-  protected override givenUp(): void {
+  protected override givenUp(error: Error): void {
+    this.hold.trace?.ended('released')
+    tellRelease(this.#fact, 'unknown', error)
     this.lock.lookAgain()
   }
 }

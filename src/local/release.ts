@@ -1,3 +1,4 @@
+import { isTraced, type ReleaseFact, releaseTrace } from '../diagnostics.ts'
 import type { ClosedError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HandOverAnswer } from '../servers/answers.ts'
@@ -6,7 +7,9 @@ import { type Asked, Asking, abandonName, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
 import type { KindVerbs } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
+import { tellRelease } from './lock-facts.ts'
 import { ended, FreeRequest, LowerRequest } from './release-request.ts'
+import { traceRelease } from './tracing.ts'
 
 /**
  * Undoes one acquisition of the hold.
@@ -21,8 +24,10 @@ export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<b
     if (hold.count === 0) lock.abandonHold(hold)
     return Promise.resolve(false)
   }
+  // It is untracked at its end, whoever keeps it.
+  if (hold.count <= 0) return end(lock, hold)
   if (renewMs > 0) lock.holds.unwatch(hold, renewMs)
-  return hold.count > 0 ? new LowerRequest(lock, hold).result : end(lock, hold)
+  return new LowerRequest(lock, hold).result
 }
 
 /**
@@ -32,6 +37,7 @@ export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<b
  */
 export function close(lock: LocalLock, reason: ClosedError): Hold[] {
   const held = lock.holds.all
+  lock.closed = reason
   lock.waiters.rejectAll(reason)
   return held.filter((hold) => {
     hold.loseIfExpired()
@@ -51,21 +57,36 @@ export function close(lock: LocalLock, reason: ClosedError): Hold[] {
  * @returns whether the lock was still held; rejects when that was not confirmed
  */
 function end(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
+  lock.holds.end(hold, reason)
+  if (!isTraced(releaseTrace)) return letGo(lock, hold, reason)
+  return traceRelease(lock, hold, (fact) => letGo(lock, hold, reason, fact))
+}
+
+/** @param fact to be told what becomes of it */
+function letGo(
+  lock: LocalLock,
+  hold: Hold,
+  reason: ClosedError | undefined,
+  fact?: ReleaseFact,
+): Promise<boolean> {
   const { holds, handOverBudget } = lock
-  holds.end(hold, reason)
   const next = reason === undefined ? nextAfter(lock, hold) : undefined
   // One that is not waiting just now is about to ask by itself. And nobody is given it twice at once.
-  if (!next?.wakeEvent.isAwaited || lock.isHandingOver) return new FreeRequest(lock, hold).result
-  if (handOverBudget.isUnbroken) return new FreeRequest(lock, hold, { staysAway: true }).result
+  if (!next?.wakeEvent.isAwaited || lock.isHandingOver)
+    return new FreeRequest(lock, hold, fact).result
+  if (handOverBudget.isUnbroken) {
+    return new FreeRequest(lock, hold, fact, { staysAway: true }).result
+  }
   const following = handOverBudget.isUsedUp ? null : holds.passedOn(hold, next)
   if (following === null) {
-    const work = handOver(lock, hold, next)
+    const work = handOver(lock, hold, next, fact)
     lock.tasks.count(work)
     return work
   }
   handOverBudget.released(0)
   holds.left(hold, true)
-  next.granted(following)
+  tellRelease(fact, 'local')
+  next.granted(following, 'local')
   return Promise.resolve(true)
 }
 
@@ -81,7 +102,7 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
 }
 
 /** What is done with the answer is done at once: whoever aborts or closes meanwhile comes before or after. */
-function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<boolean> {
+function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact): Promise<boolean> {
   const { handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
   // Those here who wait in turn listen with the same subscription, but are others.
@@ -94,7 +115,7 @@ function handOver(lock: LocalLock, hold: Hold, next: Waiter): Promise<boolean> {
   return new Promise((resolve) => {
     const heard = (asked: Asked<HandOverAnswer>) => {
       lock.isHandingOver = false
-      resolve(handedOver(lock, hold, next, asked))
+      resolve(handedOver(lock, hold, next, asked, fact))
     }
     const asking = new Asking(lock, next, callMs, heard)
     remote.handOver({ from, to, listening, reserve: RESERVE, callMs }, asking)
@@ -107,6 +128,7 @@ function handedOver(
   hold: Hold,
   next: Waiter,
   { grant, sentAt, unknown }: Asked<HandOverAnswer>,
+  fact?: ReleaseFact,
 ): boolean | Promise<boolean> {
   const { holds, handOverBudget } = lock
   // Nothing is lost by going on one by one: the release and the acquisition are both safe to
@@ -115,15 +137,17 @@ function handedOver(
     if (next.settled) abandonName(lock, next)
     next.wakeEvent.set()
     const mayBeDoneAt = unknown ? sentAt.monotonic : undefined
-    return new FreeRequest(lock, hold, { mayBeDoneAt }).result
+    return new FreeRequest(lock, hold, fact, { mayBeDoneAt }).result
   }
   handOverBudget.released(grant.kind === 'yielded' ? grant.others : 0)
   if (grant.kind === 'yielded') handOverBudget.letGo()
   const wasHeld = holds.left(hold, grant.kind !== 'gone')
+  const outcomes = { gone: 'gone', yielded: 'freed', granted: 'local' } as const
+  tellRelease(fact, outcomes[grant.kind])
   if (wasHeld) ended(lock, hold, sentAt.monotonic)
   if (grant.kind === 'granted') {
     const following = holds.granted(next, grant, sentAt)
-    if (following !== null) next.granted(following)
+    if (following !== null) next.granted(following, 'local')
   }
   if (next.settled) abandonName(lock, next)
   lock.lookAgain()

@@ -1,3 +1,4 @@
+import type { FactSource } from '../diagnostics.ts'
 import type { Emit } from '../events.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { HeldWatch } from '../lease/held-watch.ts'
@@ -6,10 +7,12 @@ import type { Lease } from '../lease/lease.ts'
 import type { Watchdog } from '../lease/watchdog.ts'
 import type { HeldLeases } from '../owner/held-leases.ts'
 import type { LockServer } from '../servers/lock-server.ts'
+import type { ClientInfo, Presence } from '../servers/presence.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
 
 /** What all locks of one client at one place share. */
 export interface Services {
+  readonly source: FactSource
   readonly server: LockServer
   readonly watchdog: Watchdog
   readonly clock: Clock
@@ -17,6 +20,9 @@ export interface Services {
   readonly heldWatch: HeldWatch | undefined
   readonly limits: Limits
   readonly emit: Emit
+  readonly own: ClientInfo
+  /** What clients of this place tell each other. */
+  readonly presence: Presence
   /** The leases that an `unlock()` could mean: of exclusive kinds. */
   readonly leases: HeldLeases<Lease>
   /** Of shared kinds: an owner who has both releases each by a lock object of its kind. */

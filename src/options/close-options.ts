@@ -1,6 +1,5 @@
-import { InvalidArgumentError } from '../errors.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
-import { assertNoMore, optionsOf, wholeMs } from './input.ts'
+import { assertNoMore, optionsOf, wholeMsNotZero } from './input.ts'
 
 /** What `close` takes. */
 export interface CloseOptions {
@@ -17,9 +16,6 @@ export function drainMsOf(options: unknown, others: readonly unknown[]): number 
   if (options === undefined) return 0
   const { drainMs } = optionsOf(options, 'The options of close()', ['drainMs']) as CloseOptions
   if (drainMs === undefined) return 0
-  if (drainMs !== 0) return wholeMs(drainMs, '`drainMs`', LONGEST_TIMER_MS)
-  throw new InvalidArgumentError(
-    '`drainMs` must be a positive whole number of milliseconds; got 0. To release what is held at once, ' +
-      'leave it out: close().',
-  )
+  const instead = 'To release what is held at once, leave it out: close().'
+  return wholeMsNotZero(drainMs, '`drainMs`', instead, LONGEST_TIMER_MS)
 }

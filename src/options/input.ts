@@ -61,12 +61,26 @@ export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INT
   )
 }
 
+/**
+ * The same where 0 may have been meant as not at all.
+ *
+ * @param instead what to do for that
+ */
+export function wholeMsNotZero(
+  value: unknown,
+  what: string,
+  instead: string,
+  most?: number,
+): number {
+  if (value !== 0) return wholeMs(value, what, most)
+  throw new InvalidArgumentError(
+    `${what} must be a positive whole number of milliseconds; got 0. ${instead}`,
+  )
+}
+
 /** @param instead what to do where nobody is to wait */
 export function wholeWaitMs(value: unknown, instead: string): number {
-  if (value !== 0) return wholeMs(value, '`waitMs`')
-  throw new InvalidArgumentError(
-    `\`waitMs\` must be a positive whole number of milliseconds; got 0. ${instead}`,
-  )
+  return wholeMsNotZero(value, '`waitMs`', instead)
 }
 
 /** The same where `Infinity` is without an end. */

@@ -69,6 +69,13 @@ export interface HoldfastOptions {
    */
   label?: string
   /**
+   * Whether this client tells others at the same place who it is: its label, its host and its process id, in a key
+   * of its own, with what it sends anyway. No lock depends on it.
+   *
+   * @default true
+   */
+  presence?: boolean
+  /**
    * Whether fencing token counters stay in Redis for good, as Redisson's do. Needed where its
    * `RFencedLock` shares a lock, which counts from 1 again when the counter is gone. Otherwise a
    * counter ends after `counterTtlMs`, and the next token is above it all the same.

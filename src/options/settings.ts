@@ -24,6 +24,8 @@ export interface Settings {
   readonly maxHoldMs: number
   readonly keyPrefix: string | undefined
   readonly label: string
+  /** Whether it tells who it is. */
+  readonly presence: boolean
   /** How long a token counter outlives its last use; 0 keeps it for good. */
   readonly counterTtlMs: number
   readonly sharded: boolean
@@ -53,6 +55,7 @@ const CLIENT_OPTIONS = [
   'maxHoldMs',
   'keyPrefix',
   'label',
+  'presence',
   'keepCounters',
   'counterTtlMs',
   'shardedPubSub',
@@ -87,7 +90,9 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     throw new InvalidArgumentError(`\`label\` must be a string; got ${show(label)}.`)
   }
   const { keepCounters = false, shardedPubSub = true, newDeployment = false } = options
-  for (const [name, value] of Object.entries({ keepCounters, shardedPubSub, newDeployment })) {
+  const { presence = true } = options
+  const switches = { keepCounters, shardedPubSub, newDeployment, presence }
+  for (const [name, value] of Object.entries(switches)) {
     assertBoolean(value, `\`${name}\``)
   }
   const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
@@ -105,6 +110,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     longestLeaseMs: longestLeaseMs(options, ownLeaseMs),
     keyPrefix,
     label,
+    presence,
     counterTtlMs: counterTtlMs(keepCounters, options.counterTtlMs),
     sharded: shardedPubSub,
     leaseMs: ownLeaseMs,

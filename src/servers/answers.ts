@@ -35,8 +35,24 @@ export interface Yielded {
   readonly split?: object
 }
 
+/** Who has a lock, as far as its place tells those who do not get it. */
+export interface Seen {
+  /** `<clientId>:<owner>`; '' where nobody has it */
+  readonly holder?: string
+  /** For how long, as its token tells, in milliseconds; null where it does not. Tokens of Redisson tell nothing. */
+  readonly ageMs?: number | null
+  /** What is left of its lease in milliseconds; -1 without an expiry. */
+  readonly ttlMs?: number
+  /** Of a fair lock, how many queue for it. */
+  readonly length?: number
+  /** The place in that queue, from 1 on, of one that has just come to it. */
+  readonly position?: number | null
+  /** Set where it is another one of several locks that is not to be had. */
+  readonly isOther?: true
+}
+
 /** Somebody else has the lock. */
-export interface Held {
+export interface Held extends Seen {
   readonly kind: 'held'
   readonly ttlMs: number
   /** Set where the server was not asked. */
@@ -53,7 +69,7 @@ export interface Held {
 }
 
 /** A place in the queue of a fair lock. */
-export interface Queued {
+export interface Queued extends Seen {
   readonly kind: 'queued'
   readonly ticket: string
   /** The token of whoever has the lock; 0 when it is lost. */
@@ -74,6 +90,8 @@ export interface HeartbeatAnswer {
   readonly granted: string
   /** How many of the places were not there, and are put back. */
   readonly missing: number
+  /** The owner who has the lock, or ''. */
+  readonly holder: string
 }
 
 /** Who has a fair lock after it was let go. */

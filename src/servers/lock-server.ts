@@ -16,6 +16,7 @@ import type { FairServer } from './fair-server.ts'
 import type { RemoteLatch } from './latch-server.ts'
 import type { MasterHealth } from './master-health.ts'
 import type { PermitServer } from './permit-server.ts'
+import type { OwnInfo, Presence } from './presence.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
@@ -72,6 +73,8 @@ export interface LockServer {
   semaphoresFor?(clientId: string, outageMs: number): SemaphoreServer
   /** The semaphores there whose permits have leases, as one client waits for them. Left out where there are none. */
   permitsFor?(clientId: string): PermitServer
+  /** What a client tells there of itself, and is told of others. */
+  presenceFor(own: OwnInfo): Presence
   /** How each of several masters does, which are to have these leases. Left out where there is one server. */
   health?(leases: readonly LeaseToRenew[], callMs: number): Promise<MasterHealth[]>
   /** Why it cannot be a vote among several, in words that follow the name of a lock; null when it can. */

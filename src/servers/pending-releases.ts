@@ -1,15 +1,26 @@
+import { settledChannel } from '../diagnostics.ts'
 import { BackgroundTasks } from '../kit/background-tasks.ts'
 import { type Clock, pause, systemClock, type Timer } from '../kit/clock.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
-import type { Released } from './answers.ts'
+import { clientOf, type Released } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
 import { promised, type Reply } from './reply.ts'
 import type { Ending } from './requests.ts'
+
+/** An owner's name on a lock. */
+interface NameOnLock {
+  /** The key of the lock. */
+  readonly key: string
+  /** `<clientId>:<owner>` */
+  readonly owner: string
+}
 
 /** An owner's name on a lock, not to be used again, that may have the lock or be granted it yet. */
 interface PendingRelease {
   /** Ends all that the name has. */
   release(callMs: number): Promise<unknown>
+  /** Left out where nobody is told what became of it. */
+  readonly of?: NameOnLock
   /** Until when a delayed request could still take the lock, on the monotonic clock. */
   readonly untilMs: number
   /** The longest lease that it could have, in milliseconds. */
@@ -21,6 +32,7 @@ interface PendingRelease {
 interface Open extends PendingRelease {
   /** When the next release is to be sent, and when the lease would be over by itself. */
   dueAtMs: number
+  readonly addedAtMs: number
   readonly endsAtMs: number
   isUnderWay: boolean
   hasFailed: boolean
@@ -40,6 +52,7 @@ const AT_ONCE = 50
  */
 export class PendingReleases {
   readonly #callMs: number
+  readonly #label: string
   readonly #clock: Clock
   readonly #open = new Set<Open>()
   readonly #sending = new BackgroundTasks()
@@ -52,8 +65,12 @@ export class PendingReleases {
   #round: Promise<void> | undefined
   #closed = false
 
-  /** @param callMs how long one release may take, in milliseconds */
-  constructor(callMs: number, clock = systemClock) {
+  /**
+   * @param callMs how long one release may take, in milliseconds
+   * @param label what the facts of its client are told with
+   */
+  constructor(callMs: number, label = '', clock = systemClock) {
+    this.#label = label
     this.#callMs = callMs
     this.#clock = clock
   }
@@ -66,18 +83,11 @@ export class PendingReleases {
   add(pending: PendingRelease): void {
     if (this.#closed) return
     const now = this.#clock.monotonic()
-    const { release, untilMs, leaseMs, fromMs = 0 } = pending
+    const { untilMs, leaseMs, fromMs = 0 } = pending
     const dueAtMs = Math.max(now, fromMs)
     const endsAtMs = Math.max(untilMs, dueAtMs) + leaseMs
-    const open = {
-      release,
-      untilMs,
-      leaseMs,
-      dueAtMs,
-      endsAtMs,
-      isUnderWay: false,
-      hasFailed: false,
-    }
+    const progress = { dueAtMs, endsAtMs, addedAtMs: now, isUnderWay: false, hasFailed: false }
+    const open = { ...pending, ...progress }
     this.#open.add(open)
     if (this.#isFailing || dueAtMs > now) this.#arm(dueAtMs)
     else this.#sending.run(this.#send(open))
@@ -86,19 +96,20 @@ export class PendingReleases {
   /**
    * Whatever an owner has whose name is not used again.
    *
+   * @param of the name
    * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
    * @param leaseMs the longest lease that it could have
    * @param end the release at that place
    */
   abandon(
-    owner: string,
+    of: NameOnLock,
     untilMs: number,
     leaseMs: number,
     end: (ending: Ending, reply: Reply<Released>) => void,
   ): void {
     const release = (callMs: number) =>
-      promised<Released>((reply) => end({ owner, holds: 0, token: '', callMs }, reply))
-    this.add({ release, untilMs, leaseMs })
+      promised<Released>((reply) => end({ owner: of.owner, holds: 0, token: '', callMs }, reply))
+    this.add({ release, of, untilMs, leaseMs })
   }
 
   /** The server answered another request: what is added from now on is sent at once. */
@@ -167,7 +178,7 @@ export class PendingReleases {
     for (const one of this.#open) {
       if (one.isUnderWay || one.dueAtMs > now) continue
       if (one.endsAtMs > now) due.push(one)
-      else this.#open.delete(one)
+      else this.#settled(one)
     }
     // Those of which nothing bad is known first: what fails for itself alone holds up no other.
     due.sort((a, b) => Number(a.hasFailed) - Number(b.hasFailed))
@@ -190,7 +201,7 @@ export class PendingReleases {
         this.#pauseMs = PAUSE_MS.first
       }
       // A request in doubt may come behind: then it is released once more.
-      if (sentAtMs >= one.untilMs) this.#open.delete(one)
+      if (sentAtMs >= one.untilMs) this.#settled(one)
       else {
         one.dueAtMs = one.untilMs
         if (this.#open.has(one)) this.#arm(one.dueAtMs)
@@ -206,6 +217,19 @@ export class PendingReleases {
     } finally {
       one.isUnderWay = false
     }
+  }
+
+  /** What the name has is over. That is news where it was not known whether it had the lock, or would. */
+  #settled(one: Open): void {
+    const { of, untilMs, addedAtMs } = one
+    if (!this.#open.delete(one) || of === undefined || untilMs === 0) return
+    if (!settledChannel.hasSubscribers) return
+    settledChannel.publish({
+      client: clientOf(of.owner),
+      label: this.#label,
+      key: of.key,
+      unknownMs: this.#clock.monotonic() - addedAtMs,
+    })
   }
 
   #failed(sentAtMs: number): void {

@@ -1,4 +1,5 @@
-import type { Timer } from '../kit/clock.ts'
+import type { AcquireFact, AcquirePath } from '../diagnostics.ts'
+import type { Moment, Timer } from '../kit/clock.ts'
 import { Linked } from '../kit/linked-list.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { WakeEvent } from '../kit/wake-event.ts'
@@ -7,8 +8,10 @@ import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Holder } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
+import type { Seen } from '../servers/answers.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
 import { AbortWatch } from './abort-watch.ts'
+import { tellFailure, tellResult } from './acquire-trace.ts'
 import type { RetryBudget } from './retry-budget.ts'
 
 /** One call to acquire a lock, as its caller meant it. */
@@ -37,6 +40,16 @@ export interface AcquireRequest {
   readonly askedAt: number
   /** Where its call came from, if that is wanted and known to who makes the request alone. */
   readonly calledFrom?: Error | undefined
+  /** Told where it comes to nothing, and why where it fails. */
+  readonly askedBy?: { gotNothing(waiter: Waiter, reason?: unknown): void }
+  /** Set where somebody hears of it. */
+  fact?: AcquireFact
+}
+
+/** What was seen of a lock, and when. */
+export interface Sight {
+  readonly seen: Seen
+  readonly at: Moment
 }
 
 /** Takes one lock, or several together. */
@@ -68,6 +81,12 @@ export abstract class Waiter extends Linked<Waiter> {
   notYet: ((what: string) => Error) | undefined
   /** Until when a request that was given up could still be granted, on the monotonic clock. */
   doubtUntilMs = 0
+  /** Who was last seen to have it. */
+  sight: Sight | undefined
+  /** Of a fair lock: its place when it came to the queue, or 1 since it is the next. */
+  queuePosition: number | undefined
+  /** Whether it is another one of several locks that was not to be had. */
+  isForAnother = false
   #settled = false
   #resolve!: (lease: Lease | null) => void
   #reject!: (reason: unknown) => void
@@ -104,8 +123,8 @@ export abstract class Waiter extends Linked<Waiter> {
   /** Asks and waits until it has the lock or is settled. */
   abstract contend(): void
 
-  /** It has the lock. */
-  abstract granted(hold: Hold): void
+  /** It has the lock. @param path as with `resolve` */
+  abstract granted(hold: Hold, path?: AcquirePath): void
 
   /** What its caller gets for a hold. */
   abstract newLease(hold: Hold): Lease
@@ -129,12 +148,34 @@ export abstract class Waiter extends Linked<Waiter> {
     return waitMs === 0 ? Infinity : Math.max(1, waitMs - this.waitedMs)
   }
 
-  resolve(hold: Hold | null): void {
-    if (this.#settle(hold !== null)) this.#resolve(hold && this.newLease(hold))
+  /** @param path how it was got, where that is not seen by whether it had to wait */
+  resolve(hold: Hold | null, path?: AcquirePath): void {
+    if (!this.#settle(hold !== null)) return
+    if (hold === null) this.request.askedBy?.gotNothing(this)
+    this.#resolve(hold && this.newLease(hold))
+    const { fact } = this.request
+    if (fact !== undefined) tellResult(fact, this, hold, path)
   }
 
   reject(reason: unknown): void {
-    if (this.#settle(false)) this.#reject(reason)
+    if (!this.#settle(false)) return
+    this.request.askedBy?.gotNothing(this, reason)
+    this.#reject(reason)
+    const { fact } = this.request
+    if (fact !== undefined) tellFailure(fact, this, reason)
+  }
+
+  /** Who has what it waits for, where that is known. */
+  saw(seen: Seen): void {
+    this.queuePosition = seen.position ?? this.queuePosition
+    this.isForAnother = seen.isOther === true
+    if (!seen.holder) return
+    // What tells no age says no more of the same holder.
+    if (seen.holder !== this.sight?.seen.holder || (seen.ageMs ?? null) !== null) {
+      this.sight = { seen, at: this.retryBudget.clock.now() }
+    }
+    const { fact } = this.request
+    if (fact !== undefined) fact.holder = seen.holder
   }
 
   #settle(gotLease: boolean): boolean {

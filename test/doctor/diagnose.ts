@@ -11,13 +11,15 @@ export interface Diagnosis {
 /** Runs the program in this process. */
 export async function holdfast(
   args: readonly string[],
-  given: Partial<Pick<Terminal, 'env' | 'isTerminal' | 'columns'>> = {},
+  given: Partial<Pick<Terminal, 'env' | 'isTerminal' | 'columns' | 'interrupted' | 'ask'>> = {},
 ): Promise<Diagnosis> {
   let [out, err] = ['', '']
   const terminal: Terminal = {
     env: {},
     isTerminal: false,
     columns: 100,
+    rows: 24,
+    interrupted: () => new AbortController().signal,
     ...given,
     out: (text) => {
       out += text

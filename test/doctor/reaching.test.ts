@@ -1,3 +1,4 @@
+import { commands } from '../../src/extras/cli/commands.ts'
 import { startTlsPlace } from '../support/places/tls.ts'
 import { freePort } from '../support/ports.ts'
 import { startProxy } from '../support/proxy.ts'
@@ -162,7 +163,7 @@ describe('the program', () => {
     expect(await holdfast([])).toMatchObject({ code: 2, out: '' })
     expect(await holdfast(['heal'])).toMatchObject({
       code: 2,
-      err: 'There is no command "heal". There are: doctor.\n',
+      err: `There is no command "heal". There are: ${commands.map(({ name }) => name).join(', ')}.\n`,
     })
   })
 

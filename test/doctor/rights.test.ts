@@ -21,6 +21,7 @@ describe('what is asked about is what the page of the keys lists', () => {
   const of = (kind: string) => optional.find((one) => one.kind === kind)
   const kinds: [string, string, ReturnType<typeof of>, string[]][] = [
     ['a lock', '~redisson_lock_token:', needed[0], ['+info']],
+    ['who a client is', '~holdfast_client', of('presence'), []],
     ['a fair lock', '~redisson_lock_queue', of('fair lock'), []],
     ['a read-write lock', '~holdfast_readers', of('read-write lock'), []],
     ['a latch', '~holdfast_round', of('latch'), []],

@@ -1,13 +1,14 @@
 import { type Holdfast, NotDurableError } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, outcome, SHA } from '../support/fault-rig.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import { isWait, replicatedRig } from './rig.ts'
 
 const rig = replicatedRig()
 
 /** Every key of locks there is, but those that outlive them, and what only WAIT needs. */
 async function keys(server = rig.master): Promise<string[]> {
-  const all = await server.admin.keys('*')
+  const all = await lastingKeys(server.admin)
   return all.filter((key) => !/^redisson_lock_token|^holdfast_(request|confirm)/.test(key)).sort()
 }
 

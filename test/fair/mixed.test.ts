@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 
 /** Owners, and fair and plain lock objects of one name, in one client and in several. */
 const rig = faultRig()
@@ -320,7 +321,7 @@ describe('tryLock() without waiting', () => {
     expect(await rig.client().getFairLock('it').tryLock()).toBeNull()
     expect(await rig.queue('it')).toEqual([])
     await lease.release()
-    expect(await rig.server.admin.keys('holdfast_*')).toEqual([])
+    expect(await lastingKeys(rig.server.admin, 'holdfast_*')).toEqual([])
   })
 })
 

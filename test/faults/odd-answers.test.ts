@@ -433,7 +433,10 @@ test('a lock that is said to be held for no time is not looked at without a paus
   const held = await rig.witness().getLock('it').lock()
   const client = rig.client({ commandTimeoutMs: ANSWER_MS, outageMs: 30_000 })
   await works(() => client.getLock('it').isLocked())
-  const lie = rig.proxy.answer(scripts.acquire.sha1, list(bulk('held'), integer(0)))
+  const lie = rig.proxy.answer(
+    scripts.acquire.sha1,
+    list(bulk('held'), integer(0), bulk(held.owner), bulk('')),
+  )
   expect(await client.getLock('it').tryLock(2_000)).toBeNull()
   expect(rig.proxy.count(scripts.acquire.sha1)).toBeLessThan(150)
   lie.heal()

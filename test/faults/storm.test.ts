@@ -3,6 +3,7 @@ import { Holdfast, HoldfastError } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, within } from '../support/fault-rig.ts'
 import { blow, pick, type Random, randomFrom, SEED, tryAnyhow, weathers } from '../support/gale.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
 import { Witness } from '../support/witness.ts'
@@ -81,10 +82,13 @@ describe.each(weathers)('in a storm of $name', (weather) => {
         timeoutMs: 4_000,
         message: 'the end of all locks',
       })
-      await eventually(async () => (await rig.server.admin.keys('holdfast_*')).length === 0, {
-        timeoutMs: 8_000,
-        message: 'the end of all queues',
-      })
+      await eventually(
+        async () => (await lastingKeys(rig.server.admin, 'holdfast_*')).length === 0,
+        {
+          timeoutMs: 8_000,
+          message: 'the end of all queues',
+        },
+      )
       await eventually(async () => (await rig.server.admin.pubsub('CHANNELS')).length === 0, {
         message: 'the end of all subscriptions',
       })

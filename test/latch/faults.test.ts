@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CountDownLatch, HoldfastOptions } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, outcome, within } from '../support/fault-rig.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import type { Action } from '../support/proxy.ts'
 import { type Fault, faults } from '../support/request-faults.ts'
 import { countDown, deleteCount, lookAtLatch, setCount } from '../support/scripts.ts'
@@ -42,7 +43,7 @@ const hears = async () => {
 
 /** All that is there of latches, but for what requests came to. */
 const keys = async () =>
-  (await rig.server.admin.keys('*')).filter((key) => !key.startsWith('holdfast_request:'))
+  (await lastingKeys(rig.server.admin)).filter((key) => !key.startsWith('holdfast_request:'))
 
 interface Operation {
   operation: string

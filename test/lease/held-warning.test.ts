@@ -3,6 +3,7 @@ import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
+import { catchWarnings } from '../support/warnings.ts'
 
 const server = sharedServer()
 
@@ -12,14 +13,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = { heldWarningMs: 30
   return client
 }
 
-const warnings: { message: string; code: string }[] = []
-beforeEach(() => {
-  warnings.splice(0)
-  jest.spyOn(process, 'emitWarning').mockImplementation((message, options) => {
-    warnings.push({ message: String(message), code: (options as { code: string }).code })
-  })
-})
-afterEach(() => jest.restoreAllMocks())
+const warnings = catchWarnings()
 
 const named = (name: string) => warnings.filter(({ message }) => message.includes(`"${name}"`))
 

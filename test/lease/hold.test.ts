@@ -26,7 +26,7 @@ function newHold({ sentAt = clock.now(), leaseMs = LEASE_MS } = {}): Hold {
       owner: new Owner('client', '1'),
       id: { key: 'orders', wireOwner: 'client:1' },
       token: 7,
-      kind: { isShared: false },
+      kind: { name: 'lock', isShared: false },
       leaseMs,
       sentAt,
     },

@@ -66,6 +66,7 @@ beforeEach(() => {
     renewed: (holds) => {
       renewed += holds
     },
+    renewing: () => undefined,
     late: (hold) => late.push(hold),
   })
 })
@@ -81,7 +82,7 @@ function newHold(leaseMs = LEASE_MS): Hold {
       owner: new Owner('client', '1'),
       id: { key: 'orders', wireOwner: 'client:1' },
       token: 7,
-      kind: { isShared: false },
+      kind: { name: 'lock', isShared: false },
       leaseMs,
       sentAt: clock.now(),
     },

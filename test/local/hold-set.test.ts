@@ -3,8 +3,8 @@ import { HoldSet } from '../../src/local/hold-set.ts'
 import { Owner } from '../../src/owner/owner.ts'
 
 const [A, B] = [new Owner('c', 'a'), new Owner('c', 'b')] as const
-const shared = { isShared: true }
-const exclusive = { isShared: false }
+const shared = { name: 'read', isShared: true } as const
+const exclusive = { name: 'write', isShared: false } as const
 
 const holdOf = (owner: Owner, kind: Hold['kind']) => ({ owner, kind }) as Hold
 

@@ -82,6 +82,7 @@ function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remot
 /** A kind of lock that several owners may have at once. */
 export function readKind(all: Readers, there: MemoryConnection): LockKind {
   return {
+    name: 'read',
     isShared: true,
     waitsInTurn: false,
     newVerbs: ({ rawName, remote }) => readVerbs(all, there, rawName, remote),
@@ -106,6 +107,7 @@ export function readKind(all: Readers, there: MemoryConnection): LockKind {
 /** A kind of lock that one owner has, and only while nobody reads. */
 export function writeKind(all: Readers, there: MemoryConnection): LockKind {
   return {
+    name: 'write',
     isShared: false,
     waitsInTurn: false,
     newVerbs: ({ rawName, remote }) => ({

@@ -70,11 +70,15 @@ function refusal(lines: string[]) {
 }
 
 describe('a good script', () => {
-  test('becomes an export with its names in order, its hash and its source', async () => {
-    write('take-it.lua', good)
+  test('becomes an export with its names in order, its hash and its source without comments', async () => {
+    const code = ['', '-- One.', "local s = '-- two'", 'do', '  -- three', '  s = 4 -- five', 'end']
+    write('take-it.lua', [...good, ...code])
     expect(generate()).toMatchObject({ status: 0, stderr: '' })
 
     const source = readFileSync(join(dir, 'lua/lock/take-it.lua'), 'utf8')
+      .replace(/^--\[\[[\s\S]*?\]\]\n/, '')
+      .replace(/^$\n|^-- One\.\n|^ {2}-- three\n/gm, '')
+    expect(source).toMatch(/local s = '-- two'\ndo\n {2}s = 4 -- five\nend\n$/)
     const { takeIt } = await import(output)
     expect(takeIt).toEqual({
       name: 'lock/take-it',
@@ -128,7 +132,14 @@ describe('a part that scripts share', () => {
     part('local function f() return "$&" end', '', '')
     write('take.lua', including('return f()'))
     const { sha1, lua } = generated()
-    expect(lua).toBe([...good, 'local function f() return "$&" end', 'return f()', ''].join('\n'))
+    expect(lua).toBe(
+      [
+        ...good.slice(good.indexOf(']]') + 1),
+        'local function f() return "$&" end',
+        'return f()',
+        '',
+      ].join('\n'),
+    )
     expect(sha1).toBe(createHash('sha1').update(String(lua)).digest('hex'))
   })
 
@@ -358,7 +369,7 @@ describe('--check', () => {
 
     generate()
     const before = readFileSync(output, 'utf8')
-    write('take.lua', [...good, '-- changed'])
+    write('take.lua', [...good, 'local changed'])
     expect(generate('--check').status).toBe(1)
     expect(readFileSync(output, 'utf8')).toBe(before)
   })

@@ -31,7 +31,7 @@ import {
 const taking = { owner: 'c:1', leaseMs: 10_000, notAfterUs: NEVER, counterMs: COUNTER_MS }
 
 const acquire = (args: Arguments) =>
-  run(scripts.acquire, { ...taking, holds: 1, ...args }) as Promise<[string, Value, number?]>
+  run(scripts.acquire, { ...taking, holds: 1, ...args }) as Promise<[string, Value, Value?, Value?]>
 
 const release = (args: Arguments) =>
   run(scripts.release, {
@@ -55,7 +55,7 @@ const handOver = (args: Arguments) =>
     vote: '',
     reserve: 0,
     ...args,
-  }) as Promise<[string, Value, number?]>
+  }) as Promise<[string, Value, Value?, Value?]>
 
 const renew = (leaseMs: number, seats: [key: string, owner: string][], counterMs = COUNTER_MS) =>
   admin.eval(
@@ -175,13 +175,23 @@ describe('acquire', () => {
   test('tells how long somebody else has it, and -1 when that is without an end', async () => {
     await acquire({ leaseMs: 8_000 })
     const then = await state()
-    const [kind, ttlMs] = await acquire({ owner: 'c:2' })
-    expect(kind).toBe('held')
+    const [kind, ttlMs, holder, ageMs] = await acquire({ owner: 'c:2' })
+    expect([kind, holder]).toEqual(['held', 'c:1'])
+    expect(ageMs).toBeGreaterThanOrEqual(0)
+    expect(ageMs).toBeLessThan(3_000)
     expect(ttlMs).toBeGreaterThan(5_000)
     expect(ttlMs).toBeLessThanOrEqual(8_000)
     expect(await state()).toEqual(then)
     await admin.persist(LOCK)
-    expect(await acquire({ owner: 'c:2' })).toEqual(['held', -1])
+    await admin.set(COUNTER, (Date.now() - 12_000) * 1_000)
+    const [, , , aged] = await acquire({ owner: 'c:2' })
+    expect(aged).toBeGreaterThanOrEqual(12_000)
+    expect(aged).toBeLessThan(15_000)
+    // A clock that was set back tells no age, nor does a token that is gone.
+    await admin.set(COUNTER, (Date.now() + 60_000) * 1_000)
+    expect(await acquire({ owner: 'c:2' })).toEqual(['held', -1, 'c:1', 0])
+    await admin.del(COUNTER)
+    expect(await acquire({ owner: 'c:2' })).toEqual(['held', -1, 'c:1', ''])
     await admin.pexpire(LOCK, 1_000)
   })
 
@@ -331,7 +341,7 @@ describe('release', () => {
 describe('hand-over', () => {
   test('moves the lock to the follower, with a new token and its lease, without a word', async () => {
     const token = await tokenOf({ leaseMs: 1_000 })
-    let answer: [string, Value, number?] = ['', '']
+    let answer: [string, Value, Value?, Value?] = ['', '']
     const messages = await messagesOf(async () => {
       answer = await handOver({ token, leaseMs: 30_000 })
     })
@@ -403,7 +413,7 @@ describe('hand-over', () => {
 
   test('yields to others who listen, if it is asked to and there are any', async () => {
     const token = await tokenOf()
-    let answer: [string, Value, number?] = ['', '']
+    let answer: [string, Value, Value?, Value?] = ['', '']
     const messages = await messagesOf(async () => {
       // The test itself is the one listener; it is the client's own.
       answer = await handOver({ token, listening: 1 })
@@ -912,7 +922,7 @@ describe('of one master of several', () => {
     await mark()
     expect(await vote()).toEqual(['granted', expect.any(String)])
     await mark({ id: 'b' })
-    expect(await vote({ owner: 'c:2' })).toEqual(['held', expect.any(Number)])
+    expect(await vote({ owner: 'c:2' })).toEqual(['held', expect.any(Number), 'c:1', ''])
   })
 
   test('vote is refused to a client with longer leases than the master knows of, until it is told', async () => {

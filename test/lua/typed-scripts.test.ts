@@ -58,18 +58,27 @@ describe('a reply', () => {
       reserved: 3,
     })
     expect(lock.readAcquire(['granted', ''])).toEqual({ kind: 'granted', token: 0, reserved: 0 })
-    expect(lock.readAcquire(['held', -1])).toEqual({ kind: 'held', ttlMs: -1 })
+    expect(lock.readAcquire(['held', -1, 'c:1', 9])).toEqual({
+      kind: 'held',
+      ttlMs: -1,
+      holder: 'c:1',
+      ageMs: 9,
+    })
+    expect(lock.readAcquire(['held', 1, 'c:1', ''])).toMatchObject({ ageMs: null })
     expect(quorum.readVote(['forgot', ''])).toEqual({ kind: 'forgot', sinceUs: null })
-    expect(fair.readAcquire(['queued', '9', '', -1, 1])).toEqual({
+    expect(fair.readAcquire(['queued', '9', '', -1, 1, '', '', 3])).toEqual({
       kind: 'queued',
       ticket: '9',
       lastToken: 0,
       ttlMs: -1,
       first: true,
+      holder: '',
+      ageMs: null,
+      position: 3,
     })
-    const answers = [[-2, '', '', 'c:1', 0], ['WRONGTYPE']]
+    const answers = [[-2, '', '', 'c:1', 0, 'c:1'], ['WRONGTYPE']]
     expect(fair.readHeartbeat(['done', answers]).answers).toEqual([
-      { ttlMs: -2, lastToken: 0, first: '', granted: 'c:1', missing: 0 },
+      { ttlMs: -2, lastToken: 0, first: '', granted: 'c:1', missing: 0, holder: 'c:1' },
       'WRONGTYPE',
     ])
     expect(lock.readPeek(['', '0', -2, ''])).toEqual({

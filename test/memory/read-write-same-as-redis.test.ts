@@ -73,6 +73,8 @@ class Stage {
     for (const [key, value] of Object.entries(answer)) {
       if (key === 'token' || key === 'since') shown[key] = value && this.number(String(value))
       else if (key === 'ttlMs') shown[key] = aboutMs(value)
+      else if (key === 'holder') shown[key] = value === '' ? '' : 'one of them'
+      else if (key === 'ageMs') shown[key] = value === null ? null : 'an age'
       // That of one who goes on to write is since the epoch.
       else if (key === 'waitedMs') shown[key] = value > 1e9 ? 'before all' : value >= 0
       else if (key === 'holders') shown[key] = this.show(value.sort(byOwner))

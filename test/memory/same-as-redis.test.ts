@@ -72,6 +72,7 @@ class Stage {
         shown[key] = value === null ? null : this.tokens.indexOf(value)
       } else if (key === 'ticket') shown[key] = this.tickets.indexOf(Number(value))
       else if (key === 'ttlMs') shown[key] = aboutMs(value)
+      else if (key === 'ageMs') shown[key] = value === null ? null : 'an age'
       else if (key === 'waitedMs') shown[key] = value >= 0
       else if (key === 'reserved') shown[key] = value ?? 0
       else shown[key] = this.show(value)

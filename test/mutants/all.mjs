@@ -1,5 +1,7 @@
 import { closing } from './closing.mjs'
+import { commands } from './commands.mjs'
 import { connection } from './connection.mjs'
+import { diagnostics } from './diagnostics.mjs'
 import { doctor } from './doctor.mjs'
 import { durability } from './durability.mjs'
 import { fair } from './fair.mjs'
@@ -8,9 +10,11 @@ import { handOver } from './hand-over.mjs'
 import { latch } from './latch.mjs'
 import { leader } from './leader.mjs'
 import { leases } from './leases.mjs'
+import { metrics } from './metrics.mjs'
 import { permits } from './permits.mjs'
 import { quorum } from './quorum.mjs'
 import { readWrite } from './read-write.mjs'
+import { release } from './release.mjs'
 import { scripts } from './scripts.mjs'
 import { semaphore } from './semaphore.mjs'
 import { several } from './several.mjs'
@@ -38,8 +42,12 @@ const areas = {
   semaphore,
   permits,
   doctor,
+  metrics,
+  release,
+  commands,
   closing,
   testing,
+  diagnostics,
 }
 
 /**

@@ -12,8 +12,8 @@ export const doctor = [
   {
     id: 'doctor-waits-for-ever',
     mistake: 'A server that accepts and never answers is waited for.',
-    file: 'src/extras/cli/servers/open-server.ts',
-    search: 'Math.max(0, endsAt - performance.now())',
+    file: 'src/extras/servers/open-server.ts',
+    search: 'Math.max(0, timeoutMs - usedMs)',
     replace: '60_000',
     test: REACHING,
     name: 'ends in time when it accepts, and never answers',
@@ -21,7 +21,7 @@ export const doctor = [
   {
     id: 'doctor-shows-password',
     mistake: 'An address that makes no sense is shown with its password.',
-    file: 'src/extras/cli/servers/endpoint.ts',
+    file: 'src/extras/servers/endpoint.ts',
     search: "text.replace(/^([a-z]*:\\/\\/)?.*@/s, '$1***@')",
     replace: "text.replace(/^([a-z]*:\\/\\/)?[^:]*@/s, '$1***@')",
     test: REACHING,
@@ -86,9 +86,9 @@ export const doctor = [
   {
     id: 'doctor-mark-without-ttl',
     mistake: 'Keys that are meant to stay are told to have no TTL.',
-    file: `${FACTS}/scan-keys.ts`,
-    search: 'permit_waiters):|',
-    replace: 'permit_waiters|birth)|',
+    file: 'src/extras/deployment/key-names.ts',
+    search: 'permit_waiters|client):|',
+    replace: 'permit_waiters|client|birth)|',
     test: ONE,
     name: 'a lock, what belongs to one, and a counter are told apart',
   },

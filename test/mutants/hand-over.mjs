@@ -110,9 +110,8 @@ export const handOver = [
     id: 'never-lets-go',
     mistake: 'A busy client never lets those have the lock who wait and cannot listen.',
     file: 'src/local/release.ts',
-    search:
-      '  if (handOverBudget.isUnbroken) return new FreeRequest(lock, hold, { staysAway: true }).result\n',
-    replace: '',
+    search: '  if (handOverBudget.isUnbroken) {\n',
+    replace: '  if (handOverBudget.isUnbroken && hold.count > 0) {\n',
     test: 'test/lock/unsubscribed-waiters.test.ts',
     name: 'one who tries now and then gets the lock beside a busy client',
   },

@@ -7,6 +7,7 @@ import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
+import { catchWarnings } from '../support/warnings.ts'
 
 const server = sharedServer()
 
@@ -100,14 +101,7 @@ test('frames that are opened one from within the other are forgotten when they e
 })
 
 describe('the warning of code that waits for itself', () => {
-  const warnings: { message: string; code: string }[] = []
-  beforeEach(() => {
-    warnings.splice(0)
-    jest.spyOn(process, 'emitWarning').mockImplementation((message, options) => {
-      warnings.push({ message: String(message), code: (options as { code: string }).code })
-    })
-  })
-  afterEach(() => jest.restoreAllMocks())
+  const warnings = catchWarnings()
 
   /** The outer acquisition, and the nested one that waits for it. */
   const nests: [

@@ -3,6 +3,7 @@ import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
+import { catchWarnings } from '../support/warnings.ts'
 
 const server = sharedServer()
 
@@ -12,17 +13,7 @@ function newClient(): Holdfast {
   return client
 }
 
-const warnings: { message: string; code: string; afterMs: number }[] = []
-let start = 0
-beforeEach(() => {
-  warnings.splice(0)
-  start = performance.now()
-  jest.spyOn(process, 'emitWarning').mockImplementation((message, options) => {
-    const { code } = options as { code: string }
-    warnings.push({ message: String(message), code, afterMs: performance.now() - start })
-  })
-})
-afterEach(() => jest.restoreAllMocks())
+const warnings = catchWarnings()
 
 const namesOf = () => warnings.map(({ message }) => /^Lock "(.*?)"/.exec(message)?.[1])
 
@@ -60,14 +51,14 @@ test('nested code that makes a lock object for each call is warned of once for e
     all: (signal) => client.getMultiLock(get('unused'), get('all')).using(() => {}, { signal }),
   }
   const abort = new AbortController()
-  start = performance.now()
+  const start = performance.now()
   const waits = Object.values(nested).flatMap((wait) => [wait(abort.signal), wait(abort.signal)])
   await eventually(() => warnings.length >= Object.keys(nested).length)
   await never(() => warnings.length > Object.keys(nested).length, 200)
   expect(namesOf().sort()).toEqual(Object.keys(nested).sort())
-  for (const { message, code, afterMs } of warnings) {
+  for (const { message, code, atMs } of warnings) {
     expect(code).toBe('HOLDFAST_SELF_WAIT')
-    expect(afterMs).toBeGreaterThan(2_950)
+    expect(atMs - start).toBeGreaterThan(2_950)
     expect(message).toMatch(
       /3000 ms.*`await using` opens none.*tasks exclude each other, and that is fine.*nested code.*using\(fn\).*run\(fn\).*owner/i,
     )
@@ -111,7 +102,7 @@ test('tasks that are not nested are not warned of: whose holder changes, is in a
   // Each of them waits for longer than that, and for none of the holders so long.
   let turn = await client.getLock('turns').lock()
   const turns = Array.from({ length: 8 }, () => client.getLock('turns').lock())
-  start = performance.now()
+  const start = performance.now()
   for (const next of turns) {
     await never(() => warnings.length > 0, 450)
     await turn.release()

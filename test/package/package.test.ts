@@ -177,6 +177,45 @@ describe('the program', () => {
   })
 })
 
+describe('holdfast/opentelemetry', () => {
+  const loadedFrom = `console.log(JSON.stringify(Object.keys(require.cache)))`
+  const inEsm = "import { instrument } from 'holdfast/opentelemetry'\ninstrument().stop()\n"
+  const inCjs = "require('holdfast/opentelemetry').instrument().stop()\n"
+  const peer = () => join(dir, 'node_modules/@opentelemetry')
+
+  beforeAll(() => {
+    write('esm/package.json', '{ "type": "module" }')
+    write('esm/opentelemetry.js', inEsm)
+    write('cjs/package.json', '{ "type": "commonjs" }')
+    write('cjs/opentelemetry.js', `${inCjs}${loadedFrom}`)
+    write('cjs/core.js', `require('holdfast')\n${loadedFrom}`)
+  })
+  afterEach(() => rmSync(peer(), { recursive: true, force: true }))
+
+  test('works in both module systems, and loads neither the core nor ioredis', () => {
+    mkdirSync(peer())
+    symlinkSync(join(root, 'node_modules/@opentelemetry/api'), join(peer(), 'api'))
+    expect(run(join(dir, 'esm'), process.execPath, 'opentelemetry.js')).toBe('')
+    const loaded: string[] = JSON.parse(run(join(dir, 'cjs'), process.execPath, 'opentelemetry.js'))
+    expect(loaded.filter((file) => file.includes('@opentelemetry/api'))).not.toEqual([])
+    expect(loaded.filter((file) => /ioredis|holdfast\/dist\/cjs\/(?!extras)/.test(file))).toEqual(
+      [],
+    )
+  })
+
+  test.each(['esm', 'cjs'])('names what to install where that is missing, in %s', (folder) => {
+    expect(() => run(join(dir, folder), process.execPath, 'opentelemetry.js')).toThrow(
+      /Cannot find (package|module) '@opentelemetry\/api'/,
+    )
+  })
+
+  test('is nothing that the library loads, nor is anything of the extras or their peers', () => {
+    const loaded: string[] = JSON.parse(run(join(dir, 'cjs'), process.execPath, 'core.js'))
+    expect(loaded.length).toBeGreaterThan(50)
+    expect(loaded.filter((file) => /extras|@opentelemetry|prom-client/.test(file))).toEqual([])
+  })
+})
+
 test.each([
   ['an ES module', 'ts-esm', 'module', 'nodenext'],
   ['a CommonJS module', 'ts-cjs', 'commonjs', 'nodenext'],
@@ -234,7 +273,7 @@ describe('from git', () => {
     rmSync(join(clone, 'node_modules'))
     // What builds it: npm installs all of them, which takes half a minute of work for the others.
     const manifest = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'))
-    const needed = ['@types/node', 'ioredis', 'typescript']
+    const needed = ['@opentelemetry/api', '@types/node', 'ioredis', 'prom-client', 'typescript']
     for (const name of Object.keys(manifest.devDependencies)) {
       if (!needed.includes(name)) delete manifest.devDependencies[name]
     }
@@ -277,6 +316,7 @@ test('the tarball carries what the package needs, and nothing else', () => {
     'docs',
     'examples',
     'lua',
+    'ops',
     'package.json',
   ])
   expect(packed.filter((file) => file.startsWith('bench/')).sort()).toEqual([

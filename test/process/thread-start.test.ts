@@ -7,6 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Holdfast, type HoldfastLock, InvalidArgumentError } from '../../src/index.ts'
 import { whenUp } from '../../src/servers/redis/thread/start-worker.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 const server = sharedServer()
@@ -50,7 +51,7 @@ describe('where the thread of the watchdog cannot be started', () => {
     const failed = acquire(of.getLock('it'), of)
     await expect(failed).rejects.toThrow(InvalidArgumentError)
     await expect(failed).rejects.toThrow(/missing\.mjs.*holdfast\/renewal-worker.*workerUrl/)
-    expect(await server.admin.keys('*')).toEqual([])
+    expect(await lastingKeys(server.admin)).toEqual([])
   })
 
   test('what the thread does not renew is acquired all the same', async () => {
@@ -100,7 +101,7 @@ describe('while it is being started', () => {
     const closing = of.close()
     await expect(last).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
     await closing
-    expect(await server.admin.keys('*')).toEqual([])
+    expect(await lastingKeys(server.admin)).toEqual([])
   })
 })
 

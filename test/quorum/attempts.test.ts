@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts'
 /** The attempts at a master that answers as it is told to. */
 function attemptsOn(release: () => Promise<Released>, facts = { everUp: true, lateAtMostMs: 0 }) {
   const server = Object.assign(facts, { whyDown: undefined, onUp: () => () => {} })
-  return new Attempts(server, release, 100, 10_000)
+  return new Attempts(server, release, { callMs: 100, restMs: 10_000 })
 }
 
 test('a name that is asked for twice is remembered while one of both may have the lock', async () => {

@@ -4,6 +4,7 @@ import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
 import { readWriteKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 
@@ -24,7 +25,7 @@ function newClient(): Holdfast {
 }
 
 const keysOf = async (name: string) => {
-  const keys = await (await cluster.masterOf(name)).admin.keys('*')
+  const keys = await lastingKeys((await cluster.masterOf(name)).admin)
   return keys.filter((key) => key.includes(name))
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Holdfast, Lease, ReadWriteLock } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import type { ProxyRequest, Trap } from '../support/proxy.ts'
 import { type Fault, faults } from '../support/request-faults.ts'
 import { acquireRead, acquireWrite, releaseReadWrite, renewReadWrite } from '../support/scripts.ts'
@@ -132,7 +133,7 @@ function sceneOf(name: string, leaseMs = 10_000): Scene {
 
 /** All that is there of the lock, but for its counter. */
 async function keysOf(name: string): Promise<string[]> {
-  const keys = await rig.server.admin.keys('*')
+  const keys = await lastingKeys(rig.server.admin)
   return keys.filter((key) => key.includes(name) && !key.startsWith('redisson_lock_token:')).sort()
 }
 

@@ -3,6 +3,7 @@ import { Holdfast, HoldfastError, type Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 import { blow, pick, type Random, randomFrom, SEED, tryAnyhow, weathers } from '../support/gale.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startProxy } from '../support/proxy.ts'
 import * as scripts from '../support/scripts.ts'
@@ -120,7 +121,7 @@ describe.each(weathers)('in a storm of $name', (weather) => {
     expect({ reads: reads > 2, writes: writes > 2 }).toEqual({ reads: true, writes: true })
     // What was in doubt is settled while the clients live: no lease has to run out for it.
     const left = async () => {
-      const keys = await rig.server.admin.keys('*')
+      const keys = await lastingKeys(rig.server.admin)
       return keys.filter((key) => !key.startsWith('redisson_lock_token:'))
     }
     await eventually(async () => (await left()).length === 0, {

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { resolve } from 'node:path'
 import { type Child, startChild } from '../support/children.ts'
 import { eventually, never } from '../support/eventually.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 const server = sharedServer()
@@ -132,7 +133,7 @@ describe('without locks', () => {
     expect(text).toContain('The balances are WRONG, and that is what this run is to show.')
     expect(code).toBe(0)
     await expectNothingLeft(text)
-    expect(await server.admin.keys('*')).toEqual(['mine'])
+    expect(await lastingKeys(server.admin)).toEqual(['mine'])
     await server.admin.del('mine')
   }, 30_000)
 })
@@ -150,11 +151,11 @@ describe('interrupted', () => {
   test('by Ctrl-C it leaves nothing on a server of yours', async () => {
     const { child, says, lines } = startDemo([], { REDIS_URL: server.url })
     await says(/\d+ of 2,500 orders/)
-    expect((await server.admin.keys('*')).length).toBeGreaterThan(4)
+    expect((await lastingKeys(server.admin)).length).toBeGreaterThan(4)
     process.kill(child.pid, 'SIGINT')
     expect((await child.exited).code).toBe(130)
     await expectNothingLeft(lines().join('\n'))
-    expect(await server.admin.keys('*')).toEqual([])
+    expect(await lastingKeys(server.admin)).toEqual([])
   })
 
   test('by a second Ctrl-C it does not wait for a server that is silent', async () => {

@@ -7,7 +7,7 @@ const longestChain = 18
 const mostFloors = 7
 
 /** The leaves, which every room may import. Among themselves they may too. */
-const leaves = ['errors', 'events', 'options']
+const leaves = ['diagnostics', 'errors', 'events', 'options']
 
 const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
 const places = [
@@ -63,6 +63,7 @@ const mayImport: Record<string, string[]> = {
     'servers/redis/connection',
     'servers/redis/durability',
     'servers/redis/read-write',
+    'servers/redis/presence',
     'servers/redis/scripts',
     'servers/redis/semaphore',
     'servers',
@@ -83,6 +84,13 @@ const mayImport: Record<string, string[]> = {
     'servers',
     'kit',
     'ioredis',
+  ],
+  'servers/redis/presence': [
+    'servers/redis/calls',
+    'servers/redis/connection',
+    'servers/redis/scripts',
+    'servers',
+    'type ioredis',
   ],
   'servers/redis/read-write': ['servers/redis/calls', 'servers/redis/scripts', 'servers', 'kit'],
   'servers/redis/semaphore': ['servers/redis/calls', 'servers/redis/scripts', 'servers', 'kit'],
@@ -107,24 +115,58 @@ const mayImport: Record<string, string[]> = {
   'servers/memory/records': ['servers', 'kit'],
   kit: [],
   // The program: nobody imports it, and of ours it imports the public door alone.
-  'extras/cli': ['extras/cli/command', 'extras/cli/doctor', 'index'],
+  'extras/cli': [
+    'extras/cli/command',
+    'extras/cli/bench',
+    'extras/cli/dashboard',
+    'extras/cli/doctor',
+    'extras/cli/history',
+    'extras/cli/locks',
+    'index',
+  ],
+  'extras/cli/bench': ['extras/cli/command', 'extras/cli/text', 'extras/servers', 'index'],
+  'extras/cli/history': [
+    'extras/cli/command',
+    'extras/cli/text',
+    'extras/servers',
+    'extras/history',
+    'index',
+  ],
+  'extras/cli/dashboard': ['extras/cli/command', 'extras/dashboard', 'extras/servers', 'index'],
   'extras/cli/command': ['index'],
-  'extras/cli/servers': ['index', 'ioredis'],
+  'extras/cli/text': [],
+  'extras/cli/locks': [
+    'extras/cli/command',
+    'extras/cli/text',
+    'extras/deployment',
+    'extras/servers',
+    'index',
+  ],
+  'extras/servers': ['index', 'ioredis'],
   'extras/cli/doctor': [
     'extras/cli/command',
-    'extras/cli/servers',
+    'extras/servers',
     'extras/cli/doctor/facts',
     'extras/cli/doctor/checks',
     'extras/cli/doctor/report',
     'index',
   ],
-  'extras/cli/doctor/facts': ['extras/cli/servers', 'index'],
-  'extras/cli/doctor/checks': ['extras/cli/doctor/facts'],
+  'extras/cli/doctor/facts': ['extras/deployment', 'extras/servers', 'index'],
+  'extras/cli/doctor/checks': ['extras/cli/doctor/facts', 'extras/cli/text'],
   'extras/cli/doctor/report': [
     'extras/cli/command',
+    'extras/cli/text',
     'extras/cli/doctor/checks',
     'extras/cli/doctor/facts',
   ],
+  // What hangs from the facts of the core, and tools that look at a deployment: the public door alone.
+  'extras/facts': ['index'],
+  'extras/metrics': ['extras/facts', 'index', 'prom-client'],
+  'extras/opentelemetry': ['extras/facts', 'index', '@opentelemetry/api'],
+  'extras/history': ['extras/facts', 'index', 'ioredis'],
+  'extras/deployment': ['extras/servers', 'index', 'ioredis'],
+  'extras/dashboard': ['extras/deployment', 'extras/history', 'extras/servers', 'index'],
+  diagnostics: [],
   errors: [],
   options: ['type owner', 'kit', 'type ioredis'],
   events: [],

@@ -1,5 +1,6 @@
 import type { Holdfast, Permit, PermitExpirableSemaphore } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 
 export const RAW = 'it'
@@ -31,7 +32,9 @@ export interface Server {
 /** Nobody has any or waits, and all are there: nothing is left in Redis but their number and the counter. */
 export async function allAreBack({ admin }: Server, permits: number): Promise<void> {
   const keys = async () =>
-    (await admin.keys('*')).filter((key) => key !== COUNTER && !key.startsWith('holdfast_request'))
+    (await lastingKeys(admin)).filter(
+      (key) => key !== COUNTER && !key.startsWith('holdfast_request'),
+    )
   await eventually(async () => (await keys()).join() === RAW, {
     timeoutMs: 8_000,
     message: 'nothing to be left of the semaphore but its number',

@@ -3,6 +3,7 @@ import { Cluster } from 'ioredis'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import { sharedServer } from '../support/redis-server.ts'
@@ -70,7 +71,7 @@ test('a key prefix is part of every name', async () => {
   await eventually(() => server.admin.exists('holdfast_permit_queue:{app:it}'))
   await a.release()
   await within(5_000, waiting)
-  for (const key of await server.admin.keys('*'))
+  for (const key of await lastingKeys(server.admin))
     expect(key).toMatch(/^(holdfast_\w+:\{app:it\}.*|app:it)$/)
   await server.admin.del('app:it')
 })

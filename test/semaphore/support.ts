@@ -1,6 +1,7 @@
 import type { Holdfast, Semaphore } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, type Rig } from '../support/fault-rig.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
 
 /** A semaphore stays where it is made: the test ends it when its clients are closed. */
@@ -35,7 +36,7 @@ export const listening = (rig: Rig, clients: number, channel = 'holdfast_tickets
 
 /** All that Redis remembers of requests, and of those who wait. */
 export const leftIn = async (rig: Rig): Promise<string[]> =>
-  (await rig.server.admin.keys('holdfast_*')).sort()
+  (await lastingKeys(rig.server.admin, 'holdfast_*')).sort()
 
 /** How often scripts have run since the server started. */
 export async function scriptsRun(rig: Rig): Promise<number> {

@@ -3,6 +3,7 @@ import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
+import { lastingKeys } from '../support/lasting-keys.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import type { RedisServer } from '../support/redis-server.ts'
@@ -142,7 +143,7 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (option
     expect(overlaps).toEqual([])
     expect(kept.valid).toBe(true)
     expect(await kept.release()).toBe(true)
-    const left = (await move.to.admin.keys('*')).filter(
+    const left = (await lastingKeys(move.to.admin)).filter(
       (key) => !key.startsWith('redisson_lock_token'),
     )
     expect(left).toEqual([])

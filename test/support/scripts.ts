@@ -29,6 +29,7 @@ export {
   renew as renewPermits,
   set as setPermits,
 } from '../../src/servers/redis/scripts/permits.generated.ts'
+export { touch } from '../../src/servers/redis/scripts/presence.generated.ts'
 export { agree, enrol, restore, vote } from '../../src/servers/redis/scripts/quorum.generated.ts'
 export {
   acquireRead,

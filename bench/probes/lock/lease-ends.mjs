@@ -23,7 +23,11 @@ const renewer = {
   groups: (all) => [[...all]],
   renew: async (all) => all.map((hold) => ({ kind: 'held', leaseMs: hold.remainingMs() })),
 }
-const watchdog = new Watchdog(renewer, 60_000, clock, { renewed: () => {}, late: () => {} })
+const watchdog = new Watchdog(renewer, 60_000, clock, {
+  renewing: () => {},
+  renewed: () => {},
+  late: () => {},
+})
 
 let left = holds
 const lost = new Promise((resolve) => {
@@ -31,7 +35,7 @@ const lost = new Promise((resolve) => {
     const leaseMs = 2_000 + Math.floor((i * 7_919) % holds) * (spreadMs / holds)
     const fields = { lockName: `it ${i}`, id: { key: `it ${i}`, wireOwner: 'c:1' }, token: 1 }
     const hold = new Hold(
-      { ...fields, leaseMs, kind: { isShared: false }, sentAt: clock.now() },
+      { ...fields, leaseMs, kind: { name: 'lock', isShared: false }, sentAt: clock.now() },
       clock,
       (one) => {
         watchdog.untrack(one)

@@ -1,15 +1,19 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { EXIT } from './command/command.ts'
 import { run } from './run.ts'
 
-const { stdout, stderr, env, argv } = process
+const { stdin, stdout, stderr, env, argv } = process
 const manifest = new URL('../../../../package.json', import.meta.url)
 const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
+
+const interruption = new AbortController()
 
 // A reader that has seen enough, as `head` has, is no failure.
 stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE') process.exitCode = EXIT.failed
+  interruption.abort()
 })
 
 const terminal = {
@@ -17,7 +21,29 @@ const terminal = {
   err: (text: string) => void stderr.write(text),
   env,
   isTerminal: stdout.isTTY === true,
-  columns: stdout.columns ?? 100,
+  // A window changes its size.
+  get columns() {
+    return stdout.columns ?? 100
+  },
+  get rows() {
+    return stdout.rows ?? 24
+  },
+  interrupted() {
+    // The second Ctrl-C ends the program as if nobody had listened.
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interruption.abort())
+    return interruption.signal
+  },
+  ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
+}
+
+/** On stderr, so that what is asked is seen where the output goes elsewhere. */
+function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: stdin, output: stderr })
+  return new Promise<string>((resolve) => {
+    // Ctrl-C and Ctrl-D close it.
+    lines.once('close', () => resolve(''))
+    lines.question(question, resolve)
+  }).finally(() => lines.close())
 }
 
 try {

@@ -11,6 +11,7 @@ import { Heartbeat } from './heartbeat.ts'
 
 /** The fair locks of one client: all of their queues share one heartbeat. */
 export class FairLocks implements LockKind {
+  readonly name = 'fair'
   readonly isShared = false
   readonly waitsInTurn = true
   readonly whyNoVote = 'is a fair lock, whose queue needs one server'

@@ -1,3 +1,4 @@
+import type { AcquirePath } from '../../diagnostics.ts'
 import type { Moment } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import { type Asked, abandonName, ask, callMsFor, nameOf } from '../../local/ask.ts'
@@ -67,11 +68,11 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /** A message, a heartbeat or a release says so. */
-  granted(owner: string, token: number): void {
+  granted(owner: string, token: number, path?: AcquirePath): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
-      place.granted(token)
+      place.granted(token, path)
       // In a long queue each would ask in its turn.
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
@@ -87,7 +88,9 @@ export class FairQueue implements QueuedWaiters {
     for (const place of asked) {
       const { wireOwner } = place
       if (this.places.get(wireOwner) !== place || wireOwner === granted) continue
-      place.queued({ ...beat, first: wireOwner === first }, sentAt)
+      const isFirst = wireOwner === first
+      place.queued({ ...beat, first: isFirst }, sentAt)
+      place.waiter.saw({ holder: beat.holder, ttlMs: beat.ttlMs, position: isFirst ? 1 : null })
     }
     // They may be others than those asked about.
     const head = this.places.get(first)
@@ -140,7 +143,7 @@ export class FairQueue implements QueuedWaiters {
     // Sent before the owner goes on, who may block the event loop for longer than the claim window.
     // Should it fail, the hold ends with its claim window, and is lost as any other.
     lengthen(this.#lock, hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
-    waiter.granted(hold)
+    waiter.granted(hold, place.path)
     return true
   }
 
@@ -187,9 +190,10 @@ export class FairQueue implements QueuedWaiters {
     if (grant?.kind === 'granted') {
       const hold = this.#hold(place, grant.token, sentAt, waiter.request.leaseMs)
       if (hold === null) return false
-      waiter.granted(hold)
+      waiter.granted(hold, place.path)
       return true
     }
+    if (grant !== null) waiter.saw(grant)
     if (grant?.kind === 'held') {
       if (this.#own(waiter) !== undefined) return false
       waiter.resolve(null)

@@ -1,3 +1,4 @@
+import type { AcquirePath } from '../../diagnostics.ts'
 import { type Clock, elapsedMs, type Moment, type Timer } from '../../kit/clock.ts'
 import { validityMs } from '../../lease/validity.ts'
 import type { Queued } from '../../servers/answers.ts'
@@ -23,6 +24,7 @@ export class Place {
   #beaten = false
   /** When the last request was sent that was answered "queued"; undefined before the first. */
   #queuedAt: Moment | undefined
+  #path: AcquirePath | undefined
   #lastToken = 0
   #token = 0
   #tokenCameAt = 0
@@ -50,8 +52,9 @@ export class Place {
     }
   }
 
-  /** Somebody says that it was granted the lock under this token. */
-  granted(token: number): void {
+  /** Somebody says that it was granted the lock under this token: by another client, or by this one. */
+  granted(token: number, path: AcquirePath = 'granted'): void {
+    this.#path = path
     this.#token = Math.max(this.#token, token)
     this.#tokenCameAt = this.waiter.retryBudget.clock.monotonic()
     this.waiter.wakeEvent.set()
@@ -70,6 +73,11 @@ export class Place {
     if (!this.#claimed || sentAt === undefined || this.#lastToken === 0) return null
     const leftMs = validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())
     return leftMs >= this.claimMs * LEAST_LEFT ? { token: this.#token, sentAt } : null
+  }
+
+  /** How the lock was got, if it is; undefined where it did not have to queue. */
+  get path(): AcquirePath | undefined {
+    return this.#path ?? (this.waiter.announced ? 'granted' : undefined)
   }
 
   beats(): void {

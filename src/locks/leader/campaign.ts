@@ -1,9 +1,4 @@
-import {
-  LeaseLostError,
-  RedisRefusedError,
-  RedisUnavailableError,
-  ResignedError,
-} from '../../errors.ts'
+import { LeaseLostError, RedisRefusedError, RedisUnavailableError } from '../../errors.ts'
 import { WakeEvent } from '../../kit/wake-event.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { isOfLoss } from '../../lease/work-and-release.ts'
@@ -11,6 +6,7 @@ import { NotDurableError } from '../../options/durability.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { ElectionLock } from './election-lock.ts'
+import { ResignedError } from './resigned-error.ts'
 import { HeldTerm, type Term } from './term.ts'
 
 /** Before it stands again after an outage, in milliseconds. */

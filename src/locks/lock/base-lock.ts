@@ -18,6 +18,7 @@ import type { Carried } from '../../owner/frames.ts'
 import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
+import { type Facts, heldBy, told } from './why.ts'
 
 /**
  * What a lock has in common with several locks as one: the forms in which it is acquired and
@@ -182,8 +183,17 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
   }
 
   #timeout(waitMs: number, waitedMs: number): Error {
-    return lockTimeout(this.name, waitMs, waitedMs, this.ownHolds())
+    const facts = this.lastWhy
+    const others = facts && heldBy(facts)
+    return lockTimeout(this.name, waitMs, waitedMs, this.ownHolds(), others, facts && told(facts))
   }
+
+  /**
+   * Why the last attempt of this object came to nothing, if one did.
+   *
+   * @internal
+   */
+  abstract get lastWhy(): Facts | undefined
 
   /**
    * Who has it in this client, or one of several.

@@ -1,3 +1,4 @@
+import type { WhyNotAcquired } from '../../errors.ts'
 import type { Public } from '../../kit/public.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
@@ -10,10 +11,13 @@ import type { Carried } from '../../owner/frames.ts'
 import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
+import type { Waiter } from '../../waiting/waiter.ts'
 import { BaseLock } from './base-lock.ts'
+import { forceUnlock } from './force-unlock.ts'
 import type { Manner } from './one-lock.ts'
 import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
 import { lostBefore, notHeld } from './unlock-errors.ts'
+import { askWhy, type Facts, whyNot } from './why.ts'
 
 /** A lock as `inspect()` finds it. */
 export type LockInfo = LockFacts
@@ -32,9 +36,9 @@ const SCOPED: Manner = { scoped: true }
 /**
  * A named lock: exclusive among all clients of one Redis, re-entrant for its owner.
  *
- * Who the owner is: you re-enter a lock exactly when you run inside code that holds it. `using` opens a
- * frame for its lock, `holdfast.run` one for all; elsewhere each acquisition is an owner of its own.
- * A lock object holds nothing by itself and costs nothing; make one wherever it is needed.
+ * Who the owner is: you re-enter a lock exactly when you run inside code that holds it. `using` opens a frame for its
+ * lock, `holdfast.run` one for all; elsewhere each acquisition is an owner of its own. A lock object holds nothing by
+ * itself and costs nothing; make one wherever it is needed.
  *
  * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
  * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
@@ -53,6 +57,8 @@ export class HoldfastLock extends BaseLock<Lease> {
    * @internal
    */
   readonly number: number
+  /** @internal */
+  lastWhy: Facts | undefined
 
   /** @internal */
   constructor(
@@ -100,8 +106,8 @@ export class HoldfastLock extends BaseLock<Lease> {
   }
 
   /**
-   * What is left of the holder's lease as Redis has it, in milliseconds; 0 when the lock is free,
-   * Infinity when it was made without an expiry, which Holdfast never does.
+   * What is left of the holder's lease as Redis has it, in milliseconds; 0 when the lock is free, Infinity when it was
+   * made without an expiry, which Holdfast never does.
    */
   async remainingMs(): Promise<number> {
     const { holder, ttlMs } = await this.peek()
@@ -109,29 +115,20 @@ export class HoldfastLock extends BaseLock<Lease> {
   }
 
   /**
-   * Takes the lock away from the one who holds it when this is called, and from nobody who comes
-   * next, however often the request has to be sent. A holder in this client is told at once; one
-   * elsewhere finds out at its next renewal, or look at a fixed lease, and may go on until then.
+   * Takes the lock away from the one who holds it when this is called, and from nobody who comes next, however often
+   * the request has to be sent. A holder in this client is told at once; one elsewhere finds out at its next renewal,
+   * or look at a fixed lease, and may go on until then.
    *
-   * @returns whether anybody held it: true also where that one let go of it meanwhile. Rejects with
-   * `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the masters, did not
-   * confirm that this holder has it no more
+   * @returns whether anybody held it: true also where that one let go of it meanwhile. Rejects with `RedisUnavailableError`
+   * or `RedisRefusedError` when Redis, or a majority of the masters, did not confirm that this holder has it no more
    */
-  async forceUnlock(): Promise<boolean> {
-    const { rawName } = this
-    const remote = this.registry.server.lock(rawName)
-    const ask = <T>(call: (callMs: number) => Promise<T>) =>
-      this.registry.ask(this.name, 'not confirmed to be unlocked by force', call)
-    const seen = await ask((callMs) => remote.seen(callMs))
-    if (seen === null) return false
-    await ask((callMs) => remote.forceRelease(seen, callMs))
-    this.registry.find(rawName)?.forced(seen)
-    return true
+  forceUnlock(): Promise<boolean> {
+    return forceUnlock(this)
   }
 
   /**
-   * Who holds the lock, how often, under which token, for how long, and how many clients wait; of
-   * those who wait in turn, the first 1,000.
+   * Who holds the lock, how often, under which token, for how long, and how many clients wait; of those who wait in
+   * turn, the first 1,000.
    */
   inspect(): Promise<LockInfo> {
     const remote = this.registry.server.lock(this.rawName)
@@ -147,6 +144,19 @@ export class HoldfastLock extends BaseLock<Lease> {
   peek(failed = 'not inspected'): Promise<HolderFacts> {
     const remote = this.registry.server.lock(this.rawName)
     return this.registry.ask(this.name, failed, (callMs) => remote.peek(callMs))
+  }
+
+  /**
+   * Why the last attempt of this object came to nothing, which was told with the answer: who has the lock, for how long,
+   * who goes before. Where none did it asks who has it, and rejects as {@link inspect} does. Tasks share it, as the object.
+   */
+  why(): Promise<WhyNotAcquired> {
+    return askWhy(this, this.lastWhy)
+  }
+
+  /** @internal */
+  gotNothing(waiter: Waiter, reason?: unknown): void {
+    this.lastWhy = whyNot(this, waiter, reason) ?? this.lastWhy
   }
 
   /** @internal */
@@ -189,6 +199,7 @@ export class HoldfastLock extends BaseLock<Lease> {
       scoped,
       askedAt,
       calledFrom,
+      askedBy: this,
     })
   }
 

@@ -76,7 +76,9 @@ export class JointRequest {
     try {
       const grant = await this.#server.acquireAll(locks, leaseMs, callMs)
       if (grant.kind === 'held') this.busy = all[grant.index]?.[0]
-      for (const [, { reply }] of all) reply.answered(grant)
+      for (const [n, { reply }] of all) {
+        reply.answered(grant.kind === 'granted' || n === this.busy ? grant : { ...grant, isOther })
+      }
     } catch (failure) {
       for (const [, { reply }] of all) reply.failed(failure as CallFailure)
     }
@@ -84,7 +86,8 @@ export class JointRequest {
 }
 
 /** Another one of them is not to be had. */
-const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true } as const
+const isOther = true
+const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true, isOther } as const
 
 /** Those go together that one server and slot has, and for which the place has its verbs; others go alone. */
 export function groupsOf(wanted: readonly Wanted[]): Wanted[][] {

@@ -1,3 +1,4 @@
+import type { WhyNotAcquired } from '../../errors.ts'
 import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
 import type { Public } from '../../kit/public.ts'
 import type { Hold } from '../../lease/hold.ts'
@@ -11,6 +12,7 @@ import { BaseLock } from '../lock/base-lock.ts'
 import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
 import { alone, selfWaitOf, warningOf } from '../lock/self-wait-warning.ts'
 import { endedBefore } from '../lock/unlock-errors.ts'
+import type { Facts } from '../lock/why.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
 import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
@@ -44,6 +46,21 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     )
     this.#locks = locks
     this.#key = key
+  }
+
+  /** Of that of its locks whose attempt was the last to come to nothing: what {@link Lock.why} tells. */
+  why(): Promise<WhyNotAcquired> {
+    return this.#lastMissed.why()
+  }
+
+  /** @internal */
+  get lastWhy(): Facts | undefined {
+    return this.#lastMissed.lastWhy
+  }
+
+  get #lastMissed(): HoldfastLock {
+    const at = (lock: HoldfastLock) => lock.lastWhy?.at ?? 0
+    return this.#locks.reduce((last, lock) => (at(lock) > at(last) ? lock : last))
   }
 
   /** Whether the current owner holds all of them, as Redis has it. */

@@ -33,10 +33,16 @@ export class ReadWriteKinds {
       renewal: server,
       newWaiter: (lock: LocalLock, request: AcquireRequest) => new RacingWaiter(lock, request),
     } as const
-    this.reading = { ...both, isShared: true, newVerbs: (lock) => verbsOf(lock).reading }
-    this.upgrading = { ...this.reading, nameSuffix: UPGRADABLE_SUFFIX }
+    this.reading = {
+      ...both,
+      name: 'read',
+      isShared: true,
+      newVerbs: (lock) => verbsOf(lock).reading,
+    }
+    this.upgrading = { ...this.reading, name: 'upgradable', nameSuffix: UPGRADABLE_SUFFIX }
     this.writing = {
       ...both,
+      name: 'write',
       isShared: false,
       nameSuffix: WRITE_SUFFIX,
       newVerbs: (lock) => verbsOf(lock).writing,

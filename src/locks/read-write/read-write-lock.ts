@@ -1,4 +1,3 @@
-import { UpgradeError } from '../../errors.ts'
 import type { Public } from '../../kit/public.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -11,6 +10,7 @@ import { type RemoteReadWriteLock, WRITE_SUFFIX } from '../../servers/read-write
 import { HoldfastLock, type Lock, type LockInfo, nextNumber } from '../lock/holdfast-lock.ts'
 import type { Manner } from '../lock/one-lock.ts'
 import type { ReadWriteKinds } from './read-write-kinds.ts'
+import { UpgradeError } from './upgrade-error.ts'
 
 /**
  * A lock that many may have at once to read, or one to write, as Redisson's `RReadWriteLock` of that name.

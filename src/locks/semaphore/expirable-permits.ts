@@ -12,6 +12,7 @@ export class ExpirablePermits {
   constructor(server: PermitServer) {
     this.server = server
     this.kinds = new PermitKinds({
+      name: 'permits',
       pool: (rawName) => server.pool(rawName),
       renewal: server,
       newWaiter: (lock, request) => new PermitWaiter(lock, request),

@@ -11,6 +11,7 @@ const MOST_KEPT = 64
 
 /** What sets leased and plain permits apart. */
 interface Pools {
+  readonly name: 'permits' | 'semaphore'
   pool(rawName: string): RemotePool
   readonly renewal?: Renewal
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter
@@ -29,8 +30,9 @@ export class PermitKinds {
   of(permits: number): LockKind {
     const known = this.#kinds.get(permits)
     if (known !== undefined) return known
-    const { renewal } = this.#pools
+    const { name, renewal } = this.#pools
     const kind: LockKind = {
+      name,
       isShared: true,
       isCounted: true,
       words: OF_SEMAPHORE,

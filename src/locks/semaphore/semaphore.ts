@@ -1,4 +1,5 @@
 import type { Public } from '../../kit/public.ts'
+import { NO_LEASE_MS } from '../../lease/validity.ts'
 import { acquire } from '../../local/acquire.ts'
 import { otherwiseOf } from '../../options/acquisition.ts'
 import { assertFunction, assertNoMore } from '../../options/input.ts'
@@ -20,7 +21,7 @@ import {
   usingArguments,
 } from './semaphore-options.ts'
 import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
-import { NO_LEASE_MS, type Semaphores } from './semaphores.ts'
+import type { Semaphores } from './semaphores.ts'
 
 /**
  * A number of permits that all clients of one Redis share, as Redisson's `RSemaphore` of that name.
@@ -74,9 +75,8 @@ export class HoldfastSemaphore {
    *
    * @param permits a whole number from 0 up; 0 does nothing
    * @returns when they are taken. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of
-   * `waitMs`, with `RedisUnavailableError` or
-   * `RedisRefusedError` when Redis was out for `outageMs`, and with `ClosedError` when the client is closed;
-   * nothing is taken then
+   * `waitMs`, with `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`, and with
+   * `ClosedError` when the client is closed; nothing is taken then
    */
   async acquire(
     permits = 1,

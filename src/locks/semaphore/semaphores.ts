@@ -1,3 +1,4 @@
+import type { AcquirePath } from '../../diagnostics.ts'
 import { ClosedError, RedisRefusedError, RedisUnavailableError } from '../../errors.ts'
 import { within } from '../../kit/within.ts'
 import type { Hold } from '../../lease/hold.ts'
@@ -30,6 +31,7 @@ export class Semaphores {
     this.locks = locks
     this.server = server
     this.kinds = new PermitKinds({
+      name: 'semaphore',
       pool: (rawName) => server.semaphore(rawName),
       newWaiter: (lock, request) => new PlainPermitWaiter(lock, request),
     })
@@ -119,18 +121,12 @@ function maySucceed(error: unknown): boolean {
 /** What its caller gets: permits without a lease are nobody's. */
 const TAKEN = Object.freeze({}) as Lease
 
-/**
- * The lease that its request is for, in milliseconds: a grant counts, however late it is heard of. Far from where
- * times are not whole any more.
- */
-export const NO_LEASE_MS = Number.MAX_SAFE_INTEGER / 1_000
-
 /** Waits for permits that have no lease: once they are taken nothing is kept of them here. */
 class PlainPermitWaiter extends RacingWaiter {
-  override granted(hold: Hold): void {
+  override granted(hold: Hold, path?: AcquirePath): void {
     hold.end()
     if (this.settled) this.lock.abandonHold(hold)
-    else this.resolve(hold)
+    else this.resolve(hold, path)
   }
 
   /** Nobody holds them: what a failover forgets of them is what a crash forgets. */

@@ -6,6 +6,7 @@ import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
 import type { PermitServer } from '../permit-server.ts'
+import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
 import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { Subscription } from '../subscription.ts'
@@ -16,6 +17,7 @@ import { MemoryFairServer } from './memory-fair-server.ts'
 import { MemoryLatch } from './memory-latch.ts'
 import { MemoryLock } from './memory-lock.ts'
 import { MemoryPermitServer } from './memory-permit-server.ts'
+import { MemoryPresence } from './memory-presence.ts'
 import { MemoryReadWriteServer } from './memory-read-write-server.ts'
 import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
 import type { MemoryServer } from './memory-server.ts'
@@ -38,13 +40,15 @@ export class MemoryConnection implements LockServer {
   readonly pendingReleases: PendingReleases
   readonly #onUp = new Set<() => void>()
   #semaphores: MemorySemaphoreServer | undefined
+  #presence: MemoryPresence | undefined
   #connected = false
   #closed: CallFailure | undefined
 
-  constructor(server: MemoryServer, counterMs: number) {
+  /** @param label what the facts of its client are told with */
+  constructor(server: MemoryServer, counterMs: number, label = '') {
     this.server = server
     this.counterMs = counterMs
-    this.pendingReleases = new PendingReleases(0, server.clock)
+    this.pendingReleases = new PendingReleases(0, label, server.clock)
   }
 
   /** Carries a request out. */
@@ -107,6 +111,11 @@ export class MemoryConnection implements LockServer {
   semaphoresFor(clientId: string, outageMs: number): SemaphoreServer {
     this.#semaphores ??= new MemorySemaphoreServer(this, clientId, outageMs)
     return this.#semaphores
+  }
+
+  presenceFor(own: OwnInfo): Presence {
+    this.#presence = new MemoryPresence(this, own)
+    return this.#presence
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {
@@ -175,6 +184,7 @@ export class MemoryConnection implements LockServer {
   close(): void {
     this.#closed = new CallFailure('closed', 'the client was closed')
     this.pendingReleases.close()
+    this.#presence?.close()
     this.server.leave(this)
   }
 }

@@ -14,6 +14,7 @@ import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { FairGrants } from './fair-grants.ts'
 import { onlyLocks, refuseReadWrite, whyNoPlainLock } from './kind-of-lock.ts'
+import { heldBy } from './memory-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 import { timeUs } from './records/moments.ts'
 
@@ -55,7 +56,12 @@ export class MemoryFairServer implements FairServer {
         replyWith(this.#release(rawName, owner, token), reply),
       abandon: (owner, untilMs, leaseMs) => {
         const release = () => this.#release(rawName, owner, '')
-        this.#connection.pendingReleases.add({ release, untilMs, leaseMs })
+        this.#connection.pendingReleases.add({
+          release,
+          of: { key: rawName, owner },
+          untilMs,
+          leaseMs,
+        })
       },
     }
   }
@@ -89,19 +95,21 @@ export class MemoryFairServer implements FairServer {
       const next = record.holder === null ? grants.giveToNext({ asker: { owner, leaseMs } }) : null
       if (next?.owner === owner) return { kind: 'granted', token: next.token }
       const ttlMs = next === null ? record.ttlMs(now) : Math.max(record.ttlMs(now), 0)
-      if (ticket === null) return { kind: 'held', ttlMs }
+      const held = { ...heldBy(record, now), ttlMs }
+      if (ticket === null) return { ...held, length: queue.size }
 
       const last = queue.last
       const wanted = ticket === '' ? Math.max(timeUs(now), (last?.ticket ?? 0) + 1) : Number(ticket)
-      queue.add(owner, wanted)
+      const isNew = queue.add(owner, wanted) && ticket === ''
       if (last === undefined) queue.keepUntil(now + 2 * ALIVE_MS, { marks: false })
       if (leaseMs < CLAIM_MS) queue.claimsWithin(owner, leaseMs)
       grants.stayAlive(this.#clientId, listens(), this.#label)
       return {
+        ...held,
         kind: 'queued',
+        position: ticket === '' && (isNew || last?.owner === owner) ? queue.size : null,
         ticket: String(queue.get(owner)?.ticket),
         lastToken: record.lastToken,
-        ttlMs,
         first: queue.first?.owner === owner,
       }
     })
@@ -155,6 +163,7 @@ export class MemoryFairServer implements FairServer {
       first: (isClaim ? grants.firstAlive(this.#clientId) : queue.first?.owner) ?? '',
       granted: clientOf(holder) === this.#clientId ? holder : '',
       missing: missing.length,
+      holder,
     }
   }
 

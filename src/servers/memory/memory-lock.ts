@@ -2,6 +2,7 @@ import {
   type AcquireAnswer,
   clientOf,
   type HandOverAnswer,
+  type Held,
   type HolderFacts,
   type LockFacts,
   MOST_LISTED,
@@ -17,6 +18,7 @@ import type { Channels } from './channels.ts'
 import { onlyLocks, refuseReadWrite } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
+import { ageMs } from './records/moments.ts'
 
 /** What one lock needs of its connection. */
 interface Connection {
@@ -48,7 +50,7 @@ export class MemoryLock implements RemoteLock {
       if (record.heldBy(owner) !== null) {
         record.lengthen(leaseMs, counterMs, now)
         if (record.counter !== null) return granted(record.counter.token)
-      } else if (record.holder !== null) return { kind: 'held' as const, ttlMs: record.ttlMs(now) }
+      } else if (record.holder !== null) return heldBy(record, now)
       else record.give(owner, now + leaseMs)
       return granted(server.mint(record, now, { leaseMs, counterMs, reserve }), reserve)
     })
@@ -97,7 +99,8 @@ export class MemoryLock implements RemoteLock {
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
     const { pendingReleases } = this.#connection
-    pendingReleases.abandon(owner, untilMs, leaseMs, (ending, reply) => this.release(ending, reply))
+    const of = { key: this.#rawName, owner }
+    pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) => this.release(ending, reply))
   }
 
   seen(): Promise<SeenHold | null> {
@@ -149,6 +152,13 @@ export class MemoryLock implements RemoteLock {
       return verb(record, now)
     })
   }
+}
+
+/** Who has it, for those who do not get it: the token is the time when it was issued. */
+export function heldBy(record: LockRecord, now: number): Held {
+  const { holder, counter } = record
+  const heldMs = counter && ageMs(counter.token, now)
+  return { kind: 'held', ttlMs: record.ttlMs(now), holder: holder?.owner ?? '', ageMs: heldMs }
 }
 
 function holderFacts(record: LockRecord, now: number): HolderFacts {

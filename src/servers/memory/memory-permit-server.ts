@@ -122,7 +122,7 @@ class MemoryPermits implements RemotePermits {
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const { pendingReleases } = this.#pool.connection
-    pendingReleases.abandon(owner, untilMs, leaseMs, (ending, reply) =>
+    pendingReleases.abandon({ key: this.#pool.rawName, owner }, untilMs, leaseMs, (ending, reply) =>
       this.release(ending, isLast(), reply),
     )
   }

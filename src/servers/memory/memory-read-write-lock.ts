@@ -1,4 +1,4 @@
-import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, Released } from '../answers.ts'
+import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, Released, Seen } from '../answers.ts'
 import type { Ending, Reentry } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import type { HeldSince, RemoteReadWriteLock, WaitingAttempt } from '../read-write-server.ts'
@@ -10,7 +10,7 @@ import { onlyLocks, refuseOthers } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 import { ReadWriteTurns } from './read-write-turns.ts'
 import type { LockRecord } from './records/lock-record.ts'
-import { timeUs } from './records/moments.ts'
+import { ageMs, timeUs } from './records/moments.ts'
 import { isUpgradable, isWriter, type ReadWriteRecord } from './records/read-write-record.ts'
 import { GOES_ON, type Wanted, waitingClients } from './records/waiting-record.ts'
 
@@ -54,7 +54,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         readWrite.mode === 'write' ? readWrite.heldBy(beside) === null : waiting.isShut(now)
       if (!isHeld && (isShut || (isUpgradable(owner) && readWrite.hasUpgradable(now)))) {
         if (waits) this.#waits(record, 'read', now, countsForMs(attempt))
-        return { kind: 'held', ttlMs: Math.max(readWrite.ttlMs(now), -1) }
+        return { kind: 'held', ttlMs: Math.max(readWrite.ttlMs(now), -1), ...holderOf(record, now) }
       }
       readWrite.give(owner, 1, leaseMs, now)
       if (waits && isLast) waiting.leave(this.#clientId, 'read')
@@ -94,11 +94,12 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         if (!mayGoOn && (left > 0 || !isNext || waiting.isPhase)) {
           const ms = countsForMs(attempt)
           const since = waits ? String(this.#waits(record, 'write', now, ms, goesOn)) : ''
-          if (left > 0) return { kind: 'held', ttlMs: readWrite.ttlMs(now), since } as const
+          const held = { kind: 'held', since, ...holderOf(record, now) } as const
+          if (left > 0) return { ...held, ttlMs: readWrite.ttlMs(now) }
           // Nobody has it: it is for those who are let in to read, and for who has waited for longer.
           const firstForMs = isNext ? 0 : waiting.countsForMs(first.client, now)
           const ttlMs = Math.max(waiting.phaseLeftMs(now), firstForMs)
-          return { kind: 'held', ttlMs, since } as const
+          return { ...held, ttlMs }
         }
       }
       readWrite.give(owner, 1, leaseMs, now)
@@ -155,7 +156,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const { pendingReleases } = this.#connection
-    pendingReleases.abandon(owner, untilMs, leaseMs, (ending, reply) =>
+    pendingReleases.abandon({ key: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
       this.release(ending, isLast(), reply),
     )
   }
@@ -238,4 +239,10 @@ function afterReading(
 
 function granted(token: number) {
   return { kind: 'granted', token } as const
+}
+
+/** One who has it; and who writes for how long, by the token. */
+function holderOf({ readWrite, counter }: LockRecord, now: number): Seen {
+  const [holder = ''] = readWrite.owners
+  return { holder, ageMs: readWrite.mode === 'write' && counter ? ageMs(counter.token, now) : null }
 }

@@ -120,7 +120,12 @@ class MemorySemaphore implements RemoteSemaphore {
     this.#host.unheard(pool.rawName, owner)
     const keptMs = untilMs > pool.connection.server.clock.monotonic() ? this.#host.keptMs : 0
     const release = () => this.#giveBack(owner, isLast(), keptMs)
-    pool.connection.pendingReleases.add({ release, untilMs, leaseMs: GIVING_BACK_MS })
+    pool.connection.pendingReleases.add({
+      release,
+      of: { key: pool.rawName, owner },
+      untilMs,
+      leaseMs: GIVING_BACK_MS,
+    })
   }
 
   leave(): void {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../kit/clock.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { FairGrant } from '../fair-server.ts'
+import type { ClientInfo } from '../presence.ts'
 import { Channels } from './channels.ts'
 import { LockRecord } from './records/lock-record.ts'
 import { timeUs } from './records/moments.ts'
@@ -44,6 +45,9 @@ export class MemoryServer {
   readonly readWriteReleases: Channels<string>
   /** What is told to those who await latches, by their raw names. */
   readonly latchMessages: Channels<string>
+  /** Its clients by their ids, and what they note of their owners. */
+  readonly clients = new Map<string, ClientInfo>()
+  readonly notes = new Map<string, string>()
   #rounds = 0
   /** The clients that are next for permits, by the raw names of the semaphores. */
   readonly tickets: Channels<string>

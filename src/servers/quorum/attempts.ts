@@ -4,6 +4,7 @@ import type { CallFailure } from '../call-failure.ts'
 import type { Ending } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
+import type { MasterSettings } from './master-settings.ts'
 
 /** What was asked for in one name. */
 interface Attempt {
@@ -50,15 +51,13 @@ export class Attempts {
 
   /**
    * @param release lowers a count there, or ends what a name has
-   * @param callMs how long one release may take, in milliseconds
-   * @param restMs how long the longest lease may be, in milliseconds
    */
-  constructor(server: Server, release: Release, callMs: number, restMs: number) {
+  constructor(server: Server, release: Release, { callMs, restMs, label }: MasterSettings) {
     this.#server = server
     this.#release = release
     this.#restMs = restMs
     this.#callMs = callMs
-    this.#pending = new PendingReleases(callMs)
+    this.#pending = new PendingReleases(callMs, label)
     this.#ignoreUps = server.onUp(() => this.#pending.tryNow())
   }
 
@@ -236,7 +235,8 @@ export class Attempts {
     if (endedAtMs >= doubtUntilMs) return
     const fromMs = Math.max(claim.fromMs, leastFromMs)
     const release = (callMs: number) => this.#free(keys, owner, 0, callMs)
-    this.#pending.add({ release, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
+    const of = { key: keys.lock, owner }
+    this.#pending.add({ release, of, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
   }
 
   #free(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {

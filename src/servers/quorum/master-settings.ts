@@ -3,4 +3,6 @@ export interface MasterSettings {
   readonly callMs: number
   /** How long the longest lease may be: a master that may have forgotten rests so long. */
   readonly restMs: number
+  /** What the facts of the client are told with. */
+  readonly label?: string
 }

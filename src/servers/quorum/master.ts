@@ -60,7 +60,7 @@ export class Master {
     this.#nameOf = nameOf
     const free = (keys: LockKeys, ending: Ending) =>
       promised<Released>((reply) => release(node, keys, ending, reply))
-    this.#attempts = new Attempts(node, free, settings.callMs, settings.restMs)
+    this.#attempts = new Attempts(node, free, settings)
     const all = () => peers.all().map((master) => master.server)
     const { restMs, callMs } = settings
     this.#enrolment = new Enrolment(node, restMs, { all, isNew: () => peers.isNewDeployment() })

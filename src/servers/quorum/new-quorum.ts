@@ -13,9 +13,9 @@ interface QuorumSettings extends MasterSettings {
 
 /** What a client's options mean for its masters. */
 export function quorumSettings(settings: Settings): QuorumSettings {
-  const { leaseMs, commandTimeoutMs, longestLeaseMs, newDeployment } = settings
+  const { leaseMs, commandTimeoutMs, longestLeaseMs, newDeployment, label } = settings
   const callMs = Math.min(commandTimeoutMs, Math.max(100, Math.round(leaseMs / 10)))
-  return { callMs, restMs: longestLeaseMs, newDeployment }
+  return { callMs, restMs: longestLeaseMs, newDeployment, label }
 }
 
 /**

@@ -2,6 +2,7 @@ import type { LeaseToRenew } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { LockServer } from '../lock-server.ts'
 import type { MasterHealth } from '../master-health.ts'
+import type { OwnInfo, Presence } from '../presence.ts'
 import { orderBySlot } from '../redis/calls/cluster-slot.ts'
 import { lockKeys } from '../redis/calls/keys.ts'
 import { healthOf } from './health.ts'
@@ -9,6 +10,7 @@ import { identifyAll } from './inspect.ts'
 import { downOf, Majority, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
 import { Members } from './members.ts'
+import { QuorumPresence } from './presence.ts'
 import { QuorumLock } from './quorum-lock.ts'
 import { renewOnMost } from './renew.ts'
 import { Repairs } from './repairs.ts'
@@ -75,6 +77,10 @@ export class Quorum extends Members implements LockServer {
   /** All of them together; null where one does not tell, for others may share the rest. */
   identify(callMs: number): Promise<string | null> {
     return identifyAll(this.masters, this.size, this.callMs(callMs))
+  }
+
+  presenceFor(own: OwnInfo): Presence {
+    return new QuorumPresence(this.masters.map(({ server }) => server.presenceFor(own)))
   }
 
   health(leases: readonly LeaseToRenew[], callMs: number): Promise<MasterHealth[]> {

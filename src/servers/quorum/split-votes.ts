@@ -1,6 +1,6 @@
 import type { AcquireAnswer, HandOverAnswer, Held, Yielded } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
-import { answersOf, isGranted, type Majority, type Votes } from './majority.ts'
+import { answersOf, isGranted, type Majority, mostOften, type Votes } from './majority.ts'
 
 /** How long two who split the votes pause at first and at most, in milliseconds. */
 const SPLIT_MS = { first: 5, most: 200 }
@@ -20,13 +20,12 @@ export class SplitVotes {
 
   /** Somebody has it: when there may be a majority again, and what is to be thought of the votes. */
   held(votes: Votes<AcquireAnswer>): Held {
-    const ttls = answersOf(votes)
-      .filter((answer): answer is Held => answer.kind === 'held')
-      .map(({ ttlMs }) => (ttlMs < 0 ? Infinity : ttlMs))
-      .sort((a, b) => a - b)
+    const all = answersOf(votes).filter((answer): answer is Held => answer.kind === 'held')
+    const ttls = all.map(({ ttlMs }) => (ttlMs < 0 ? Infinity : ttlMs)).sort((a, b) => a - b)
     // So many of those who have it now must be over before a majority can be had.
     const ttlMs = ttls[Math.max(0, ttls.length - this.#size.spare - 1)] ?? 0
-    const held = { kind: 'held', ttlMs: ttlMs === Infinity ? -1 : ttlMs } as const
+    const holder = mostOften(all.map(({ holder = '' }) => holder))?.value ?? ''
+    const held = { kind: 'held', ttlMs: ttlMs === Infinity ? -1 : ttlMs, holder } as const
     if (votes.some(isGranted)) {
       return { ...held, split: { pauseMs: this.#pauseMs() } }
     }

@@ -51,7 +51,7 @@ export class RedisFairServer implements FairServer {
       release: (owner, token, callMs, reply) => this.#release(keys, owner, token, callMs, reply),
       abandon: (owner, untilMs, leaseMs) => {
         const pending = this.#server.pendingReleases(rawName)
-        pending.abandon(owner, untilMs, leaseMs, ({ callMs }, reply) =>
+        pending.abandon({ key: rawName, owner }, untilMs, leaseMs, ({ callMs }, reply) =>
           this.#release(keys, owner, '', callMs, reply),
         )
       },

@@ -50,7 +50,8 @@ export class RedisLock implements RemoteLock {
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
     const pending = this.#server.pendingReleases(this.#keys.lock)
-    pending.abandon(owner, untilMs, leaseMs, (ending, reply) => this.release(ending, reply))
+    const of = { key: this.#keys.lock, owner }
+    pending.abandon(of, untilMs, leaseMs, (ending, reply) => this.release(ending, reply))
   }
 
   seen(callMs: number): Promise<SeenHold | null> {

@@ -1,4 +1,3 @@
-import type { Durability } from '../../options/durability.ts'
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { Confirm } from '../durability.ts'
@@ -8,12 +7,13 @@ import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import { PendingReleases } from '../pending-releases.ts'
 import type { PermitServer } from '../permit-server.ts'
+import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
 import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import { groupBySlot, orderBySlot, slotOf } from './calls/cluster-slot.ts'
-import { electionChannelOf, type LockKeys } from './calls/keys.ts'
+import type { LockKeys } from './calls/keys.ts'
 import { type Renewing, renew, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
 import { ServerClock } from './calls/server-clock.ts'
@@ -23,13 +23,16 @@ import { isClient, isCluster, type RedisSource } from './connection/open-client.
 import { Probe } from './connection/probe.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
 import { Confirmations } from './durability/confirmations.ts'
+import { electionChannel } from './election-channel.ts'
 import { RedisFairServer } from './fair-commands.ts'
 import { RedisLatch } from './latch-commands.ts'
+import { Presences } from './presence/presences.ts'
 import { RedisReadWriteServer } from './read-write/read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
 import { RedisPermitServer } from './semaphore/permit-commands.ts'
 import { RedisSemaphoreServer } from './semaphore/semaphore-commands.ts'
 import { ServerId } from './server-id.ts'
+import type { ServerOptions } from './server-options.ts'
 
 /** One server, or a cluster: its connections, its clock, and what can be asked of it. */
 export class RedisServer implements LockServer {
@@ -38,8 +41,10 @@ export class RedisServer implements LockServer {
   readonly #clock = new ServerClock()
   readonly #serverId: ServerId
   readonly #confirmations: Confirmations | undefined
+  readonly #presences: Presences
   readonly #onUp = new Set<() => void>()
   readonly #timeoutMs: number
+  readonly #label: string
   /** By slot: what one node of a cluster does not answer holds up nothing at the others. */
   readonly #pendingReleases = new Map<number, PendingReleases>()
   #semaphores: RedisSemaphoreServer | undefined
@@ -47,23 +52,15 @@ export class RedisServer implements LockServer {
   readonly runner: ScriptRunner
   readonly confirm: Confirm | undefined
 
-  /**
-   * @param options.counterMs how long a token counter outlives its last use; 0 keeps it for good
-   * @param options.sharded whether a cluster that has sharded channels is to use them
-   * @param options.durability on which replicas a grant has to be before it counts
-   */
   constructor(
     source: RedisSource,
     timeoutMs: number,
     onError: (error: Error) => void,
-    {
-      counterMs = 0,
-      sharded = true,
-      durability,
-    }: { counterMs?: number; sharded?: boolean; durability?: Durability | undefined } = {},
+    { counterMs = 0, sharded = true, durability, label = '' }: ServerOptions = {},
   ) {
     this.source = source
     this.#timeoutMs = timeoutMs
+    this.#label = label
     const settings = { source, silenceMs: timeoutMs, sharded }
     const probe = new Probe(settings)
     const events = { up: () => {}, down: () => {}, error: onError }
@@ -76,12 +73,14 @@ export class RedisServer implements LockServer {
         if (!this.#connection.clustered) this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         this.#subscriptions.follow(facts.runId)
         this.#confirmations?.follow(facts.runId)
+        this.#presences.isUp()
         tellUp()
       },
       moved: tellUp,
     }
     this.#connection = new Connection(settings, ofCommands, probe)
-    this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs)
+    this.#presences = new Presences(this.#connection, timeoutMs)
+    this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs, this.#presences)
     this.#serverId = new ServerId(this.#connection)
     this.#subscriptions = new Subscriptions(settings, probe, onError)
     if (durability !== undefined) {
@@ -141,19 +140,12 @@ export class RedisServer implements LockServer {
     return new RedisLatch(this, rawName)
   }
 
-  /** Where it is told who leads: as a release is told, in a cluster in the shard of the lock. */
   electionChannel(rawName: string): ElectionChannel {
-    const channel = electionChannelOf(rawName)
-    return {
-      announce: (token, callMs) =>
-        this.#connection.call(callMs, (client) => {
-          const message = String(token)
-          return this.#connection.sharded
-            ? client.spublish(channel, message)
-            : client.publish(channel, message)
-        }),
-      listen: (onWake) => this.#subscriptions.listen(channel, true, onWake),
-    }
+    return electionChannel(this.#connection, this.#subscriptions, rawName)
+  }
+
+  presenceFor(own: OwnInfo): Presence {
+    return this.#presences.of(own)
   }
 
   /** The semaphores there whose permits have leases, as one client waits for them. */
@@ -172,7 +164,7 @@ export class RedisServer implements LockServer {
     const slot = this.#connection.clustered ? slotOf(rawName) : 0
     let pending = this.#pendingReleases.get(slot)
     if (pending === undefined) {
-      pending = new PendingReleases(this.#timeoutMs)
+      pending = new PendingReleases(this.#timeoutMs, this.#label)
       this.#pendingReleases.set(slot, pending)
     }
     return pending
@@ -244,6 +236,7 @@ export class RedisServer implements LockServer {
     this.#semaphores?.close()
     this.#subscriptions.close()
     this.#confirmations?.close()
+    this.#presences.close()
     this.#connection.close()
   }
 }

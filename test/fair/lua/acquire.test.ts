@@ -142,7 +142,7 @@ describe('a free lock', () => {
   test('is not to be had without queueing while somebody queues who lives, and goes to that one', async () => {
     await given({ queue: ['b:1'], waiting: { b: UNHEARD() } })
     const [kind, ttlMs, ...more] = await acquire({ ticket: 'try' })
-    expect([kind, ...more]).toEqual(['held'])
+    expect([kind, ...more]).toEqual(['held', 'b:1', 0, 0])
     expect(ttlMs).toBeLessThanOrEqual(CLAIM_MS)
     expect(ttlMs).toBeGreaterThan(CLAIM_MS * 0.75)
     expect(await fields()).toEqual({ 'b:1': '1' })
@@ -183,8 +183,9 @@ test('two thousand who are gone keep nobody from a free lock', async () => {
 
 test('more than two thousand who are gone take more than one call', async () => {
   await given({ queue: Array.from({ length: 4_100 }, (_, i) => `d${i}:1`) })
-  expect(await acquire({ ticket: 'try' })).toEqual(['held', 0])
-  expect(await acquire()).toEqual(['queued', expect.any(String), String(TOKEN), 0, 0])
+  expect(await acquire({ ticket: 'try' })).toEqual(['held', 0, '', expect.any(Number), 2_099])
+  const queued = ['queued', expect.any(String), String(TOKEN), 0, 0, '', expect.any(Number)]
+  expect(await acquire()).toEqual([...queued, 99])
   expect(await acquire()).toEqual(['granted', String(NOW)])
 })
 
@@ -253,6 +254,9 @@ describe('a lock that somebody else has', () => {
       String(TOKEN),
       expect.any(Number),
       1,
+      'h:1',
+      10_000,
+      '',
     ])
     expect((await acquire({ owner: 'a:1', ticket: NOW - 7 }))[4]).toBe(1)
     expect((await acquire({ owner: 'd:1', ticket: NOW - 6 }))[4]).toBe(0)
@@ -275,15 +279,15 @@ describe('a lock that somebody else has', () => {
   test('is told of as it is: without a token where that was lost, without an end where it has none', async () => {
     await given({ holder: 'h:1', ...LOST })
     await admin.persist(LOCK)
-    expect(await acquire()).toEqual(['queued', String(NOW), '', -1, 1])
-    expect(await acquire({ ticket: 'try', owner: 'b:1' })).toEqual(['held', -1])
+    expect(await acquire()).toEqual(['queued', String(NOW), '', -1, 1, 'h:1', '', 1])
+    expect(await acquire({ ticket: 'try', owner: 'b:1' })).toEqual(['held', -1, 'h:1', '', 1])
   })
 
   test('is not waited for by one who only tries, and nothing changes', async () => {
     await given({ holder: 'h:1', queue: ['b:1'], waiting: { b: UNHEARD() } })
     const then = await contents()
     const [kind, ttlMs, ...more] = await acquire({ ticket: 'try', leaseMs: 10 })
-    expect([kind, ...more]).toEqual(['held'])
+    expect([kind, ...more]).toEqual(['held', 'h:1', 9_000, 1])
     expect(ttlMs).toBeGreaterThan(LEASE_MS * 0.75)
     expect(ttlMs).toBeLessThanOrEqual(LEASE_MS)
     expect(await contents()).toEqual(then)

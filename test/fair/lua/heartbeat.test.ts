@@ -324,9 +324,9 @@ describe('one heartbeat for many locks', () => {
     })
     expect(kind).toBe('done')
     expect((answers as unknown[][]).map((answer) => answer.slice(1))).toEqual([
-      [String(NOW), '', 'a:1', 1],
-      [String(TOKEN), 'a:2', '', 2],
-      [String(NOW), '', 'a:3', 1],
+      [String(NOW), '', 'a:1', 1, 'a:1'],
+      [String(TOKEN), 'a:2', '', 2, 'h:1'],
+      [String(NOW), '', 'a:3', 1, 'a:3'],
     ])
     expect(await admin.hgetall('one')).toEqual({ 'a:1': '1' })
     expect(await admin.hgetall('two')).toEqual({ 'a:3': '1' })
@@ -340,7 +340,7 @@ describe('one heartbeat for many locks', () => {
     const [, answers] = await beatAll(Object.fromEntries(names.map((name) => [name, places])))
     expect(answers).toHaveLength(100)
     for (const answer of answers as unknown[][]) {
-      expect(answer.slice(1)).toEqual([String(NOW), 'a:1', 'a:0', 5])
+      expect(answer.slice(1)).toEqual([String(NOW), 'a:1', 'a:0', 5, 'a:0'])
     }
   })
 

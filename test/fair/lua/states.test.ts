@@ -191,9 +191,9 @@ describe('a key of another type', () => {
       })
       expect(kind).toBe('done')
       expect(answers).toEqual([
-        [expect.any(Number), String(NOW), '', 'a:1', 1],
+        [expect.any(Number), String(NOW), '', 'a:1', 1, 'a:1'],
         [expect.stringMatching(/WRONGTYPE/)],
-        [expect.any(Number), String(NOW), '', 'a:3', 1],
+        [expect.any(Number), String(NOW), '', 'a:3', 1, 'a:3'],
       ])
       expect(await admin.smembers(key)).toEqual(['precious'])
     },
@@ -230,7 +230,7 @@ describe('a read-write lock of Redisson that has the name', () => {
     const [, answers] = await beatAll({ [LOCK]: [place], two: [['a:1', 1]] })
     expect(answers).toEqual([
       [expect.stringMatching(/^WRONGTYPE.*read-write/)],
-      [expect.any(Number), String(NOW), '', 'a:1', 1],
+      [expect.any(Number), String(NOW), '', 'a:1', 1, 'a:1'],
     ])
     expect((await contents())[LOCK]).toEqual(then[LOCK])
     expect((await contents())[QUEUE]).toEqual(then[QUEUE])

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { allow, openSocket } from '../../support/allowances.ts'
 import { eventually } from '../../support/eventually.ts'
+import { lastingKeys } from '../../support/lasting-keys.ts'
 import { atEnd } from '../../support/lifetime.ts'
 import type { RedisServer } from '../../support/redis-server.ts'
 
@@ -104,7 +105,7 @@ async function keysOf(
   say: (text: string) => string,
   leasesMs: readonly number[],
 ): Promise<string[]> {
-  const keys = await admin.keys('*')
+  const keys = await lastingKeys(admin)
   const lines = keys.map(async (key) => {
     const type = await admin.type(key)
     const content =

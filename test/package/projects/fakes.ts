@@ -43,6 +43,7 @@ class FakeLock implements Lock {
   holdCount = async () => 0
   remainingMs = async () => 0
   forceUnlock = async () => false
+  why = async () => ({ name: 'order', outcome: 'free', text: '' }) as never
   async inspect(): Promise<LockInfo> {
     const nobody = { holder: null, holdCount: 0, ttlMs: null, token: 0 }
     return { ...nobody, waiters: 0, queue: [], queueLength: 0 }

@@ -36,6 +36,10 @@ beforeAll(() => {
     '@nestjs',
     'reflect-metadata',
     'rxjs',
+    'express',
+    'fastify',
+    '@opentelemetry',
+    'prom-client',
   ]
   for (const name of names) {
     symlinkSync(join(root, 'node_modules', name), join(dir, 'node_modules', name))
@@ -87,8 +91,15 @@ test('there are examples on the pages, and programs among them', () => {
   expect(programs[0]?.page).toBe('README.md')
 })
 
+test('every program finds a Redis on this machine where there is no REDIS_URL', () => {
+  const without = programs.filter(({ body }) =>
+    /process\.env\.REDIS_URL(?! \?\? 'redis:)/.test(body),
+  )
+  expect(without.map(({ page, line }) => `${page}:${line}`)).toEqual([])
+})
+
 test('code is marked as ts or js, so that none escapes the checks', () => {
-  const known = new Set(['ts', 'js', 'java', 'text', 'sh', 'sql', 'mermaid', 'lua', 'json'])
+  const known = new Set(['ts', 'js', 'java', 'text', 'sh', 'sql', 'mermaid', 'lua', 'json', 'yaml'])
   const others = pages.flatMap(({ blocks }) => blocks.filter((one) => !known.has(one.language)))
   expect(others.map(({ page, line, language }) => `${page}:${line}: ${language}`)).toEqual([])
 })
@@ -125,6 +136,10 @@ test.each([
           paths: {
             holdfast: [join(root, 'src/index.ts')],
             'holdfast/testing': [join(root, 'src/testing.ts')],
+            'holdfast/dashboard': [join(root, 'src/extras/dashboard/dashboard.ts')],
+            'holdfast/history': [join(root, 'src/extras/history/history.ts')],
+            'holdfast/opentelemetry': [join(root, 'src/extras/opentelemetry/opentelemetry.ts')],
+            'holdfast/metrics': [join(root, 'src/extras/metrics/metrics.ts')],
           },
         },
         include: ['*.ts', '*.mjs'],

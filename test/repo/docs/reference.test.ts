@@ -10,6 +10,7 @@ import {
 import { resolveOptions } from '../../../src/options/settings.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
 import {
+  clientKey,
   electionChannelOf,
   INBOX,
   latchKeys,
@@ -121,7 +122,13 @@ describe('the page about options', () => {
 })
 
 describe('the page about errors', () => {
-  const files = ['src/errors.ts', 'src/options/durability.ts', 'src/waiting/wait-timeout-error.ts']
+  const files = [
+    'src/errors.ts',
+    'src/locks/leader/resigned-error.ts',
+    'src/locks/read-write/upgrade-error.ts',
+    'src/options/durability.ts',
+    'src/waiting/wait-timeout-error.ts',
+  ]
   const source = files.map(read).join('')
   const page = readPage('docs/reference/errors.md')
   const sections = codeHeadings(page, 2)
@@ -367,6 +374,7 @@ describe('the page about keys', () => {
     const { lock, counter, channel } = lockKeys('app:order:1001')
     const { queue, waiting, javaQueue, javaTimeouts } = queueKeys('app:order:1001')
     expect(namesBelow('What a lock')).toEqual([lock, counter, channel])
+    expect(namesBelow('Each client has')).toEqual([clientKey('<clientId>')])
     expect(namesBelow('Where somebody waits')).toEqual([queue, waiting, `${INBOX}<clientId>`])
     expect(namesBelow('is the name of an [election]')).toEqual([
       electionChannelOf('app:order:1001'),
@@ -403,7 +411,8 @@ describe('the page about keys', () => {
   })
 
   const rightsTo = (word: string) => rightsWith(word, page)
-  const forAll = rightsTo('~redisson_lock_token:')
+  const forPresence = rightsTo('~holdfast_client:')
+  const forAll = [...rightsTo('~redisson_lock_token:'), ...forPresence]
   const forFair = rightsTo('~redisson_lock_queue:')
   const toSelect = rightsTo('+select')
   const forRead = rightsTo('~holdfast_readers:')
@@ -415,17 +424,27 @@ describe('the page about keys', () => {
   const ofConnections = 'evalsha eval time publish subscribe unsubscribe pubsub|numsub ping info'
 
   test.each([
-    ['getLock', ['lock'], forAll, ofConnections],
-    ['getFairLock', ['lock', 'fair'], [...forAll, ...forFair], ofConnections],
-    ['getReadWriteLock', ['lock', 'read-write'], [...forAll, ...forRead], ofConnections],
-    ['getCountDownLatch', ['lock', 'latch'], [...forAll, ...forLatches], ofConnections],
+    ['getLock', ['lock', 'presence'], forAll, ofConnections],
+    ['getFairLock', ['lock', 'presence', 'fair'], [...forAll, ...forFair], ofConnections],
+    [
+      'getReadWriteLock',
+      ['lock', 'presence', 'read-write'],
+      [...forAll, ...forRead],
+      ofConnections,
+    ],
+    ['getCountDownLatch', ['lock', 'presence', 'latch'], [...forAll, ...forLatches], ofConnections],
     [
       'semaphores',
-      ['lock', 'permits', 'semaphore'],
+      ['lock', 'presence', 'permits', 'semaphore'],
       [...forAll, ...forSemaphores],
       `${ofConnections} unlink`,
     ],
-    ['masters', ['lock', 'quorum'], [...forAll, ...forMasters], `${ofConnections} config|get`],
+    [
+      'masters',
+      ['lock', 'presence', 'quorum'],
+      [...forAll, ...forMasters],
+      `${ofConnections} config|get`,
+    ],
   ] as const)(
     'lists the rights to what the scripts call, and to no more, for %s',
     (_, rooms, rights, others) => {
@@ -646,7 +665,7 @@ describe('the page about keys', () => {
 
   test('lists what is for the queue alone: without it all but inspect() works, and fair locks', async () => {
     const patterns = forAll.filter((pattern) => !pattern.startsWith('~holdfast_'))
-    expect(forAll.length - patterns.length).toBe(2)
+    expect(forAll.length - patterns.length).toBe(3)
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
     const login = { username: 'app', password: 'secret' }
     const redis = { host: server.host, port: server.port, ...login }

@@ -6,6 +6,11 @@ export interface Terminal {
   /** Whether a person looks at `out`: then there may be colours. */
   readonly isTerminal: boolean
   readonly columns: number
+  readonly rows: number
+  /** From this call on Ctrl-C does not end the program, but aborts this; as does a reader of `out` that goes away. */
+  interrupted(): AbortSignal
+  /** Asks a person, and tells what was typed; '' for none. Left out where nobody can be asked. */
+  readonly ask?: ((question: string) => Promise<string>) | undefined
 }
 
 /** One command of the program, as the table of them lists it. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { InvalidArgumentError } from '../../../index.ts'
+import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../../servers/where.ts'
 import { oneOf, parsed, wholeNumber } from '../command/arguments.ts'
-import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../servers/where.ts'
 import { codes } from './checks/all.ts'
 import type { Budget } from './facts/ask-server.ts'
 import type { Terms } from './facts/facts.ts'

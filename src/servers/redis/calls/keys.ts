@@ -121,6 +121,11 @@ export const BIRTH = 'holdfast_birth'
 /** A client is told here what it was granted, whatever the lock: this and its id. */
 export const INBOX = 'holdfast_inbox:'
 
+/** Where a client tells who it is. In a cluster each has a slot of its own. */
+export function clientKey(clientId: string): string {
+  return `holdfast_client:{${clientId}}`
+}
+
 function derived(prefix: string, rawName: string): string {
   return `${prefix}:${rawName.includes('{') ? rawName : `{${rawName}}`}`
 }

@@ -12,10 +12,16 @@ import { ScriptCall } from './script-call.ts'
 import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
 
+/** What goes with them. */
+interface OnSend {
+  touch(now: number): void
+}
+
 /** Scripts on one server, some of which must not run after those who sent them have given up. */
 export class ScriptRunner {
   readonly #connection: Connection
   readonly #clock: ServerClock
+  readonly #onSend: OnSend
   readonly #ofNodes = new NodeClocks()
   readonly #terms: ConnectionTerms
   readonly #batch = new Batch<ScriptCall<unknown>>(this, (failure) =>
@@ -23,8 +29,9 @@ export class ScriptRunner {
   )
 
   /** @param counterMs how long a token counter outlives its last use, in milliseconds; 0 keeps it for good */
-  constructor(connection: Connection, clock: ServerClock, counterMs: number) {
+  constructor(connection: Connection, clock: ServerClock, counterMs: number, onSend: OnSend) {
     this.#connection = connection
+    this.#onSend = onSend
     this.#clock = clock
     this.#terms = new ConnectionTerms(connection, counterMs)
   }
@@ -74,7 +81,9 @@ export class ScriptRunner {
   /** @internal */
   sendAlone(call: ScriptCall<unknown>): void {
     this.#batch.sendBefore(call.request.keys)
-    this.#connection.send(call, Math.max(1, call.endsAt - performance.now()))
+    const now = performance.now()
+    this.#connection.send(call, Math.max(1, call.endsAt - now))
+    this.#onSend.touch(now)
   }
 
   /** @internal */

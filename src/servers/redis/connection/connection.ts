@@ -1,4 +1,4 @@
-import { outsideFrames } from '../../../kit/frame-storage.ts'
+import { outsideContexts } from '../../../kit/outside-contexts.ts'
 import { CallFailure } from '../../call-failure.ts'
 import { Backoff } from './backoff.ts'
 import { watchNodes } from './cluster-nodes.ts'
@@ -176,7 +176,7 @@ export class Connection {
     client.on('end', () => this.#startAgain(client))
     if (isCluster(client)) watchNodes(client, () => this.#up && this.#events.moved?.())
     else prepareClient(client)
-    outsideFrames(() => client.connect()).catch(() => {}) // Reported by the 'error' event.
+    outsideContexts(() => client.connect()).catch(() => {}) // Reported by the 'error' event.
     return client
   }
 

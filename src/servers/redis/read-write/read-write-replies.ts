@@ -25,8 +25,8 @@ export function writingOf(reply: unknown): AcquireAnswer | HeldSince {
   const answer = scripts.readAcquireWrite(reply)
   if (answer.kind === 'gone' || (answer.kind === 'granted' && answer.token === 0)) throw odd()
   if (answer.kind === 'granted') return answer
-  const { kind, ttlMs, sinceUs } = answer
-  return { kind, ttlMs, since: sinceUs }
+  const { sinceUs, ...held } = answer
+  return { ...held, since: sinceUs }
 }
 
 /** What `acquire-write` answered to a re-entry. */

@@ -87,7 +87,7 @@ class RedisPermits implements RemotePermits {
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const pending = this.#server.pendingReleases(this.#rawName)
-    pending.abandon(owner, untilMs, leaseMs, (ending, reply) =>
+    pending.abandon({ key: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
       this.release(ending, isLast(), reply),
     )
   }

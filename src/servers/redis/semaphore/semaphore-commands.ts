@@ -121,7 +121,8 @@ class RedisSemaphore implements RemoteSemaphore {
     const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0
     const release = (callMs: number) =>
       promised<Released>((reply) => this.#giveBack(owner, isLast(), keptMs, callMs, reply))
-    const pending = { release, untilMs, leaseMs: GIVING_BACK_MS }
+    const of = { key: this.#rawName, owner }
+    const pending = { release, of, untilMs, leaseMs: GIVING_BACK_MS }
     this.#host.server.pendingReleases(this.#rawName).add(pending)
   }
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { InvalidArgumentError } from '../../../errors.ts'
-import { outsideFrames } from '../../../kit/frame-storage.ts'
+import { outsideContexts } from '../../../kit/outside-contexts.ts'
 import { workerUrl } from './worker-url.ts'
 
 /** A program that has not been loaded by then is none of ours, in milliseconds. */
@@ -12,7 +12,7 @@ const LONGEST_START_MS = 10_000
  */
 export function newWorker(program: URL | undefined, workerData: object): Worker {
   try {
-    return outsideFrames(() => new Worker(program ?? workerUrl(), { workerData }))
+    return outsideContexts(() => new Worker(program ?? workerUrl(), { workerData }))
   } catch (error) {
     throw unableError((error as Error).message)
   }

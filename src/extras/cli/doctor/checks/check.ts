@@ -41,10 +41,6 @@ export function setting({ cli }: ServerFacts, name: string, value: string | numb
   ]
 }
 
-/** `1 replica`, `2 replicas`. */
-export const counted = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? '' : 's'}`
-
 /** 1536000 is `1.5 MiB`. */
 export function bytes(count: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']

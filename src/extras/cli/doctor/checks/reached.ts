@@ -1,6 +1,7 @@
+import { counted } from '../../text/words.ts'
 import { answerOf, type Fact, NOT_ASKED } from '../facts/facts.ts'
 import { infoOf } from '../facts/names.ts'
-import { type Check, counted } from './check.ts'
+import type { Check } from './check.ts'
 
 /** Servers that could not be looked at, and questions that they refused. */
 export const reached: Check = {

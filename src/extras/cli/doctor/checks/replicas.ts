@@ -1,5 +1,6 @@
+import { counted } from '../../text/words.ts'
 import { configOf, infoOf, isMaster, numberOf, replicasOf } from '../facts/names.ts'
-import { type Check, counted, setting } from './check.ts'
+import { type Check, setting } from './check.ts'
 
 /** What a failover to a replica can lose. */
 export const replicas: Check = {

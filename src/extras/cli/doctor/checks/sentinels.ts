@@ -1,6 +1,7 @@
+import { counted } from '../../text/words.ts'
 import { answerOf } from '../facts/facts.ts'
 import { numberOf, placeOf } from '../facts/names.ts'
-import { type Check, counted } from './check.ts'
+import type { Check } from './check.ts'
 
 /** What Sentinels take to hand over to a replica is that, and about a second. */
 const ELECTION_MS = 1_000

@@ -1,4 +1,4 @@
-import type { ServerClient } from '../../servers/open-server.ts'
+import type { ServerClient } from '../../../servers/open-server.ts'
 import type { ClockFacts } from './facts.ts'
 
 const MOST_SAMPLES = 20

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../../servers/endpoint.ts'
-import { openServer } from '../../servers/open-server.ts'
+import type { Endpoint } from '../../../servers/endpoint.ts'
+import { openServer } from '../../../servers/open-server.ts'
 import { askServer, type Question } from './ask-server.ts'
 import { answerOf, type ClusterFacts, type ClusterNode, factOf, type ServerFacts } from './facts.ts'
 import { namesOf } from './names.ts'

@@ -1,4 +1,4 @@
-import type { ServerClient } from '../../servers/open-server.ts'
+import type { ServerClient } from '../../../servers/open-server.ts'
 import { type Fact, factOf, type Names } from './facts.ts'
 import { pairsOf } from './names.ts'
 

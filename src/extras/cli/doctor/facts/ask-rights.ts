@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Holdfast, NotDurableError } from '../../../../index.ts'
-import type { Endpoint } from '../../servers/endpoint.ts'
-import { isReply, type ServerClient } from '../../servers/open-server.ts'
+import type { Endpoint } from '../../../servers/endpoint.ts'
+import { isReply, type ServerClient } from '../../../servers/open-server.ts'
 import type { MissingRights, RightsFacts, Terms } from './facts.ts'
 import { type Needs, needsOf } from './rights.ts'
 

@@ -1,5 +1,5 @@
-import { addressOf, type Endpoint, redisCli } from '../../servers/endpoint.ts'
-import { openServer, type ServerClient } from '../../servers/open-server.ts'
+import { addressOf, type Endpoint, redisCli } from '../../../servers/endpoint.ts'
+import { openServer, type ServerClient } from '../../../servers/open-server.ts'
 import { askClock } from './ask-clock.ts'
 import { askConfig } from './ask-config.ts'
 import { askRights } from './ask-rights.ts'

@@ -1,4 +1,4 @@
-import type { Where } from '../../servers/where.ts'
+import type { Where } from '../../../servers/where.ts'
 import { askCluster } from './ask-cluster.ts'
 import { askSentinels } from './ask-sentinels.ts'
 import { askServer, type Budget } from './ask-server.ts'

@@ -51,6 +51,9 @@ const HASHES = (key: string): readonly (readonly string[])[] => [
   ['HRANDFIELD', key],
 ]
 
+/** What tells others who has a lock. */
+const PRESENCE: Needs = { kind: 'presence', commands: [], patterns: ['~holdfast_client:*'] }
+
 /**
  * @param place what is asked about beside the locks of one server
  * @param name a lock that nobody has, prefix included
@@ -85,7 +88,7 @@ export function needsOf(
       ['INFO', 'replication'],
     ]
     const patterns = ['~holdfast_birth', ...own(['holdfast_forced'])]
-    return { needed: [plain, { kind: 'masters', commands, patterns }], optional: [] }
+    return { needed: [plain, { kind: 'masters', commands, patterns }], optional: [PRESENCE] }
   }
   const fair = {
     kind: 'fair lock',
@@ -99,6 +102,7 @@ export function needsOf(
     patterns: [...own(['redisson_lock_queue', 'redisson_lock_timeout']), '&holdfast_inbox:*'],
   }
   const optional: Needs[] = [
+    PRESENCE,
     fair,
     {
       kind: 'leader election',

@@ -1,4 +1,5 @@
-import type { ServerClient } from '../../servers/open-server.ts'
+import { endsByItself, isHeldLock } from '../../../deployment/key-names.ts'
+import type { ServerClient } from '../../../servers/open-server.ts'
 import type { KeyFacts } from './facts.ts'
 
 /** So many keys a request: a server is not kept from others by one. */
@@ -8,11 +9,6 @@ const MOST_NAMES = 20
 const LONGEST_MS = 1_000
 
 const COUNTER = /^redisson_lock_token:/
-/** Names that are made from those of locks, and whose keys all end by themselves. */
-const OTHERS =
-  /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters):|:rwlock_timeout:\d+$/
-/** The owner of a hold: `<clientId>:<owner>` of ours, `<uuid>:<thread>` of Redisson's. */
-const OWNER = /^([\w-]{21}:\d+(\/\d+)?(~.*)?|[0-9a-f-]{36}:\d+)(:write|:upgradable)?$/
 
 /**
  * Looks for keys of locks that have no TTL, in small steps, and not beyond `mostKeys` or a second.
@@ -35,7 +31,7 @@ export async function scanKeys(
     cursor = next
     looked += keys.length
     const isOurs = (key: string) =>
-      COUNTER.test(key) || OTHERS.test(key) || key.startsWith(keyPrefix)
+      COUNTER.test(key) || endsByItself(key) || key.startsWith(keyPrefix)
     const endless = await withoutTtl(client, keys.filter(isOurs))
     const sorts = await Promise.all(endless.map((key) => sortOf(client, key)))
     for (const [i, key] of endless.entries()) {
@@ -56,15 +52,12 @@ async function sortOf(
   key: string,
 ): Promise<'locks' | 'counters' | 'others' | undefined> {
   if (COUNTER.test(key)) return 'counters'
-  if (OTHERS.test(key)) return 'others'
+  if (endsByItself(key)) return 'others'
   return (await isLock(client, key)) ? 'locks' : undefined
 }
 
-/** A hash of which each field is an owner; a read-write lock has its mode beside them. */
 async function isLock(client: ServerClient, key: string): Promise<boolean> {
   if ((await client.ask('TYPE', key)) !== 'hash') return false
   if (Number(await client.ask('HLEN', key)) > AT_A_TIME) return false
-  const fields = (await client.ask('HKEYS', key)) as string[]
-  const owners = fields.filter((field) => field !== 'mode')
-  return owners.length > 0 && owners.every((field) => OWNER.test(field))
+  return isHeldLock((await client.ask('HKEYS', key)) as string[])
 }

@@ -1,4 +1,5 @@
-import { counted, type Level } from '../checks/check.ts'
+import { counted, duration, wrapped } from '../../text/words.ts'
+import type { Level } from '../checks/check.ts'
 import type { Report, SentinelLine, ServerLine } from './report.ts'
 
 interface Look {
@@ -59,7 +60,7 @@ function serverText(line: ServerLine): [string, string] {
   const kind = role === 'slave' ? 'replica' : (role ?? 'role unknown')
   const parts = [server === null ? 'version unknown' : `${server} ${version}`, kind]
   if (replicas > 0) parts.push(counted(replicas, 'replica'))
-  if (line.upSeconds !== null) parts.push(`up ${duration(line.upSeconds)}`)
+  if (line.upSeconds !== null) parts.push(`up ${duration(1_000 * line.upSeconds)}`)
   if (medianMs !== null) parts.push(`answers in ${medianMs} ms (slowest ${slowestMs})`)
   if (line.clockAheadMs !== null) {
     const ahead = Math.round(line.clockAheadMs)
@@ -69,13 +70,6 @@ function serverText(line: ServerLine): [string, string] {
     parts.push(`${counted(line.keysLooked, 'key')}${line.allKeys ? '' : ' looked at, of more'}`)
   }
   return [address, parts.join(', ')]
-}
-
-function duration(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`
-  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`
-  return `${Math.floor(seconds / 86_400)} days`
 }
 
 /** What has one code and one reason is told once, with each server where it was seen. */
@@ -131,18 +125,4 @@ function allOf(fixes: readonly (readonly string[])[]): string[] {
 
 function labelled(label: string, lines: readonly string[]): string[] {
   return lines.map((line, i) => `  ${(i === 0 ? label : '').padEnd(4)}  ${line}`)
-}
-
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(/\s+/)) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = word
-    } else {
-      line = line === '' ? word : `${line} ${word}`
-    }
-  }
-  return [...lines, line]
 }

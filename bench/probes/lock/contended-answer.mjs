@@ -1,0 +1,54 @@
+// What the answer to one who does not get a lock costs the server, with and without telling who has it: the scripts of
+// two builds in turn, in rounds. Microseconds of the server for each call (`INFO commandstats`), and per round trip.
+//
+//   node bench/probes/lock/contended-answer.mjs <dist of before> <dist of now> [redis://127.0.0.1:6379]
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Redis } from 'ioredis'
+
+const [before, now, url = 'redis://127.0.0.1:6379'] = process.argv.slice(2)
+const redis = new Redis(url)
+const scriptsOf = async (dist) => {
+  const file = resolve(dist, 'esm/servers/redis/scripts/lock.generated.js')
+  const { acquire } = await import(pathToFileURL(file).href)
+  await redis.script('LOAD', acquire.source)
+  return acquire.sha1
+}
+const [shaBefore, shaNow] = [await scriptsOf(before), await scriptsOf(now)]
+const KEYS = ['contended', 'redisson_lock_token:{contended}']
+const CALLS = 5_000
+
+async function usecPerCall(sha, owner, free) {
+  await redis.config('RESETSTAT')
+  const batch = redis.pipeline()
+  for (let i = 0; i < CALLS; i++) {
+    batch.evalsha(sha, 2, ...KEYS, `${owner}:${i}`, 30_000, 0, 3_600_000)
+    if (free) batch.del(KEYS[0])
+  }
+  await batch.exec()
+  const stats = await redis.info('commandstats')
+  return Number(/cmdstat_evalsha:.*?usec_per_call=([\d.]+)/.exec(stats)?.[1])
+}
+
+const median = (all) => all.sort((a, b) => a - b)[Math.floor(all.length / 2)]
+const times = { contendedBefore: [], contendedNow: [], grantedBefore: [], grantedNow: [] }
+for (let round = 0; round < 15; round++) {
+  await redis.del(...KEYS)
+  await redis.evalsha(shaNow, 2, ...KEYS, 'holder:1', 600_000, 0, 3_600_000)
+  const builds = [
+    ['Before', shaBefore],
+    ['Now', shaNow],
+  ]
+  if (round % 2 === 1) builds.reverse()
+  for (const [name, sha] of builds) {
+    times[`contended${name}`].push(await usecPerCall(sha, 'c', false))
+  }
+  await redis.del(...KEYS)
+  for (const [name, sha] of builds) {
+    times[`granted${name}`].push(await usecPerCall(sha, 'c', true))
+  }
+}
+await redis.del(...KEYS)
+for (const [name, all] of Object.entries(times))
+  console.log(name.padEnd(16), median(all).toFixed(2), 'µs, least', all[0].toFixed(2))
+redis.disconnect()

@@ -1,0 +1,57 @@
+// How long each entry point takes to load, in turns, and what each adds to the package.
+// `npm run build`, then `node bench/probes/package/start-up.mjs [rounds]`.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { aboutTheMachine } from '../../support/support.mjs'
+
+const rounds = Number(process.argv[2] ?? 15)
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const { exports: entries } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
+
+const specifiers = Object.keys(entries)
+  .filter((entry) => entry !== './package.json' && entry !== './renewal-worker')
+  .map((entry) => entry.replace('.', 'holdfast'))
+const programs = ['', ...specifiers, 'ioredis', '@opentelemetry/api', 'prom-client']
+
+/** Of the import alone: that of the process is nobody's doing. */
+function load(specifier) {
+  const program = `const start = performance.now()
+    ${specifier && `await import('${specifier}')`}
+    console.log(performance.now() - start)`
+  const args = ['--input-type=module', '--eval', program]
+  return Number(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }))
+}
+
+const times = new Map(programs.map((specifier) => [specifier, []]))
+for (let round = 0; round < rounds; round++) {
+  for (const [specifier, all] of times) all.push(load(specifier))
+}
+console.log(aboutTheMachine())
+console.log(`import, median and fastest of ${rounds}, in milliseconds`)
+for (const [specifier, all] of times) {
+  all.sort((a, b) => a - b)
+  const [fastest, median] = [all[0], all[Math.floor(all.length / 2)]]
+  console.log(`${(specifier || '(none)').padEnd(24)} ${median.toFixed(1)} ${fastest.toFixed(1)}`)
+}
+
+const pack = ['pack', '--dry-run', '--json', '--ignore-scripts']
+const [{ files }] = JSON.parse(execFileSync('npm', pack, { cwd: root, encoding: 'utf8' }))
+const packed = (some) => {
+  const text = Buffer.concat(some.map(({ path }) => readFileSync(`${root}/${path}`)))
+  return `${(gzipSync(text, { level: 9 }).length / 1_000).toFixed(1)} kB of ${(text.length / 1_000).toFixed(0)}`
+}
+const isExtra = ({ path }) => /^dist\/(esm|cjs)\/extras\//.test(path)
+const isCode = ({ path }) => path.startsWith('dist/')
+console.log('gzipped')
+console.log(`all files            ${packed(files)}`)
+console.log(`without extras       ${packed(files.filter((file) => !isExtra(file)))}`)
+console.log(
+  `dist/ without extras ${packed(files.filter((file) => isCode(file) && !isExtra(file)))}`,
+)
+const rooms = [...new Set(files.filter(isExtra).map(({ path }) => path.split('/')[3]))]
+for (const room of rooms.sort()) {
+  const own = files.filter((file) => isExtra(file) && file.path.split('/')[3] === room)
+  console.log(`extras/${room.padEnd(14)}${packed(own)}`)
+}

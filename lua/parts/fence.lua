@@ -1,0 +1,13 @@
+-- Included after parts/counter.lua. What the last token is, but no less than the floor.
+local function lastOf(counter, floor)
+  return string.format('%.0f', math.max(tonumber(redis.call('GET', counter) or 0), floor))
+end
+
+-- Raises the counter, so that no token up to there is issued any more. It is kept for no shorter than it would have
+-- been.
+local function raiseTo(counter, token, counterMs)
+  if tonumber(redis.call('GET', counter) or 0) < tonumber(token) then
+    local leftMs = redis.call('PTTL', counter)
+    setCounter(counter, token, leftMs == -1 and '0' or math.max(leftMs, counterMs), 0)
+  end
+end

@@ -1,0 +1,28 @@
+// Makes the module that has the files of the dashboard's page, so that every build and bundle has them:
+//
+//   node scripts/page.mjs [--check]
+//
+// With --check it writes nothing, and fails where the module is out of date.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const room = fileURLToPath(new URL('../src/extras/dashboard', import.meta.url))
+const file = `${room}/page.generated.ts`
+
+const entries = readdirSync(`${room}/page`)
+  .sort()
+  .map((name) => {
+    const text = readFileSync(`${room}/page/${name}`, 'utf8')
+    // Without its quotes nothing in a text is taken for an import of the module.
+    return `  ${JSON.stringify(name)}: ${JSON.stringify(text).replaceAll("'", '\\u0027')},\n`
+  })
+const wanted = `// Generated from page/ by \`npm run page\`. Do not edit.
+export const files: Readonly<Record<string, string>> = {
+${entries.join('')}}
+`
+
+if (!process.argv.includes('--check')) writeFileSync(file, wanted)
+else if (readFileSync(file, 'utf8') !== wanted) {
+  console.error('src/extras/dashboard/page.generated.ts is out of date: run npm run page.')
+  process.exitCode = 1
+}

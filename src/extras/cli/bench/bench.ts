@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { type HoldfastOptions, InvalidArgumentError } from '../../../index.ts'
+import { addressOf } from '../../servers/endpoint.ts'
+import { redisOf } from '../../servers/redis-of.ts'
+import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../../servers/where.ts'
+import { parsed, wholeNumber } from '../command/arguments.ts'
+import { type Command, EXIT } from '../command/command.ts'
+import { type Measured, measure } from './measures.ts'
+import { newReport, textOf } from './report.ts'
+
+const OPTIONS = {
+  ...WHERE_OPTIONS,
+  'key-prefix': { type: 'string', default: '' },
+  'lease-ms': { type: 'string', default: '30000' },
+  seconds: { type: 'string', default: '5' },
+  json: { type: 'boolean', default: false },
+} as const
+
+const USAGE = `Usage: npx holdfast bench [options] [url…]
+
+Measures this Redis as somebody who uses locks sees it, one step after the other, from where it runs:
+how long a lock takes, a renewal, and a hand-over. It writes keys of its own, which it releases and
+which end by themselves, and leaves those of others alone.
+
+Where the servers are:
+${WHERE_USAGE}
+How to measure:
+  --seconds <n>              all of it takes about so long (5; 60 at most)
+  --lease-ms <ms>            the leaseMs of the clients, by which it is judged (30000)
+  --key-prefix <text>        what the keys begin with, where a login may not write others
+  --json                     the report as JSON
+
+Exit codes: 0 there is time enough for renewals, 1 there is not, 2 called wrongly, 3 it failed.
+`
+
+/** A Redis that does not answer is told soon, and the counters of the tokens are gone in a minute. */
+const SETTINGS = { outageMs: 2_000, commandTimeoutMs: 1_000, counterTtlMs: 60_000 }
+
+/** `npx holdfast bench`: how long locks take at this Redis. */
+export const bench: Command = {
+  name: 'bench',
+  summary: 'how long a lock, a renewal and a hand-over take at this Redis',
+  usage: USAGE,
+  async run(args, { env, out, err, interrupted }) {
+    const { values, positionals } = parsed(() =>
+      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
+    )
+    const where = readWhere(values, positionals, env)
+    const leaseMs = wholeNumber(values['lease-ms'], '--lease-ms', 10)
+    const seconds = wholeNumber(values.seconds, '--seconds', 1)
+    if (seconds > 60) throw new InvalidArgumentError(`--seconds is at most 60; got ${seconds}.`)
+    const signal = interrupted()
+    const name = `holdfast_bench:${randomBytes(6).toString('hex')}`
+    const client = { ...clientOf(where), ...SETTINGS, keyPrefix: values['key-prefix'] }
+    const measured: Measured[] = []
+    try {
+      const terms = { client, name, seconds, signal }
+      for await (const one of measure(terms)) measured.push(one)
+    } catch (error) {
+      err(`It could not be measured: ${(error as Error).message}\n`)
+      return EXIT.failed
+    }
+    if (signal.aborted) return INTERRUPTED
+    const report = newReport(measured, { address: addressesOf(where), leaseMs })
+    out(values.json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report))
+    return report.verdict === 'good' ? EXIT.ok : EXIT.findings
+  },
+}
+
+/** As shells have it for SIGINT. */
+const INTERRUPTED = 130
+
+function clientOf(where: Where): HoldfastOptions {
+  const all = redisOf(where)
+  if (where.kind !== 'masters') return { redis: all[0] as NonNullable<HoldfastOptions['redis']> }
+  return { masters: all as NonNullable<HoldfastOptions['masters']> }
+}
+
+function addressesOf(where: Where): string {
+  if (where.kind === 'sentinel') return `${where.masterName} by Sentinel`
+  return where.servers.map(addressOf).join(', ')
+}

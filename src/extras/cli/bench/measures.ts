@@ -1,0 +1,139 @@
+import { Holdfast, type HoldfastOptions, type Lock } from '../../../index.ts'
+
+/** What one measure found: how long each step took, in milliseconds. */
+export interface Measured {
+  readonly code: string
+  /** What was done, for people. */
+  readonly what: string
+  readonly samplesMs: readonly number[]
+}
+
+export interface BenchTerms {
+  /** How clients are made. */
+  readonly client: HoldfastOptions
+  /** What the names of its locks begin with. */
+  readonly name: string
+  readonly seconds: number
+  readonly signal: AbortSignal
+}
+
+/** One step, and what is taken of it: the time of all of it, unless it tells another. */
+type Step = () => Promise<number | undefined>
+
+/** No more than these, so that a quick server is not kept busy by this. */
+const MOST_STEPS = 2_000
+/** Between two steps the server has time for others. */
+const PAUSE_MS = 0.5
+
+/** All measures, one after the other; each has the same part of the time. */
+export async function* measure(terms: BenchTerms): AsyncGenerator<Measured> {
+  const clients = [new Holdfast(terms.client), new Holdfast(terms.client)] as const
+  for (const client of clients) client.on('error', () => undefined)
+  try {
+    const plan = planOf(terms, ...clients)
+    for (const { code, what, prepare } of plan) {
+      if (terms.signal.aborted) return
+      const { step, end } = await prepare()
+      const samplesMs = await repeated(step, terms.seconds / plan.length, terms.signal)
+      await end?.()
+      yield { code, what, samplesMs }
+    }
+  } finally {
+    await Promise.all(clients.map((client) => client.close()))
+  }
+}
+
+interface Planned {
+  readonly code: string
+  readonly what: string
+  prepare(): Promise<{ step: Step; end?: () => Promise<void> }>
+}
+
+function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): Planned[] {
+  const lock = (of: Holdfast, kind: string) => of.getLock(`${name}:${kind}`)
+  const plan: Planned[] = [
+    {
+      code: 'ask',
+      what: 'ask who has a lock',
+      prepare: async () => ({
+        step: async () => void (await lock(one, 'ask').isLocked()),
+      }),
+    },
+    {
+      code: 'free',
+      what: 'acquire a free lock, and release it',
+      prepare: async () => ({
+        step: async () => void (await (await lock(one, 'free').lock()).release()),
+      }),
+    },
+    {
+      code: 'renew',
+      what: 'renew a lease',
+      prepare: async () => {
+        const lease = await lock(one, 'renew').lock({ leaseMs: LEASE_MS })
+        const end = async () => void (await lease.release())
+        return { step: async () => void (await lease.extend(LEASE_MS)), end }
+      },
+    },
+    {
+      code: 'local',
+      what: 'hand over to one who waits in the same client',
+      prepare: async () => handOver(lock(one, 'local'), lock(one, 'local')),
+    },
+    {
+      code: 'other',
+      what: 'hand over to one who waits in another client',
+      prepare: async () => handOver(lock(one, 'other'), lock(other, 'other')),
+    },
+  ]
+  // Masters serve nobody in turn.
+  if (client.masters !== undefined) return plan
+  const fair = (of: Holdfast) => of.getFairLock(`${name}:fair`)
+  return [
+    ...plan,
+    {
+      code: 'fair',
+      what: 'the same of a fair lock',
+      prepare: async () => handOver(fair(one), fair(other)),
+    },
+  ]
+}
+
+/** Should the process die it ends by itself. */
+const LEASE_MS = 10_000
+/** By then one who was told to wait does. */
+const WAITING_MS = 20
+
+/** From the release by one until the other has it. */
+function handOver(from: Lock, to: Lock): { step: Step } {
+  const step = async () => {
+    const held = await from.lock()
+    let gotAt = 0
+    const waiting = to.lock().then((lease) => {
+      gotAt = performance.now()
+      return lease
+    })
+    await pause(WAITING_MS)
+    const releasedAt = performance.now()
+    await held.release()
+    await (await waiting).release()
+    return gotAt - releasedAt
+  }
+  return { step }
+}
+
+async function repeated(step: Step, seconds: number, signal: AbortSignal): Promise<number[]> {
+  const samples: number[] = []
+  // The first opens connections and loads scripts.
+  await step()
+  const endsAt = performance.now() + seconds * 1_000
+  while (performance.now() < endsAt && samples.length < MOST_STEPS && !signal.aborted) {
+    const startedAt = performance.now()
+    const told = await step()
+    samples.push(told ?? performance.now() - startedAt)
+    await pause(PAUSE_MS)
+  }
+  return samples
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,71 @@
+import { type Column, table } from '../text/table.ts'
+import type { Measured } from './measures.ts'
+
+export interface Line {
+  readonly code: string
+  readonly what: string
+  readonly count: number
+  readonly medianMs: number
+  readonly p99Ms: number
+  readonly maxMs: number
+}
+
+/** Whether a renewal is answered in time: by a wide margin, by a small one, or not. */
+export type Verdict = 'good' | 'slow' | 'too-slow'
+
+export interface BenchReport {
+  readonly address: string
+  readonly leaseMs: number
+  readonly lines: readonly Line[]
+  readonly verdict: Verdict
+  /** What the verdict is about, for people. */
+  readonly says: string
+}
+
+export function newReport(
+  measured: readonly Measured[],
+  terms: { readonly address: string; readonly leaseMs: number },
+): BenchReport {
+  const lines = measured.filter(({ samplesMs }) => samplesMs.length > 0).map(lineOf)
+  return { ...terms, lines, ...verdictOf(lines, terms.leaseMs) }
+}
+
+function lineOf({ code, what, samplesMs }: Measured): Line {
+  const sorted = [...samplesMs].sort((a, b) => a - b)
+  const at = (part: number) =>
+    Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0) * 1e3) /
+    1e3
+  return { code, what, count: sorted.length, medianMs: at(0.5), p99Ms: at(0.99), maxMs: at(1) }
+}
+
+/**
+ * The watchdog asks for a renewal every third of the lease. Where one can take that long, the next is due before it is
+ * answered, and one or two that fail end the lease.
+ */
+function verdictOf(lines: readonly Line[], leaseMs: number): Pick<BenchReport, 'verdict' | 'says'> {
+  const slowest = Math.max(0, ...lines.map(({ maxMs }) => maxMs))
+  const renewMs = Math.round(leaseMs / 3)
+  const took = `The slowest step took ${ms(slowest)}; the watchdog renews a lease of ${leaseMs} ms every ${renewMs} ms`
+  if (slowest < renewMs / 10) return { verdict: 'good', says: `${took}: there is time enough.` }
+  const longer = `Take a longer leaseMs, or see what npx holdfast doctor says of this Redis.`
+  if (slowest < renewMs) {
+    return { verdict: 'slow', says: `${took}: little is left when one is late. ${longer}` }
+  }
+  return { verdict: 'too-slow', says: `${took}: leases will be lost. ${longer}` }
+}
+
+export function textOf({ address, lines, says }: BenchReport): string {
+  return `${address}\n\n${table(COLUMNS, lines, Infinity).join('\n')}\n\n${says}\n`
+}
+
+const COLUMNS: Column<Line>[] = [
+  { head: '', text: ({ what }) => what },
+  { head: 'times', text: ({ count }) => `${count}`, isNumber: true },
+  { head: 'median', text: ({ medianMs }) => ms(medianMs), isNumber: true },
+  { head: '99 %', text: ({ p99Ms }) => ms(p99Ms), isNumber: true },
+  { head: 'longest', text: ({ maxMs }) => ms(maxMs), isNumber: true },
+]
+
+function ms(value: number): string {
+  return `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`
+}

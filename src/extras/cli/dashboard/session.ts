@@ -1,0 +1,52 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+type Fetch = (request: Request) => Promise<Response>
+
+/** Who has opened the address that was printed is known by a cookie from then on. */
+export interface Session {
+  readonly token: string
+  readonly fetch: Fetch
+}
+
+/** @param name of the cookie: cookies know no ports, so it is another for each */
+export function newSession(fetch: Fetch, name: string): Session {
+  const token = randomBytes(24).toString('base64url')
+  return {
+    token,
+    async fetch(request) {
+      const { searchParams, pathname } = new URL(request.url)
+      const given = searchParams.get('token')
+      if (given !== null && pathname === '/' && isSame(given, token)) {
+        const cookie = `${name}=${token}; HttpOnly; SameSite=Strict; Path=/`
+        // The token is not to stay where addresses are seen and kept.
+        return new Response(null, {
+          status: 303,
+          headers: { location: './', 'set-cookie': cookie },
+        })
+      }
+      return isKnown(request.headers, name, token) ? await fetch(request) : refusal()
+    },
+  }
+}
+
+function isKnown(headers: Headers, name: string, token: string): boolean {
+  const bearer = /^Bearer (\S+)$/.exec(headers.get('authorization') ?? '')?.[1]
+  if (bearer !== undefined) return isSame(bearer, token)
+  const cookies = (headers.get('cookie') ?? '').split(/;\s*/)
+  return cookies.some(
+    (one) => one.startsWith(`${name}=`) && isSame(one.slice(name.length + 1), token),
+  )
+}
+
+/** In the same time wherever they differ. */
+function isSame(given: string, token: string): boolean {
+  const [a, b] = [given, token].map((text) => createHash('sha256').update(text).digest())
+  return timingSafeEqual(a as Buffer, b as Buffer)
+}
+
+function refusal(): Response {
+  const text =
+    'Open the address that `npx holdfast dashboard` printed: it has the token of this run.\n'
+  const headers = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
+  return new Response(text, { status: 401, headers })
+}

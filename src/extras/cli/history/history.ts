@@ -1,0 +1,82 @@
+import { type HistoryEntry, readHistory } from '../../history/history.ts'
+import { type RedisGiven, redisOf } from '../../servers/redis-of.ts'
+import { type Command, EXIT, type Terminal } from '../command/command.ts'
+import { type HistoryOptions, readOptions, USAGE } from './options.ts'
+import { HOW_TO_TURN_IT_ON, lineOf, sumOf } from './text.ts'
+
+/** `npx holdfast history`: what services wrote down. */
+export const history: Command = {
+  name: 'history',
+  summary: 'who had a lock, when and for how long, and what was lost',
+  usage: USAGE,
+  async run(args, terminal) {
+    const options = readOptions(args, terminal.env)
+    try {
+      const redis = await whereItIs(options)
+      if (redis === undefined && !options.follow) {
+        terminal.err(HOW_TO_TURN_IT_ON)
+        return EXIT.findings
+      }
+      return await tell(redis ?? (redisOf(options.where)[0] as RedisGiven), options, terminal)
+    } catch (error) {
+      terminal.err(`The history could not be read: ${(error as Error).message}.\n`)
+      return EXIT.failed
+    }
+  },
+}
+
+/** Of several masters one may have it. */
+async function whereItIs({ where, historyKey }: HistoryOptions): Promise<RedisGiven | undefined> {
+  const all = redisOf(where)
+  let failure: unknown
+  for (const redis of all) {
+    try {
+      for await (const _ of readHistory({ redis, key: historyKey, last: 1 })) return redis
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  if (failure !== undefined) throw failure
+  return undefined
+}
+
+async function tell(
+  redis: RedisGiven,
+  { name, keyPrefix, historyKey, last, sinceMs, follow, json }: HistoryOptions,
+  { out, err }: Terminal,
+): Promise<number> {
+  const key = name === undefined ? undefined : keyPrefix + name
+  const wish = { redis, key: historyKey, name: key, last, since: sinceMs }
+  const text = (entry: HistoryEntry) =>
+    json ? `${JSON.stringify(entry)}\n` : lineOf(entry, keyPrefix)
+  if (follow) {
+    const ended = new AbortController()
+    const end = () => ended.abort()
+    // A reader that has seen enough, as `head` has.
+    process.stdout.once('error', end)
+    try {
+      for await (const entry of readHistory({ ...wish, follow, signal: ended.signal })) {
+        out(text(entry))
+      }
+    } finally {
+      process.stdout.off('error', end)
+    }
+    return EXIT.ok
+  }
+  const entries: HistoryEntry[] = []
+  for await (const entry of readHistory(wish)) entries.push(entry)
+  if (entries.length === 0) {
+    const what = name === undefined ? 'that' : JSON.stringify(name)
+    err(`Of ${what} nothing is recorded${sinceMs === undefined ? '' : ' since then'}.\n`)
+    if (name !== undefined) {
+      err(
+        'It may stand there without its keyPrefix, or as nameOf made it: npx holdfast history tells of all.\n',
+      )
+    }
+    return EXIT.findings
+  }
+  entries.reverse()
+  for (const entry of entries) out(text(entry))
+  if (!json) out(sumOf(entries))
+  return EXIT.ok
+}

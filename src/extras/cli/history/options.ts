@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util'
+import { InvalidArgumentError } from '../../../index.ts'
+import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../../servers/where.ts'
+import { parsed, wholeNumber } from '../command/arguments.ts'
+
+const OPTIONS = {
+  ...WHERE_OPTIONS,
+  'key-prefix': { type: 'string', default: '' },
+  'history-key': { type: 'string', default: 'holdfast_history' },
+  last: { type: 'string', short: 'n' },
+  since: { type: 'string' },
+  follow: { type: 'boolean', short: 'f', default: false },
+  json: { type: 'boolean', default: false },
+} as const
+
+export const USAGE = `Usage: npx holdfast history [name] [options] [url…]
+
+Tells who had a lock, when and for how long, who waited for it, and what was lost and why; without a
+name, of all locks. It reads what services wrote down that have recordHistory() on. The newest is last.
+
+Where the history is:
+${WHERE_USAGE}
+  --history-key <key>        the key of the stream (holdfast_history)
+  --key-prefix <text>        the keyPrefix of the clients: names are given and printed without it
+
+What to tell:
+  -n, --last <n>             the last so many (50; all with --since, 10 with --follow)
+  --since <time>             what happened since: 90s, 15m, 2h, 3d, or a time as 2026-05-01T12:00:00Z
+  -f, --follow               go on with what happens, until Ctrl-C
+  --json                     one line of JSON for each
+
+Exit codes: 0 it was told, 1 there is nothing to tell, 2 called wrongly, 3 Redis could not be asked.
+`
+
+export interface HistoryOptions {
+  readonly where: Where
+  readonly name: string | undefined
+  readonly keyPrefix: string
+  readonly historyKey: string
+  readonly last: number | undefined
+  readonly sinceMs: number | undefined
+  readonly follow: boolean
+  readonly json: boolean
+}
+
+/** @throws `InvalidArgumentError` for what makes no sense, with what was given */
+export function readOptions(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): HistoryOptions {
+  const { values, positionals } = parsed(() =>
+    parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
+  )
+  const [first, ...others] = positionals
+  const hasName = first !== undefined && !/^rediss?:\/\//.test(first)
+  const sinceMs = values.since === undefined ? undefined : readTime(values.since)
+  const { follow } = values
+  const usual = follow ? 10 : sinceMs === undefined ? 50 : undefined
+  return {
+    where: readWhere(values, hasName ? others : positionals, env),
+    name: hasName ? first : undefined,
+    keyPrefix: values['key-prefix'],
+    historyKey: values['history-key'],
+    last: values.last === undefined ? usual : wholeNumber(values.last, '--last', 1),
+    sinceMs,
+    follow,
+    json: values.json,
+  }
+}
+
+const UNITS_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** So long ago, or a time. */
+function readTime(text: string): number {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? []
+  if (count !== undefined && unit !== undefined) {
+    return Date.now() - Number(count) * (UNITS_MS[unit] as number)
+  }
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(time)) return time
+  throw new InvalidArgumentError(
+    `--since must be as 90s, 15m, 2h or 3d, or a time as 2026-05-01T12:00:00Z; got ${JSON.stringify(text)}.`,
+  )
+}

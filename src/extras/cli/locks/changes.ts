@@ -1,0 +1,64 @@
+import type { LockRow } from '../../deployment/rows.ts'
+import { duration, escaped } from '../text/words.ts'
+import type { View } from './follow.ts'
+import { holdersText } from './holders.ts'
+import { nameOf } from './lock-table.ts'
+
+/** What has happened between two looks. `watch --json` prints it with the time and the name of the lock. */
+export type Change =
+  | { readonly event: 'held' | 'free' | 'waiting'; readonly row: LockRow }
+  | { readonly event: 'outage'; readonly message: string }
+  | { readonly event: 'back' }
+
+/** What has changed; of a lock that is gone the last row is told, with nobody who has it. */
+export function* changes(before: View, after: View): Generator<Change> {
+  if (after.failure !== null) {
+    if (before.failure === null) yield { event: 'outage', message: after.failure }
+    return
+  }
+  if (before.failure !== null) yield { event: 'back' }
+  const old = new Map(before.rows.map((row) => [row.key, row]))
+  for (const row of after.rows) {
+    const was = old.get(row.key)
+    old.delete(row.key)
+    const isHeld = row.state !== 'free'
+    if (isHeld && (was === undefined || holdOf(was) !== holdOf(row))) yield { event: 'held', row }
+    if (!isHeld && was !== undefined && was.state !== 'free') yield { event: 'free', row }
+    if (row.waiting !== (was?.waiting ?? 0)) yield { event: 'waiting', row }
+  }
+  for (const row of old.values()) {
+    const gone = { ...row, state: 'free' as const, holders: [], waiting: 0, oldestWaitMs: null }
+    if (row.state !== 'free') yield { event: 'free', row: gone }
+    if (row.waiting > 0) yield { event: 'waiting', row: gone }
+  }
+}
+
+/** Who has it, as which hold. */
+const holdOf = ({ state, token, holders }: LockRow): string =>
+  JSON.stringify([state, token, holders.map(({ owner }) => owner).sort()])
+
+/** As JSON has it. */
+export function changeJson(change: Change, at: string, keyPrefix: string): string {
+  if (!('row' in change)) return JSON.stringify({ at, ...change })
+  const { event, row } = change
+  return JSON.stringify({ at, event, name: nameOf(row.key, keyPrefix), ...row })
+}
+
+/** One line for people. */
+export function changeText(change: Change, at: string, keyPrefix: string): string {
+  if (change.event === 'back') return `${at}  back     the server answers again`
+  if (change.event === 'outage') return `${at}  outage   ${escaped(change.message)}`
+  const { event, row } = change
+  const name = escaped(nameOf(row.key, keyPrefix))
+  return `${at}  ${event.padEnd(7)}  ${name}${detailOf(event, row)}`
+}
+
+function detailOf(event: 'held' | 'free' | 'waiting', row: LockRow): string {
+  if (event === 'free') return ''
+  if (event === 'held') {
+    const who = row.holders.length === 0 ? '' : ` by ${holdersText(row)}`
+    return `${who}${row.token === null ? '' : `, token ${row.token}`}`
+  }
+  const { waiting, oldestWaitMs } = row
+  return `: ${waiting}${oldestWaitMs === null ? '' : `, the oldest for ${duration(oldestWaitMs)}`}`
+}

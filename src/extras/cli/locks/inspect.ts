@@ -1,0 +1,131 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { looksOf } from '../../deployment/renewals.ts'
+import type { Deployment, LockDetail } from '../../deployment/rows.ts'
+import { toFree } from '../../deployment/to-free.ts'
+import { WHERE_USAGE } from '../../servers/where.ts'
+import { parsed, wholeNumber } from '../command/arguments.ts'
+import { type Command, EXIT } from '../command/command.ts'
+import { escaped } from '../text/words.ts'
+import { detailText, type Inspected } from './detail-text.ts'
+import { nameOf } from './lock-table.ts'
+import {
+  LOOK_OPTIONS,
+  LOOK_USAGE,
+  type Looking,
+  literally,
+  readLooking,
+  readName,
+} from './options.ts'
+import { whereWords } from './where-words.ts'
+import { costOf, withDeployment } from './with-deployment.ts'
+
+const OPTIONS = { ...LOOK_OPTIONS, 'look-ms': { type: 'string', default: '1000' } } as const
+
+const USAGE = `Usage: npx holdfast inspect <name> [options] [url…]
+
+Tells all that can be known of one lock: who has it and since when, whether its lease is renewed, who waits,
+and what it would take to free it.
+
+Where the servers are:
+${WHERE_USAGE}
+How to look:
+  --look-ms <ms>             look for so long whether a lease is renewed; 0 to look once (1000). A watchdog
+                             renews every third of a lease: 10000 shows each that is of 30 s
+${LOOK_USAGE}
+What to do with it:
+  --json                     one line of JSON
+
+Exit codes: 0 it is there, 1 there is nothing of that name, 2 called wrongly, 3 a server could not be asked.
+`
+
+/** Names that are much alike are looked for no longer. */
+const SEARCH_MS = 2_000
+const MOST_NAMES = 3
+
+/** `npx holdfast inspect`. */
+export const inspect: Command = {
+  name: 'inspect',
+  summary: 'all of one lock: its holders, its queue, and what it would take to free it',
+  usage: USAGE,
+  async run(args, terminal) {
+    const { values, positionals } = parsed(() =>
+      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
+    )
+    const [name, urls] = readName('inspect', positionals)
+    const looking = readLooking(values, urls, terminal.env)
+    const lookMs = wholeNumber(values['look-ms'], '--look-ms', 0)
+    return withDeployment(looking, terminal, async (deployment) => {
+      const inspected = await look(deployment, name, lookMs, looking, whereWords(values, urls))
+      if (inspected === null) {
+        const others = await alike(deployment, name, looking)
+        terminal.err(`There is nothing named ${escaped(name)} at ${deployment.address}.\n`)
+        if (others.length > 0) terminal.err(`There is: ${others.map(escaped).join(', ')}\n`)
+        return EXIT.findings
+      }
+      const width = terminal.isTerminal ? terminal.columns : Infinity
+      terminal.out(
+        looking.json
+          ? `${JSON.stringify(inspected)}\n`
+          : detailText(inspected, deployment.address, width),
+      )
+      terminal.err(`${costOf(deployment.cost)}\n`)
+      return EXIT.ok
+    })
+  },
+}
+
+async function look(
+  deployment: Deployment,
+  name: string,
+  lookMs: number,
+  { keyPrefix }: Looking,
+  options: string,
+): Promise<Inspected | null> {
+  const first = await deployment.inspect(keyPrefix + name)
+  if (first === null) return null
+  const startedAt = performance.now()
+  let detail: LockDetail = first
+  let looks = looksOf(first, first, 0)
+  while (
+    looks.some(({ renewal }) => renewal !== 'renewed') &&
+    performance.now() - startedAt < lookMs
+  ) {
+    await pause(Math.min(250, lookMs))
+    // So much has passed at least. What the answers take beside it may look like a renewal where they are slow.
+    const elapsedMs = performance.now() - startedAt
+    const next = await deployment.inspect(keyPrefix + name)
+    if (next === null) break // It was deleted while we looked: what was seen is told.
+    looks = looksOf(first, next, elapsedMs)
+    detail = next
+  }
+  const renewalOf = (owner: string) =>
+    looks.find((one) => one.owner === owner)?.renewal ?? 'unknown'
+  const { holders, ...others } = detail
+  return {
+    name,
+    ...others,
+    holders: holders.map((holder) => ({ ...holder, renewal: renewalOf(holder.owner) })),
+    toFree: toFree(detail, { name, options, renewalOf }),
+  }
+}
+
+/** Names in which the given one is: mostly the `keyPrefix` was left out. */
+async function alike(
+  deployment: Deployment,
+  name: string,
+  { keyPrefix }: Looking,
+): Promise<string[]> {
+  const found: string[] = []
+  const signal = AbortSignal.timeout(SEARCH_MS)
+  try {
+    for await (const rows of deployment.scan({ pattern: `*${literally(name)}*`, signal })) {
+      for (const { key } of rows)
+        found.push(key.startsWith(keyPrefix) ? nameOf(key, keyPrefix) : key)
+      if (found.length >= MOST_NAMES) break
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  return found.slice(0, MOST_NAMES)
+}

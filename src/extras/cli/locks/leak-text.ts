@@ -1,0 +1,85 @@
+import type { Leak, LeakCode } from '../../deployment/find-leaks.ts'
+import { shellWord, toFree } from '../../deployment/to-free.ts'
+import { duration, escaped, wrapped } from '../text/words.ts'
+
+/** One leak, as `leaks --json` prints it. */
+export interface LeakReport {
+  readonly code: LeakCode
+  readonly name: string
+  readonly key: string
+  readonly owner: string | null
+  readonly ttlMs: number | null
+  readonly seen: string
+  /** Why somebody who uses locks cares. */
+  readonly why: string
+  /** Lines to paste, and such as begin with `#` to read. */
+  readonly fix: readonly string[]
+}
+
+/** What is to be said of each sort, with why it matters. */
+const WHY: Readonly<Record<LeakCode, string>> = {
+  'lock-without-ttl':
+    'The lock outlives its holder, and nobody else ever gets it. Somebody ran PERSIST, or restored it without its TTL.',
+  'key-without-ttl':
+    'Such a key ends by itself as a rule. What stays takes memory, and may stand in the way of others who wait.',
+  'holder-not-renewed':
+    'A watchdog would have renewed it by now. Its process has ended, or hangs, or the lease was taken for a fixed time; who waits has to wait for its end.',
+  'dead-place':
+    'Its client has sent no heartbeat for longer than a place lives. Nobody has asked for this lock since, and so nobody has cleaned up.',
+  'queue-of-free-lock':
+    'The first of a queue gets a lock when it is released, or asks for it when its lease has ended. Neither has happened.',
+}
+
+/** The codes of `leaks`, in the order in which they are told. */
+export const LEAK_CODES = Object.keys(WHY) as readonly LeakCode[]
+
+/**
+ * @param name of the lock, as it is printed
+ * @param options that tell where it is, for commands
+ */
+export function reportOf(leak: Leak, name: string, options: string): LeakReport {
+  const { code, key, owner, ttlMs } = leak
+  const common = { code, name, key, owner, ttlMs, why: WHY[code] }
+  return { ...common, seen: seenOf(leak), fix: fixOf(leak, name, options) }
+}
+
+function seenOf({ code, owner, ttlMs, lock }: Leak): string {
+  if (code === 'lock-without-ttl') return `Held by ${owner}, without a TTL.`
+  if (code === 'key-without-ttl') return 'A key of Holdfast has no TTL.'
+  if (code === 'holder-not-renewed') {
+    return `Held by ${owner}, of no process that is known; its lease, of which ${duration(ttlMs ?? 0)} are left, was not renewed while we looked.`
+  }
+  if (code === 'dead-place') return `${owner} stands in its queue, without a heartbeat.`
+  return `It is free, and ${owner} is the first of ${lock?.queue.length} in its queue.`
+}
+
+function fixOf({ code, key, lock, ttlMs }: Leak, name: string, options: string): string[] {
+  if (code === 'key-without-ttl') {
+    return ['# It ends in a minute:', `redis-cli PEXPIRE ${shellWord(key)} 60000`]
+  }
+  const command = lock === null ? null : toFree(lock, { name, options }).command
+  const inspect = `npx holdfast inspect ${shellWord(name)} ${options}`.trim()
+  if (code === 'lock-without-ttl') {
+    return ['# When its holder is gone for sure:', ...(command === null ? [inspect] : [command])]
+  }
+  if (code === 'holder-not-renewed') {
+    const wait = `# Wait ${duration(ttlMs ?? 0)}, and it is free. Or, when its holder is gone for sure:`
+    return [wait, ...(command === null ? [inspect] : [command])]
+  }
+  if (code === 'dead-place') {
+    return ['# The next who asks for this lock takes it away. Until then it does no harm.', inspect]
+  }
+  return ['# Whoever asks next moves the queue on. See whether its processes hang:', inspect]
+}
+
+/** For people. */
+export function leakText({ code, name, seen, why, fix }: LeakReport, width: number): string {
+  const labelled = (label: string, lines: readonly string[]) =>
+    lines.map((line, i) => `  ${(i === 0 ? label : '').padEnd(4)}  ${line}`)
+  return [
+    `${code}  ${escaped(name)}`,
+    ...labelled('seen', wrapped(escaped(seen), width - 8)),
+    ...labelled('why', wrapped(why, width - 8)),
+    ...labelled('fix', fix),
+  ].join('\n')
+}

@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util'
+import { findLeaks } from '../../deployment/find-leaks.ts'
+import { WHERE_USAGE } from '../../servers/where.ts'
+import { parsed, wholeNumber } from '../command/arguments.ts'
+import { type Command, EXIT } from '../command/command.ts'
+import { counted, duration } from '../text/words.ts'
+import { leakText, reportOf } from './leak-text.ts'
+import { nameOf } from './lock-table.ts'
+import { LOOK_OPTIONS, LOOK_USAGE, patternOf, readLooking } from './options.ts'
+import { whereWords } from './where-words.ts'
+import { costOf, withDeployment } from './with-deployment.ts'
+
+const OPTIONS = {
+  ...LOOK_OPTIONS,
+  pattern: { type: 'string' },
+  'lease-ms': { type: 'string', default: '30000' },
+} as const
+
+const USAGE = `Usage: npx holdfast leaks [options] [url…]
+
+Looks for what stays for no good reason: keys without an expiry, holders that no process renews, places
+in queues whose client is gone, and queues of locks that are free. What needs a second look gets one, after
+a third of a lease.
+
+Where the servers are:
+${WHERE_USAGE}
+What to look at:
+  --pattern <pattern>        locks that match, as with SCAN, and no other keys
+  --lease-ms <ms>            the leaseMs of the clients (30000)
+${LOOK_USAGE}
+What to do with it:
+  --json                     a line of JSON for each
+
+Exit codes: 0 there are none, 1 there are some, 2 called wrongly, 3 a server could not be asked.
+`
+
+const WIDEST = 100
+
+/** `npx holdfast leaks`. */
+export const leaks: Command = {
+  name: 'leaks',
+  summary: 'what stays for no good reason, and what to do about it',
+  usage: USAGE,
+  async run(args, terminal) {
+    const { values, positionals } = parsed(() =>
+      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
+    )
+    const looking = readLooking(values, positionals, terminal.env)
+    const { keyPrefix, json } = looking
+    const leaseMs = wholeNumber(values['lease-ms'], '--lease-ms', 10)
+    const pattern = patternOf(keyPrefix, values.pattern)
+    const options = whereWords(values, positionals)
+    return withDeployment(looking, terminal, async (deployment) => {
+      const found = findLeaks(deployment, {
+        leaseMs,
+        ...(pattern !== undefined && { pattern }),
+        onPause: (waitMs, locks) =>
+          terminal.err(`Looking again at ${counted(locks, 'lock')} in ${duration(waitMs)}.\n`),
+      })
+      let count = 0
+      let next = await found.next()
+      for (; !next.done; next = await found.next()) {
+        const { key, lock } = next.value
+        const report = reportOf(next.value, lock === null ? key : nameOf(key, keyPrefix), options)
+        const text = () => `${leakText(report, Math.min(terminal.columns, WIDEST))}\n\n`
+        terminal.out(json ? `${JSON.stringify(report)}\n` : text())
+        count++
+      }
+      if (next.value > 0) {
+        terminal.err(
+          `${counted(next.value, 'holder')} with a longer lease than ${leaseMs} ms could not be judged: --lease-ms.\n`,
+        )
+      }
+      terminal.err(
+        `${counted(count, 'leak')} at ${deployment.address}: ${costOf(deployment.cost)}\n`,
+      )
+      return count > 0 ? EXIT.findings : EXIT.ok
+    })
+  },
+}

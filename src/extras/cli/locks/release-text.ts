@@ -1,0 +1,82 @@
+import type { Forced, HolderRow, LockDetail } from '../../deployment/rows.ts'
+import { counted, duration, escaped } from '../text/words.ts'
+
+/** What came of it, as `--json` prints it. */
+export interface Released extends Forced {
+  readonly name: string
+  readonly key: string
+  /** Whom it was taken from; or, where it was not, one who has it. */
+  readonly holder: HolderRow | null
+  /** The last token before. */
+  readonly token: number | null
+}
+
+/** What is told before it is asked for: who has it, who is next, and what will become of both. */
+export function before(detail: LockDetail, holder: HolderRow, address: string): string {
+  const { key, kind, state, token } = detail
+  const { process, owner, ageMs, ttlMs, holdCount } = holder
+  const lease = ttlMs === null ? 'no lease: it never ends by itself' : `${duration(ttlMs)} left`
+  const facts = [
+    ['held by', process === null ? unknownProcess(holder) : escaped(process.label)],
+    ...(process === null ? [] : [['process', `${process.pid} on ${escaped(process.host)}`]]),
+    ['owner', escaped(owner)],
+    ['for', ageMs === null ? 'not known' : duration(ageMs)],
+    ['lease', lease],
+    ...(holdCount > 1 ? [['holds', `${holdCount}, all of which end`]] : []),
+    ['token', token === null ? 'none is known' : `${token}`],
+    ['waiting', waiting(detail)],
+  ]
+  return `"${escaped(key)}" (${kind}, ${state}) at ${address}
+${facts.map(([what = '', text]) => `  ${what.padEnd(8)}  ${text}\n`).join('')}
+${consequences(detail, holder).join('\n')}
+
+`
+}
+
+function unknownProcess({ isRedisson }: HolderRow): string {
+  return isRedisson ? 'a thread of Redisson' : 'a process that does not tell of itself, or has gone'
+}
+
+function waiting({ waiting, queue }: LockDetail): string {
+  if (waiting === 0) return 'nobody'
+  const [next] = queue.filter(({ isDead }) => !isDead)
+  if (next === undefined) return `${counted(waiting, 'client')}, in no order`
+  return `${waiting}, next ${escaped(next.process?.label ?? next.owner)}`
+}
+
+function consequences({ token, kind, holders }: LockDetail, { process }: HolderRow): string[] {
+  const who = process === null ? 'The holder' : escaped(process.label)
+  const others = kind === 'permits' || holders.length > 1
+  const fence =
+    token === null
+      ? 'Which tokens are to be refused from then on is told afterwards.'
+      : `Every later token will be above ${token}, which is the fence: a guard is to refuse what is not.`
+  return [
+    `${who} is not stopped by this: it finds out at its next renewal, and may work on until then.`,
+    others ? 'There will be no fence: others have tokens like its own.' : fence,
+  ]
+}
+
+/** What came of it, and what to do now. */
+export function released({ key, outcome, fence, holder }: Released, address: string): string {
+  const name = `"${escaped(key)}"`
+  const who = holder === null ? 'somebody' : escaped(holder.process?.label ?? holder.owner)
+  if (outcome === 'free') {
+    return holder === null
+      ? `Nobody has ${name} at ${address}. If somebody should: is the name whole, with the keyPrefix?\n`
+      : `${name} was free by then: ${who} let go of it, or its lease had ended.\n`
+  }
+  if (outcome === 'changed') {
+    return `Nothing was done: ${name} has changed hands. npx holdfast inspect tells who has it now.\n`
+  }
+  const { process } = holder ?? {}
+  const steps = [
+    process ? `End process ${process.pid} on ${escaped(process.host)}, if it hangs.` : undefined,
+    fence === null
+      ? undefined
+      : `Where a guard keeps the last token, raise it to ${fence + 1}: so it refuses ${who} at once, and lets in all who come.`,
+  ].filter((step) => step !== undefined)
+  const todo = steps.map((step, i) => `${i + 1}. ${step}\n`).join('')
+  const told = fence === null ? '' : `The fence is ${fence}.\n`
+  return `${name} was taken from ${who}. Whoever is next has been told.\n${told}${todo}`
+}

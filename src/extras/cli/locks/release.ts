@@ -1,0 +1,144 @@
+import { hostname, userInfo } from 'node:os'
+import { parseArgs } from 'node:util'
+import { InvalidArgumentError } from '../../../index.ts'
+import type { Deployment, HolderRow, LockDetail } from '../../deployment/rows.ts'
+import { WHERE_USAGE } from '../../servers/where.ts'
+import { parsed, wholeNumber } from '../command/arguments.ts'
+import { type Command, EXIT, type Terminal } from '../command/command.ts'
+import { escaped } from '../text/words.ts'
+import { LOOK_OPTIONS, LOOK_USAGE, readLooking, readName } from './options.ts'
+import { before, type Released, released } from './release-text.ts'
+import { withDeployment } from './with-deployment.ts'
+
+const OPTIONS = {
+  ...LOOK_OPTIONS,
+  force: { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+  token: { type: 'string' },
+  owner: { type: 'string' },
+} as const
+
+const USAGE = `Usage: npx holdfast release <name> --force [options] [url…]
+
+Takes a lock from the one who has it now, and from nobody else. It tells first whom, and asks.
+
+What to take:
+  --force                    needed: the holder is not stopped by this, and may go on beside the next one
+  --token <n>                only if this is the last token still
+  --owner <owner>            only from this one; needed where several have it
+  --yes                      do not ask; needed without a terminal
+
+Where the servers are:
+${WHERE_USAGE}
+How to look:
+${LOOK_USAGE}
+What to do with it:
+  --json                     one line of JSON
+
+Exit codes: 0 it was taken, or nobody had it; 1 somebody else has it by now, or the answer was not yes;
+2 called wrongly; 3 it is not known to be done.
+`
+
+interface Wanted {
+  readonly name: string
+  readonly key: string
+  readonly owner: string | undefined
+  readonly token: number | undefined
+}
+
+type Seen = Omit<Released, 'outcome' | 'fence'>
+
+/** `npx holdfast release`. */
+export const release: Command = {
+  name: 'release',
+  summary: 'take a lock by force from the one who has it',
+  usage: USAGE,
+  async run(args, terminal) {
+    const { values, positionals } = parsed(() =>
+      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
+    )
+    const [name, urls] = readName('release', positionals)
+    const looking = readLooking(values, urls, terminal.env)
+    const { owner, token } = values
+    const wanted: Wanted = {
+      name,
+      key: looking.keyPrefix + name,
+      owner,
+      token: token === undefined ? undefined : wholeNumber(token, '--token', 0),
+    }
+    if (!values.force) {
+      throw new InvalidArgumentError(
+        `release needs --force: whoever has ${shown(name)} is not stopped by it. npx holdfast inspect tells who that is; end that process, if you can.`,
+      )
+    }
+    const { ask } = terminal
+    if (!values.yes && ask === undefined) {
+      throw new InvalidArgumentError(
+        `release asks before it takes ${shown(name)}, and there is no terminal: give --yes.`,
+      )
+    }
+    return withDeployment(looking, terminal, async (deployment) => {
+      const told = (done: Released, code: number) => {
+        terminal.out(
+          looking.json ? `${JSON.stringify(done)}\n` : released(done, deployment.address),
+        )
+        return code
+      }
+      const seen = await look(deployment, wanted)
+      if ('outcome' in seen) return told(seen, seen.outcome === 'changed' ? EXIT.findings : EXIT.ok)
+      terminal.err(before(seen.detail, seen.holder, deployment.address))
+      if (!values.yes && (await ask?.('Take it away? Only yes does: '))?.trim() !== 'yes') {
+        terminal.err('Nothing was done.\n')
+        return EXIT.findings
+      }
+      const { holder, detail } = seen
+      const { outcome, fence } = await deployment.release(
+        wanted.key,
+        { owner: holder.owner, token: detail.token },
+        whoami(terminal),
+      )
+      const facts: Seen = { name, key: wanted.key, holder, token: detail.token }
+      return told({ ...facts, outcome, fence }, outcome === 'changed' ? EXIT.findings : EXIT.ok)
+    })
+  },
+}
+
+/** Whom it is to be taken from; or what came of it, where there is nothing to take. */
+async function look(
+  deployment: Deployment,
+  { name, key, owner, token }: Wanted,
+): Promise<Released | { readonly detail: LockDetail; readonly holder: HolderRow }> {
+  const detail = await deployment.inspect(key)
+  const facts: Seen = { name, key, holder: null, token: detail?.token ?? null }
+  if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
+    // It tells why not.
+    await deployment.release(key, { owner: '', token: null })
+  }
+  if (detail === null || detail.holders.length === 0) {
+    return { ...facts, outcome: 'free', fence: null }
+  }
+  const holders = detail.holders.filter((one) => owner === undefined || one.owner === owner)
+  const [holder] = holders
+  if (holder === undefined || (token !== undefined && token !== detail.token)) {
+    return { ...facts, holder: detail.holders[0] ?? null, outcome: 'changed', fence: null }
+  }
+  if (holders.length > 1) {
+    const owners = holders.slice(0, 20).map((one) => `  ${escaped(one.owner)}`)
+    throw new InvalidArgumentError(
+      `${holders.length} have ${shown(name)}: give the --owner whom it is to be taken from.\n${owners.join('\n')}`,
+    )
+  }
+  return { detail, holder }
+}
+
+const shown = (name: string): string => `"${escaped(name)}"`
+
+function whoami({ env }: Terminal): string {
+  let user = env.USER ?? 'unknown'
+  try {
+    user = userInfo().username
+  } catch {
+    // A user of a container may have no name.
+  }
+  return `${user}@${hostname()}`
+}

@@ -1,0 +1,110 @@
+import { parseArgs } from 'node:util'
+import { WHERE_USAGE } from '../../servers/where.ts'
+import { parsed, wholeNumber } from '../command/arguments.ts'
+import { type Command, EXIT, type Terminal } from '../command/command.ts'
+import { counted, escaped } from '../text/words.ts'
+import { changeJson, changes, changeText } from './changes.ts'
+import { follow, type View } from './follow.ts'
+import { byWeight, lockTable } from './lock-table.ts'
+import { isUrl, LOOK_OPTIONS, LOOK_USAGE, patternOf, readLooking } from './options.ts'
+import { withDeployment } from './with-deployment.ts'
+
+const OPTIONS = { ...LOOK_OPTIONS, 'interval-ms': { type: 'string', default: '1000' } } as const
+
+const USAGE = `Usage: npx holdfast watch [pattern] [options] [url…]
+
+Shows the locks that somebody has or waits for, live, until Ctrl-C; with a pattern, as with SCAN, those that
+match. Where output is no terminal there is a line for each change.
+
+Where the servers are:
+${WHERE_USAGE}
+How to look:
+  --interval-ms <ms>         look at known locks so often (1000); new names are looked for every 5 s
+${LOOK_USAGE}
+What to do with it:
+  --json                     a line of JSON for each change
+
+Exit codes: 0 ended by Ctrl-C, 2 called wrongly, 3 a server could not be asked at the first look.
+`
+
+/** `npx holdfast watch`. */
+export const watch: Command = {
+  name: 'watch',
+  summary: 'the locks that are held or waited for, live',
+  usage: USAGE,
+  async run(args, terminal) {
+    const { values, positionals } = parsed(() =>
+      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
+    )
+    const [first] = positionals
+    const hasPattern = first !== undefined && !isUrl(first)
+    const urls = hasPattern ? positionals.slice(1) : positionals
+    const looking = readLooking(values, urls, terminal.env)
+    const { keyPrefix, json } = looking
+    const intervalMs = wholeNumber(values['interval-ms'], '--interval-ms', 50)
+    const pattern = patternOf(keyPrefix, hasPattern ? first : undefined)
+    const signal = terminal.interrupted()
+    return withDeployment(looking, terminal, async (deployment) => {
+      const views = follow(deployment, { pattern, intervalMs, signal })
+      if (terminal.isTerminal && !json) {
+        await draw(views, terminal, keyPrefix, `${pattern ?? 'all locks'} at ${deployment.address}`)
+        return EXIT.ok
+      }
+      let before: View = { rows: [], failure: null }
+      for await (const view of views) {
+        const at = new Date().toISOString()
+        for (const change of changes(before, view)) {
+          const text = json ? changeJson : changeText
+          terminal.out(`${text(change, at, keyPrefix)}\n`)
+        }
+        before = view
+      }
+      return EXIT.ok
+    })
+  },
+}
+
+/** A screen of its own, without a cursor; the other one is back at the end. */
+const [ENTER, LEAVE] = ['\u001b[?1049h\u001b[?25l', '\u001b[?25h\u001b[?1049l']
+const [HOME, REST_OF_LINE, REST] = ['\u001b[H', '\u001b[K', '\u001b[J']
+
+async function draw(
+  views: AsyncIterable<View>,
+  terminal: Terminal,
+  keyPrefix: string,
+  what: string,
+): Promise<void> {
+  let isOpen = false
+  try {
+    for await (const view of views) {
+      const lines = screenOf(view, terminal, keyPrefix, what)
+      const text = lines.map((line) => `${line}${REST_OF_LINE}`).join('\r\n')
+      terminal.out(`${isOpen ? '' : ENTER}${HOME}${text}${REST}`)
+      isOpen = true
+    }
+  } finally {
+    if (isOpen) terminal.out(LEAVE)
+  }
+}
+
+function screenOf(
+  { rows, failure }: View,
+  { columns, rows: height }: Terminal,
+  keyPrefix: string,
+  what: string,
+): string[] {
+  const waited = rows.filter(({ waiting }) => waiting > 0).length
+  const held = rows.filter(({ state }) => state !== 'free').length
+  const counts = `${held.toLocaleString('en')} held, ${waited.toLocaleString('en')} waited for`
+  const time = `${new Date().toTimeString().slice(0, 8)}, Ctrl-C ends`
+  const lines = [
+    `${counts}: ${escaped(what)}`,
+    failure === null ? time : `OUTAGE: ${escaped(failure)}`,
+  ]
+  const room = Math.max(1, height - lines.length - 2)
+  const shown = [...rows].sort(byWeight).slice(0, room)
+  if (shown.length > 0) lines.push(...lockTable(shown, keyPrefix, columns))
+  if (shown.length < rows.length)
+    lines.push(`and ${counted(rows.length - shown.length, 'more lock')}`)
+  return lines.slice(0, height).map((line) => line.slice(0, columns))
+}

@@ -1,0 +1,29 @@
+import { shellWord } from '../../deployment/to-free.ts'
+import { withoutLogin } from '../../servers/endpoint.ts'
+
+/** What of the own call tells where the locks are, for a command to paste. Never a password. */
+export function whereWords(
+  values: Readonly<Record<string, unknown>>,
+  urls: readonly string[],
+): string {
+  const words: string[] = []
+  const given = values as { url?: string[]; sentinel?: string[]; [name: string]: unknown }
+  for (const name of [
+    'key-prefix',
+    'user',
+    'cacert',
+    'cert',
+    'key',
+    'master-name',
+    'sentinel-user',
+  ]) {
+    const value = given[name]
+    if (typeof value === 'string' && value !== '') words.push(`--${name}`, shellWord(value))
+  }
+  for (const name of ['tls', 'cluster']) if (given[name] === true) words.push(`--${name}`)
+  for (const one of given.sentinel ?? []) words.push('--sentinel', shellWord(one))
+  for (const url of [...(given.url ?? []), ...urls]) {
+    words.push('--url', /[@?]/.test(url) ? shellWord(withoutLogin(url)) : shellWord(url))
+  }
+  return words.join(' ')
+}

@@ -1,0 +1,42 @@
+import { openDeployment } from '../../deployment/open-deployment.ts'
+import type { Cost, Deployment } from '../../deployment/rows.ts'
+import { isReply } from '../../servers/open-server.ts'
+import { EXIT, type Terminal } from '../command/command.ts'
+import { counted, duration } from '../text/words.ts'
+import type { Looking } from './options.ts'
+
+/**
+ * Looks at a deployment, and closes what was opened for it.
+ *
+ * @returns the exit code: what `work` returns, or that a server could not be asked, which is told
+ */
+export async function withDeployment(
+  { where, timeoutMs }: Looking,
+  terminal: Terminal,
+  work: (deployment: Deployment) => Promise<number>,
+): Promise<number> {
+  const deployment = openDeployment(where, { timeoutMs })
+  try {
+    return await work(deployment)
+  } catch (error) {
+    terminal.err(`${failureOf(error)}\n`)
+    return EXIT.failed
+  } finally {
+    await deployment.close()
+  }
+}
+
+/** For people why a server could not be asked. What is a defect of ours is thrown on. */
+export function failureOf(error: unknown): string {
+  if (!(error instanceof Error) || !(error.constructor === Error || isReply(error))) throw error
+  const { message } = error
+  if (!/^NOPERM/.test(message)) return message
+  return `${message}\nWhich rights a login needs to look is told in docs/reference/program.md.`
+}
+
+/** What looking has cost, in a line for people. */
+export function costOf({ commands, bytes, tookMs }: Cost): string {
+  const size =
+    bytes < 10_000 ? `${bytes} B` : `${Math.round(bytes / 1_000).toLocaleString('en')} kB`
+  return `${counted(commands, 'command')}, ${size}, ${duration(tookMs)}`
+}

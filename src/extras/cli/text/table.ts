@@ -1,0 +1,51 @@
+/** One column of a table. */
+export interface Column<Row> {
+  readonly head: string
+  readonly text: (row: Row) => string
+  readonly isNumber?: boolean
+  /** It may be cut down to so many characters where there is no room. */
+  readonly least?: number
+  /** Of those that may be left out where that is not enough, the one with the greatest number goes first. */
+  readonly spare?: number
+}
+
+/** A head, then a line for each row; none is longer than `width`, where that is possible. */
+export function table<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  width: number,
+): string[] {
+  const cells = columns.map((column) => [column.head, ...rows.map((row) => column.text(row))])
+  const widths = cells.map((texts) => texts.reduce((most, { length }) => Math.max(most, length), 0))
+  const kept = new Set(columns.keys())
+  const isSpare = (i: number) => columns[i]?.spare ?? 0
+  const excess = () => [...kept].reduce((sum, i) => sum + (widths[i] ?? 0) + 2, -2) - width
+  const slack = (i: number) => Math.max(0, (widths[i] ?? 0) - (columns[i]?.least ?? Infinity))
+  const shrinkable = () => [...kept].reduce((sum, i) => sum + slack(i), 0)
+  while (excess() > shrinkable()) {
+    const [last] = [...kept].sort((a, b) => isSpare(b) - isSpare(a))
+    if (last === undefined || isSpare(last) === 0) break
+    kept.delete(last)
+  }
+  for (let over = excess(); over > 0 && shrinkable() > 0; over--) {
+    // The widest of them gives first.
+    const [widest] = [...kept].filter((i) => slack(i) > 0).sort((a, b) => slack(b) - slack(a))
+    widths[widest as number] = (widths[widest as number] as number) - 1
+  }
+  return [...Array(rows.length + 1).keys()].map((line) =>
+    [...kept]
+      .map((i) => {
+        const text = cut(cells[i]?.[line] ?? '', widths[i] ?? 0)
+        return columns[i]?.isNumber ? text.padStart(widths[i] ?? 0) : text.padEnd(widths[i] ?? 0)
+      })
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** What tells one name from the next is at its end as often as at its beginning. */
+function cut(text: string, width: number): string {
+  if (text.length <= width) return text
+  const tail = Math.floor((width - 1) / 2)
+  return `${text.slice(0, width - 1 - tail)}…${tail === 0 ? '' : text.slice(-tail)}`
+}

@@ -1,0 +1,46 @@
+import { InvalidArgumentError } from '../../index.ts'
+import type { AccessOptions, Dashboard } from './create.ts'
+import type { HistoryOptions } from './history.ts'
+import { newDashboardOf } from './serving.ts'
+import { type PlaceOptions, whereOf } from './where.ts'
+
+export type { Access } from './access.ts'
+export type { AccessOptions, Dashboard, ReleaseEvent, Verdict } from './create.ts'
+export type { HistoryOptions } from './history.ts'
+export type {
+  DashboardCluster,
+  DashboardSentinels,
+  LoginOptions,
+  PlaceOptions,
+  TlsFiles,
+} from './where.ts'
+
+/** Where the locks are, who may see them, and what else is shown. */
+export interface DashboardOptions extends PlaceOptions, AccessOptions {
+  /** Where `recordHistory` writes: then the page tells waits, losses and every hold. Off. */
+  readonly history?: HistoryOptions | undefined
+}
+
+/**
+ * A page that shows the locks of a deployment, who has them and who waits, and keeps it up to date. It connects when
+ * somebody looks, asks for all viewers together, and for nobody when nobody looks.
+ *
+ * ```ts
+ * const dashboard = newDashboard({ redis: 'redis://127.0.0.1:6379', authorize: () => 'read' })
+ * app.use('/locks', login, dashboard.node)
+ * ```
+ *
+ * @throws `InvalidArgumentError` for an option that makes no sense
+ */
+export function newDashboard(options: DashboardOptions): Dashboard {
+  const { authorize, release = false } = options
+  if (typeof authorize !== 'function') {
+    throw new InvalidArgumentError(
+      "A dashboard needs authorize, a function that tells what a request may do: 'none', 'read' or 'admin'. Behind a login of your own it is () => 'read'.",
+    )
+  }
+  if (typeof release !== 'boolean') {
+    throw new InvalidArgumentError(`release must be true or false; got ${JSON.stringify(release)}.`)
+  }
+  return newDashboardOf(whereOf(options), options)
+}

@@ -1,0 +1,159 @@
+import { InvalidArgumentError } from '../../index.ts'
+import { toFree } from '../deployment/to-free.ts'
+import { type Access, refuseChange } from './access.ts'
+import { files } from './page.generated.ts'
+import type { Past, PastQuestion } from './past.ts'
+import { messageOf, type Poll } from './poll.ts'
+import { json, redirect, refusal, reply } from './replies.ts'
+import { detailOf } from './row.ts'
+import { newStream, type StreamTimes } from './stream.ts'
+import type { Table } from './table.ts'
+
+export interface Parts {
+  readonly table: Table
+  readonly poll: Poll
+  readonly times: StreamTimes
+  readonly release: boolean
+  authorize(request: Request, context: unknown): Promise<Access | Response>
+  past(question: PastQuestion): Promise<Past>
+  released(
+    event: { key: string; owner: string; token: number | null; outcome: string },
+    context: unknown,
+  ): void
+  /** Ends all streams. */
+  readonly closed: AbortSignal
+}
+
+interface Asked {
+  readonly request: Request
+  readonly context: unknown
+  readonly query: URLSearchParams
+  readonly access: Access
+}
+
+type Route = (parts: Parts, asked: Asked) => Response | Promise<Response>
+
+const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
+
+/** By the end of the path, wherever the dashboard is mounted. */
+const reads: Record<string, Route> = {
+  'api/access': ({ release }, { access }) => json({ access, release }),
+  'api/rows': rows,
+  'api/stream': stream,
+  'api/lock': lock,
+  'api/past': past,
+}
+const changes: Record<string, Route> = { 'api/release': release }
+
+/** One request to the dashboard. */
+export async function handle(parts: Parts, request: Request, context: unknown): Promise<Response> {
+  const access = await parts.authorize(request, context)
+  if (access instanceof Response) return access
+  // Also for what is none of these words: who says nothing lets nobody in.
+  if (access !== 'read' && access !== 'admin') return refusal(403, 'You may not see this.')
+  const { pathname, searchParams: query } = new URL(request.url)
+  const route = routeOf(pathname)
+  const asked = { request, context, query, access }
+  const change = changes[route]
+  if (change !== undefined) {
+    return request.method === 'POST' ? await answer(change, parts, asked) : onlyBy('POST')
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') return onlyBy('GET')
+  const read = reads[route]
+  if (read !== undefined) return await answer(read, parts, asked)
+  if (pathname.endsWith('/')) return file('page.html')
+  const name = pathname.slice(pathname.lastIndexOf('/') + 1)
+  if (Object.hasOwn(files, name)) return file(name)
+  // Relative links need the slash.
+  return name.includes('.') ? refusal(404, `There is no ${name} here.`) : redirect(`${name}/`)
+}
+
+function routeOf(pathname: string): string {
+  return pathname.split('/').slice(-2).join('/')
+}
+
+function onlyBy(method: string): Response {
+  const response = refusal(405, `Only by ${method}.`)
+  response.headers.set('allow', method)
+  return response
+}
+
+async function answer(route: Route, parts: Parts, asked: Asked): Promise<Response> {
+  try {
+    return await route(parts, asked)
+  } catch (error) {
+    // Such as of a semaphore, which cannot be released by force.
+    if (error instanceof InvalidArgumentError) return refusal(400, error.message)
+    return refusal(502, `Redis could not be asked: ${messageOf(error)}`)
+  }
+}
+
+function file(name: string): Response {
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1) as keyof typeof TYPES]
+  return reply(files[name] ?? '', `${type}; charset=utf-8`)
+}
+
+/** All at once, for programs: a first look waits until all locks were looked through. */
+async function rows({ table, poll }: Parts): Promise<Response> {
+  await poll.ask(async () => {
+    while (table.status.state === 'waiting') await table.changed
+    if (table.status.state === 'unreachable') throw new Error(table.status.error ?? 'no answer')
+  })
+  return json({ now: Date.now(), status: table.status, totals: table.totals, rows: table.rows })
+}
+
+function stream({ table, poll, times, closed }: Parts, { request }: Asked): Response {
+  const leave = poll.enter()
+  const signal = AbortSignal.any([request.signal, closed])
+  const seen = request.headers.get('last-event-id')
+  const body = newStream(table, seen, times, signal, leave)
+  return reply(body, 'text/event-stream; charset=utf-8', 200, { 'x-accel-buffering': 'no' })
+}
+
+async function lock({ poll }: Parts, { query }: Asked): Promise<Response> {
+  const key = query.get('key')
+  if (key === null) return refusal(400, 'Which lock? Give its key, as ?key=…')
+  const found = await poll.ask((deployment) => deployment.inspect(key))
+  const now = Date.now()
+  if (found === null) return refusal(404, `There is nothing of the name ${JSON.stringify(key)}.`)
+  const { sentences, command } = toFree(found, { name: key })
+  const byForce = `By force: ${command}; or here, where that is switched on. Its holder is told with its next renewal or use, and may still write until then.`
+  const all = command === null ? sentences : [...sentences, byForce]
+  return json({ now, lock: detailOf(found, now), toFree: all })
+}
+
+async function past({ past }: Parts, { query }: Asked): Promise<Response> {
+  const minutes = Number(query.get('minutes') ?? 5)
+  if (!(minutes > 0 && minutes <= 1_440)) {
+    return refusal(
+      400,
+      `minutes must be above 0, and 1440 at most; got ${JSON.stringify(query.get('minutes'))}.`,
+    )
+  }
+  const now = Date.now()
+  const from = now - minutes * 60_000
+  return json(await past({ now, from, key: query.get('key'), filter: query.get('filter') ?? '' }))
+}
+
+/** Compares, and takes it from that owner alone: to be asked twice changes nothing. */
+async function release(
+  parts: Parts,
+  { request, context, query, access }: Asked,
+): Promise<Response> {
+  const refused = refuseChange(request, access, parts.release)
+  if (refused !== null) return refused
+  const [key, owner, seen] = ['key', 'owner', 'token'].map((name) => query.get(name))
+  const token = seen === '' || seen == null ? null : Number(seen)
+  if (key == null || !owner || (token !== null && !Number.isSafeInteger(token))) {
+    return refusal(
+      400,
+      'Give the key, and the owner and token that you saw: ?key=…&owner=…&token=…',
+    )
+  }
+  const forced = await parts.poll.ask((deployment) =>
+    deployment.release(key, { owner, token }, 'dashboard'),
+  )
+  parts.released({ key, owner, token, outcome: forced.outcome }, context)
+  await parts.poll.look([key]).catch(() => undefined)
+  return json(forced)
+}

@@ -1,0 +1,69 @@
+// Takes a lock from its holder: asks first, and only from whom one saw.
+import { byId, printable, say, setText } from './dom.js'
+import { whoOf } from './format.js'
+import { fetchJson } from './past.js'
+
+let access = { access: 'read', release: false }
+let asked
+let onDone = () => {}
+
+export const mayForce = () => access.release && access.access === 'admin'
+
+/** @param {() => void} listener when something was done */
+export async function newForce(listener) {
+  onDone = listener
+  const name = byId('force-name')
+  name.addEventListener('input', () => {
+    byId('force-go').disabled = !isTyped(name.value)
+  })
+  byId('force-cancel').addEventListener('click', () => byId('force').close())
+  byId('force').addEventListener('close', () => {
+    asked = undefined
+  })
+  byId('force-form').addEventListener('submit', (event) => {
+    event.preventDefault()
+    if (asked !== undefined && isTyped(name.value)) void release(asked)
+  })
+  access = await fetchJson('api/access', {}).catch(() => access)
+}
+
+// What cannot be typed is typed as it is shown.
+const isTyped = (text) => asked !== undefined && [asked.key, printable(asked.key)].includes(text)
+
+export function askForce({ key, token }, holder) {
+  asked = { key, token, owner: holder.owner }
+  setText(
+    byId('force-what'),
+    `This takes the lock from ${whoOf(holder)} (${holder.owner}), and from nobody else.`,
+  )
+  setText(byId('force-key'), key)
+  setText(byId('force-error'), '')
+  byId('force-name').value = ''
+  byId('force-go').disabled = true
+  byId('force').showModal()
+  byId('force-name').focus()
+}
+
+async function release({ key, owner, token }) {
+  byId('force-go').disabled = true
+  try {
+    const { outcome, fence } = await fetchJson(
+      'api/release',
+      { key, owner, token: token ?? '' },
+      { method: 'POST', headers: { 'holdfast-dashboard': 'release' } },
+    )
+    const texts = {
+      released: `Released. A guard is to refuse tokens up to ${fence ?? 'the last one'}.`,
+      free: 'It was free already.',
+      changed: 'Somebody else has it by now, and keeps it.',
+    }
+    byId('force').close()
+    say(texts[outcome])
+    setText(byId('outcome'), texts[outcome])
+    byId('outcome').hidden = false
+    onDone()
+  } catch (error) {
+    setText(byId('force-error'), error.message)
+    byId('force-go').disabled = false
+  }
+}

@@ -1,0 +1,164 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Deployment } from '../deployment/rows.ts'
+import type { Table } from './table.ts'
+
+export interface PollTimes {
+  /** Between two looks at what is held or waited for. */
+  readonly lookMs: number
+  /** Between two looks through all locks, at least. */
+  readonly scanMs: number
+  /** After the servers could not be asked. */
+  readonly retryMs: number
+  /** It goes on for so long when nobody looks any more: who reloads the page comes back. */
+  readonly lingerMs: number
+}
+
+/** Looking through everything takes at most this part of the time; most of that are its own pauses. */
+const SCAN_SHARE = 0.4
+
+/** More are looked at in turn. */
+const KEYS_OF_LOOK = 2_000
+
+/** One poll for all viewers, and none when there are none. */
+export class Poll {
+  readonly #open: () => Promise<Deployment>
+  readonly #table: Table
+  readonly #times: PollTimes
+  #viewers = 0
+  #running: { stop: AbortController; done: Promise<void> } | undefined
+  #lingering: NodeJS.Timeout | undefined
+  #deployment: Promise<Deployment> | undefined
+  #isClosed = false
+  #turn = 0
+
+  constructor(open: () => Promise<Deployment>, table: Table, times: PollTimes) {
+    this.#open = open
+    this.#table = table
+    this.#times = times
+  }
+
+  /** Somebody looks. @returns ends that */
+  enter(): () => void {
+    this.#viewers++
+    clearTimeout(this.#lingering)
+    if (this.#running === undefined && !this.#isClosed) {
+      const stop = new AbortController()
+      this.#running = { stop, done: this.#run(stop.signal) }
+    }
+    let isIn = true
+    return () => {
+      if (!isIn) return
+      isIn = false
+      if (--this.#viewers > 0 || this.#isClosed) return
+      this.#lingering = setTimeout(() => void this.#rest(), this.#times.lingerMs).unref()
+    }
+  }
+
+  /** For a single question: the connections of the poll, or new ones. */
+  async ask<T>(question: (deployment: Deployment) => Promise<T>): Promise<T> {
+    const leave = this.enter()
+    try {
+      const deployment = await this.#opened()
+      return await question(deployment)
+    } finally {
+      leave()
+    }
+  }
+
+  /** Looks at these at once, as somebody has just changed them. */
+  async look(keys: readonly string[]): Promise<void> {
+    await this.ask((deployment) => this.#lookAt(deployment, keys))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#lingering)
+    await this.#rest()
+  }
+
+  async #rest(): Promise<void> {
+    const running = this.#running
+    this.#running = undefined
+    running?.stop.abort()
+    await running?.done
+    // Somebody may have come meanwhile.
+    if (this.#running === undefined) await this.#drop()
+  }
+
+  async #run(stopped: AbortSignal): Promise<void> {
+    // What was seen when somebody looked last may be long ago.
+    this.#table.tell({ state: 'waiting', error: null })
+    while (!stopped.aborted) {
+      const session = new AbortController()
+      const signal = AbortSignal.any([stopped, session.signal])
+      try {
+        const deployment = await this.#opened()
+        this.#table.tell({ address: deployment.address })
+        const both = [this.#scans(deployment, signal), this.#looks(deployment, signal)]
+        await Promise.all(both).finally(() => session.abort())
+      } catch (error) {
+        if (stopped.aborted) return
+        this.#table.tell({ state: 'unreachable', error: messageOf(error) })
+        await this.#drop()
+        await pause(this.#times.retryMs, undefined, { signal: stopped }).catch(() => undefined)
+      }
+    }
+  }
+
+  async #scans(deployment: Deployment, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const startedAt = Date.now()
+      let found = 0
+      for await (const rows of deployment.scan({ signal })) {
+        if (signal.aborted) return
+        found += rows.length
+        this.#table.put(rows, Date.now())
+      }
+      if (signal.aborted) return
+      const { shown } = this.#table.totals
+      this.#table.sweep(startedAt, Math.max(0, found - shown))
+      const tookMs = Date.now() - startedAt
+      this.#table.tell({ state: 'live', error: null, scannedAt: Date.now() })
+      await pause(Math.max(this.#times.scanMs, tookMs / SCAN_SHARE - tookMs), undefined, { signal })
+    }
+  }
+
+  async #looks(deployment: Deployment, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pause(this.#times.lookMs, undefined, { signal })
+      const hot = this.#table.hot(Date.now())
+      this.#turn = hot.length > KEYS_OF_LOOK ? (this.#turn + KEYS_OF_LOOK) % hot.length : 0
+      const keys = [...hot.slice(this.#turn), ...hot.slice(0, this.#turn)].slice(0, KEYS_OF_LOOK)
+      if (keys.length > 0) await this.#lookAt(deployment, keys)
+    }
+  }
+
+  async #lookAt(deployment: Deployment, keys: readonly string[]): Promise<void> {
+    const rows = await deployment.look(keys)
+    this.#table.put(rows, Date.now())
+    const found = new Set(rows.map(({ key }) => key))
+    this.#table.remove(keys.filter((key) => !found.has(key)))
+  }
+
+  #opened(): Promise<Deployment> {
+    if (this.#isClosed) return Promise.reject(new Error('The dashboard was closed.'))
+    if (this.#deployment === undefined) {
+      const opening = this.#open()
+      this.#deployment = opening
+      opening.catch(() => {
+        if (this.#deployment === opening) this.#deployment = undefined
+      })
+    }
+    return this.#deployment
+  }
+
+  async #drop(): Promise<void> {
+    const deployment = this.#deployment
+    this.#deployment = undefined
+    await deployment?.then((one) => one.close()).catch(() => undefined)
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,25 @@
+import { openDeployment } from '../deployment/open-deployment.ts'
+import type { Where } from '../servers/where.ts'
+import { type AccessOptions, createDashboard, type Dashboard } from './create.ts'
+import { FollowedHistory, type HistoryOptions } from './history.ts'
+
+export { forNode } from './node-requests.ts'
+
+/** @internal The dashboard of what lives there. */
+export function newDashboardOf(
+  where: Where,
+  { history, ...access }: AccessOptions & { readonly history?: HistoryOptions | undefined },
+): Dashboard {
+  const followed = history && new FollowedHistory(history)
+  const dashboard = createDashboard(async () => openDeployment(where), access, {
+    address: openDeployment(where).address,
+    history: followed && ((question) => followed.past(question)),
+  })
+  return {
+    ...dashboard,
+    async close() {
+      followed?.close()
+      await dashboard.close()
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Table } from './table.ts'
+
+export interface StreamTimes {
+  /** A stream ends then, and the browser comes again: so its session is looked at again. */
+  readonly streamMs: number
+  /** A comment at least so often, or proxies take the stream for dead. */
+  readonly commentMs: number
+  /** Between two messages to one viewer, at least. */
+  readonly gapMs: number
+}
+
+/** So many rows in one message. */
+const ROWS_OF_MESSAGE = 1_000
+
+/** How long the browser waits before it comes again. */
+const RETRY_MS = 2_000
+
+/**
+ * What has changed, as server-sent events. A message is made when the viewer has taken the one before: a slow one gets
+ * fewer, each with all that has changed, and nothing piles up for it.
+ *
+ * @param seen the last id that the viewer got, of this stream or of one before
+ * @param onEnd called once, however it ends
+ */
+export function newStream(
+  table: Table,
+  seen: string | null,
+  times: StreamTimes,
+  signal: AbortSignal,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const ending = new AbortController()
+  const stop = AbortSignal.any([signal, ending.signal])
+  const timer = setTimeout(() => ending.abort(), times.streamMs).unref()
+  stop.addEventListener('abort', () => {
+    clearTimeout(timer)
+    onEnd()
+  })
+  if (signal.aborted) onEnd()
+  const events = messages(table, versionOf(seen, table), times, stop)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await events.next()
+        if (done) controller.close()
+        else controller.enqueue(encoder.encode(value))
+      },
+      cancel: () => ending.abort(),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function* messages(table: Table, from: number, times: StreamTimes, stop: AbortSignal) {
+  yield `retry: ${RETRY_MS}\n\n`
+  // Every stream begins with a message, also for who has missed nothing: it tells what is so now.
+  for (let version = from, isFirst = true; !stop.aborted; isFirst = false) {
+    if (isFirst || version !== table.version) {
+      const changes = table.since(version)
+      for (const message of inParts(table, changes, version)) yield message
+      version = changes.version
+      if (!(await paused(times.gapMs, stop))) return
+    } else {
+      const waiting = new AbortController()
+      const isOver = paused(times.commentMs, AbortSignal.any([stop, waiting.signal]))
+      await Promise.race([table.changed, isOver])
+      waiting.abort()
+      if (version === table.version && !stop.aborted) yield ': still here\n\n'
+    }
+  }
+}
+
+function* inParts(table: Table, changes: ReturnType<Table['since']>, from: number) {
+  const { rows, gone, isAll, version } = changes
+  for (let i = 0; i === 0 || i < rows.length; i += ROWS_OF_MESSAGE) {
+    const isLast = i + ROWS_OF_MESSAGE >= rows.length
+    // The id comes with the last part: who is cut off before it gets them all again.
+    const id = `${table.epoch}.${isLast ? version : isAll ? 0 : from}`
+    const facts = {
+      now: Date.now(),
+      isAll: isAll && i === 0,
+      status: table.status,
+      totals: table.totals,
+      gone: i === 0 ? gone : [],
+    }
+    const text = JSON.stringify(facts).slice(0, -1)
+    yield `id: ${id}\nevent: rows\ndata: ${text},"rows":[${rows.slice(i, i + ROWS_OF_MESSAGE).join(',')}]}\n\n`
+  }
+}
+
+function versionOf(seen: string | null, { epoch }: Table): number {
+  const [of, version] = seen?.split('.') ?? []
+  return of === epoch && /^\d{1,15}$/.test(version ?? '') ? Number(version) : 0
+}
+
+async function paused(ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await pause(ms, undefined, { signal, ref: false })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,72 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ServerClient } from '../servers/open-server.ts'
+import {
+  DERIVED_PATTERN,
+  endsByItself,
+  isCounter,
+  isHeldLock,
+  lockOf,
+  matcherOf,
+} from './key-names.ts'
+import { reply } from './reply.ts'
+
+/** So many keys a step: what a server needs for one is well below a millisecond. */
+const AT_A_TIME = 500
+
+interface Wanted {
+  readonly pattern: string | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+/** Locks that somebody has: the hashes of which each field is an owner. They are found without any other key. */
+export async function* findHeld(server: ServerClient, { pattern, signal }: Wanted) {
+  const match = pattern === undefined ? [] : ['MATCH', pattern]
+  for await (const keys of scan(server, [...match, 'TYPE', 'hash'], signal)) {
+    const candidates = keys.filter((key) => !endsByItself(key) && lockOf(key) === undefined)
+    const samples = await server.askAll(candidates.map((key) => ['HRANDFIELD', key, 4]))
+    yield candidates.filter((_, i) => isHeldLock(reply<string[]>(samples[i], [])))
+  }
+}
+
+/** Locks of which something else is there: the counter of their tokens alone, or more, as somebody who waits. */
+export async function* findNamed(server: ServerClient, { pattern, signal }: Wanted) {
+  const isWanted = pattern === undefined ? () => true : matcherOf(pattern)
+  for await (const keys of scan(server, ['MATCH', DERIVED_PATTERN], signal)) {
+    const counted: string[] = []
+    const more: string[] = []
+    for (const key of keys) {
+      const lock = lockOf(key)
+      if (lock !== undefined && isWanted(lock)) (isCounter(key) ? counted : more).push(lock)
+    }
+    yield { counted, more }
+  }
+}
+
+/** Keys that would end by themselves, and have no expiry. */
+export async function* findEndless(server: ServerClient, signal: AbortSignal | undefined) {
+  for await (const keys of scan(server, ['MATCH', DERIVED_PATTERN], signal)) {
+    const ours = keys.filter(endsByItself)
+    const ttls = await server.askAll(ours.map((key) => ['PTTL', key]))
+    yield ours.filter((_, i) => reply<number>(ttls[i], -2) === -1)
+  }
+}
+
+/** Each step is followed by a pause as long as it took: others have half of the server at least. */
+async function* scan(
+  server: ServerClient,
+  options: readonly string[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string[]> {
+  let cursor = '0'
+  do {
+    signal?.throwIfAborted()
+    const startedAt = performance.now()
+    const [next, keys] = (await server.ask('SCAN', cursor, ...options, 'COUNT', AT_A_TIME)) as [
+      string,
+      string[],
+    ]
+    cursor = next
+    yield keys
+    await pause(Math.min(50, performance.now() - startedAt), undefined, { signal })
+  } while (cursor !== '0')
+}

@@ -1,0 +1,145 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { looksOf } from './renewals.ts'
+import type { Deployment, HolderRow, LockDetail, LockRow } from './rows.ts'
+
+/** What stays for no good reason, in words that stay the same between releases. */
+export type LeakCode =
+  | 'lock-without-ttl'
+  | 'key-without-ttl'
+  | 'holder-not-renewed'
+  | 'dead-place'
+  | 'queue-of-free-lock'
+
+export interface Leak {
+  readonly code: LeakCode
+  /** Of the lock; of another key its own. */
+  readonly key: string
+  /** Who has it, or waits; null where it is about nobody. */
+  readonly owner: string | null
+  /** What is left of its lease in milliseconds; null without one. */
+  readonly ttlMs: number | null
+  /** The lock, where it is one. */
+  readonly lock: LockDetail | null
+}
+
+export interface LeakTerms {
+  /** The `leaseMs` of the clients: a watchdog renews such a lease every third of it. */
+  readonly leaseMs: number
+  readonly pattern?: string
+  /** Called before the second look. */
+  readonly onPause?: (waitMs: number, locks: number) => void
+}
+
+/** Places count for 6 s after a heartbeat: who is dead has gone from a queue by then. */
+const PLACE_MS = 7_000
+/** A renewal may be late by so much. */
+const LATE_MS = 1_000
+
+interface Suspect {
+  readonly lock: LockDetail
+  readonly at: number
+}
+
+/**
+ * Looks for what stays for no good reason. What a second look has to confirm it looks at twice.
+ *
+ * @returns how many holders of longer leases could not be judged
+ */
+export async function* findLeaks(
+  deployment: Deployment,
+  { leaseMs, pattern, onPause }: LeakTerms,
+): AsyncGenerator<Leak, number> {
+  const suspects: Suspect[] = []
+  let longer = 0
+  for await (const rows of deployment.scan(pattern === undefined ? {} : { pattern })) {
+    for (const row of rows) {
+      for (const holder of row.holders.filter(isEndless))
+        yield ofHolder('lock-without-ttl', row, holder)
+      const unknown = row.holders.filter(isUnknown)
+      longer += unknown.filter(({ ttlMs }) => (ttlMs ?? 0) > leaseMs).length
+      if (!unknown.some(({ ttlMs }) => (ttlMs ?? 0) <= leaseMs) && row.waiting === 0) continue
+      const at = performance.now()
+      const lock = await deployment.inspect(row.key)
+      if (lock !== null && isSuspect(lock, leaseMs)) suspects.push({ lock, at })
+    }
+  }
+  if (pattern === undefined) {
+    const told = new Set<string>()
+    for await (const keys of deployment.scanEndless()) {
+      // Several masters have the same.
+      for (const key of keys.filter((one) => !told.has(one))) {
+        told.add(key)
+        yield { code: 'key-without-ttl', key, owner: null, ttlMs: null, lock: null }
+      }
+    }
+  }
+  if (suspects.length === 0) return longer
+  const isOfQueues = suspects.some(({ lock }) => lock.queue.length > 0)
+  const waitMs = Math.max(leaseMs / 3 + LATE_MS, isOfQueues ? PLACE_MS : 0)
+  onPause?.(waitMs, suspects.length)
+  await pause(waitMs)
+  for (const { lock, at } of suspects) {
+    const elapsedMs = performance.now() - at
+    const second = await deployment.inspect(lock.key)
+    if (second !== null) yield* confirmed(lock, second, elapsedMs, leaseMs)
+  }
+  return longer
+}
+
+const isEndless = ({ ttlMs }: HolderRow): boolean => ttlMs === null
+
+/** Permits are nobody's by name, and Redisson's processes tell nothing of themselves. */
+const isUnknown = ({ process, isRedisson, ttlMs }: HolderRow): boolean =>
+  process === null && !isRedisson && ttlMs !== null
+
+const isJudged = ({ kind }: LockRow): boolean => kind === 'lock' || kind === 'read-write'
+
+function isSuspect(lock: LockDetail, leaseMs: number): boolean {
+  const holds =
+    isJudged(lock) && lock.holders.some((one) => isUnknown(one) && (one.ttlMs ?? 0) <= leaseMs)
+  return holds || lock.queue.some(({ isDead }) => isDead) || isQueueOfFree(lock)
+}
+
+const isQueueOfFree = ({ kind, state, queue }: LockDetail): boolean =>
+  (kind === 'lock' || kind === 'read-write') &&
+  state === 'free' &&
+  queue.some(({ isDead }) => !isDead)
+
+/** What two looks have in common. */
+function* confirmed(
+  first: LockDetail,
+  second: LockDetail,
+  elapsedMs: number,
+  leaseMs: number,
+): Generator<Leak> {
+  if (isJudged(second)) {
+    for (const { owner, renewal } of looksOf(first, second, elapsedMs)) {
+      const holder = second.holders.find((one) => one.owner === owner) as HolderRow
+      const before = first.holders.find((one) => one.owner === owner)
+      const isLeak =
+        renewal === 'not-renewed' && isUnknown(holder) && (before?.ttlMs ?? 0) <= leaseMs
+      if (isLeak) yield ofHolder('holder-not-renewed', second, holder)
+    }
+  }
+  const wasDead = new Set(first.queue.filter(({ isDead }) => isDead).map(({ owner }) => owner))
+  for (const { owner, isDead } of second.queue) {
+    if (isDead && wasDead.has(owner)) {
+      yield { code: 'dead-place', key: second.key, owner, ttlMs: null, lock: second }
+    }
+  }
+  const [head] = second.queue.filter(({ isDead }) => !isDead)
+  const stood = first.queue.some(({ owner }) => owner === head?.owner)
+  if (isQueueOfFree(first) && isQueueOfFree(second) && first.token === second.token && stood) {
+    yield {
+      code: 'queue-of-free-lock',
+      key: second.key,
+      owner: head?.owner ?? null,
+      ttlMs: null,
+      lock: second,
+    }
+  }
+}
+
+function ofHolder(code: LeakCode, row: LockRow, { owner, ttlMs }: HolderRow): Leak {
+  return { code, key: row.key, owner, ttlMs, lock: { queue: [], more: {}, ...row } }
+}

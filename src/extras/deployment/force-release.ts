@@ -1,0 +1,181 @@
+import { InvalidArgumentError } from '../../index.ts'
+import { addressOf } from '../servers/endpoint.ts'
+import type { ServerClient } from '../servers/open-server.ts'
+import { derived, leasesOf } from './key-names.ts'
+import { look } from './look.ts'
+import type { Masters } from './open-masters.ts'
+import { reply } from './reply.ts'
+import type { Forced, RowKind, SeenHolder } from './rows.ts'
+import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
+
+/** As long as clients keep counters, unless they are told otherwise: `counterTtlMs`. */
+const COUNTER_MS = 3_600_000
+/** How long a grant stands before it is confirmed, and readers are let in before writers. */
+const CLAIM_MS = 1_500
+/** On each of several masters a name is noted for as long as their longest lease, and no shorter. */
+const FORCED_MS = 60_000
+/** Tokens are times of the server, whose clock may have been set back since, in µs. */
+const AHEAD_US = 86_400_000_000
+
+interface Taking extends SeenHolder {
+  readonly key: string
+  /** Below all tokens to come. */
+  readonly floor: number
+  readonly publish: 'PUBLISH' | 'SPUBLISH'
+  /** 0 unless it is one master of several. */
+  readonly forcedMs: number
+}
+
+type Reply = readonly [outcome: 'taken' | 'free' | 'changed', fence?: string]
+
+/**
+ * Takes a lock from the holder that was seen, and from nobody else. Of a quorum a majority has to confirm it.
+ *
+ * @returns rejects with an Error for people where that is not known to be done, and with `InvalidArgumentError` for what
+ * has no holder that could be told
+ */
+export async function forceRelease(
+  masters: Masters,
+  key: string,
+  seen: SeenHolder,
+): Promise<Forced> {
+  const servers = masters.isQuorum ? masters.all : [masters.at(key)]
+  const { count } = masters
+  const facts = await fromMost(servers, count, key, (server) => factsOf(server, key, masters))
+  const [{ kind } = { kind: 'lock' as const }] = facts.filter((one) => one.kind !== null)
+  const counters = facts.map(({ counter }) => counter)
+  assertIssued(key, seen, Math.max(...counters, ...facts.map(({ us }) => us)))
+  const known = Math.max(seen.token ?? 0, ...counters)
+  // Without a counter the next token comes from the time.
+  const floor = Math.max(...counters) > 0 ? known : Math.max(known, ...facts.map(({ us }) => us))
+  const taking: Taking = {
+    ...seen,
+    key,
+    // The counters of several masters are not in step: the name alone tells who it is.
+    token: masters.isQuorum ? null : seen.token,
+    floor,
+    publish: facts.some(({ isSharded }) => isSharded) ? 'SPUBLISH' : 'PUBLISH',
+    forcedMs: masters.isQuorum ? Math.max(FORCED_MS, ...facts.map(({ restMs }) => restMs)) : 0,
+  }
+  const take = takerOf(kind ?? 'lock', taking)
+  const replies = await fromMost(servers, count, key, (server) => server.ask(...take))
+  return together(replies as Reply[], Math.floor(count / 2) + 1)
+}
+
+/** The counter is raised to what was seen: a token that nobody can have seen would use up all there are. */
+function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
+  if (token === null || token <= lastUs + AHEAD_US) return
+  throw new InvalidArgumentError(
+    `${JSON.stringify(key)} cannot have been seen with token ${token}: the last one can be ${lastUs} by now.`,
+  )
+}
+
+/** What those say who answer: a majority has to. */
+async function fromMost<T>(
+  servers: readonly ServerClient[],
+  count: number,
+  key: string,
+  ask: (server: ServerClient) => Promise<T>,
+): Promise<T[]> {
+  const settled = await Promise.allSettled(servers.map(ask))
+  const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  if (answers.length > count / 2) return answers
+  const failures = settled.flatMap((one, i) =>
+    one.status === 'rejected'
+      ? [`${addressOf((servers[i] as ServerClient).endpoint)}: ${(one.reason as Error).message}`]
+      : [],
+  )
+  const most = count > 1 ? ` A majority of ${count} must confirm it; ${answers.length} did.` : ''
+  throw new Error(
+    `${JSON.stringify(key)} is not known to be released.${most} Look at it again. ${failures.join('; ')}`,
+  )
+}
+
+/** What is to be known before: of the lock, and of the server. */
+async function factsOf(server: ServerClient, key: string, masters: Masters) {
+  const [[row], replies] = await Promise.all([
+    look(server, [key], masters),
+    server.askAll([
+      ['TIME'],
+      ['GET', derived('redisson_lock_token', key)],
+      masters.isQuorum ? ['GET', 'holdfast_birth'] : ['TIME'],
+      masters.isCluster ? ['PUBSUB', 'SHARDNUMSUB'] : ['TIME'],
+    ]),
+  ])
+  const [seconds, micros] = reply<string[]>(replies[0], [])
+  const birth = masters.isQuorum ? reply<string>(replies[2], '') : ''
+  return {
+    kind: row?.kind ?? null,
+    us: Number(seconds) * 1e6 + Number(micros),
+    counter: Number(reply<string>(replies[1], '0')),
+    restMs: Number(/ (\d+)$/.exec(birth)?.[1] ?? 0),
+    // Not before Redis 7.
+    isSharded: masters.isCluster && !(replies[3] instanceof Error),
+  }
+}
+
+type Question = Parameters<ServerClient['ask']>
+
+function takerOf(
+  kind: RowKind,
+  { key, owner, floor, publish, forcedMs, ...seen }: Taking,
+): Question {
+  const token = seen.token ?? ''
+  const named = (...prefixes: string[]) => prefixes.map((prefix) => derived(prefix, key))
+  const run = (source: string, keys: string[], ...args: (string | number)[]): Question => [
+    'EVAL',
+    source,
+    keys.length,
+    ...keys,
+    ...args,
+  ]
+  if (kind === 'lock') {
+    const [counter, channel] = named('redisson_lock_token', 'redisson_lock__channel') as [
+      string,
+      string,
+    ]
+    const ours = named('holdfast_queue', 'holdfast_waiting')
+    const javas = named('redisson_lock_queue', 'redisson_lock_timeout')
+    const keys = [key, counter, ...ours, ...javas, ...named('holdfast_forced')]
+    const terms = [COUNTER_MS, CLAIM_MS, 'holdfast_inbox:', channel, publish, forcedMs]
+    return run(takeLock, keys, owner, token, floor, ...terms)
+  }
+  if (kind === 'read-write') {
+    const keys = named(
+      'redisson_lock_token',
+      'holdfast_readers',
+      'holdfast_writers',
+      'holdfast_alive',
+      'holdfast_phase',
+    )
+    const terms = [COUNTER_MS, CLAIM_MS, leasesOf(key), ...named('redisson_rwlock'), publish]
+    return run(takeReadWrite, [key, ...keys], owner, token, floor, ...terms)
+  }
+  if (kind === 'permits' && /^[0-9a-f]{32}$/.test(owner)) {
+    const queue = named('holdfast_permit_queue', 'holdfast_permit_waiters')
+    const [channel, tickets] = named('redisson_sc', 'holdfast_tickets') as [string, string]
+    const keys = [key, `${leasesOf(key)}:timeout`, ...queue]
+    return run(takePermit, keys, owner, channel, publish, tickets)
+  }
+  throw new InvalidArgumentError(refusal(kind, key, owner))
+}
+
+function refusal(kind: RowKind, key: string, owner: string): string {
+  const name = JSON.stringify(key)
+  if (kind === 'permits') {
+    return `A permit of ${name} is known by its id of 32 hex digits; got ${JSON.stringify(owner)}.`
+  }
+  return kind === 'latch'
+    ? `${name} is a latch: nobody has it. countDown() of any client opens it, deleteCount() ends it.`
+    : `${name} is a semaphore, of which it is not known who has the permits. release() of any client puts one back.`
+}
+
+function together(replies: readonly Reply[], majority: number): Forced {
+  const of = (outcome: Reply[0]) => replies.filter(([one]) => one === outcome).length
+  if (of('changed') >= majority) return { outcome: 'changed', fence: null }
+  const fences = replies.flatMap(([, fence]) => (fence ? [Number(fence)] : []))
+  // Each majority to come has one of these.
+  const fence = fences.length >= majority ? Math.min(...fences) : null
+  if (of('taken') > 0) return { outcome: 'released', fence }
+  return of('changed') > 0 ? { outcome: 'changed', fence: null } : { outcome: 'free', fence }
+}

@@ -1,0 +1,65 @@
+/** The names of keys that tell of a lock, and of which one: docs/reference/keys.md. */
+const DERIVED =
+  /^(redisson_lock_token|redisson_lock_queue|holdfast_(?:queue|waiting|readers|writers|round|permit_queue)):(.*)$/s
+
+/** What `SCAN` is asked for to find all of these, which a pattern of Redis cannot name one by one. */
+export const DERIVED_PATTERN = '[hr][oe][ld][di]*:*'
+
+/** The owner of a hold: `<clientId>:<owner>` of ours, `<uuid>:<thread>` of Redisson's. */
+const OURS = /^[\w-]{21}:\d+(\/\d+)?(~.*)?(:write|:upgradable)?$/s
+const REDISSON = /^[0-9a-f]{8}-[0-9a-f-]{27}:\d+(:write)?$/
+
+export const isRedissons = (owner: string): boolean => REDISSON.test(owner)
+
+/** Whether a field of a hash is one that the hash of a lock has. */
+export const isOfLock = (field: string): boolean =>
+  field === 'mode' || OURS.test(field) || REDISSON.test(field)
+
+/** Whether a hash is one of a lock that somebody has: each field is an owner; one read-write has its mode beside them. */
+export const isHeldLock = (fields: readonly string[]): boolean =>
+  fields.some((field) => field !== 'mode') && fields.every(isOfLock)
+
+/** Keys that end by themselves. Counters do not with `keepCounters`, nor what latches and semaphores count. */
+const ENDING =
+  /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters|client):|:rwlock_timeout:\d+$/
+
+export const endsByItself = (key: string): boolean => ENDING.test(key)
+
+/** The client of an owner, or of a waiter. */
+export const clientOf = (owner: string): string => owner.replace(/:.*$/s, '')
+
+/** The key of the lock that a key belongs to; undefined where it belongs to none that is known by its name. */
+export function lockOf(key: string): string | undefined {
+  const name = DERIVED.exec(key)?.[2]
+  if (name === undefined) return undefined
+  // A name that has a tag of its own has no braces around it.
+  const inner = /^\{([^{}]*)\}$/s.exec(name)?.[1] ?? /^\{([^{]*)\}$/s.exec(name)?.[1]
+  return inner ?? name
+}
+
+const tagged = (key: string): string => (key.includes('{') ? key : `{${key}}`)
+
+/** What belongs to a lock, by what comes before its name. */
+export const derived = (prefix: string, key: string): string => `${prefix}:${tagged(key)}`
+
+/** What the names of the leases of those who read, and of permits, begin with. */
+export const leasesOf = tagged
+
+export const processKey = (client: string): string => `holdfast_client:{${client}}`
+
+/** What `SCAN MATCH` would do with it. */
+export function matcherOf(pattern: string): (key: string) => boolean {
+  const source = pattern.replace(
+    /\\(.)|\[(\^?)((?:\\.|[^\]])*)\]|([*?])|([^\\[*?])/gs,
+    (_, escaped, not, set, wild, plain) => {
+      if (wild !== undefined) return wild === '*' ? '.*' : '.'
+      if (set !== undefined) return `[${not}${set.replace(/[[\]^]/g, '\\$&')}]`
+      return (escaped ?? plain).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+    },
+  )
+  const found = new RegExp(`^${source}$`, 's')
+  return (key) => found.test(key)
+}
+
+/** Whether it is the counter of the tokens of a lock. */
+export const isCounter = (key: string): boolean => key.startsWith('redisson_lock_token:')

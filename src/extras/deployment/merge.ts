@@ -1,0 +1,39 @@
+import type { BareRow } from './look.ts'
+
+/** What the masters of a quorum say of one lock, as one: a majority of all has it, or nobody. */
+export function merge(rows: readonly (BareRow | null)[], masters: number): BareRow | null {
+  const found = rows.filter((row) => row !== null)
+  const [first] = found
+  if (first === undefined) return null
+  const majority = Math.floor(masters / 2) + 1
+  const owners = new Set(found.flatMap(({ holders }) => holders.map(({ owner }) => owner)))
+  const holders = [...owners].flatMap((owner) => {
+    const votes = found.flatMap((row) => row.holders.filter((one) => one.owner === owner))
+    const [vote] = votes
+    if (vote === undefined || votes.length < majority) return []
+    // The majority that lasts longest ends with the first of its votes.
+    const left = votes.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
+    const ttlMs = left[majority - 1] ?? 0
+    return [{ ...vote, ttlMs: ttlMs === Infinity ? null : ttlMs }]
+  })
+  const most = (numbers: readonly (number | null)[]) =>
+    numbers.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null)
+  return {
+    ...first,
+    state: holders.length === 0 ? 'free' : 'held',
+    holders,
+    token: most(found.map(({ token }) => token)),
+    waiting: most(found.map(({ waiting }) => waiting)) ?? 0,
+    oldestWaitMs: most(found.map(({ oldestWaitMs }) => oldestWaitMs)),
+  }
+}
+
+/** Whom each master says that the lock is held by, as text. */
+export function votesOf(rows: readonly (BareRow | null)[]): string {
+  const votes = new Map<string, number>()
+  for (const row of rows) {
+    const owner = row?.holders[0]?.owner ?? 'nobody'
+    votes.set(owner, (votes.get(owner) ?? 0) + 1)
+  }
+  return [...votes].map(([owner, count]) => `${owner}: ${count}`).join(', ')
+}

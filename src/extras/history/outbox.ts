@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fieldsOf, type NewEntry } from './entry.ts'
+import type { Client } from './open-client.ts'
+import { isLate, within } from './within.ts'
+
+export interface OutboxOptions {
+  readonly key: string
+  readonly maxEvents: number
+  readonly ttlMs: number
+  readonly maxBuffered: number
+  /** Told of the first failure after entries were written, and no more until some are again. */
+  readonly onError: (error: Error) => void
+}
+
+interface Pending {
+  readonly entry: NewEntry
+  /** By a clock that nobody sets. */
+  readonly at: number
+  readonly seq: string
+}
+
+const BATCH = 100
+const EVERY_MS = 150
+/** A request that is not answered for so long is sent again, on another connection. */
+const ANSWER_MS = 2_000
+const LONGEST_PAUSE_MS = 5_000
+
+/**
+ * Entries on their way to the stream, in batches and in order. Where they cannot be written they are kept, and of too
+ * many the oldest are dropped, and counted. A batch is written whole or not at all, and it may be written twice: then
+ * its entries have the same `seq`.
+ */
+export class Outbox {
+  readonly #client: Client
+  readonly #options: OutboxOptions
+  readonly #writer = randomBytes(6).toString('base64url')
+  #count = 0
+  #entries: Pending[] = []
+  /** Those that are being sent; not known to be written yet. */
+  #sending: Pending[] = []
+  #dropped = 0
+  #timer: NodeJS.Timeout | undefined
+  #work: Promise<void> | undefined
+  #failures = 0
+  #isEnding = false
+
+  constructor(client: Client, options: OutboxOptions) {
+    this.#client = client
+    this.#options = options
+  }
+
+  add(entry: NewEntry): void {
+    if (this.#isEnding) return
+    this.#entries.push({ entry, at: performance.now(), seq: `${this.#writer}-${++this.#count}` })
+    if (this.#entries.length > this.#options.maxBuffered) {
+      this.#entries.shift()
+      this.#dropped++
+    }
+    if (this.#work !== undefined) return
+    if (this.#entries.length >= BATCH && this.#failures === 0) this.#send()
+    else this.#timer ??= this.#sendIn(EVERY_MS)
+  }
+
+  /** Sends what is left, for so long at most, and ends. */
+  async end(forMs: number): Promise<void> {
+    this.#isEnding = true
+    const endsAt = performance.now() + forMs
+    const late = new AbortController()
+    const left = pause(forMs, undefined, { signal: late.signal }).catch(() => undefined)
+    const rest = async () => {
+      await this.#work
+      while (this.#hasEntries() && performance.now() < endsAt) {
+        this.#send()
+        await this.#work
+        if (this.#failures > 0) await pause(Math.min(100, Math.max(0, endsAt - performance.now())))
+      }
+    }
+    await Promise.race([rest(), left])
+    late.abort()
+    clearTimeout(this.#timer)
+    this.#client.disconnect()
+  }
+
+  #hasEntries(): boolean {
+    return this.#entries.length + this.#sending.length + this.#dropped > 0
+  }
+
+  #sendIn(ms: number): NodeJS.Timeout {
+    // What is not written yet is no reason for a process to go on.
+    return setTimeout(() => this.#send(), ms).unref()
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#work ??= this.#sendAll().finally(() => {
+      this.#work = undefined
+      if (!this.#hasEntries() || this.#isEnding) return
+      const pauseMs = EVERY_MS * 2 ** Math.min(this.#failures, 6)
+      this.#timer ??= this.#sendIn(Math.min(pauseMs, LONGEST_PAUSE_MS))
+    })
+  }
+
+  /** Until less than a batch is left, or one fails. Never rejects. */
+  async #sendAll(): Promise<void> {
+    do {
+      try {
+        await this.#sendBatch()
+        this.#failures = 0
+      } catch (error) {
+        if (this.#failures++ === 0 && !this.#isEnding) this.#tell(error as Error)
+        return
+      }
+    } while (this.#entries.length >= BATCH)
+  }
+
+  async #sendBatch(): Promise<void> {
+    this.#noteDropped()
+    // What failed goes first, and as it was: a part of it would not be known as a repeat.
+    if (this.#sending.length === 0) this.#sending = this.#entries.splice(0, BATCH)
+    if (this.#sending.length === 0) return
+    if (this.#client.status === 'wait') await within(this.#client.connect(), ANSWER_MS)
+    const { key, maxEvents, ttlMs } = this.#options
+    const batch = this.#client.multi()
+    const now = performance.now()
+    for (const { entry, at, seq } of this.#sending) {
+      batch.xadd(key, 'MAXLEN', '~', maxEvents, '*', ...fieldsOf(entry, now - at, seq))
+    }
+    batch.pexpire(key, ttlMs)
+    const replies = await within(batch.exec(), ANSWER_MS).catch((error) => {
+      // A dead connection would not be answered the next time either.
+      if (isLate(error) && !this.#isEnding) this.#client.disconnect(true)
+      throw error
+    })
+    const failed = replies?.find(([error]) => error)?.[0]
+    if (failed) throw failed
+    if (!replies) throw new Error('The batch was not executed')
+    this.#sending = []
+  }
+
+  /** The last of those that were dropped is followed by what came next. */
+  #noteDropped(): void {
+    if (this.#dropped === 0 || this.#sending.length > 0) return
+    const entry: NewEntry = { event: 'dropped', dropped: this.#dropped }
+    this.#dropped = 0
+    const [next] = this.#entries
+    const at = next?.at ?? performance.now()
+    this.#entries.unshift({ entry, at, seq: `${this.#writer}-${++this.#count}` })
+  }
+
+  #tell(error: Error): void {
+    try {
+      this.#options.onError(error)
+    } catch {
+      // Not worth a process.
+    }
+  }
+}

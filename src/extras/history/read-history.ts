@@ -1,0 +1,152 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { HISTORY_KEY, type HistoryEntry, readEntry } from './entry.ts'
+import { type Client, type HistoryRedis, openClient } from './open-client.ts'
+import { within } from './within.ts'
+
+/** What is read, and from where. */
+export interface ReadHistoryOptions {
+  /** As with `recordHistory`. */
+  readonly redis: HistoryRedis
+  /** The key of the stream; `holdfast_history`. */
+  readonly key?: string | undefined
+  /** Only entries of this name: the key of a lock, unless `nameOf` made others. */
+  readonly name?: string | undefined
+  /** Only what happened since then: a `Date`, or milliseconds since 1970 by the clock of the server. */
+  readonly since?: Date | number | undefined
+  /** Only so many, the newest. All that there are, unless `follow` begins with what comes. */
+  readonly last?: number | undefined
+  /** Does not end, but goes on with what comes; false. */
+  readonly follow?: boolean | undefined
+  /** Ends it, also while it waits for what comes. */
+  readonly signal?: AbortSignal | undefined
+}
+
+type Found = [id: string, fields: string[]]
+
+/** Which entries are wanted. */
+interface Wish {
+  readonly key: string
+  readonly since: number
+  readonly most: number
+  /** The entry, unless it is another's, or a repeat. */
+  pick(found: Found): HistoryEntry | undefined
+}
+
+const CHUNK = 1_000
+const BLOCK_MS = 5_000
+const ANSWER_MS = 5_000
+/** Repeats come within seconds. */
+const MOST_SEEN = 50_000
+
+/**
+ * The history, the newest entry first. With `follow` the `last` ones, or those `since`, come the oldest first, and then
+ * what happens, as it is written; an outage is waited out. No entry comes twice, also where it was written twice. Where
+ * nothing was recorded there is none. It reads on a connection of its own.
+ *
+ * @returns its first step rejects with `TypeError` for an option that makes no sense, each with an Error where Redis
+ * does not answer, or refuses
+ */
+export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<HistoryEntry> {
+  const { redis, follow = false, signal } = options
+  const wish = wishOf(options)
+  if (signal?.aborted) return
+  const client = openClient(redis, follow ? 1_000 : null)
+  let cause: unknown
+  client.on('error', (error) => {
+    cause = error
+  })
+  const end = () => client.disconnect()
+  signal?.addEventListener('abort', end)
+  try {
+    await within(client.connect(), ANSWER_MS).catch((error) => {
+      throw cause ?? error
+    })
+    if (!follow) {
+      yield* backwards(client, wish, '+')
+      return
+    }
+    const [newest] = await ask(client, (one) => one.xrevrange(wish.key, '+', '-', 'COUNT', 1))
+    const from = newest?.[0] ?? '0-0'
+    const before: HistoryEntry[] = []
+    for await (const entry of backwards(client, wish, from)) before.push(entry)
+    yield* before.reverse()
+    yield* onwards(client, wish, from, signal)
+  } catch (error) {
+    if (!signal?.aborted) throw error
+  } finally {
+    signal?.removeEventListener('abort', end)
+    end()
+  }
+}
+
+function wishOf({ key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOptions): Wish {
+  if (last !== undefined && (!Number.isSafeInteger(last) || last < 0)) {
+    throw new TypeError(`last must be a whole number from 0 up; got ${String(last)}.`)
+  }
+  const sinceMs = Number(since ?? 0)
+  if (Number.isNaN(sinceMs)) throw new TypeError(`since must be a time; got ${String(since)}.`)
+  const seen = new Set<string>()
+  return {
+    key,
+    since: sinceMs,
+    most: last ?? (follow && since === undefined ? 0 : Infinity),
+    pick([id, fields]) {
+      const found = readEntry(id, fields)
+      if (found === undefined || seen.has(found.seq)) return undefined
+      seen.add(found.seq)
+      if (seen.size > MOST_SEEN) seen.delete(seen.values().next().value as string)
+      const { entry } = found
+      return entry.at >= sinceMs && (name === undefined || entry.name === name) ? entry : undefined
+    },
+  }
+}
+
+async function* backwards(client: Client, wish: Wish, from: string): AsyncGenerator<HistoryEntry> {
+  const { key, since, most, pick } = wish
+  let [end, count] = [from, 0]
+  while (count < most) {
+    const chunk = await ask(client, (one) => one.xrevrange(key, end, '-', 'COUNT', CHUNK))
+    for (const found of chunk) {
+      // It is written after it has happened.
+      if (Number.parseInt(found[0], 10) < since) return
+      const entry = pick(found)
+      if (entry === undefined) continue
+      yield entry
+      if (++count === most) return
+    }
+    const oldest = chunk.at(-1)
+    if (oldest === undefined || chunk.length < CHUNK) return
+    end = `(${oldest[0]}`
+  }
+}
+
+async function* onwards(
+  client: Client,
+  { key, pick }: Wish,
+  after: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<HistoryEntry> {
+  let last = after
+  while (!signal?.aborted) {
+    let chunk: Found[] = []
+    try {
+      const read = client.xread('COUNT', CHUNK, 'BLOCK', BLOCK_MS, 'STREAMS', key, last)
+      const replies = await within(read, BLOCK_MS + ANSWER_MS)
+      chunk = (replies?.[0]?.[1] ?? []) as Found[]
+    } catch (error) {
+      if ((error as Error).name === 'ReplyError') throw error
+      // Nobody answered: by then there is another connection, or it is tried once more.
+      if (client.status === 'ready') client.disconnect(true)
+      await pause(500, undefined, { signal })
+    }
+    for (const found of chunk) {
+      last = found[0]
+      const entry = pick(found)
+      if (entry !== undefined) yield entry
+    }
+  }
+}
+
+function ask(client: Client, call: (client: Client) => Promise<Found[]>): Promise<Found[]> {
+  return within(call(client), ANSWER_MS)
+}

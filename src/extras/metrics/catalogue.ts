@@ -1,0 +1,125 @@
+import {
+  Counter,
+  Gauge,
+  Histogram,
+  type OpenMetricsContentType,
+  type PrometheusContentType,
+  type Registry,
+} from 'prom-client'
+import { HOLDS, REQUESTS, WAITS } from '../facts/buckets.ts'
+
+/** Of `prom-client`, in either of its formats. */
+export type AnyRegistry = Registry<PrometheusContentType> | Registry<OpenMetricsContentType>
+
+/** In seconds. */
+const OUTAGES = [0.1, 0.5, 1, 5, 10, 30, 60, 300]
+
+/** How much there is now, and how old the oldest is, in seconds, by labels: asked at each scrape. */
+export type Ages = () => Iterable<readonly [Record<string, string>, number, number]>
+
+/** What is asked at each scrape. */
+interface Now {
+  readonly holds: Ages
+  readonly waits: Ages
+}
+
+/** All metrics there are, in the registry; or none of them, where it has one by such a name. */
+export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: boolean, now: Now) {
+  const made = new Map<string, unknown>()
+  const own = (name: string, help: string, ...labelNames: string[]) => {
+    const config = { name: prefix + name, help, labelNames, registers: [register] }
+    // It throws where there is one, which is not to be taken away then.
+    const remember = <M>(metric: M): M => {
+      made.set(config.name, metric)
+      return metric
+    }
+    return {
+      histogram: (buckets: number[]) => remember(new Histogram({ ...config, buckets })),
+      counter: () => remember(new Counter(config)),
+      gauge: (ages: Ages, isAge: boolean) => {
+        const collect = guarded(() => {
+          gauge.reset()
+          for (const [labels, count, oldest] of ages()) gauge.set(labels, isAge ? oldest : count)
+        })
+        const gauge = new Gauge({ ...config, aggregator: isAge ? 'max' : 'sum', collect })
+        return remember(gauge)
+      },
+    }
+  }
+  const of = hasNames ? ['kind', 'name'] : ['kind']
+  const remove = () => {
+    for (const [name, metric] of made) {
+      // By now it may be another one's.
+      if (register.getSingleMetric(name) === metric) register.removeSingleMetric(name)
+    }
+  }
+  const make = () => ({
+    acquireDuration: own(
+      'acquire_duration_seconds',
+      'From a call to acquire to its lease, null or error',
+      ...of,
+      'outcome',
+      'path',
+    ).histogram(WAITS),
+    holdDuration: own(
+      'hold_duration_seconds',
+      'From a grant to the last release, or the loss',
+      ...of,
+      'outcome',
+    ).histogram(HOLDS),
+    held: own('lock_held', 'Holds of this process', ...of).gauge(now.holds, false),
+    waiting: own('lock_waiting', 'Calls to acquire that have no outcome yet', ...of).gauge(
+      now.waits,
+      false,
+    ),
+    oldestHold: own('hold_oldest_age_seconds', 'Age of the oldest hold now', ...of).gauge(
+      now.holds,
+      true,
+    ),
+    oldestWait: own(
+      'wait_oldest_age_seconds',
+      'Age of the oldest call to acquire that has no outcome yet',
+      ...of,
+    ).gauge(now.waits, true),
+    losses: own('losses_total', 'Holds that ended before their release', ...of, 'reason').counter(),
+    stallDuration: own(
+      'stall_duration_seconds',
+      'Stalls of the event loop that cost a lease',
+    ).histogram(OUTAGES),
+    renewDuration: own(
+      'renew_duration_seconds',
+      'Requests of the watchdog, each for many holds',
+      'outcome',
+    ).histogram(REQUESTS),
+    renewLateness: own(
+      'renew_lateness_seconds',
+      'How much later than due requests of the watchdog were sent',
+    ).histogram(REQUESTS),
+    unknownDuration: own(
+      'unknown_duration_seconds',
+      'For how long outcomes were unknown that are settled now',
+    ).histogram(OUTAGES),
+    otherNames: own(
+      'other_names_total',
+      'Calls and holds that are told of as other, for lack of names',
+    ).counter(),
+    remove,
+  })
+  try {
+    return make()
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+/** A page of metrics has those of others too. */
+function guarded(collect: () => void): () => void {
+  return () => {
+    try {
+      collect()
+    } catch {
+      // Without it for once.
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import type { AcquireFact, HoldFact, KindName, LockFact, RenewFact } from '../../index.ts'
+import { LOSSES, lossOf } from '../facts/losses.ts'
+import { cappedNameOf, type NameOf } from '../facts/name-groups.ts'
+import { subscribe } from '../facts/subscribe.ts'
+import { UnderWay } from '../facts/under-way.ts'
+import { type Ages, type AnyRegistry, newCatalogue } from './catalogue.ts'
+
+/** Which metrics to make, and where. */
+export interface Filled {
+  readonly register: AnyRegistry
+  readonly prefix: string
+  readonly nameOf: NameOf | undefined
+  readonly mostNames: number
+}
+
+type Labels = Record<string, string>
+
+/** Of which there are holds. */
+const KINDS: readonly KindName[] = ['lock', 'fair', 'read', 'write', 'upgradable', 'permits']
+
+/**
+ * Makes metrics and fills them with what the clients of this process do.
+ *
+ * @returns ends it, and takes them away
+ */
+export function fill({ register, prefix, nameOf, mostNames }: Filled): () => void {
+  const calls = new UnderWay<AcquireFact, Labels>()
+  const holds = new UnderWay<HoldFact, Labels>()
+  const renewals = new UnderWay<RenewFact, undefined>()
+
+  // One object for each combination, of which the cap of names allows so many: by it is counted what is under way.
+  const seen = new Map<string, Labels>()
+  const agesOf = (underWay: UnderWay<object, Labels>): Ages =>
+    function* ages() {
+      const counts = underWay.counts()
+      for (const labels of seen.values()) {
+        const { count, oldest } = counts.get(labels) ?? { count: 0, oldest: 0 }
+        yield [labels, count, oldest]
+      }
+    }
+  const now = { holds: agesOf(holds), waits: agesOf(calls) }
+  const metrics = newCatalogue(register, prefix, nameOf !== undefined, now)
+
+  // From nothing to the first is no increase for Prometheus: where one is enough for an alarm, there is a 0 before.
+  const noLosses = (labels: Labels) => {
+    for (const reason of LOSSES) metrics.losses.inc({ ...labels, reason }, 0)
+  }
+  for (const kind of KINDS) noLosses({ kind })
+  const kinds = new Set<KindName>()
+
+  const group = cappedNameOf(nameOf, mostNames, () => metrics.otherNames.inc())
+  const labelsOf = ({ kind, name: lock }: LockFact): Labels => {
+    const name = group(lock)
+    const key = name === undefined ? kind : `${kind} ${name}`
+    const known = seen.get(key)
+    if (known !== undefined) return known
+    const labels: Labels = name === undefined ? { kind } : { kind, name }
+    seen.set(key, labels)
+    noLosses(labels)
+    if (!kinds.has(kind)) metrics.acquireDuration.zero({ kind, outcome: 'outage' })
+    kinds.add(kind)
+    return labels
+  }
+
+  const end = subscribe({
+    acquire: {
+      start: (fact) => calls.begin(fact, labelsOf(fact)),
+      end(fact) {
+        const { outcome, path, waitedMs } = fact
+        const call = calls.end(fact)
+        if (outcome === undefined || waitedMs === undefined) return
+        // An outage is of Redis, and of no name.
+        const of = outcome === 'outage' ? { kind: fact.kind } : (call?.labels ?? labelsOf(fact))
+        const labels = { ...of, outcome, ...(path && { path }) }
+        metrics.acquireDuration.observe(labels, waitedMs / 1_000)
+      },
+    },
+    hold: {
+      start: (fact) => holds.begin(fact, labelsOf(fact)),
+      end(fact) {
+        const { outcome, heldMs, stalledMs } = fact
+        const hold = holds.end(fact)
+        if (outcome === undefined || heldMs === undefined) return
+        const labels = hold?.labels ?? labelsOf(fact)
+        metrics.holdDuration.observe({ ...labels, outcome }, heldMs / 1_000)
+        const reason = lossOf(fact)
+        if (reason === undefined) return
+        metrics.losses.inc({ ...labels, reason })
+        if (stalledMs !== undefined) metrics.stallDuration.observe(stalledMs / 1_000)
+      },
+    },
+    renew: {
+      start(fact) {
+        renewals.begin(fact, undefined)
+        metrics.renewLateness.observe(fact.latenessMs / 1_000)
+      },
+      end(fact) {
+        const renewal = renewals.end(fact)
+        if (renewal === undefined) return
+        const outcome = fact.error === undefined ? 'renewed' : 'failed'
+        metrics.renewDuration.observe({ outcome }, renewal.seconds)
+      },
+    },
+    settled: ({ unknownMs }) => metrics.unknownDuration.observe(unknownMs / 1_000),
+  })
+  return () => {
+    end()
+    metrics.remove()
+  }
+}

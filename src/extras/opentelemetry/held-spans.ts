@@ -1,0 +1,65 @@
+import type { SpanContext } from '@opentelemetry/api'
+import type { HoldFact } from '../../index.ts'
+import { isKept, toTraceparent } from './traceparent.ts'
+
+/** Whoever waited for a hold often asks for its span a moment after its end. */
+const MOST_ENDED = 1_000
+
+/** The spans of the holds of this process: for those who wait here in memory, for others in the notes of their owner. */
+export class HeldSpans {
+  readonly #held = new Map<string, SpanContext>()
+  readonly #ended = new Map<string, SpanContext>()
+  /** An owner has one note and may hold several locks: the last one it got is what the note tells. */
+  readonly #byOwner = new Map<string, Map<HoldFact, SpanContext>>()
+
+  begin(fact: HoldFact, span: SpanContext): void {
+    if (!isKept(span)) return
+    const { name, owner, notes } = fact
+    this.#held.set(keyOf(name, owner), span)
+    const own = this.#byOwner.get(owner) ?? new Map()
+    this.#byOwner.set(owner, own.set(fact, span))
+    notes?.set(owner, toTraceparent(span))
+  }
+
+  end(fact: HoldFact): void {
+    const { name, owner, notes } = fact
+    const key = keyOf(name, owner)
+    const own = this.#byOwner.get(owner)
+    const span = own?.get(fact)
+    if (own === undefined || span === undefined) return
+    if (this.#held.get(key) === span) this.#held.delete(key)
+    this.#keep(key, span)
+    this.#keep(keyOf(name), span)
+    own.delete(fact)
+    const left = [...own.values()].at(-1)
+    if (left === undefined) this.#byOwner.delete(owner)
+    notes?.set(owner, left && toTraceparent(left))
+  }
+
+  /** @param holder as `<clientId>:<owner>`; left out for whoever had it last */
+  find(name: string, holder?: string): SpanContext | undefined {
+    const key = keyOf(name, holder)
+    return this.#held.get(key) ?? this.#ended.get(key)
+  }
+
+  #keep(key: string, span: SpanContext): void {
+    this.#ended.delete(key)
+    this.#ended.set(key, span)
+    const [oldest] = this.#ended.keys()
+    if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest)
+  }
+
+  /** Takes the notes of what is still held away. */
+  clear(): void {
+    for (const own of this.#byOwner.values()) {
+      for (const { notes, owner } of own.keys()) notes?.set(owner, undefined)
+    }
+    this.#byOwner.clear()
+    this.#held.clear()
+    this.#ended.clear()
+  }
+}
+
+function keyOf(name: string, holder = ''): string {
+  return `${holder} ${name}`
+}

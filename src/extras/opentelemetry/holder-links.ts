@@ -1,0 +1,149 @@
+import { context, ROOT_CONTEXT, type Span, type SpanContext } from '@opentelemetry/api'
+import type { AcquireFact } from '../../index.ts'
+import { ATTRIBUTES } from './attributes.ts'
+import type { HeldSpans } from './held-spans.ts'
+import { fromTraceparent } from './traceparent.ts'
+
+/** A wait that is shorter is not worth a request. */
+const LOOK_EVERY_MS = 50
+/** For how long the end of a span may be held back. */
+const LONGEST_MS = 1_000
+const MOST_LINKS = 8
+const MOST_REQUESTS = 64
+
+interface Wait {
+  readonly span: Span
+  readonly links: Set<string>
+  readonly since: number
+  /** When the note of its holder is asked for next: later and later, for many holders have none. */
+  askAt: number
+  pauseMs: number
+}
+
+/** Links the spans of those who wait to the spans of those they wait for. */
+export class HolderLinks {
+  readonly #held: HeldSpans
+  readonly #waits = new Map<AcquireFact, Wait>()
+  readonly #requests = new Map<string, Promise<SpanContext | undefined>>()
+  readonly #heldBack = new Set<() => void>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(held: HeldSpans) {
+    this.#held = held
+  }
+
+  begin(fact: AcquireFact, span: Span): void {
+    if (!span.isRecording()) return
+    const since = performance.now()
+    const pauseMs = LOOK_EVERY_MS
+    this.#waits.set(fact, { span, links: new Set(), since, askAt: since + pauseMs, pauseMs })
+    this.#lookLater()
+  }
+
+  /** Ends the span, at once or with the time of this moment. */
+  end(fact: AcquireFact, span: Span): void {
+    const endTime = performance.now()
+    const wait = this.#waits.get(fact)
+    this.#waits.delete(fact)
+    const isAsked = wait !== undefined && endTime - wait.since >= LOOK_EVERY_MS
+    if (wait === undefined || this.#isSettled(wait, fact) || !isAsked) {
+      span.end()
+      return
+    }
+    const end = () => {
+      clearTimeout(timer)
+      if (this.#heldBack.delete(end)) span.end(endTime)
+    }
+    const timer = inBackground(() => setTimeout(guarded(end), LONGEST_MS).unref())
+    this.#heldBack.add(end)
+    void this.#ask(wait, fact).then(guarded(end))
+  }
+
+  /** Spans whose ends are held back end without a link. */
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#waits.clear()
+    for (const end of this.#heldBack) guarded(end)()
+  }
+
+  #lookLater(): void {
+    this.#timer ??= inBackground(() => setTimeout(() => this.#look(), LOOK_EVERY_MS).unref())
+  }
+
+  /** The holder has its note for as long as it holds: at the end of the wait it may be too late to ask. */
+  #look(): void {
+    this.#timer = undefined
+    const now = performance.now()
+    for (const [fact, wait] of this.#waits) {
+      if (wait.askAt > now || this.#isSettled(wait, fact)) continue
+      wait.pauseMs *= 2
+      wait.askAt = now + wait.pauseMs
+      void this.#ask(wait, fact)
+    }
+    if (this.#waits.size > 0) this.#lookLater()
+  }
+
+  /** Whether there is no holder to link to, or it is linked to, if need be now and from memory. */
+  #isSettled(wait: Wait, { name, path, holder }: AcquireFact): boolean {
+    if (holder === undefined && path === 'local') {
+      // It has waited behind others of its process, and never looked at who had the lock.
+      const span = this.#held.find(name)
+      if (span !== undefined) guarded(link)(wait, '', span)
+    }
+    if (holder === undefined || wait.links.has(holder) || wait.links.size >= MOST_LINKS) return true
+    const span = this.#held.find(name, holder)
+    if (span !== undefined) guarded(link)(wait, holder, span)
+    return span !== undefined
+  }
+
+  /** One request for all who wait for one holder; never rejects. */
+  async #ask(wait: Wait, { notes, holder }: AcquireFact): Promise<void> {
+    if (notes === undefined || holder === undefined) return
+    let request = this.#requests.get(holder)
+    if (request === undefined) {
+      if (this.#requests.size >= MOST_REQUESTS) return
+      request = inBackground(() => read(notes.get.bind(notes, holder)))
+      this.#requests.set(holder, request)
+      void request.then(() => this.#requests.delete(holder))
+    }
+    const span = await request
+    if (span !== undefined) guarded(link)(wait, holder, span)
+  }
+}
+
+function link({ span, links }: Wait, holder: string, context: SpanContext): void {
+  if (links.has(holder)) return
+  links.add(holder)
+  span.addLink({ context, attributes: { [ATTRIBUTES.link]: 'holder' } })
+}
+
+/** Answers within the time, for a request that hangs would keep the others out. */
+async function read(get: () => Promise<string | undefined>): Promise<SpanContext | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), LONGEST_MS).unref()
+  })
+  try {
+    return fromTraceparent(await Promise.race([get(), late]))
+  } catch {
+    return undefined
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What is begun here is no part of the request in which it happens to begin. */
+export function inBackground<T>(begin: () => T): T {
+  return context.with(ROOT_CONTEXT, begin)
+}
+
+function guarded<A extends unknown[]>(action: (...args: A) => void): (...args: A) => void {
+  return (...args) => {
+    try {
+      action(...args)
+    } catch {
+      // A span that fails is no reason to fail anything else.
+    }
+  }
+}

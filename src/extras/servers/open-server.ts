@@ -1,0 +1,162 @@
+import { Redis, type RedisOptions } from 'ioredis'
+import type { Endpoint } from './endpoint.ts'
+
+// ioredis 5 and 6 declare their constructors differently; this is what they have in common.
+const makeRedis = Redis as unknown as new (options: RedisOptions) => Redis
+
+/** A connection to one server that is asked a few things and closed. */
+export interface ServerClient {
+  readonly endpoint: Endpoint
+  /** Rejects with what the server or the network said, at the latest when the time of all is over. */
+  ask(command: string, ...args: readonly (string | number)[]): Promise<unknown>
+  /**
+   * Many in one write, with one reply each: an Error where the server refused that one.
+   *
+   * @param as `bytes` where replies are no text
+   * @returns rejects as `ask` does where the network is the cause
+   */
+  askAll(commands: readonly Command[], as?: 'text' | 'bytes'): Promise<unknown[]>
+  /** What was asked so far, and went over the network. */
+  readonly cost: { readonly commands: number; readonly bytes: number }
+  close(): void
+}
+
+export type Command = readonly [command: string, ...args: (string | number)[]]
+
+/** REDISCLI_AUTH is for all servers, and some may have none. */
+const NEEDS_NO_PASSWORD = /called without any password configured/
+
+/** Replies to a PING with which a server tells that it will answer nothing else either. */
+const KEEPS_OUT = /^(NOAUTH|DENIED|ERR max number of clients)/
+
+/**
+ * Connects and logs in. Nothing is tried again, and nothing hangs: all that is asked, this included,
+ * has `timeoutMs` together, or each question for itself.
+ *
+ * @returns rejects with an Error that says why, without the password
+ */
+export async function openServer(
+  endpoint: Endpoint,
+  timeoutMs: number,
+  timeIs: 'of-all' | 'of-each' = 'of-all',
+): Promise<ServerClient> {
+  const { login, database, tls } = endpoint
+  const startedAt = performance.now()
+  let broken: Error | undefined
+  let commands = 0
+  const client = new makeRedis(settingsOf(endpoint, timeoutMs))
+  // What comes first is the cause; the commands are told only that the connection is closed.
+  client.on('error', (error: Error) => {
+    broken ??= error
+  })
+  const within = <T>(work: Promise<T>): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error(`no answer within ${timeoutMs} ms`)
+      const usedMs = timeIs === 'of-all' ? performance.now() - startedAt : 0
+      timer = setTimeout(() => reject(error), Math.max(0, timeoutMs - usedMs))
+    })
+    return Promise.race([work, late]).finally(() => clearTimeout(timer))
+  }
+  const ask = async (command: string, ...args: readonly (string | number)[]) => {
+    commands += 1
+    try {
+      return await within(client.call(command, ...args))
+    } catch (error) {
+      throw isReply(error) || isLate(error)
+        ? error
+        : networkError(broken ?? (error as Error), endpoint)
+    }
+  }
+  try {
+    await within(client.connect()).catch((error: Error) => {
+      if (!isLate(error)) throw networkError(broken ?? error, endpoint)
+      // A server without TLS waits for the rest of what is no command to it.
+      throw tls === undefined ? error : new Error(`${error.message}; is TLS spoken there?`)
+    })
+    if (login.pass !== undefined) {
+      const names = login.user === undefined ? [] : [login.user]
+      await ask('AUTH', ...names, login.pass).catch((error: Error) => {
+        if (!NEEDS_NO_PASSWORD.test(error.message)) throw error
+      })
+    }
+    await ask('PING').catch((error) => {
+      if (!isReply(error) || KEEPS_OUT.test((error as Error).message)) throw error
+    })
+    if (database !== 0) await ask('SELECT', database)
+  } catch (error) {
+    client.disconnect()
+    throw error
+  }
+  const askAll = async (all: readonly Command[], as = 'text') => {
+    if (all.length === 0) return []
+    commands += all.length
+    const pipeline = client.pipeline()
+    for (const [command, ...args] of all) {
+      if (as === 'bytes') pipeline.callBuffer(command, ...args)
+      else pipeline.call(command, ...args)
+    }
+    const replies = (await within(pipeline.exec())) ?? []
+    return replies.map(([error, reply]) => {
+      if (error !== null && !isReply(error)) throw networkError(broken ?? error, endpoint)
+      return error ?? reply
+    })
+  }
+  const { stream } = client
+  return {
+    endpoint,
+    ask,
+    askAll,
+    get cost() {
+      return { commands, bytes: stream.bytesRead + stream.bytesWritten }
+    },
+    close: () => client.disconnect(),
+  }
+}
+
+/** It logs in by itself, so that a refusal is the answer to a question and not an event. */
+function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): RedisOptions {
+  const where = path === undefined ? { host, port } : { path }
+  const { ca, cert, key } = tls ?? {}
+  const files = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+  return {
+    ...where,
+    ...(tls !== undefined && { tls: files }),
+    lazyConnect: true,
+    connectTimeout: timeoutMs,
+    disconnectTimeout: 100,
+    enableReadyCheck: false,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    disableClientInfo: true,
+    // Of ioredis 6: no HELLO before the login.
+    ...({ protocol: 2 } as object),
+  }
+}
+
+/** Whether the server said so, and not the network. */
+export function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError'
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('no answer within')
+}
+
+/** In words that tell what to look at. ioredis speaks of retries, of which there are none. */
+function networkError(error: Error, { tls }: Endpoint): Error {
+  const { message } = error
+  if (/Connection is closed|max retries|isn't writeable|ECONNRESET|EPIPE/.test(message)) {
+    const hint = tls === undefined ? '; does it want TLS (--tls)?' : ''
+    return new Error(`the server closed the connection without a word${hint}`)
+  }
+  if (/wrong version number|packet length too long/.test(message)) {
+    return new Error(`no TLS is spoken there (${message})`)
+  }
+  if (/certificate required/.test(message)) {
+    return new Error('the server asks for a client certificate: --cert and --key')
+  }
+  return new Error(message || error.name)
+}

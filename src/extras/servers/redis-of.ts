@@ -1,0 +1,47 @@
+import type { HoldfastOptions } from '../../index.ts'
+import type { Endpoint, Login, Tls } from './endpoint.ts'
+import type { Where } from './where.ts'
+
+type Given = Exclude<HoldfastOptions['redis'], undefined>
+/** What a client of Holdfast or of ioredis is made with, for one server, a cluster, or what Sentinels name. */
+export type RedisGiven = Exclude<Given, { sendCommand(...args: never[]): unknown }>
+
+/** What a client is to be given for each server that has locks of its own: one, but for masters. */
+export function redisOf(where: Where): RedisGiven[] {
+  if (where.kind === 'sentinel') {
+    const { sentinels, masterName, login, tls } = where
+    const [{ login: own, tls: ownTls }] = sentinels as [Endpoint]
+    return [
+      {
+        sentinels: sentinels.map(({ host, port }) => ({ host, port })),
+        name: masterName,
+        ...accessOf(login, tls),
+        ...(own.user !== undefined && { sentinelUsername: own.user }),
+        ...(own.pass !== undefined && { sentinelPassword: own.pass }),
+        ...(ownTls && { sentinelTLS: filesOf(ownTls) }),
+      },
+    ]
+  }
+  if (where.kind === 'cluster') {
+    const [{ login, tls }] = where.servers as [Endpoint]
+    const cluster = where.servers.map(({ host, port }) => ({ host, port }))
+    return [{ cluster, ...accessOf(login, tls) }]
+  }
+  return where.servers.map(({ host, port, path, database, login, tls }) => ({
+    ...(path === undefined ? { host, port } : { path }),
+    db: database,
+    ...accessOf(login, tls),
+  }))
+}
+
+function accessOf({ user, pass }: Login, tls: Tls | undefined) {
+  return {
+    ...(user !== undefined && pass !== undefined && { username: user }),
+    ...(pass !== undefined && { password: pass }),
+    ...(tls && { tls: filesOf(tls) }),
+  }
+}
+
+function filesOf({ ca, cert, key }: Tls) {
+  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+}

@@ -1,0 +1,20 @@
+import { InvalidArgumentError, show } from '../errors.ts'
+import { type ClientInfo, clientIdOf } from '../servers/presence.ts'
+import type { LocalLocks } from './local-locks.ts'
+
+const OF_CLIENT = { noun: 'Client', unavailable: 'This says nothing about who it is.' }
+
+/** @returns null where it is not known; rejects as every question to Redis does */
+export async function clientInfo(
+  locks: Pick<LocalLocks, 'ask' | 'clients'>,
+  clientOrOwner: unknown,
+): Promise<ClientInfo | null> {
+  if (typeof clientOrOwner !== 'string' || clientIdOf(clientOrOwner) === '') {
+    throw new InvalidArgumentError(
+      `clientInfo(owner) takes the id of a client, or the name of one of its owners; got ${show(clientOrOwner)}.`,
+    )
+  }
+  const client = clientIdOf(clientOrOwner)
+  const call = (callMs: number) => locks.clients.ask(client, callMs)
+  return locks.ask(client, 'not asked about', call, OF_CLIENT)
+}

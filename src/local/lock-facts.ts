@@ -1,0 +1,56 @@
+import {
+  type AcquireFact,
+  type FactSource,
+  type HoldFact,
+  type LockFact,
+  type ReleaseFact,
+  releaseTrace,
+  tellEnd,
+} from '../diagnostics.ts'
+import { LeaseLostError } from '../errors.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { Hold } from '../lease/hold.ts'
+import { HoldTrace } from '../lease/hold-trace.ts'
+
+/** The lock that facts are about. */
+export interface FactLock {
+  readonly name: string
+  readonly services: { readonly source: FactSource; readonly clock: Clock }
+}
+
+type Writable<F> = { -readonly [K in keyof F]: F[K] }
+
+/** A fact about it, with what all of them carry. By hand: spreads take longer than all else that is told. */
+export function factOf<F extends LockFact>(
+  { name, services }: FactLock,
+  { kind }: Pick<Hold, 'kind'>,
+): Writable<F> {
+  const { client, label, notes } = services.source
+  return { client, label, name, kind: kind.name, notes } as Writable<F>
+}
+
+/** Tells of a hold that its caller has from now on. */
+export function traceHold(lock: FactLock, hold: Hold, acquire: AcquireFact | undefined): void {
+  const fact = factOf<HoldFact>(lock, hold)
+  fact.owner = hold.id.wireOwner
+  fact.token = hold.token
+  fact.leaseMs = hold.leaseMs
+  fact.acquire = acquire
+  hold.trace = new HoldTrace(fact, lock.services.clock)
+  // It may be over by now: whoever hears of it may close the client.
+  const { loss } = hold
+  if (loss instanceof LeaseLostError) hold.trace.ended(loss.reason, loss)
+  else if (loss !== undefined) hold.trace.ended('closed')
+}
+
+/** @param fact undefined where nobody hears of it */
+export function tellRelease(
+  fact: ReleaseFact | undefined,
+  outcome: NonNullable<ReleaseFact['outcome']>,
+  error?: unknown,
+): void {
+  if (fact === undefined) return
+  fact.outcome = outcome
+  if (error !== undefined) fact.error = error
+  tellEnd(releaseTrace, fact)
+}

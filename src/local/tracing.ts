@@ -1,0 +1,48 @@
+import { type AcquireFact, acquireTrace, type ReleaseFact, releaseTrace } from '../diagnostics.ts'
+import type { Hold } from '../lease/hold.ts'
+import type { Lease } from '../lease/lease.ts'
+import { NO_LEASE_MS } from '../lease/validity.ts'
+import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import type { LocalLock } from './local-lock.ts'
+import { type FactLock, factOf } from './lock-facts.ts'
+
+/** Tells of a call, which ends where its waiter is settled. @param begin what the call does at once */
+export function traceAcquire(
+  lock: FactLock,
+  request: AcquireRequest,
+  begin: () => Waiter,
+): Promise<Lease | null> {
+  const { leaseMs, waitMs, asksOnce } = request
+  const fact = factOf<AcquireFact>(lock, request)
+  fact.waitMs = asksOnce ? 0 : waitMs
+  fact.leaseMs = leaseMs === NO_LEASE_MS ? Infinity : leaseMs
+  request.fact = fact
+  return acquireTrace.start.runStores(fact, () => {
+    const { promise } = begin()
+    acquireTrace.end.publish(fact)
+    return promise
+  })
+}
+
+/** Whoever hears that it starts may have aborted it, when nobody heard of that yet, or closed the client. */
+export function isOver({ closed }: Pick<LocalLock, 'closed'>, waiter: Waiter): boolean {
+  const { signal } = waiter.request
+  if (signal?.aborted) waiter.reject(signal.reason)
+  else if (closed !== undefined) waiter.reject(closed)
+  return waiter.settled
+}
+
+/** Tells of the end of a hold at the server. @param release says what became of it, by `tellRelease` */
+export function traceRelease(
+  lock: FactLock,
+  hold: Hold,
+  release: (fact: ReleaseFact) => Promise<boolean>,
+): Promise<boolean> {
+  const fact = factOf<ReleaseFact>(lock, hold)
+  fact.owner = hold.id.wireOwner
+  fact.token = hold.token
+  releaseTrace.start.publish(fact)
+  const released = release(fact)
+  releaseTrace.end.publish(fact)
+  return released
+}

@@ -1,0 +1,21 @@
+import type { LocalLocks } from '../../local/local-locks.ts'
+
+/** Ends the hold that there is now, and no other. @returns whether there was one */
+export async function forceUnlock({
+  name,
+  rawName,
+  registry,
+}: {
+  readonly name: string
+  readonly rawName: string
+  readonly registry: LocalLocks
+}): Promise<boolean> {
+  const remote = registry.server.lock(rawName)
+  const ask = <T>(call: (callMs: number) => Promise<T>) =>
+    registry.ask(name, 'not confirmed to be unlocked by force', call)
+  const seen = await ask((callMs) => remote.seen(callMs))
+  if (seen === null) return false
+  await ask((callMs) => remote.forceRelease(seen, callMs))
+  registry.find(rawName)?.forced(seen)
+  return true
+}

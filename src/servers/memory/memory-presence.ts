@@ -1,0 +1,46 @@
+import type { ClientInfo, OwnInfo, Presence } from '../presence.ts'
+import type { MemoryServer } from './memory-server.ts'
+
+/** What is needed of a connection. */
+interface Connection {
+  readonly server: MemoryServer
+  request<T>(work: (now: number) => T): Promise<T>
+}
+
+/** What a client tells the others of a server in memory: they know it until its connection is closed. */
+export class MemoryPresence implements Presence {
+  readonly #connection: Connection
+  readonly #client: string
+  readonly #tells: boolean
+
+  constructor(connection: Connection, { info, tells }: OwnInfo) {
+    this.#connection = connection
+    this.#client = info.client
+    this.#tells = tells
+    if (tells) connection.server.clients.set(info.client, info)
+  }
+
+  renews(): void {}
+
+  set(owner: string, text: string | undefined): void {
+    const { notes } = this.#connection.server
+    if (text === undefined) notes.delete(owner)
+    else if (this.#tells) notes.set(owner, text)
+  }
+
+  get(owner: string): Promise<string | undefined> {
+    return this.#connection
+      .request(() => this.#connection.server.notes.get(owner))
+      .catch(() => undefined)
+  }
+
+  clientInfo(clientId: string): Promise<ClientInfo | null> {
+    return this.#connection.request(() => this.#connection.server.clients.get(clientId) ?? null)
+  }
+
+  close(): void {
+    const { clients, notes } = this.#connection.server
+    clients.delete(this.#client)
+    for (const owner of notes.keys()) if (owner.startsWith(this.#client)) notes.delete(owner)
+  }
+}

@@ -1,0 +1,45 @@
+import { type ClientInfo, clientIdOf, type Presence } from '../presence.ts'
+
+/** What a client tells all masters: whoever of them knows it tells others. */
+export class QuorumPresence implements Presence {
+  readonly #each: readonly Presence[]
+
+  constructor(each: readonly Presence[]) {
+    this.#each = each
+  }
+
+  renews(leaseMs: number): void {
+    for (const one of this.#each) one.renews(leaseMs)
+  }
+
+  set(owner: string, text: string | undefined): void {
+    for (const one of this.#each) one.set(owner, text)
+  }
+
+  async get(owner: string): Promise<string | undefined> {
+    return firstKnown(this.#each.map((one) => one.get(owner)))
+  }
+
+  async clientInfo(client: string, callMs: number): Promise<ClientInfo | null> {
+    const asked = this.#each.map((one) => one.clientInfo(clientIdOf(client), callMs))
+    return (await firstKnown(asked)) ?? null
+  }
+
+  close(): void {
+    for (const one of this.#each) one.close()
+  }
+}
+
+/** The first answer that tells anything; where none does it rejects only if all have failed. */
+async function firstKnown<T>(asked: readonly Promise<T | null | undefined>[]) {
+  const known = asked.map((one) => one.then((found) => found ?? Promise.reject(NOTHING)))
+  try {
+    return await Promise.any(known)
+  } catch (error) {
+    const { errors } = error as AggregateError
+    if (errors.includes(NOTHING)) return undefined
+    throw errors[0]
+  }
+}
+
+const NOTHING = Symbol('nothing is known')

@@ -1,0 +1,23 @@
+import type { ElectionChannel } from '../election-channel.ts'
+import { electionChannelOf } from './calls/keys.ts'
+import type { Connection } from './connection/connection.ts'
+import type { Subscriptions } from './connection/subscriptions.ts'
+
+/** Where it is told who leads: as a release is told, in a cluster in the shard of the lock. */
+export function electionChannel(
+  connection: Connection,
+  subscriptions: Subscriptions,
+  rawName: string,
+): ElectionChannel {
+  const channel = electionChannelOf(rawName)
+  return {
+    announce: (token, callMs) =>
+      connection.call(callMs, (client) => {
+        const message = String(token)
+        return connection.sharded
+          ? client.spublish(channel, message)
+          : client.publish(channel, message)
+      }),
+    listen: (onWake) => subscriptions.listen(channel, true, onWake),
+  }
+}

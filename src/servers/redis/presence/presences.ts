@@ -1,0 +1,44 @@
+import type { OwnInfo, Presence } from '../../presence.ts'
+import type { Connection } from '../connection/connection.ts'
+import { RedisPresence } from './redis-presence.ts'
+
+/** The clients that use one connection: its own, and those that have a lock of it as a vote. */
+export class Presences {
+  readonly #connection: Connection
+  readonly #timeoutMs: number
+  readonly #all = new Map<string, RedisPresence>()
+
+  constructor(connection: Connection, timeoutMs: number) {
+    this.#connection = connection
+    this.#timeoutMs = timeoutMs
+  }
+
+  of(own: OwnInfo): Presence {
+    const { client } = own.info
+    let presence = this.#all.get(client)
+    if (presence === undefined) {
+      const closed = () => this.#all.delete(client)
+      presence = new RedisPresence(this.#connection, this.#timeoutMs, own, closed)
+      this.#all.set(client, presence)
+    }
+    return presence
+  }
+
+  /** The connection is up, maybe to a server that knows nobody yet: what was waiting for that goes first. */
+  isUp(): void {
+    if (this.#all.size === 0) return
+    setImmediate(() => {
+      const now = performance.now()
+      for (const presence of this.#all.values()) presence.isUp(now)
+    })
+  }
+
+  /** Something was sent, at that moment on `performance.now()`. */
+  touch(now: number): void {
+    for (const presence of this.#all.values()) presence.touch(now)
+  }
+
+  close(): void {
+    for (const presence of this.#all.values()) presence.close()
+  }
+}

@@ -1,0 +1,156 @@
+import type { Redis } from 'ioredis'
+import type { CallFailure } from '../../call-failure.ts'
+import { type ClientInfo, clientIdOf, type OwnInfo, type Presence } from '../../presence.ts'
+import { clientKey } from '../calls/keys.ts'
+import type { Connection } from '../connection/connection.ts'
+import { failureOf } from '../connection/failure-of.ts'
+import type { Client } from '../connection/open-client.ts'
+import { touch, touchArgs } from '../scripts/presence.generated.ts'
+import { ClientNotes, type NoteChange } from './client-notes.ts'
+
+/** It is written down at most so often, unless notes change, in milliseconds. */
+const TOUCH_MS = 20_000
+
+/** It can be read for so long at least after the last time, in milliseconds. */
+const KNOWN_MS = 120_000
+
+/**
+ * What one client tells at one server, or in one cluster. It goes behind what is sent there anyway, nobody waits
+ * for it, and what becomes of it is nobody's concern: one that fails is left to the next turn, and one that is
+ * refused for good is the last.
+ */
+export class RedisPresence implements Presence {
+  readonly #connection: Connection
+  readonly #timeoutMs: number
+  readonly #key: string
+  readonly #about: string
+  readonly #notes: ClientNotes
+  readonly #closed: () => void
+  #leaseMs: number
+  #dueAt = -Infinity
+  #isThere = false
+  /** Whether it tells nothing, or nothing more. */
+  #isOver: boolean
+
+  /** @param closed told when it tells nothing any more */
+  constructor(
+    connection: Connection,
+    timeoutMs: number,
+    { info, leaseMs, tells }: OwnInfo,
+    closed: () => void,
+  ) {
+    const { client, ...about } = info
+    this.#connection = connection
+    this.#closed = closed
+    this.#timeoutMs = timeoutMs
+    this.#key = clientKey(client)
+    this.#about = JSON.stringify(about)
+    this.#notes = new ClientNotes(() => this.#send(performance.now()))
+    this.#leaseMs = leaseMs
+    this.#isOver = !tells
+  }
+
+  /** Something is being sent, at that moment on `performance.now()`. */
+  touch(now: number): void {
+    if (now >= this.#dueAt) this.#send(now)
+  }
+
+  isUp(now: number): void {
+    this.#dueAt = -Infinity
+    this.touch(now)
+  }
+
+  renews(leaseMs: number): void {
+    if (leaseMs <= this.#leaseMs) return
+    this.#leaseMs = leaseMs
+    // It may be gone by the time that such a lease is renewed.
+    if (2 * leaseMs > KNOWN_MS) this.#dueAt = -Infinity
+    this.touch(performance.now())
+  }
+
+  set(owner: string, text: string | undefined): void {
+    if (this.#isOver) return
+    if (text === undefined) this.#notes.takeAway(owner)
+    else this.#notes.set(owner, text)
+  }
+
+  async get(owner: string): Promise<string | undefined> {
+    const own = this.#notes.get(owner)
+    if (own !== undefined) return own
+    const field = `note/${owner}`
+    const found = await this.#read(clientIdOf(owner), field, this.#timeoutMs).catch(() => null)
+    return found ?? undefined
+  }
+
+  async clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null> {
+    return infoIn(clientId, await this.#read(clientId, 'about', callMs))
+  }
+
+  /** Takes it away: the last that is sent. */
+  close(): void {
+    const connection = this.#connection
+    if (this.#isThere && connection.up) connection.client.del(this.#key).catch(() => {})
+    this.#isThere = false
+    this.#end()
+    this.#closed()
+  }
+
+  #read(clientId: string, field: string, callMs: number): Promise<string | null> {
+    return this.#connection.call(callMs, (client) => client.hget(clientKey(clientId), field))
+  }
+
+  #send(now: number): void {
+    if (this.#isOver || !this.#connection.up) return
+    this.#dueAt = now + TOUCH_MS
+    this.#isThere = true
+    const notes = this.#notes.take()
+    const args = touchArgs({ leaseMs: this.#keptMs, about: this.#about, notes }).map(String)
+    const send = (name: 'eval' | 'evalsha', script: string) =>
+      runOn(this.#connection.client, name, script, this.#key, args)
+    void send('evalsha', touch.sha1)
+      .catch((error: Error) => {
+        if (!error.message.startsWith('NOSCRIPT')) throw error
+        return this.#isOver ? undefined : send('eval', touch.source)
+      })
+      .catch((error) => this.#failed(failureOf(error), notes))
+  }
+
+  #failed({ kind, permanent }: CallFailure, notes: readonly NoteChange[]): void {
+    if (kind !== 'refused' || !permanent) {
+      this.#notes.giveBack(notes)
+      return
+    }
+    // One without the right to it is not to fill the log of the server.
+    this.#isThere = false
+    this.#end()
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#notes.close()
+  }
+
+  get #keptMs(): number {
+    return Math.max(KNOWN_MS, 2 * this.#leaseMs)
+  }
+}
+
+function runOn(
+  client: Client,
+  name: 'eval' | 'evalsha',
+  script: string,
+  key: string,
+  args: readonly string[],
+): Promise<unknown> {
+  return (client as Redis)[name](script, 1, key, ...args)
+}
+
+/** What a client wrote down of itself; null for what makes no sense. */
+function infoIn(client: string, about: string | null): ClientInfo | null {
+  try {
+    const { label, host, pid, version, startedAt } = JSON.parse(about ?? '') as ClientInfo
+    return { client, label, host, pid, version, startedAt }
+  } catch {
+    return null
+  }
+}

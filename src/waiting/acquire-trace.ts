@@ -1,0 +1,53 @@
+import {
+  type AcquireFact,
+  type AcquireOutcome,
+  type AcquirePath,
+  acquireTrace,
+  tellEnd,
+} from '../diagnostics.ts'
+import { ClosedError, RedisUnavailableError } from '../errors.ts'
+
+/** What it got. */
+interface Hold {
+  readonly id: { readonly wireOwner: string }
+  readonly token: number
+}
+
+/** The waiter of the call. */
+interface Waiter {
+  readonly request: { readonly signal: AbortSignal | undefined }
+  readonly announced: boolean
+  readonly waitedMs: number
+}
+
+/** @param hold null where it was not to be had in time */
+export function tellResult(
+  fact: AcquireFact,
+  waiter: Waiter,
+  hold: Hold | null,
+  path: AcquirePath = waiter.announced ? 'raced' : 'free',
+): void {
+  if (hold !== null) {
+    fact.path = path
+    fact.owner = hold.id.wireOwner
+    fact.token = hold.token
+  }
+  tell(fact, waiter, hold === null ? 'timeout' : 'granted')
+}
+
+export function tellFailure(fact: AcquireFact, waiter: Waiter, error: unknown): void {
+  fact.error = error
+  tell(fact, waiter, outcomeOf(error, waiter.request.signal))
+}
+
+function outcomeOf(error: unknown, signal: AbortSignal | undefined): AcquireOutcome {
+  if (signal?.aborted && error === signal.reason) return 'aborted'
+  if (error instanceof ClosedError) return 'closed'
+  return error instanceof RedisUnavailableError ? 'outage' : 'failed'
+}
+
+function tell(fact: AcquireFact, waiter: Waiter, outcome: AcquireOutcome): void {
+  fact.outcome = outcome
+  fact.waitedMs = waiter.waitedMs
+  tellEnd(acquireTrace, fact)
+}

@@ -1,0 +1,107 @@
+import type { LeakReport } from '../../src/extras/cli/locks/leak-text.ts'
+import { holdfast } from '../doctor/diagnose.ts'
+import { eventually } from '../support/eventually.ts'
+import { newSetting } from './setting.ts'
+
+const { server, newClient } = newSetting()
+
+/** A client that is gone, as far as anybody can tell. */
+const gone = 'NxwZr5PVhg5sb0Me8yo04:17'
+
+async function leaks(...args: string[]): Promise<{ code: number; all: LeakReport[]; err: string }> {
+  const { code, out, err } = await holdfast(['leaks', server.url, '--json', ...args])
+  const lines = out.split('\n').filter((line) => line !== '')
+  return { code, err, all: lines.map((line) => JSON.parse(line)) }
+}
+
+test('where all is well nothing is found, whatever is held and waited for', async () => {
+  const client = newClient({ leaseMs: 900 })
+  const silent = newClient({ leaseMs: 900, presence: false })
+  await client.getLock('a').lock()
+  await silent.getLock('silent').lock()
+  await client.getLock('fixed').lock({ leaseMs: 2_900 })
+  await client.getReadWriteLock('rw').readLock().lock()
+  await client.getPermitExpirableSemaphore('permits').trySetPermits(1)
+  const permit = await client.getPermitExpirableSemaphore('permits').acquire()
+  await client.getCountDownLatch('latch').trySetCount(1)
+  await client.getSemaphore('plain').trySetPermits(1)
+  await server.admin.hset('java', '8743c9c0-0795-4907-87fd-6c719a6b4586:31', '1')
+  await server.admin.pexpire('java', 2_900)
+  await eventually(async () => (await silent.clientInfo(client.id)) !== null)
+  const { code, all, err } = await leaks('--lease-ms', '3000')
+  expect([code, all]).toEqual([0, []])
+  expect(err).toMatch(/Looking again at 1 lock in \S+ m?s\.\n0 leaks at /)
+  await permit.release()
+})
+
+test('a key without an expiry is a leak, with a command that ends it', async () => {
+  await server.admin.hset('app:lock', gone, '1')
+  await server.admin.zadd('holdfast_queue:{b}', Date.now() * 1_000, gone)
+  await server.admin.set('redisson_lock_token:{kept}', '1795326703508402')
+  await server.admin.set('holdfast_birth', 'x')
+  const { code, all } = await leaks('--lease-ms', '30')
+  expect(code).toBe(1)
+  expect(all.filter((one) => one.code !== 'dead-place')).toMatchObject([
+    {
+      code: 'lock-without-ttl',
+      name: 'app:lock',
+      owner: gone,
+      ttlMs: null,
+      fix: [
+        '# When its holder is gone for sure:',
+        `npx holdfast release app:lock --force --url ${server.url}`,
+      ],
+    },
+    {
+      code: 'key-without-ttl',
+      key: 'holdfast_queue:{b}',
+      fix: ['# It ends in a minute:', "redis-cli PEXPIRE 'holdfast_queue:{b}' 60000"],
+    },
+  ])
+}, 20_000)
+
+test('a holder of no known process is a leak once its lease was not renewed', async () => {
+  await server.admin.hset('app:dead', gone, '1')
+  await server.admin.pexpire('app:dead', 3_000)
+  await server.admin.hset('app:longer', gone, '1')
+  await server.admin.pexpire('app:longer', 60_000)
+  const { code, all, err } = await leaks('--lease-ms', '3000', '--key-prefix', 'app:')
+  expect(code).toBe(1)
+  expect(all).toMatchObject([{ code: 'holder-not-renewed', name: 'dead', owner: gone }])
+  expect(all[0]?.ttlMs).toBeLessThan(1_500)
+  expect(all[0]?.fix[1]).toContain('release dead --force --key-prefix app:')
+  expect(err).toContain('1 holder with a longer lease than 3000 ms could not be judged')
+})
+
+test('a queue that nobody moves on is a leak, and a place without a heartbeat', async () => {
+  const now = Date.now()
+  const alive = 'AxwZr5PVhg5sb0Me8yo04:18'
+  for (const name of ['free', 'dead']) {
+    await server.admin.zadd(`holdfast_queue:{${name}}`, now * 1_000, name === 'free' ? alive : gone)
+    await server.admin.hset(
+      `holdfast_waiting:{${name}}`,
+      'AxwZr5PVhg5sb0Me8yo04',
+      `${now + 60_000} 1 api`,
+      'NxwZr5PVhg5sb0Me8yo04',
+      `${now - 1_000} 1 api`,
+    )
+    await server.admin.pexpire(`holdfast_queue:{${name}}`, 60_000)
+    await server.admin.pexpire(`holdfast_waiting:{${name}}`, 60_000)
+  }
+  const { code, all } = await leaks('--lease-ms', '30')
+  expect(code).toBe(1)
+  expect(all.map((one) => [one.code, one.name, one.owner]).sort()).toEqual([
+    ['dead-place', 'dead', gone],
+    ['queue-of-free-lock', 'free', alive],
+  ])
+  expect(all[0]?.fix.at(-1)).toMatch(/^npx holdfast inspect (free|dead) --url /)
+}, 20_000)
+
+test('for people each is told with what to do, and nothing steers the terminal', async () => {
+  await server.admin.hset('a\u001b[31m', gone, '1')
+  const { code, out } = await holdfast(['leaks', server.url, '--lease-ms', '30'])
+  expect(code).toBe(1)
+  expect(out).toMatch(/^lock-without-ttl {2}a\\x1b\[31m\n {2}seen {2}Held by .*\n {2}why {3}/)
+  expect(out).toMatch(/\n {2}fix {3}# When its holder is gone for sure:\n {8}npx holdfast release /)
+  expect(out).not.toMatch(/[^\P{Cc}\n]/u)
+})

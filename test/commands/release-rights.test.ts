@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Holdfast } from '../../src/index.ts'
+import { holdfast } from '../doctor/diagnose.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startRedis } from '../support/redis-server.ts'
+
+const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8')
+const page = read('docs/reference/program.md')
+const own = /ACL SETUSER ops \\\n([\s\S]*?)\n```/.exec(page)?.[1] ?? ''
+const rights = own
+  .replace(/['\\\n]/g, ' ')
+  .trim()
+  .split(/ +/)
+const toLook = /\n~\* resetchannels (\+.*)\n/.exec(page)?.[1]?.split(' ') ?? []
+
+test('the page lists the rights to what the scripts call, and to no more', () => {
+  const commands = rights.filter((word) => word.startsWith('+')).map((word) => word.slice(1))
+  const sources = read('src/extras/deployment/scripts.generated.ts').replaceAll('\\n', '\n')
+  const called = [...sources.matchAll(/redis\.p?call\(\s*'([A-Z]+)'/g)]
+    .map(([, command]) => String(command).toLowerCase())
+    .filter((command) => command !== 'pubsub')
+  const needed = new Set([...called, 'pubsub|numsub', 'publish', 'eval', 'xadd'])
+  expect(commands.sort()).toEqual([...needed].sort())
+})
+
+test('they are enough for every kind, and nothing is refused', async () => {
+  const server = await startRedis()
+  const client = new Holdfast({ redis: server.url, keyPrefix: 'app:' })
+  const other = new Holdfast({ redis: server.url, keyPrefix: 'app:' })
+  for (const one of [client, other]) atEnd(() => one.close(), { beforeCheck: true })
+  atEnd(() => server.flush(), { beforeCheck: true })
+  await server.admin.call('ACL', 'SETUSER', 'ops', 'on', '>secret', ...toLook, ...rights)
+  await server.admin.xadd('holdfast_history', '*', 'event', 'acquired')
+  await client.getPermitExpirableSemaphore('permits').trySetPermits(1)
+  const kinds = {
+    plain: (one: Holdfast) => one.getLock('plain').lock(),
+    fair: (one: Holdfast) => one.getFairLock('fair').lock(),
+    written: (one: Holdfast) => one.getReadWriteLock('written').writeLock().lock(),
+    permits: (one: Holdfast) => one.getPermitExpirableSemaphore('permits').acquire(),
+  }
+  for (const [name, acquire] of Object.entries(kinds)) {
+    await acquire(client)
+    const next = acquire(other)
+    const args = ['release', name, '--force', '--yes', '--key-prefix', 'app:', '--url', server.url]
+    const done = await holdfast([...args, '--user', 'ops', '--pass', 'secret'])
+    expect({ name, code: done.code, err: done.err }).toMatchObject({ name, code: 0 })
+    await (await next).release()
+  }
+  expect(await server.admin.call('ACL', 'LOG')).toEqual([])
+  expect(await server.admin.xlen('holdfast_history')).toBe(1 + Object.keys(kinds).length)
+})

@@ -1,0 +1,200 @@
+import { hostname } from 'node:os'
+import { openDeployment } from '../../src/extras/deployment/open-deployment.ts'
+import { readWhere } from '../../src/extras/servers/where.ts'
+import { Holdfast } from '../../src/index.ts'
+import { holdfast } from '../doctor/diagnose.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+beforeEach(() => atEnd(() => server.flush(), { beforeCheck: true }))
+
+function newClient(options = {}) {
+  const client = new Holdfast({ redis: server.url, leaseMs: 900, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+const release = (args: readonly string[], ask?: (question: string) => Promise<string>) =>
+  holdfast(['release', ...args, '--url', server.url], ask === undefined ? {} : { ask })
+
+const isHeld = async (name: string) => (await server.admin.exists(name)) === 1
+
+test('it tells who has it and what will become of it, asks, and tells what to do then', async () => {
+  const [client, other] = [newClient({ keyPrefix: 'app:' }), newClient({ keyPrefix: 'app:' })]
+  const stuck = await client.getFairLock('a').lock()
+  const next = other.getFairLock('a').lock()
+  await eventually(async () => (await client.getFairLock('a').inspect()).queueLength === 1)
+  const questions: string[] = []
+  const { code, out, err } = await release(
+    ['a', '--force', '--key-prefix', 'app:'],
+    async (one) => {
+      questions.push(one)
+      return ' yes '
+    },
+  )
+  expect(code).toBe(0)
+  expect(questions).toEqual(['Take it away? Only yes does: '])
+  const label = `${hostname()}:${process.pid}`
+  for (const text of [
+    `"app:a" (lock, held) at 127.0.0.1:${server.port}\n  held by   ${label}\n`,
+    `  process   ${process.pid} on ${hostname()}\n`,
+    `  owner     ${stuck.owner}\n`,
+    `  token     ${stuck.token}\n`,
+    `  waiting   1, next ${label}\n`,
+    'is not stopped by this: it finds out at its next renewal',
+    `Every later token will be above ${stuck.token}, which is the fence`,
+  ]) {
+    expect(err).toContain(text)
+  }
+  expect(err).toMatch(/ {2}lease {5}\d+ ms left\n/)
+  expect(out).toBe(
+    `"app:a" was taken from ${label}. Whoever is next has been told.\n` +
+      `The fence is ${stuck.token}.\n` +
+      `1. End process ${process.pid} on ${hostname()}, if it hangs.\n` +
+      `2. Where a guard keeps the last token, raise it to ${stuck.token + 1}: so it refuses ${label} at once, and lets in all who come.\n`,
+  )
+  expect((await next).token).toBeGreaterThan(stuck.token)
+  await eventually(() => stuck.signal.aborted)
+})
+
+test('nothing is done unless the answer is yes', async () => {
+  await newClient().getLock('a').lock()
+  for (const answer of ['', 'y', 'no', 'a']) {
+    const { code, out, err } = await release(['a', '--force'], async () => answer)
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(/Nothing was done\.\n$/)
+  }
+  expect(await isHeld('a')).toBe(true)
+})
+
+test('without --force, or without a terminal and --yes, it is refused and says what to do', async () => {
+  await newClient().getLock('a').lock()
+  for (const [args, message] of [
+    [['a', '--yes'], /^release needs --force: .* npx holdfast inspect tells who that is/],
+    [['a', '--force'], /^release asks before it takes "a", and there is no terminal: give --yes\./],
+    [['--force', '--yes'], /^release needs the name of a lock before anything else; got ""\./],
+    [['a', '--force', '--yes', '--token', 'x'], /^--token must be a whole number .*; got "x"\./],
+  ] as const) {
+    const { code, out, err } = await release(args)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(message)
+  }
+  expect(await isHeld('a')).toBe(true)
+})
+
+test('--token and --owner are to be those that are seen, else it has changed hands', async () => {
+  const lease = await newClient().getLock('a').lock()
+  for (const wrong of [
+    ['--token', `${lease.token - 1}`],
+    ['--owner', 'NxwZr5PVhg5sb0Me8yo04:17'],
+    ['--owner', lease.owner, '--token', '1'],
+  ]) {
+    const { code, out, err } = await release(['a', '--force', '--yes', ...wrong])
+    expect([code, err]).toEqual([1, ''])
+    expect(out).toMatch(/^Nothing was done: "a" has changed hands\. npx holdfast inspect tells /)
+  }
+  expect(await isHeld('a')).toBe(true)
+  const right = ['--owner', lease.owner, '--token', `${lease.token}`]
+  const { code, out } = await release(['a', '--force', '--yes', '--json', ...right])
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({
+    name: 'a',
+    outcome: 'released',
+    fence: lease.token,
+    token: lease.token,
+    holder: { owner: lease.owner, process: { pid: process.pid } },
+  })
+  expect(await isHeld('a')).toBe(false)
+})
+
+test('who has it when the answer comes is another one: that one keeps it', async () => {
+  const client = newClient()
+  const first = await client.getLock('a').lock()
+  const { code, out } = await release(['a', '--force', '--json'], async () => {
+    await first.release()
+    await client.getLock('a').lock()
+    return 'yes'
+  })
+  expect(code).toBe(1)
+  expect(JSON.parse(out)).toMatchObject({ outcome: 'changed', fence: null })
+  expect(await isHeld('a')).toBe(true)
+})
+
+test('what nobody has needs no release, also when it was let go of before the answer', async () => {
+  const unknown = await release(['typo', '--force', '--yes'])
+  expect([unknown.code, unknown.err]).toEqual([0, ''])
+  expect(unknown.out).toMatch(/^Nobody has "typo" at .* is the name whole, with the keyPrefix\?\n$/)
+  const lease = await newClient().getLock('a').lock()
+  const { code, out } = await release(['a', '--force'], async () => {
+    await lease.release()
+    return 'yes'
+  })
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/^"a" was free by then: .* let go of it, or its lease had ended\.\n$/),
+  ])
+})
+
+test('of several who have it, it is to be told which', async () => {
+  const [client, other] = [newClient(), newClient()]
+  const leases = [
+    await client.getReadWriteLock('rw').readLock().lock(),
+    await other.getReadWriteLock('rw').readLock().lock(),
+  ]
+  const owners = await server.admin.hkeys('rw')
+  const { code, err } = await release(['rw', '--force', '--yes'])
+  expect(code).toBe(2)
+  expect(err).toMatch(/^2 have "rw": give the --owner whom it is to be taken from\.\n/)
+  const [first] = owners.filter((one) => one !== 'mode') as [string]
+  expect(err).toContain(first)
+  const done = await release(['rw', '--force', '--yes', '--owner', first])
+  expect(done.code).toBe(0)
+  expect(done.err).toContain('There will be no fence: others have tokens like its own.\n')
+  expect(done.out).not.toContain('fence')
+  await eventually(() => leases.some(({ signal }) => signal.aborted))
+  expect(await isHeld('rw')).toBe(true)
+})
+
+test('a semaphore and a latch are refused', async () => {
+  await newClient().getSemaphore('api').trySetPermits(1)
+  const { code, err } = await release(['api', '--force', '--yes'])
+  expect(code).toBe(2)
+  expect(err).toMatch(/^"api" is a semaphore, of which it is not known who has the permits\./)
+})
+
+test('names and labels of others do not steer the terminal', async () => {
+  await newClient({ label: 'a\u001b[2Jb' }).getLock('x\u001b[2J').lock()
+  const { out, err } = await release(['x\u001b[2J', '--force', '--yes'])
+  expect(out + err).not.toContain('\u001b')
+  expect(err).toContain('"x\\x1b[2J"')
+})
+
+test('a server that is away, or refuses, is told, and exits with 3', async () => {
+  await newClient().getLock('a').lock()
+  const away = await holdfast(['release', 'a', '--force', '--yes', '--url', '127.0.0.1:1'])
+  expect([away.code, away.out]).toEqual([3, ''])
+  expect(away.err).toMatch(/^127\.0\.0\.1:1 cannot be asked: /)
+  await server.admin.call('ACL', 'SETUSER', 'looks', 'on', '>x', 'allkeys', 'allchannels')
+  await server.admin.call('ACL', 'SETUSER', 'looks', '+@all', '-eval')
+  atEnd(() => server.admin.call('ACL', 'DELUSER', 'looks'), { beforeCheck: true })
+  const login = ['--user', 'looks', '--pass', 'x']
+  const { code, err } = await release(['a', '--force', '--yes', ...login])
+  expect(code).toBe(3)
+  expect(err).toMatch(/"a" is not known to be released\. Look at it again\. .*NOPERM/)
+  expect(await isHeld('a')).toBe(true)
+})
+
+test('it is written down who took it, where there is a history', async () => {
+  await server.admin.xadd('holdfast_history', '*', 'event', 'acquired')
+  await newClient().getLock('a').lock()
+  await release(['a', '--force', '--yes'])
+  const [, entry] = (await server.admin.xrange('holdfast_history', '-', '+')).at(-1) ?? []
+  expect(entry?.join(' ')).toMatch(
+    new RegExp(`event forced name a .* reason by \\S+@${hostname()} `),
+  )
+  const deployment = openDeployment(readWhere({}, [server.url], {}))
+  expect((await deployment.look(['a']))[0]?.state).toBe('free')
+  await deployment.close()
+})

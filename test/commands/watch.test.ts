@@ -1,0 +1,144 @@
+import type { Terminal } from '../../src/extras/cli/command/command.ts'
+import { changes } from '../../src/extras/cli/locks/changes.ts'
+import { run } from '../../src/extras/cli/run.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startRedis } from '../support/redis-server.ts'
+import { newSetting } from './setting.ts'
+
+const { server, newClient } = newSetting()
+
+/** Runs it until the test is over. */
+function watching(args: readonly string[], given: Partial<Terminal> = {}) {
+  const stop = new AbortController()
+  const seen = { out: '', err: '' }
+  const terminal: Terminal = {
+    env: {},
+    isTerminal: false,
+    columns: 100,
+    rows: 10,
+    interrupted: () => stop.signal,
+    out: (text) => {
+      seen.out += text
+    },
+    err: (text) => {
+      seen.err += text
+    },
+    ...given,
+  }
+  const ended = run(['watch', '--interval-ms', '50', ...args], terminal, '1.2.3')
+  const end = () => {
+    stop.abort()
+    return ended
+  }
+  atEnd(end, { beforeCheck: true })
+  const events = () =>
+    seen.out
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+      .map(({ event, name, waiting }) => `${event} ${name ?? ''} ${waiting ?? ''}`.trim())
+  return { seen, end, ended, events }
+}
+
+test('each change is a line of JSON: held, waited for, handed on, free', async () => {
+  const [client, other] = [newClient({ label: 'api-7' }), newClient({ label: 'api-8' })]
+  const first = await client.getFairLock('a').lock()
+  const { seen, end, events } = watching([server.url, '--json'])
+  await eventually(() => events().includes('held a 0'))
+  const next = other.getFairLock('a').lock()
+  await eventually(() => events().includes('waiting a 1'))
+  const lines = () =>
+    seen.out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+  const held = () => lines().filter(({ event }) => event === 'held')
+  await first.release()
+  const second = await next
+  await eventually(() => held().length === 2)
+  await second.release()
+  await eventually(() => events().includes('free a 0'))
+  expect(await end()).toBe(0)
+  // Who listens is counted beside the queue: that may end a look later.
+  expect(held().map(({ token }) => token)).toEqual([first.token, second.token])
+  expect(held()[1]).toMatchObject({ holders: [{ owner: second.owner }] })
+  expect(events().filter((one) => one.startsWith('free'))).toHaveLength(1)
+  expect(Number(new Date(lines()[0].at))).toBeGreaterThan(Date.now() - 60_000)
+  expect(seen.err).toBe('')
+})
+
+test('without --json a change is a line for people', async () => {
+  const client = newClient({ label: 'api-7', keyPrefix: 'app:' })
+  const lease = await client.getLock('a').lock()
+  await newClient().getLock('other').lock()
+  await eventually(async () => (await client.clientInfo(client.id)) !== null)
+  const { seen, end } = watching(['a*', server.url, '--key-prefix', 'app:'])
+  await eventually(() => seen.out !== '')
+  await lease.release()
+  await eventually(() => seen.out.includes('free'))
+  expect(await end()).toBe(0)
+  const lines = seen.out
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.slice(26))
+  expect(lines).toEqual([`held     a by api-7, token ${lease.token}`, 'free     a'])
+})
+
+test('on a terminal it is drawn in place, and the screen from before comes back', async () => {
+  const client = newClient({ label: 'api-7' })
+  const lease = await client.getLock('a').lock()
+  for (let i = 0; i < 9; i++) await client.getLock(`b${i}`).lock()
+  const { seen, end } = watching([server.url], { isTerminal: true, columns: 60 })
+  const frames = () => seen.out.split('\u001b[H').slice(1)
+  await eventually(() => frames().length > 2)
+  expect(frames()[0]).toMatch(/^10 held, 0 waited for: all locks at /)
+  expect(frames()[0]).toContain('and 4 more locks')
+  for (const line of frames()[0]?.split('\r\n') ?? []) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what steers the terminal
+    expect(line.replace(/\u001b\[[KJ]/g, '').length).toBeLessThanOrEqual(60)
+  }
+  expect(frames()[0]?.split('\r\n').length).toBeLessThanOrEqual(10)
+  await lease.release()
+  await eventually(() => /^9 held/.test(frames().at(-1) ?? ''))
+  expect(await end()).toBe(0)
+  expect(seen.out.startsWith('\u001b[?1049h')).toBe(true)
+  expect(seen.out.endsWith('\u001b[?1049l')).toBe(true)
+})
+
+test('an outage is told once, and after it things go on', async () => {
+  const own = await startRedis()
+  const { seen, events, end } = watching([own.url, '--json', '--timeout-ms', '500'])
+  const hold = async () => {
+    await own.admin.hset('a', 'NxwZr5PVhg5sb0Me8yo04:17', '1')
+    await own.admin.pexpire('a', 60_000)
+  }
+  await hold()
+  // It was up at the first look.
+  await eventually(() => events().length === 1, { timeoutMs: 15_000 })
+  await own.kill()
+  await eventually(() => events().includes('outage'))
+  await own.restart()
+  await eventually(() => events().includes('back'))
+  await hold()
+  await eventually(() => events().filter((one) => one === 'held a 0').length === 2, {
+    timeoutMs: 15_000,
+  })
+  expect(await end()).toBe(0)
+  expect(events()).toEqual(['held a 0', 'outage', 'back', 'free a 0', 'held a 0'])
+  const outage = seen.out.split('\n').find((line) => line.includes('outage')) ?? ''
+  expect(JSON.parse(outage).message).toMatch(/127\.0\.0\.1:\d+ cannot be asked|closed/)
+  await own.flush()
+}, 60_000)
+
+test('an outage that lasts is told once, and what was seen before it stays', () => {
+  const [up, down] = [
+    { rows: [], failure: null },
+    { rows: [], failure: 'away' },
+  ]
+  expect([...changes(up, down)]).toEqual([{ event: 'outage', message: 'away' }])
+  expect([...changes(down, down)]).toEqual([])
+  expect([...changes(down, up)]).toEqual([{ event: 'back' }])
+})
+
+test('a server that is away at the first look is a failure', async () => {
+  const { ended, seen } = watching(['127.0.0.1:1', '-u', '127.0.0.1:1'])
+  expect(await ended).toBe(3)
+  expect(seen.err).toContain('cannot be asked')
+})

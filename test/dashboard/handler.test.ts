@@ -1,0 +1,233 @@
+import { type AccessOptions, createDashboard } from '../../src/extras/dashboard/create.ts'
+import { eventually, eventuallyPasses } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { FakeDeployment, processOf } from './fake-deployment.ts'
+
+function start(locks: FakeDeployment, access: Partial<AccessOptions> = {}) {
+  const dashboard = createDashboard(
+    locks.open,
+    { authorize: () => 'read', ...access },
+    { times: { lingerMs: 1, scanMs: 10 } },
+  )
+  atEnd(() => dashboard.close(), { beforeCheck: true })
+  const ask = (path: string, init: RequestInit = {}, context?: unknown) =>
+    dashboard.fetch(new Request(`http://d${path}`, init), context)
+  return { dashboard, ask }
+}
+
+const RELEASE = '/locks/api/release?key=a&owner=x:1&token=7'
+const OWN = { method: 'POST', headers: { 'holdfast-dashboard': 'release' } }
+
+const jsonOf = async (response: Response | Promise<Response>) =>
+  JSON.parse(await (await response).text())
+
+function held(): FakeDeployment {
+  const locks = new FakeDeployment()
+  locks.set('a', { token: 7, holders: [{ owner: 'x:1', process: processOf('billing') }] })
+  return locks
+}
+
+describe('the page', () => {
+  test.each(['/locks/', '/', '/deep/er/locks/'])('is at %s', async (path) => {
+    const { ask } = start(held())
+    const response = await ask(path)
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain('<title>Locks')
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  })
+
+  test('lets nothing in from elsewhere, and is neither kept nor framed', async () => {
+    const { headers } = await start(held()).ask('/locks/')
+    expect(headers.get('content-security-policy')).toContain(
+      "default-src 'none'; script-src 'self'",
+    )
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    expect(headers.get('content-security-policy')).not.toMatch(/unsafe|https?:|\*/)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+  })
+
+  test('has a place that ends with a slash, which relative links need', async () => {
+    const { ask } = start(held())
+    for (const path of ['/locks', '/deep/locks', '/x//javascript:alert(1)', '/constructor']) {
+      const response = await ask(path)
+      expect(response.status).toBe(308)
+      const last = path.slice(path.lastIndexOf('/') + 1)
+      expect(response.headers.get('location')).toBe(`./${last}/`)
+    }
+  })
+
+  test('knows only its own files', async () => {
+    const { ask } = start(held())
+    expect((await ask('/locks/page.js')).headers.get('content-type')).toContain('javascript')
+    expect((await ask('/locks/page.ts')).status).toBe(404)
+    expect((await ask('/locks/..%2fpage.env')).status).toBe(404)
+  })
+})
+
+describe('authorize', () => {
+  test('refuses everything to whoever may nothing, and nothing is asked for them', async () => {
+    const locks = held()
+    const { ask } = start(locks, { authorize: () => 'none' })
+    for (const path of ['/locks/', '/locks/page.js', '/locks/api/rows', '/locks/api/stream']) {
+      expect((await ask(path)).status).toBe(403)
+    }
+    expect(locks.asked.opened).toBe(0)
+  })
+
+  test('may answer itself, and is told of the request and what came with it', async () => {
+    const { ask } = start(held(), {
+      authorize: (request, context) =>
+        (context as { user?: string })?.user === 'ann' && request.headers.get('cookie') === 's=1'
+          ? 'read'
+          : new Response(null, { status: 302, headers: { location: '/login' } }),
+    })
+    const away = await ask('/locks/')
+    expect([away.status, away.headers.get('location')]).toEqual([302, '/login'])
+    const headers = { cookie: 's=1' }
+    expect((await ask('/locks/', { headers }, { user: 'ann' })).status).toBe(200)
+  })
+})
+
+describe('the JSON', () => {
+  test('has all locks, when all were looked through', async () => {
+    const { ask } = start(held())
+    const body = await jsonOf(ask('/locks/api/rows'))
+    expect(body).toMatchObject({
+      status: { state: 'live', address: '10.0.0.5:6379' },
+      totals: { locks: 1, held: 1 },
+      rows: [{ key: 'a', state: 'held', holders: [{ owner: 'x:1', label: 'billing' }] }],
+    })
+  })
+
+  test('has one lock, and what it would take to free it', async () => {
+    const { ask } = start(held())
+    const body = await jsonOf(ask('/locks/api/lock?key=a'))
+    expect(body.lock).toMatchObject({ key: 'a', holders: [{ label: 'billing', pid: 4_711 }] })
+    expect(body.toFree.join(' ')).toMatch(/^billing .* end process 4711 on web-1\. Then wait \d+ s/)
+  })
+
+  test('refuses what it cannot answer, with what it got', async () => {
+    const { ask } = start(held())
+    const errorOf = async (path: string) => {
+      const response = await ask(path)
+      return [response.status, (await jsonOf(response)).error]
+    }
+    expect(await errorOf('/locks/api/lock')).toEqual([400, expect.stringContaining('key')])
+    expect(await errorOf('/locks/api/lock?key=b')).toEqual([404, expect.stringContaining('"b"')])
+    expect(await errorOf('/locks/api/past?minutes=x')).toEqual([
+      400,
+      expect.stringContaining('"x"'),
+    ])
+  })
+
+  test('tells an outage as that', async () => {
+    const locks = held()
+    locks.outage = 'connect ECONNREFUSED'
+    const { ask } = start(locks)
+    for (const path of ['rows', 'lock?key=a']) {
+      const response = await ask(`/locks/api/${path}`)
+      expect(response.status).toBe(502)
+      expect((await jsonOf(response)).error).toContain('ECONNREFUSED')
+    }
+  })
+
+  test('is read by GET, and changed by POST', async () => {
+    const { ask } = start(held(), { authorize: () => 'admin', release: true })
+    expect((await ask('/locks/api/rows', { method: 'POST' })).status).toBe(405)
+    const response = await ask(RELEASE)
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
+  })
+})
+
+describe('releasing by force', () => {
+  test.each<[string, Partial<AccessOptions>, RequestInit]>([
+    ['while it is switched off', { authorize: () => 'admin' }, OWN],
+    ['by whoever may only look', { release: true }, OWN],
+    [
+      'without the header of the page',
+      { authorize: () => 'admin', release: true },
+      { method: 'POST' },
+    ],
+    [
+      'by a page of another site',
+      { authorize: () => 'admin', release: true },
+      { ...OWN, headers: { ...OWN.headers, 'sec-fetch-site': 'same-site' } },
+    ],
+    [
+      'by a page of another origin',
+      { authorize: () => 'admin', release: true },
+      { ...OWN, headers: { ...OWN.headers, origin: 'http://evil.example', host: 'd' } },
+    ],
+    [
+      'by a page of no origin',
+      { authorize: () => 'admin', release: true },
+      { ...OWN, headers: { ...OWN.headers, origin: 'null', host: 'd' } },
+    ],
+  ])('is refused %s', async (_, access, init) => {
+    const locks = held()
+    const response = await start(locks, access).ask(RELEASE, init)
+    expect(response.status).toBe(403)
+    expect(locks.released).toEqual([])
+  })
+
+  test.each([
+    ['the page', { 'sec-fetch-site': 'same-origin' }],
+    ['the page over plain HTTP', { origin: 'http://d', host: 'd' }],
+    ['a program', {}],
+  ])('is done for %s, compared with who was seen', async (_, more) => {
+    const locks = held()
+    const told: unknown[] = []
+    const { ask } = start(locks, {
+      authorize: () => 'admin',
+      release: true,
+      onRelease: (event, context) => told.push([event, context]),
+    })
+    const response = await ask(RELEASE, { ...OWN, headers: { ...OWN.headers, ...more } }, 'ann')
+    expect([response.status, await jsonOf(response)]).toMatchObject([200, { outcome: 'released' }])
+    expect(locks.released).toEqual([['a', { owner: 'x:1', token: 7 }]])
+    expect(told).toEqual([[{ key: 'a', owner: 'x:1', token: 7, outcome: 'released' }, 'ann']])
+  })
+
+  test.each([
+    'key=a&token=7',
+    'owner=x&token=7',
+    'key=a&owner=x&token=seven',
+    'key=a&owner=x&token=1.5',
+  ])('is refused for %s', async (query) => {
+    const locks = held()
+    const { ask } = start(locks, { authorize: () => 'admin', release: true })
+    expect((await ask(`/locks/api/release?${query}`, OWN)).status).toBe(400)
+    expect(locks.released).toEqual([])
+  })
+})
+
+test('the timeline is of what was seen, and says so', async () => {
+  const locks = held()
+  const { ask } = start(locks)
+  await ask('/locks/api/rows')
+  locks.set('a', { holders: [{ owner: 'y:1', ageMs: 10, process: processOf('shop') }] })
+  await eventuallyPasses(async () => {
+    await ask('/locks/api/rows')
+    const past = await jsonOf(ask('/locks/api/past?key=a'))
+    expect(past).toMatchObject({
+      source: 'poll',
+      waits: null,
+      losses: null,
+      spans: [
+        { owner: 'x:1', to: expect.any(Number) },
+        { owner: 'y:1', to: null },
+      ],
+    })
+  })
+})
+
+test('who looks again after a while is not told what was so long ago', async () => {
+  const locks = held()
+  const { ask } = start(locks)
+  await ask('/locks/api/rows')
+  await eventually(() => locks.asked.closed === 1)
+  locks.locks.delete('a')
+  expect((await jsonOf(ask('/locks/api/rows'))).rows).toEqual([])
+})

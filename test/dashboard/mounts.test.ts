@@ -1,0 +1,180 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Module } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+// @ts-expect-error: its types are a package of their own.
+import express from 'express'
+import fastify from 'fastify'
+import 'reflect-metadata'
+import { createDashboard, type Dashboard } from '../../src/extras/dashboard/create.ts'
+import { newDashboard } from '../../src/extras/dashboard/dashboard.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { FakeDeployment } from './fake-deployment.ts'
+import { Viewer } from './viewer.ts'
+
+type User = { readonly user?: string }
+
+/** A login as people have one: a header makes a session of it. */
+function logIn(request: IncomingMessage & { user?: string }): boolean {
+  const { cookie } = request.headers
+  if (!cookie?.startsWith('session=')) return false
+  request.user = cookie.replace('session=', '')
+  return true
+}
+
+const refuse = (response: ServerResponse) => void response.writeHead(401).end('log in first')
+
+/** Each serves the dashboard under /admin/locks, behind that login, with a parser of bodies in front. */
+const mounts: Record<string, (dashboard: Dashboard) => Promise<string>> = {
+  async 'Express 5'(dashboard) {
+    const app = express()
+    app.use(express.json())
+    app.use(
+      '/admin/locks',
+      (request: IncomingMessage, response: ServerResponse, next: () => void) =>
+        logIn(request) ? next() : refuse(response),
+      dashboard.node,
+    )
+    const server = app.listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    atEnd(
+      async () => {
+        server.closeAllConnections()
+        await new Promise((resolve) => server.close(resolve))
+      },
+      { beforeCheck: true },
+    )
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  },
+  async 'Fastify 5'(dashboard) {
+    const app = fastify({ forceCloseConnections: true })
+    await app.register(
+      async (scope) => {
+        scope.addHook('onRequest', async (request, reply) => {
+          if (!logIn(request.raw)) return reply.code(401).send('log in first')
+        })
+        const serve = async (
+          request: { raw: IncomingMessage },
+          reply: { hijack(): void; raw: ServerResponse },
+        ) => {
+          reply.hijack()
+          await dashboard.node(request.raw, reply.raw)
+        }
+        scope.all('/', serve)
+        scope.all('/*', serve)
+      },
+      { prefix: '/admin/locks' },
+    )
+    atEnd(() => app.close(), { beforeCheck: true })
+    return app.listen({ port: 0, host: '127.0.0.1' })
+  },
+  async 'NestJS 11'(dashboard) {
+    const AppModule = class {}
+    Module({})(AppModule)
+    const app = await NestFactory.create(AppModule, { logger: false, forceCloseConnections: true })
+    app.use(
+      '/admin/locks',
+      (request: IncomingMessage, response: ServerResponse, next: () => void) =>
+        logIn(request) ? next() : refuse(response),
+      dashboard.node,
+    )
+    await app.listen(0, '127.0.0.1')
+    atEnd(() => app.close(), { beforeCheck: true })
+    return app.getUrl()
+  },
+}
+
+describe.each(Object.keys(mounts))('on %s', (name) => {
+  async function start() {
+    const locks = new FakeDeployment()
+    locks.set('a', { token: 7, holders: [{ owner: 'x:1' }] })
+    const dashboard = createDashboard(
+      locks.open,
+      {
+        authorize: (_, context) => ((context as User).user === 'ann' ? 'admin' : 'read'),
+        release: true,
+      },
+      { times: { gapMs: 5, lookMs: 20, scanMs: 30, lingerMs: 1 } },
+    )
+    const origin = await mounts[name]?.(dashboard)
+    atEnd(() => dashboard.close(), { beforeCheck: true })
+    const ask = (path: string, init: RequestInit = {}) =>
+      fetch(`${origin}${path}`, {
+        redirect: 'manual',
+        ...init,
+        headers: { connection: 'close', cookie: 'session=ann', ...init.headers },
+      })
+    return { locks, dashboard, ask }
+  }
+
+  test('it is under its path, with and without the slash, and nowhere else', async () => {
+    const { ask } = await start()
+    const page = await ask('/admin/locks/')
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ])
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await page.text()).toContain('<title>Locks')
+    const bare = await ask('/admin/locks')
+    expect([bare.status, bare.headers.get('location')]).toEqual([308, './locks/'])
+    expect((await ask('/admin/locks/page.css')).status).toBe(200)
+    expect((await ask('/other')).status).toBe(404)
+  })
+
+  test('the login before it is asked first, and what it found is told to authorize', async () => {
+    const { ask, locks } = await start()
+    expect((await ask('/admin/locks/', { headers: { cookie: 'nobody' } })).status).toBe(401)
+    const path = '/admin/locks/api/access'
+    expect(await (await ask(path)).json()).toEqual({ access: 'admin', release: true })
+    const bob = await ask(path, { headers: { cookie: 'session=bob' } })
+    expect(await bob.json()).toEqual({ access: 'read', release: true })
+    expect(locks.released).toEqual([])
+  })
+
+  test('a lock is released by force, also where a body was read before', async () => {
+    const { ask, locks } = await start()
+    const response = await ask('/admin/locks/api/release?key=a&owner=x%3A1&token=7', {
+      method: 'POST',
+      body: '{"a":1}',
+      headers: { 'holdfast-dashboard': 'release', 'content-type': 'application/json' },
+    })
+    expect([response.status, await response.json()]).toMatchObject([200, { outcome: 'released' }])
+    expect(locks.released).toHaveLength(1)
+  })
+
+  test('the stream comes message by message, and ends with the viewer', async () => {
+    const { ask, locks } = await start()
+    const gone = new AbortController()
+    const response = await ask('/admin/locks/api/stream', { signal: gone.signal })
+    const viewer = new Viewer(response.body as ReadableStream<Uint8Array>)
+    const over = viewer.follow().catch(() => undefined)
+    await eventually(() => viewer.keys.length === 1)
+    locks.set('b', { holders: [{}] })
+    await eventually(() => viewer.keys.length === 2)
+    gone.abort()
+    await over
+    await eventually(() => locks.asked.closed === 1)
+  })
+})
+
+test('what goes wrong in authorize is told to its process, and not to whoever was not let in', async () => {
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  const dashboard = newDashboard({
+    redis: 'redis://127.0.0.1:1',
+    authorize: () => {
+      throw new Error('the secret of the session store')
+    },
+  })
+  const server = createServer((incoming, outgoing) => void dashboard.node(incoming, outgoing))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  expect(answer.status).toBe(500)
+  expect(await answer.text()).not.toContain('secret')
+  expect(String(warn.mock.calls[0]?.[0])).toContain('secret')
+  warn.mockRestore()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await dashboard.close()
+})

@@ -1,0 +1,261 @@
+import type { Browser, Page } from 'playwright-core'
+import {
+  type AccessOptions,
+  createDashboard,
+  type Times,
+} from '../../src/extras/dashboard/create.ts'
+import { eventually, eventuallyPasses } from '../support/eventually.ts'
+import { describeInBrowser, faultsOf, openBrowser, openPage, serve } from './browser.ts'
+import { FakeDeployment } from './fake-deployment.ts'
+import { scene } from './scene.ts'
+
+const FAST = { lookMs: 100, scanMs: 300, gapMs: 20, retryMs: 100 }
+
+describeInBrowser('the page', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  }, 60_000)
+
+  async function open(
+    locks: FakeDeployment,
+    access: Partial<AccessOptions> = {},
+    { times = {}, ...options }: { times?: Partial<Times>; colorScheme?: 'light' | 'dark' } = {},
+  ) {
+    const dashboard = createDashboard(
+      locks.open,
+      { authorize: () => 'read', ...access },
+      { times: { ...FAST, ...times } },
+    )
+    const served = await serve(dashboard)
+    return { dashboard, ...served, ...(await openPage(browser, served.url, options)) }
+  }
+
+  const namesIn = (page: Page) => page.locator('#body tr[data-key] .key').allTextContents()
+
+  test.each(['light', 'dark'] as const)(
+    'has nothing that keeps anybody out, in all its views, in %s',
+    async (colorScheme) => {
+      const { page, troubles } = await open(
+        scene(),
+        { authorize: () => 'admin', release: true },
+        { colorScheme },
+      )
+      await page.getByText('shop:order:1001').waitFor()
+      expect(await faultsOf(page)).toEqual([])
+      await page.getByText('shop:order:1001').click()
+      await page.getByText('What it would take').waitFor()
+      expect(await faultsOf(page)).toEqual([])
+      await page.getByRole('button', { name: 'Release by force' }).first().click()
+      await page.keyboard.type('shop:order:1001')
+      expect(await faultsOf(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.getByRole('link', { name: 'Timeline' }).click()
+      await page.locator('.lanes').waitFor()
+      expect(await faultsOf(page)).toEqual([])
+      await page.getByRole('link', { name: 'Waits and losses' }).click()
+      await page.locator('pre').waitFor()
+      expect(await faultsOf(page)).toEqual([])
+      expect(troubles).toEqual([])
+      await page.close()
+    },
+  )
+
+  test('follows what happens, without being loaded again', async () => {
+    const locks = scene()
+    const { page } = await open(locks)
+    await page.getByText('shop:report').waitFor()
+    locks.set('shop:report')
+    locks.set('shop:night', { holders: [{ owner: 'n:1', ageMs: 9_000_000 }] })
+    await eventuallyPasses(async () => {
+      const names = await namesIn(page)
+      expect(names).toContain('shop:night')
+      expect(names).not.toContain('shop:report')
+    })
+    await page.close()
+  })
+
+  test('filters by name, holder and host, and sorts by each column', async () => {
+    const { page } = await open(scene())
+    await page.getByText('shop:order:1001').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('job-1')
+    await eventuallyPasses(async () => expect(await namesIn(page)).toEqual(['shop:report']))
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('')
+    await page.getByRole('radio', { name: 'Waited for', exact: true }).check()
+    await page.getByRole('button', { name: 'Waiting' }).click()
+    await eventuallyPasses(async () =>
+      expect(await namesIn(page)).toEqual(['shop:order:1001', 'shop:legacy']),
+    )
+    const head = page.getByRole('columnheader', { name: 'Waiting' })
+    expect(await head.getAttribute('aria-sort')).toBe('descending')
+    await page.getByRole('button', { name: 'Waiting' }).click()
+    expect(await head.getAttribute('aria-sort')).toBe('ascending')
+    expect(await namesIn(page)).toEqual(['shop:legacy', 'shop:order:1001'])
+    await page.close()
+  })
+
+  test('has of ten thousand locks only those in the page that can be seen, and scrolls to the last', async () => {
+    const locks = new FakeDeployment()
+    for (let i = 0; i < 10_000; i++) {
+      locks.set(`lock:${String(i).padStart(5, '0')}`, {
+        holders: [{ owner: `o${i}`, ageMs: 1e7 - i * 10 }],
+      })
+    }
+    const { page } = await open(locks, {}, { times: { lookMs: 60_000, scanMs: 60_000 } })
+    await eventually(
+      async () => (await page.locator('#shown').textContent()) === '10,000 of 10,000',
+    )
+    expect(await page.locator('#body tr').count()).toBeLessThan(80)
+    expect(await page.locator('#table').getAttribute('aria-rowcount')).toBe('10001')
+    await page.locator('#table').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('End')
+    await page.getByText('lock:09999').waitFor()
+    expect(await page.locator('#body tr').count()).toBeLessThan(80)
+    await page.close()
+  })
+
+  test('is walked with the keyboard alone, up to a forced release', async () => {
+    const locks = scene()
+    const { page } = await open(locks, { authorize: () => 'admin', release: true })
+    await page.getByText('shop:order:1001').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('1001')
+    for (let i = 0; i < 30; i++) {
+      await page.keyboard.press('Tab')
+      if (await page.evaluate("document.activeElement.id === 'table'")) break
+    }
+    await page.keyboard.press('ArrowDown')
+    const active = await page.locator('#table').getAttribute('aria-activedescendant')
+    expect(await page.locator(`#${active}`).getAttribute('data-key')).toBe('shop:order:1001')
+    await page.keyboard.press('Enter')
+    await page.getByText('What it would take').waitFor()
+    expect(await page.evaluate('document.activeElement.id')).toBe('detail')
+    await page.keyboard.press('Tab') // To close.
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('Release by force')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('shop:order:100')
+    await page.keyboard.press('Enter') // Not the whole name: nothing happens.
+    expect(
+      await page.getByRole('button', { name: 'Release by force', exact: true }).isDisabled(),
+    ).toBe(true)
+    expect(locks.released).toEqual([])
+    await page.keyboard.type('1')
+    await page.keyboard.press('Enter')
+    await page.getByText('A guard is to refuse tokens up to').first().waitFor()
+    expect(locks.released).toEqual([
+      ['shop:order:1001', { owner: 'V1StGXR8_Z5jdHi6B-myT:1', token: 1_700_000_000_000_001 }],
+    ])
+    expect(await page.evaluate('document.querySelector("#force").open')).toBe(false)
+    await page.locator('#detail').focus()
+    await page.keyboard.press('Escape')
+    await page.locator('#detail').waitFor({ state: 'hidden' })
+    expect(await page.evaluate('document.activeElement.id')).toBe('table')
+    await page.close()
+  })
+
+  test('says who has it by now, where that is not whom one saw', async () => {
+    const locks = scene()
+    locks.outcome = 'changed'
+    const { page, url } = await open(locks, { authorize: () => 'admin', release: true })
+    await page.goto(`${url}#locks=shop%3Areport`)
+    await page.getByRole('button', { name: 'Release by force' }).click()
+    await page.keyboard.type('shop:report')
+    await page.keyboard.press('Enter')
+    await page.getByText('Somebody else has it by now').first().waitFor()
+    await page.close()
+  })
+
+  test.each<[string, Partial<AccessOptions>]>([
+    ['it is switched off', { authorize: () => 'admin' }],
+    ['one may only look', { release: true }],
+  ])('offers no forced release where %s', async (_, access) => {
+    const { page, url } = await open(scene(), access)
+    await page.goto(`${url}#locks=shop%3Areport`)
+    await page.getByText('What it would take').waitFor()
+    expect(await page.getByRole('button', { name: 'Release by force' }).count()).toBe(0)
+    await page.close()
+  })
+
+  test('shows hostile names and labels as text, and runs nothing of them', async () => {
+    const hostile = `<img src=x onerror="__trouble('ran')">"'\`</td><script>__trouble('ran')</script>`
+    const turned = 'order:\u202E1001\u0000\n'
+    const locks = new FakeDeployment()
+    const process = { client: 'c', label: `${hostile}1`, host: `${hostile}2`, pid: 1 }
+    const holders = [{ owner: `${hostile}3`, process, ageMs: 60_000 }]
+    const queue = [{ owner: `${hostile}4`, process }]
+    locks.set(hostile, { holders, queue, more: { [hostile]: hostile } })
+    locks.set(turned, { holders: [{ ageMs: 100 }] })
+    const { page, troubles } = await open(locks, { authorize: () => 'admin', release: true })
+    await page.locator('#body tr[data-key]').first().click()
+    await page.getByText('What it would take').waitFor()
+    expect(await page.locator('#detail-title').textContent()).toBe(hostile)
+    await page.getByRole('button', { name: 'Release by force' }).click()
+    expect(await page.locator('#force-key').textContent()).toBe(hostile)
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Timeline' }).click()
+    await page.locator('.lanes').waitFor()
+    await page.goBack()
+    expect(await page.locator('img').count()).toBe(0)
+    expect(await namesIn(page)).toEqual([hostile, 'order:\\u202e1001\\u0000\\u000a'])
+    expect(troubles).toEqual([])
+    await page.close()
+  })
+
+  test('comes back by itself after its server was away, and says so meanwhile', async () => {
+    const locks = scene()
+    const { page, port, server, dashboard } = await open(locks)
+    await page.getByText('shop:report').waitFor()
+    await dashboard.close()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    await page.getByText('The dashboard does not answer').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    locks.set('shop:after', { holders: [{ ageMs: 9_000_000 }] })
+    locks.locks.delete('shop:report')
+    const again = createDashboard(locks.open, { authorize: () => 'read' }, { times: FAST })
+    await serve(again, port)
+    await page.getByText('shop:after').waitFor()
+    expect(await page.locator('#trouble').isHidden()).toBe(true)
+    await eventuallyPasses(async () => expect(await namesIn(page)).not.toContain('shop:report'))
+    await page.close()
+  }, 40_000)
+
+  test('tells what is wrong while Redis is down, and goes on when it is back', async () => {
+    const locks = scene()
+    locks.outage = 'connect ECONNREFUSED 10.0.0.5:6379'
+    const { page, troubles } = await open(locks)
+    await page.getByRole('alert').getByText('ECONNREFUSED').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    locks.outage = undefined
+    await page.getByText('shop:report').waitFor()
+    expect(await page.locator('#trouble').isHidden()).toBe(true)
+    expect(troubles).toEqual([])
+    await page.close()
+  })
+
+  test('asks for nothing while it is paused, and goes on where it stopped', async () => {
+    const locks = scene()
+    const { page } = await open(locks, {}, { times: { lingerMs: 10 } })
+    await page.getByText('shop:report').waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await eventually(() => locks.asked.closed > 0)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    locks.set('shop:late', { holders: [{ ageMs: 9_000_000 }] })
+    await page.getByText('shop:late').waitFor()
+    await page.close()
+  })
+
+  test('moves nothing for those who want no motion', async () => {
+    const { page } = await open(scene())
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    const moving = `[...document.querySelectorAll('*')].filter((one) => {
+      const { transitionDuration, animationName } = getComputedStyle(one)
+      return transitionDuration !== '0s' || animationName !== 'none'
+    }).length`
+    expect(await page.evaluate(moving)).toBe(0)
+    await page.close()
+  })
+})

@@ -1,0 +1,199 @@
+import { newDashboard } from '../../src/extras/dashboard/dashboard.ts'
+import { recordHistory } from '../../src/extras/history/history.ts'
+import { Holdfast } from '../../src/index.ts'
+import { eventually, eventuallyPasses } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const ending = { beforeCheck: true }
+const server = sharedServer()
+
+function start(options: Partial<Parameters<typeof newDashboard>[0]> = {}) {
+  const dashboard = newDashboard({ redis: server.url, authorize: () => 'admin', ...options })
+  atEnd(() => dashboard.close(), ending)
+  return async (path: string, init: RequestInit = {}) => {
+    const response = await dashboard.fetch(new Request(`http://d/locks/api/${path}`, init))
+    return JSON.parse(await response.text())
+  }
+}
+
+function newClient(label: string): Holdfast {
+  const client = new Holdfast({ redis: server.url, label })
+  atEnd(() => client.close(), ending)
+  return client
+}
+
+test('shows who has which lock, and who waits for it in turn', async () => {
+  const lease = await newClient('checkout').getFairLock('order:1').lock()
+  const waiting = newClient('invoices').getFairLock('order:1').lock()
+  const ask = start()
+  await eventuallyPasses(async () => {
+    expect(await ask('lock?key=order:1')).toMatchObject({
+      lock: {
+        kind: 'lock',
+        state: 'held',
+        token: lease.token,
+        holders: [{ owner: lease.owner, holdCount: 1 }],
+        waiting: 1,
+        queue: [{ isDead: false }],
+      },
+    })
+  })
+  const { rows, totals } = await ask('rows')
+  expect(rows).toMatchObject([{ key: 'order:1', state: 'held', waiting: 1 }])
+  expect(totals).toMatchObject({ locks: 1, held: 1, waiting: 1 })
+  await lease.release()
+  await (await waiting).release()
+})
+
+test('the history tells waits, losses and holds that no look has seen', async () => {
+  const history = recordHistory({ redis: server.url })
+  atEnd(() => history.stop(), ending)
+  const client = newClient('checkout')
+  const lock = client.getLock('order:2')
+  for (let i = 0; i < 3; i++) await (await lock.lock()).release()
+  const lease = await client.getLock('order:3').lock()
+  expect(await client.getLock('order:3').tryLock()).toBeNull()
+  await server.admin.del('order:3')
+  await lease.release().catch(() => undefined)
+  await history.stop()
+  const ask = start({ history: { redis: server.url } })
+  const past = await ask('past?minutes=5')
+  expect(past).toMatchObject({ source: 'history', error: null })
+  const own = past.spans.filter(({ key }: { key: string }) => key === 'order:2')
+  expect(own).toHaveLength(3)
+  expect(own.every(({ ending }: { ending: string }) => ending === 'released')).toBe(true)
+  expect(past.waits.count).toBe(5)
+  expect(past.losses).toMatchObject([
+    { key: 'order:3', event: 'lost', label: 'checkout' },
+    { key: 'order:3', event: 'timeout' },
+  ])
+  expect((await ask('past?key=order:2')).losses).toEqual([])
+  await server.admin.del('holdfast_history')
+})
+
+test('a history that nobody records is told as that, and what was seen is shown instead', async () => {
+  const lease = await newClient('checkout').getLock('order:4').lock()
+  const ask = start({ history: { redis: server.url } })
+  await ask('rows')
+  expect(await ask('past')).toMatchObject({
+    source: 'poll',
+    error: null,
+    waits: null,
+    spans: [{ key: 'order:4', owner: lease.owner }],
+  })
+  await server.admin.set('holdfast_history', 'none')
+  expect(await start({ history: { redis: server.url } })('past')).toMatchObject({
+    source: 'poll',
+    error: expect.stringContaining('WRONGTYPE'),
+  })
+  await server.admin.del('holdfast_history')
+  await lease.release()
+})
+
+test('what is recorded later is followed', async () => {
+  const history = recordHistory({ redis: server.url })
+  atEnd(() => history.stop(), ending)
+  const lock = newClient('checkout').getLock('order:5')
+  await (await lock.lock()).release()
+  const ask = start({ history: { redis: server.url } })
+  await eventuallyPasses(async () => expect((await ask('past')).spans).toHaveLength(1))
+  await (await lock.lock()).release()
+  await eventuallyPasses(async () => expect((await ask('past')).spans).toHaveLength(2))
+  await history.stop()
+  await server.admin.del('holdfast_history')
+})
+
+test('a login that may only read is enough for all but releasing, and writes nothing', async () => {
+  const rights =
+    '~* resetchannels +ping +time +scan +type +get +mget +hgetall +hget +hrandfield +pttl +exists +zcard +zrange ' +
+    '+zrangebyscore +pubsub|numsub +pubsub|shardnumsub +cluster|slots +xrevrange +xread'
+  await server.admin.call('ACL', 'SETUSER', 'looks', 'on', '>secret', ...rights.split(' '))
+  const lease = await newClient('checkout').getLock('order:6').lock()
+  const redis = server.url.replace('redis://', 'redis://looks:secret@')
+  const ask = start({ redis, release: true, history: { redis } })
+  expect((await ask('rows')).rows).toMatchObject([{ key: 'order:6', state: 'held' }])
+  expect(await ask('lock?key=order:6')).toMatchObject({
+    lock: { holders: [{ owner: lease.owner }] },
+  })
+  expect(await ask('past')).toMatchObject({ error: null })
+  expect(await server.admin.call('ACL', 'LOG')).toEqual([])
+  const query = new URLSearchParams({ key: 'order:6', owner: lease.owner, token: `${lease.token}` })
+  const headers = { 'holdfast-dashboard': 'release' }
+  expect(await ask(`release?${query}`, { method: 'POST', headers })).toMatchObject({
+    error: expect.stringMatching(/NOPERM|no permissions/i),
+  })
+  expect(lease.valid).toBe(true)
+  await lease.release()
+  await server.admin.call('ACL', 'DELUSER', 'looks')
+})
+
+test('a forced release takes it from whom one saw, and the holder is told', async () => {
+  const lease = await newClient('checkout').getLock('order:7').lock()
+  const ask = start({ release: true })
+  const { lock } = await ask('lock?key=order:7')
+  const [{ owner }] = lock.holders
+  const query = new URLSearchParams({ key: 'order:7', owner, token: lock.token })
+  const init = { method: 'POST', headers: { 'holdfast-dashboard': 'release' } }
+  expect(await ask(`release?${query}`, init)).toMatchObject({
+    outcome: 'released',
+    fence: expect.any(Number),
+  })
+  const next = await newClient('invoices').getLock('order:7').lock()
+  expect(next.token).toBeGreaterThan(lease.token)
+  expect((await ask(`release?${query}`, init)).outcome).toBe('changed')
+  expect(await server.admin.hexists('order:7', next.owner)).toBe(1)
+  await next.release()
+  await lease.release().catch(() => undefined)
+})
+
+test('a plain semaphore is not released by force, and that is no outage', async () => {
+  const semaphore = newClient('checkout').getSemaphore('slots')
+  await semaphore.trySetPermits(1)
+  const ask = start({ release: true })
+  const init = { method: 'POST', headers: { 'holdfast-dashboard': 'release' } }
+  const { error } = await ask('release?key=slots&owner=x:1&token=', init)
+  expect(error).not.toContain('could not be asked')
+  await server.admin.del('slots')
+})
+
+test('while Redis is down it says so, and goes on by itself', async () => {
+  const ask = start()
+  await server.kill()
+  expect((await ask('rows')).error).toMatch(/Redis could not be asked: .*127\.0\.0\.1/)
+  await server.restart()
+  await eventually(async () => (await ask('rows')).status?.state === 'live')
+})
+
+describe('newDashboard refuses', () => {
+  test.each<[string, object, RegExp]>([
+    ['no authorize', { redis: 'a:1', authorize: undefined }, /needs authorize/],
+    ['no place', { redis: undefined }, /either redis or masters/],
+    ['two places', { masters: ['a:1'] }, /either redis or masters/],
+    ['a URL of something else', { redis: 'http://user:secret@a' }, /redis:\/\/host:port/],
+    ['a client', { redis: { status: 'ready' } }, /connections of its own/],
+    ['an empty cluster', { redis: { cluster: [] } }, /redis\.cluster must be a list/],
+    ['a switch that is none', { release: 'yes' }, /release must be true or false; got "yes"/],
+  ])('%s', (_, options, message) => {
+    const given = { redis: 'a:1', authorize: () => 'read', ...options } as never
+    expect(() => newDashboard(given)).toThrow(message)
+    expect(() => newDashboard(given)).not.toThrow(/secret/)
+  })
+})
+
+test('once it is closed it opens no connection any more, for whatever is asked', async () => {
+  const history = { redis: server.url }
+  const dashboard = newDashboard({ redis: server.url, authorize: () => 'read', history })
+  await dashboard.close()
+  const connections = async () =>
+    String(await server.admin.client('LIST'))
+      .trim()
+      .split('\n').length
+  const before = await connections()
+  const asked = ['rows', 'lock?key=order:1', 'past'].map(async (path) => {
+    const response = await dashboard.fetch(new Request(`http://d/locks/api/${path}`))
+    return ((await response.json()) as { error: string }).error
+  })
+  for (const error of await Promise.all(asked)) expect(error).toContain('The dashboard was closed.')
+  expect(await connections()).toBe(before)
+})

@@ -1,0 +1,158 @@
+import { createDashboard, type Times } from '../../src/extras/dashboard/create.ts'
+import { eventually, eventuallyPasses, never } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { FakeDeployment } from './fake-deployment.ts'
+import { view } from './viewer.ts'
+
+const FAST = { lookMs: 20, scanMs: 30, gapMs: 5, retryMs: 20, lingerMs: 20 }
+
+function start(locks: FakeDeployment, times: Partial<Times> = {}) {
+  const dashboard = createDashboard(
+    locks.open,
+    { authorize: () => 'read' },
+    { times: { ...FAST, ...times } },
+  )
+  atEnd(() => dashboard.close(), { beforeCheck: true })
+  return dashboard
+}
+
+test('nobody is asked for anything while nobody looks, and no more when the last has gone', async () => {
+  const locks = new FakeDeployment()
+  const dashboard = start(locks)
+  await never(() => locks.asked.opened > 0, 60)
+  const viewer = await view(dashboard)
+  void viewer.follow()
+  await eventually(() => locks.asked.scan > 1)
+  await viewer.leave()
+  await eventually(() => locks.asked.closed === 1)
+  const { scan } = locks.asked
+  await never(() => locks.asked.scan > scan, 100)
+})
+
+test('one poll serves all viewers', async () => {
+  const locks = new FakeDeployment()
+  locks.set('a', { holders: [{}] })
+  const dashboard = start(locks, { scanMs: 60_000 })
+  const viewers = await Promise.all(Array.from({ length: 5 }, () => view(dashboard)))
+  for (const viewer of viewers) void viewer.follow()
+  await eventually(() => viewers.every(({ keys }) => keys.length === 1))
+  expect(locks.asked).toMatchObject({ opened: 1, scan: 1 })
+})
+
+test('only what has changed is sent, and what has gone is told', async () => {
+  const locks = new FakeDeployment()
+  for (let i = 0; i < 2_500; i++) locks.set(`idle:${i}`)
+  locks.set('a', { holders: [{}] })
+  locks.set('b', { holders: [{ owner: 'x:1' }] })
+  const viewer = await view(start(locks))
+  void viewer.follow()
+  await eventually(() => viewer.keys.length === 2_502)
+  const before = viewer.messages.length
+  locks.set('b')
+  locks.locks.delete('idle:7')
+  await eventually(() => viewer.keys.length === 2_501)
+  const later = viewer.messages.slice(before)
+  expect(later.flatMap(({ rows }) => rows.map(({ key, state }) => [key, state]))).toEqual([
+    ['b', 'free'],
+  ])
+  expect(later.flatMap(({ gone }) => gone)).toEqual(['idle:7'])
+})
+
+test('a lock that stays as it is is not sent again, though its age grows', async () => {
+  const locks = new FakeDeployment()
+  locks.set('a', { holders: [{}], waiting: 2, oldestWaitMs: 10 })
+  const viewer = await view(start(locks))
+  void viewer.follow()
+  await eventually(() => locks.asked.look > 10)
+  expect(viewer.messages.flatMap(({ rows }) => rows)).toHaveLength(1)
+})
+
+test('who comes again is told only what it has missed', async () => {
+  const locks = new FakeDeployment()
+  for (let i = 0; i < 50; i++) locks.set(`lock:${i}`, { holders: [{}] })
+  const dashboard = start(locks)
+  const first = await view(dashboard)
+  void first.follow()
+  const other = await view(dashboard) // Keeps the poll alive.
+  void other.follow()
+  await eventually(() => first.keys.length === 50 && first.messages.at(-1)?.status.state === 'live')
+  await first.leave()
+  const { id } = first.messages.at(-1) as { id: string }
+  locks.set('lock:3')
+  locks.locks.delete('lock:4')
+  await eventually(() => other.keys.length === 49)
+  const again = await view(dashboard, id)
+  void again.follow()
+  await eventuallyPasses(() => {
+    expect(again.messages.flatMap(({ rows }) => rows.map(({ key }) => key))).toEqual(['lock:3'])
+    expect(again.messages.flatMap(({ gone }) => gone)).toEqual(['lock:4'])
+  })
+  expect(again.messages.some(({ isAll }) => isAll)).toBe(false)
+})
+
+test('an id of another process, or of nobody, begins anew', async () => {
+  const locks = new FakeDeployment()
+  locks.set('a', { holders: [{}] })
+  const dashboard = start(locks)
+  for (const id of ['0123456789ab.7', 'nonsense', '.', '']) {
+    const viewer = await view(dashboard, id)
+    void viewer.follow()
+    await eventually(() => viewer.keys.length === 1)
+    expect(viewer.messages[0]?.isAll).toBe(true)
+  }
+})
+
+test('for a viewer that takes nothing nothing piles up: it gets the last state in one', async () => {
+  const locks = new FakeDeployment()
+  locks.set('a')
+  const dashboard = start(locks)
+  const slow = await view(dashboard)
+  const quick = await view(dashboard)
+  void quick.follow()
+  await eventually(() => quick.keys.length === 1)
+  for (let i = 0; i < 20; i++) {
+    const token = 1_000 + i
+    locks.set('a', { holders: [{ owner: `x:${i}` }], token })
+    await eventually(() => JSON.stringify(quick.messages.at(-1)).includes(`x:${i}"`))
+  }
+  await slow.next() // How soon it is to come again.
+  await slow.next()
+  expect(slow.messages.flatMap(({ rows }) => rows)).toMatchObject([{ key: 'a', token: 1_019 }])
+})
+
+test('a stream ends after its time, so that whoever comes again is looked at again', async () => {
+  const viewer = await view(start(new FakeDeployment(), { streamMs: 80 }))
+  await viewer.follow()
+  expect(viewer.isOver).toBe(true)
+})
+
+test('a quiet stream has comments, so that no proxy takes it for dead', async () => {
+  const viewer = await view(start(new FakeDeployment(), { commentMs: 20, scanMs: 60_000 }))
+  void viewer.follow()
+  await eventually(() => viewer.comments > 2)
+})
+
+test('an outage is told, with its reason, and so is its end', async () => {
+  const locks = new FakeDeployment()
+  locks.outage = 'connect ECONNREFUSED 10.0.0.5:6379'
+  const viewer = await view(start(locks))
+  void viewer.follow()
+  await eventually(() => viewer.messages.at(-1)?.status.state === 'unreachable')
+  expect(viewer.messages.at(-1)?.status.error).toContain('ECONNREFUSED')
+  locks.outage = undefined
+  locks.set('a', { holders: [{}] })
+  await eventually(() => viewer.messages.at(-1)?.status.state === 'live')
+  expect(viewer.keys).toEqual(['a'])
+  locks.outage = 'gone again'
+  await eventually(() => viewer.messages.at(-1)?.status.error === 'gone again')
+  expect(viewer.keys).toEqual(['a'])
+})
+
+test('close() ends all streams', async () => {
+  const dashboard = start(new FakeDeployment())
+  const viewer = await view(dashboard)
+  const over = viewer.follow()
+  await eventually(() => viewer.messages.length > 0)
+  await dashboard.close()
+  await over
+})

@@ -1,0 +1,171 @@
+import { openDeployment } from '../../src/extras/deployment/open-deployment.ts'
+import type { LockRow } from '../../src/extras/deployment/rows.ts'
+import { readWhere } from '../../src/extras/servers/where.ts'
+import { Holdfast } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+
+/** What has no owner stays. */
+const clean = () => atEnd(() => server.flush(), { beforeCheck: true })
+
+function newClient(options = {}) {
+  const client = new Holdfast({ redis: server.url, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+function openHere() {
+  const deployment = openDeployment(readWhere({}, [server.url], {}))
+  atEnd(() => deployment.close(), { beforeCheck: true })
+  return deployment
+}
+
+async function all(options = {}): Promise<Map<string, LockRow>> {
+  const rows = new Map<string, LockRow>()
+  for await (const some of openHere().scan(options)) {
+    for (const row of some) {
+      expect(rows.has(row.key)).toBe(false)
+      rows.set(row.key, row)
+    }
+  }
+  return rows
+}
+
+test('a held lock is found whatever its name begins with', async () => {
+  clean()
+  const client = newClient()
+  const names = ['holdfast_jobs:1', 'redisson_jobs:1', 'holdfast_bench:fair']
+  for (const name of names) await client.getLock(name).lock()
+  expect([...(await all({ heldOnly: true })).keys()].sort()).toEqual(names.sort())
+})
+
+test('every kind that is held or waited for is found once, with who has it and who waits', async () => {
+  clean()
+  const [client, other] = [newClient({ keyPrefix: 'app:' }), newClient({ keyPrefix: 'app:' })]
+  const lease = await client.getLock('plain').lock()
+  await client.getFairLock('fair').lock()
+  void other
+    .getFairLock('fair')
+    .lock()
+    .catch(() => {})
+  await client.getReadWriteLock('rw').readLock().lock()
+  await other.getReadWriteLock('rw').readLock().lock()
+  await client.getReadWriteLock('written').writeLock().lock()
+  await client.getPermitExpirableSemaphore('permits').trySetPermits(1)
+  await client.getPermitExpirableSemaphore('permits').acquire()
+  await client.getCountDownLatch('latch').trySetCount(2)
+  await (await client.getLock('free').lock()).release()
+  await eventually(async () => (await client.getFairLock('fair').inspect()).queueLength === 1)
+  const rows = await all()
+  const facts = [...rows.values()].map(({ key, kind, state, holders, waiting }) => [
+    key,
+    kind,
+    state,
+    holders.length,
+    waiting,
+  ])
+  expect(facts.sort()).toEqual([
+    ['app:fair', 'lock', 'held', 1, 1],
+    ['app:free', 'lock', 'free', 0, 0],
+    ['app:latch', 'latch', 'held', 0, 0],
+    ['app:permits', 'permits', 'held', 0, 0],
+    ['app:plain', 'lock', 'held', 1, 0],
+    ['app:rw', 'read-write', 'read', 2, 0],
+    ['app:written', 'read-write', 'write', 1, 0],
+  ])
+  const [holder] = rows.get('app:plain')?.holders ?? []
+  expect(holder).toMatchObject({ owner: lease.owner, holdCount: 1, isRedisson: false })
+  expect(holder?.ttlMs).toBeGreaterThan(25_000)
+  expect(holder?.ageMs).toBeGreaterThanOrEqual(0)
+  expect(rows.get('app:fair')?.oldestWaitMs).toBeGreaterThanOrEqual(0)
+})
+
+test('since when somebody reads is not told, for a reader has the token of the last who wrote', async () => {
+  clean()
+  const lock = newClient().getReadWriteLock('read')
+  await (await lock.writeLock().lock()).release()
+  const [{ owner }, row] = [await lock.readLock().lock(), (await all()).get('read')]
+  expect(row).toMatchObject({ state: 'read', holders: [{ owner, ageMs: null }] })
+  expect(row?.token).not.toBeNull()
+})
+
+test('a held lock is found without its counter, also one of Redisson, and no hash of somebody else', async () => {
+  clean()
+  const client = newClient()
+  await client.getLock('ours').lock()
+  await server.admin.del('redisson_lock_token:{ours}')
+  await server.admin.hset('java', '8743c9c0-0795-4907-87fd-6c719a6b4586:31', '1')
+  await server.admin.pexpire('java', 30_000)
+  await server.admin.hset('user:1', 'name', 'Ada', 'age', '36')
+  await server.admin.hset('holdfast_forced:{x}', 'NxwZr5PVhg5sb0Me8yo04:17', '1')
+  const rows = await all()
+  expect([...rows.keys()].sort()).toEqual(['java', 'ours'])
+  expect(rows.get('java')?.holders).toMatchObject([
+    { isRedisson: true, process: null, ageMs: null },
+  ])
+  expect([...(await all({ heldOnly: true })).keys()].sort()).toEqual(['java', 'ours'])
+})
+
+test('a pattern is matched as SCAN does, with names of any characters', async () => {
+  clean()
+  const client = newClient()
+  const names = ['order:1', 'order:2', 'job:1', '{ada}:order', 'a*b', 'a]b', 'a\nb']
+  for (const name of names) await (await client.getLock(name).lock()).release()
+  for (const [pattern, found] of [
+    ['order:*', ['order:1', 'order:2']],
+    ['*:[13-9]', ['job:1', 'order:1']],
+    ['a\\*b', ['a*b']],
+    ['a?b', ['a\nb', 'a*b', 'a]b']],
+    ['a[^*]b', ['a\nb', 'a]b']],
+    ['{ada}*', ['{ada}:order']],
+    ['*', names],
+  ] as const) {
+    expect([...(await all({ pattern })).keys()].sort()).toEqual([...found].sort())
+    // As Redis itself has it.
+    await server.admin.mset(Object.fromEntries(names.map((name) => [`${name}`, '1'])))
+    expect((await server.admin.keys(pattern)).filter((key) => names.includes(key)).sort()).toEqual(
+      [...found].sort(),
+    )
+    await server.admin.del(...names)
+  }
+})
+
+test('inspect tells the queue, and what is available; of nothing it tells null', async () => {
+  clean()
+  const [client, other] = [newClient(), newClient()]
+  const first = await client.getFairLock('fair').lock()
+  const wait = other.getFairLock('fair').lock()
+  await eventually(async () => (await client.getFairLock('fair').inspect()).queueLength === 1)
+  const deployment = openHere()
+  const detail = await deployment.inspect('fair')
+  expect(detail).toMatchObject({ key: 'fair', state: 'held', waiting: 1, token: first.token })
+  expect(detail?.queue).toMatchObject([{ isDead: false }])
+  expect(detail?.queue[0]?.owner.startsWith(other.id)).toBe(true)
+  await first.release()
+  await (await wait).release()
+  await client.getPermitExpirableSemaphore('api').trySetPermits(3)
+  const permit = await client.getPermitExpirableSemaphore('api').acquire({ permits: 2 })
+  expect(await deployment.inspect('api')).toMatchObject({
+    kind: 'permits',
+    more: { available: 1, taken: 2 },
+  })
+  expect((await deployment.inspect('api'))?.holders.map(({ owner }) => owner).sort()).toEqual(
+    [...permit.ids].sort(),
+  )
+  expect(await deployment.inspect('nothing')).toBeNull()
+})
+
+test('a lock whose lease has ended between two looks is free, and one that was deleted is gone', async () => {
+  clean()
+  const deployment = openHere()
+  const client = newClient()
+  await client.getLock('a').lock()
+  expect(await deployment.look(['a', 'nothing'])).toMatchObject([{ key: 'a', state: 'held' }])
+  await server.admin.del('a')
+  expect(await deployment.look(['a'])).toMatchObject([{ key: 'a', state: 'free', holders: [] }])
+  await server.admin.flushall()
+  expect(await deployment.look(['a'])).toEqual([])
+})

@@ -1,0 +1,117 @@
+import { openDeployment } from '../../src/extras/deployment/open-deployment.ts'
+import type { LockRow } from '../../src/extras/deployment/rows.ts'
+import { readWhere } from '../../src/extras/servers/where.ts'
+import { Holdfast } from '../../src/index.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startMasters } from '../support/masters.ts'
+import { startCluster } from '../support/redis-cluster.ts'
+import { startRedis } from '../support/redis-server.ts'
+
+const ending = { beforeCheck: true }
+
+function look(args: Parameters<typeof readWhere>[0], urls: readonly string[], timeoutMs?: number) {
+  const deployment = openDeployment(
+    readWhere(args, urls, {}),
+    timeoutMs === undefined ? {} : { timeoutMs },
+  )
+  atEnd(() => deployment.close(), ending)
+  return deployment
+}
+
+async function keysOf(rows: AsyncIterable<readonly LockRow[]>): Promise<LockRow[]> {
+  const all: LockRow[] = []
+  for await (const some of rows) all.push(...some)
+  return all.sort((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+test('in a cluster the locks of all masters are found, and looked at where they are', async () => {
+  const cluster = await startCluster({ masters: 3, replicas: 0 })
+  const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+  const client = new Holdfast({ redis: { cluster: nodes } })
+  atEnd(() => client.close(), ending)
+  const names = Array.from({ length: 30 }, (_, i) => `job:${i}`)
+  const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
+  const deployment = look({ cluster: true }, [`127.0.0.1:${nodes[0]?.port}`])
+  const rows = await keysOf(deployment.scan())
+  expect(rows.map(({ key }) => key)).toEqual(names.sort())
+  expect(rows.every(({ state }) => state === 'held')).toBe(true)
+  expect((await deployment.look(names)).length).toBe(30)
+  expect(await deployment.inspect('job:7')).toMatchObject({ token: leases[7]?.token })
+  for (const { admin } of cluster.masters) expect(await admin.dbsize()).toBeGreaterThan(0)
+}, 60_000)
+
+test('of masters a lock is held where a majority has it, also with one of them down', async () => {
+  const masters = await startMasters(3)
+  const urls = masters.map(({ port }) => `127.0.0.1:${port}`)
+  const client = new Holdfast({
+    masters: urls.map((url) => `redis://${url}`),
+    newDeployment: true,
+  })
+  atEnd(() => client.close(), ending)
+  const lease = await client.getLock('whole').lock()
+  const [first, second] = masters
+  await first?.admin.hset('half', 'NxwZr5PVhg5sb0Me8yo04:17', '1')
+  await first?.admin.pexpire('half', 30_000)
+  const deployment = look({}, urls)
+  expect(await keysOf(deployment.scan())).toMatchObject([
+    { key: 'half', state: 'free', holders: [] },
+    {
+      key: 'whole',
+      state: 'held',
+      holders: [{ owner: lease.owner, ageMs: null }],
+    },
+  ])
+  expect((await deployment.inspect('half'))?.more.votes).toMatch(/NxwZr5PVhg5sb0Me8yo04:17: 1/)
+  await second?.kill()
+  expect(await keysOf(look({}, urls, 1_000).scan())).toMatchObject([
+    { key: 'half' },
+    { key: 'whole', state: 'held' },
+  ])
+  await first?.admin.del('half')
+  await first?.kill()
+  await expect(look({}, urls, 1_000).look(['whole'])).rejects.toThrow(
+    /127\.0\.0\.1:\d+ cannot be asked: /,
+  )
+  await lease.release().catch(() => {})
+}, 60_000)
+
+test('a login that may only read is enough, and nothing that it does is refused or written', async () => {
+  const server = await startRedis()
+  const rights =
+    '~* resetchannels +ping +time +scan +type +get +mget +hgetall +hget +hrandfield +pttl +exists +zcard +zrange ' +
+    '+zrangebyscore +pubsub|numsub +pubsub|shardnumsub +cluster|slots'
+  await server.admin.call('ACL', 'SETUSER', 'looks', 'on', '>secret', ...rights.split(' '))
+  const client = new Holdfast({ redis: server.url })
+  atEnd(() => client.close(), ending)
+  await client.getLock('a').lock()
+  await client.getReadWriteLock('b').readLock().lock()
+  await client.getPermitExpirableSemaphore('c').trySetPermits(2)
+  const permit = await client.getPermitExpirableSemaphore('c').acquire()
+  const before = await server.admin.info('commandstats')
+  const deployment = look({ user: 'looks', pass: 'secret' }, [server.url])
+  expect((await keysOf(deployment.scan())).map(({ key }) => key)).toEqual(['a', 'b', 'c'])
+  for (const key of ['a', 'b', 'c']) expect(await deployment.inspect(key)).toMatchObject({ key })
+  expect(await server.admin.call('ACL', 'LOG')).toEqual([])
+  const { cost } = deployment
+  expect(cost.commands).toBeGreaterThan(20)
+  expect(cost.bytes).toBeGreaterThan(500)
+  expect(before).toContain('cmdstat_evalsha')
+  await permit.release()
+  await server.admin.del('c')
+  await server.admin.call('ACL', 'SETUSER', 'looks', '-scan')
+  await expect(
+    keysOf(look({ user: 'looks', pass: 'secret' }, [server.url]).scan()),
+  ).rejects.toThrow(/NOPERM.*scan/i)
+})
+
+test('a server that comes back is asked again', async () => {
+  const server = await startRedis()
+  const deployment = look({}, [server.url], 1_000)
+  await server.admin.set('redisson_lock_token:{a}', '1795326703508402')
+  expect(await deployment.look(['a'])).toHaveLength(1)
+  await server.restart()
+  await server.admin.set('redisson_lock_token:{a}', '1795326703508402')
+  await deployment.look(['a']).catch(() => {})
+  expect(await deployment.look(['a'])).toHaveLength(1)
+  await server.flush()
+})

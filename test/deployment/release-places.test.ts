@@ -1,0 +1,133 @@
+import { openDeployment } from '../../src/extras/deployment/open-deployment.ts'
+import { readWhere } from '../../src/extras/servers/where.ts'
+import { Holdfast } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startMasters } from '../support/masters.ts'
+import { startCluster } from '../support/redis-cluster.ts'
+
+const ending = { beforeCheck: true }
+
+function open(given: Parameters<typeof readWhere>[0], urls: readonly string[]) {
+  const deployment = openDeployment(readWhere(given, urls, {}), { timeoutMs: 2_000 })
+  atEnd(() => deployment.close(), ending)
+  return deployment
+}
+
+async function ofMasters() {
+  const masters = await startMasters(3)
+  const urls = masters.map(({ port }) => `127.0.0.1:${port}`)
+  const newClient = () => {
+    const client = new Holdfast({
+      masters: urls.map((url) => `redis://${url}`),
+      newDeployment: true,
+      leaseMs: 3_000,
+    })
+    atEnd(() => client.close(), ending)
+    return client
+  }
+  const holderAt = (i: number) => masters[i]?.admin.hkeys('a')
+  const seen = async () => {
+    const row = await open({}, urls).inspect('a')
+    return { owner: row?.holders[0]?.owner ?? '', token: row?.token ?? null }
+  }
+  return { masters, urls, newClient, holderAt, seen }
+}
+
+const counter = 'redisson_lock_token:{a}'
+
+test('of masters all are asked, and the next one has the lock with a token above the fence', async () => {
+  const { masters, urls, newClient, holderAt, seen } = await ofMasters()
+  const stuck = await newClient().getLock('a').lock()
+  await eventually(async () => (await holderAt(2))?.length === 1)
+  const next = newClient().getLock('a').lock()
+  const { outcome, fence } = await open({}, urls).release('a', await seen())
+  expect(outcome).toBe('released')
+  expect(fence).toBeGreaterThanOrEqual(stuck.token)
+  const lease = await next
+  expect(lease.token).toBeGreaterThan(fence ?? Infinity)
+  for (const { admin } of masters) {
+    expect(await admin.hkeys('holdfast_forced:{a}')).toContain(stuck.owner)
+    expect(await admin.pttl('holdfast_forced:{a}')).toBeGreaterThan(50_000)
+  }
+  await eventually(() => stuck.signal.aborted)
+  await stuck.release().catch(() => {})
+  expect(await seen()).toMatchObject({ owner: lease.owner })
+}, 60_000)
+
+test('the counter of each master is raised, also where the lock was not and it is behind', async () => {
+  const { masters, urls, newClient, holderAt, seen } = await ofMasters()
+  const stuck = await newClient().getLock('a').lock()
+  await eventually(async () => (await holderAt(2))?.length === 1)
+  const before = await seen()
+  await masters[1]?.admin.set(counter, 5, 'PX', 60_000)
+  await masters[2]?.admin.multi().set(counter, 5, 'PX', 60_000).del('a').exec()
+  const { fence } = await open({}, urls).release('a', before)
+  expect(fence).toBeGreaterThanOrEqual(stuck.token)
+  for (const { admin } of masters) {
+    expect(Number(await admin.get(counter))).toBeGreaterThanOrEqual(fence ?? Infinity)
+  }
+  await eventually(() => stuck.signal.aborted)
+}, 60_000)
+
+test('one of three masters may be down, and of two that is told; the holder is given nothing back', async () => {
+  const { masters, urls, newClient, holderAt, seen } = await ofMasters()
+  const stuck = await newClient().getLock('a').lock()
+  await eventually(async () => (await holderAt(2))?.length === 1)
+  const before = await seen()
+  await masters[2]?.kill()
+  const { outcome, fence } = await open({}, urls).release('a', before)
+  expect(outcome).toBe('released')
+  expect(fence).toBeGreaterThanOrEqual(stuck.token)
+  await eventually(() => stuck.signal.aborted)
+  expect([await holderAt(0), await holderAt(1)]).toEqual([[], []])
+  const deployment = open({}, urls)
+  await deployment.look(['a'])
+  await masters[1]?.kill()
+  await expect(deployment.release('a', before)).rejects.toThrow(
+    /^"a" is not known to be released\. A majority of 3 must confirm it; 1 did\. Look at it again\. 127/,
+  )
+}, 60_000)
+
+test('of masters whoever has a majority by then keeps it', async () => {
+  const { masters, urls, newClient, seen } = await ofMasters()
+  const stuck = await newClient().getLock('a').lock()
+  const before = await seen()
+  await stuck.release()
+  await eventually(async () => {
+    const left = await Promise.all(masters.map(({ admin }) => admin.exists('a')))
+    return left.every((one) => one === 0)
+  })
+  const deployment = open({}, urls)
+  expect(await deployment.release('a', before)).toMatchObject({ outcome: 'free' })
+  const next = await newClient().getLock('a').lock()
+  await eventually(async () => (await masters[2]?.admin.exists('a')) === 1)
+  expect(await deployment.release('a', before)).toEqual({ outcome: 'changed', fence: null })
+  expect(await seen()).toMatchObject({ owner: next.owner })
+  await next.release()
+}, 60_000)
+
+test('in a cluster the node that has it is asked, and who waits there is woken', async () => {
+  const cluster = await startCluster({ masters: 3, replicas: 0 })
+  const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+  const newClient = () => {
+    const client = new Holdfast({ redis: { cluster: nodes }, leaseMs: 3_000 })
+    atEnd(() => client.close(), ending)
+    return client
+  }
+  const deployment = open({ cluster: true }, [`127.0.0.1:${nodes[0]?.port}`])
+  for (const name of ['a', 'b', 'c', 'd']) {
+    const stuck = await newClient().getLock(name).lock()
+    const next = newClient().getLock(name).lock()
+    await eventually(async () => (await deployment.look([name]))[0]?.waiting === 1)
+    const startedAt = performance.now()
+    const { owner, token } = stuck
+    expect(await deployment.release(name, { owner, token })).toEqual({
+      outcome: 'released',
+      fence: token,
+    })
+    expect((await next).token).toBeGreaterThan(token)
+    expect(performance.now() - startedAt).toBeLessThan(4_000)
+    await eventually(() => stuck.signal.aborted)
+  }
+}, 60_000)

@@ -1,0 +1,340 @@
+import { openDeployment } from '../../src/extras/deployment/open-deployment.ts'
+import type { HolderRow, LockRow } from '../../src/extras/deployment/rows.ts'
+import { readWhere } from '../../src/extras/servers/where.ts'
+import { Holdfast, type Lease } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startProxy } from '../support/proxy.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+const LEASE_MS = 900
+
+const clean = () => atEnd(() => server.flush(), { beforeCheck: true })
+
+function newClient(options = {}) {
+  const client = new Holdfast({ redis: server.url, leaseMs: LEASE_MS, ...options })
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+function openAt(url: string, timeoutMs = 5_000) {
+  const deployment = openDeployment(readWhere({}, [url], {}), { timeoutMs })
+  atEnd(() => deployment.close(), { beforeCheck: true })
+  return deployment
+}
+
+/** What an operator has seen: the row, and the only one who has it. */
+async function seen(key: string): Promise<{ row: LockRow; owner: string; token: number | null }> {
+  const row = await openAt(server.url).inspect(key)
+  const [holder] = row?.holders ?? []
+  if (row === null || holder === undefined) throw new Error(`Nobody has ${key}`)
+  return { row, owner: holder.owner, token: row.token }
+}
+
+const lost = (lease: Lease) => eventually(() => lease.signal.aborted)
+const waits = (key: string, count = 1) =>
+  eventually(async () => (await openAt(server.url).look([key]))[0]?.waiting === count)
+
+test('the next one has the lock with a token above the fence, and the holder finds out at its renewal', async () => {
+  clean()
+  const [client, other] = [newClient(), newClient()]
+  const stuck = await client.getLock('a').lock()
+  const next = other.getLock('a').lock()
+  await waits('a')
+  const forced = await openAt(server.url).release('a', await seen('a'))
+  expect(forced).toEqual({ outcome: 'released', fence: stuck.token })
+  const lease = await next
+  expect(lease.token).toBeGreaterThan(stuck.token)
+  await lost(stuck)
+  expect(stuck.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
+  await stuck.release().catch(() => {})
+  expect((await seen('a')).owner).toBe(lease.owner)
+})
+
+test('who waits is woken, and a late release of the old holder does not end the hold of the next one', async () => {
+  clean()
+  const [client, other] = [newClient({ leaseMs: 60_000 }), newClient()]
+  const stuck = await client.getLock('a').lock()
+  const next = other.getLock('a').lock()
+  await waits('a')
+  const before = await seen('a')
+  const startedAt = performance.now()
+  await openAt(server.url).release('a', before)
+  const lease = await next
+  // It would look by itself after six seconds.
+  expect(performance.now() - startedAt).toBeLessThan(3_000)
+  await stuck.release().catch(() => {})
+  expect((await seen('a')).owner).toBe(lease.owner)
+})
+
+test('the first in the queue is granted the lock and told', async () => {
+  clean()
+  const [client, other, third] = [newClient(), newClient(), newClient()]
+  const stuck = await client.getFairLock('fair').lock()
+  const next = other.getFairLock('fair').lock()
+  await waits('fair')
+  const last = third.getFairLock('fair').lock()
+  await eventually(async () => (await openAt(server.url).inspect('fair'))?.queue.length === 2)
+  const { fence } = await openAt(server.url).release('fair', await seen('fair'))
+  const lease = await next
+  expect(fence).toBe(stuck.token)
+  expect(lease.token).toBeGreaterThan(stuck.token)
+  await lease.release()
+  await (await last).release()
+  await lost(stuck)
+})
+
+test('the first in the queue has the lock in that step, and does not have to ask for it', async () => {
+  clean()
+  await newClient().getFairLock('fair').lock()
+  const id = 'NxwZr5PVhg5sb0Me8yo04'
+  await server.admin.zadd('holdfast_queue:{fair}', 1, `${id}:17`)
+  await server.admin.hset('holdfast_waiting:{fair}', id, `${Date.now() + 60_000} 0 label`)
+  for (const key of ['queue', 'waiting'])
+    await server.admin.pexpire(`holdfast_${key}:{fair}`, 60_000)
+  const { fence } = await openAt(server.url).release('fair', await seen('fair'))
+  const { owner, token } = await seen('fair')
+  expect(owner).toBe(`${id}:17`)
+  expect(token).toBeGreaterThan(fence ?? Infinity)
+})
+
+test('whoever waits in Redisson is told, in turn or not', async () => {
+  clean()
+  const heard: string[] = []
+  const subscriber = server.admin.duplicate()
+  atEnd(() => subscriber.disconnect(), { beforeCheck: true })
+  subscriber.on('message', (channel, message) => heard.push(`${channel} ${message}`))
+  const java = '8743c9c0-0795-4907-87fd-6c719a6b4586:31'
+  const channel = 'redisson_lock__channel:{a}'
+  await subscriber.subscribe(channel, `${channel}:${java}`)
+  await server.admin.rpush('redisson_lock_queue:{a}', java)
+  await server.admin.zadd('redisson_lock_timeout:{a}', Date.now() + 60_000, java)
+  await newClient().getLock('a').lock()
+  await openAt(server.url).release('a', await seen('a'))
+  await eventually(() => heard.length === 2)
+  expect(heard.sort()).toEqual([`${channel} 0`, `${channel}:${java} 0`])
+})
+
+test('of an election the term is taken, and another candidate leads', async () => {
+  clean()
+  const [client, other] = [newClient(), newClient()]
+  const first = client.getLeaderElection('billing')
+  const second = other.getLeaderElection('billing')
+  const terms: number[] = []
+  const lead = async (term: { token: number; signal: AbortSignal }) => {
+    terms.push(term.token)
+    await new Promise<void>((resolve) => term.signal.addEventListener('abort', () => resolve()))
+  }
+  void first.lead(lead).catch(() => {})
+  await eventually(() => terms.length === 1)
+  void second.lead(lead).catch(() => {})
+  await waits('billing')
+  const { outcome, fence } = await openAt(server.url).release('billing', await seen('billing'))
+  expect([outcome, fence]).toEqual(['released', terms[0]])
+  await eventually(() => terms.length === 2)
+  expect(terms[1]).toBeGreaterThan(fence ?? Infinity)
+})
+
+test('who has it by then keeps it: another one, or the same under a newer token', async () => {
+  clean()
+  const client = newClient()
+  const stuck = await client.getLock('a').lock()
+  const before = await seen('a')
+  await stuck.release()
+  const next = await newClient().getLock('a').lock()
+  const deployment = openAt(server.url)
+  expect(await deployment.release('a', before)).toEqual({ outcome: 'changed', fence: null })
+  const now = await seen('a')
+  expect(now.owner).toBe(next.owner)
+  const older = { owner: now.owner, token: (now.token ?? 0) - 1 }
+  expect(await deployment.release('a', older)).toEqual({ outcome: 'changed', fence: null })
+  expect((await seen('a')).owner).toBe(next.owner)
+  expect(await server.admin.get('redisson_lock_token:{a}')).toBe(String(next.token))
+})
+
+test('one whose lease has ended meanwhile, or that was released, is free; twice does no harm', async () => {
+  clean()
+  const stuck = await newClient().getLock('a').lock()
+  const before = await seen('a')
+  const deployment = openAt(server.url)
+  expect(await deployment.release('a', before)).toMatchObject({ outcome: 'released' })
+  expect(await deployment.release('a', before)).toEqual({ outcome: 'free', fence: null })
+  const next = await newClient().getLock('a').lock()
+  expect(await deployment.release('a', before)).toEqual({ outcome: 'changed', fence: null })
+  await next.release()
+  expect(await deployment.release('nothing', before)).toEqual({ outcome: 'free', fence: null })
+  await lost(stuck)
+})
+
+test('where the counter is gone, tokens go on above what was seen, also ahead of the time', async () => {
+  clean()
+  const ahead = Date.now() * 1_000 + 3_600_000_000
+  await server.admin.set('redisson_lock_token:{a}', ahead)
+  const stuck = await newClient().getLock('a').lock()
+  expect(stuck.token).toBe(ahead + 1)
+  const before = await seen('a')
+  await server.admin.del('redisson_lock_token:{a}')
+  const { outcome, fence } = await openAt(server.url).release('a', before)
+  expect(outcome).toBe('released')
+  expect(fence).toBeGreaterThanOrEqual(stuck.token)
+  const next = await newClient().getLock('a').lock()
+  expect(next.token).toBeGreaterThan(fence ?? Infinity)
+  expect(await server.admin.pttl('redisson_lock_token:{a}')).toBeGreaterThan(3_000_000)
+})
+
+test('where the counter was not there when it was looked at either, the fence is the time of the server', async () => {
+  clean()
+  const stuck = await newClient().getLock('a').lock()
+  await server.admin.del('redisson_lock_token:{a}')
+  const { fence } = await openAt(server.url).release('a', await seen('a'))
+  expect(fence).toBeGreaterThanOrEqual(stuck.token)
+  expect((await newClient().getLock('a').lock()).token).toBeGreaterThan(fence ?? Infinity)
+})
+
+test('a token that was never issued is refused, for the counter would go on above it', async () => {
+  clean()
+  const held = await newClient().getLock('a').lock()
+  const { owner } = await seen('a')
+  await expect(
+    openAt(server.url).release('a', { owner, token: Number.MAX_SAFE_INTEGER }),
+  ).rejects.toThrow('"a" cannot have been seen with token 9007199254740991: the last one can be ')
+  expect(await server.admin.get('redisson_lock_token:{a}')).toBe(String(held.token))
+  expect((await seen('a')).owner).toBe(held.owner)
+})
+
+test('a counter that is kept for good still is', async () => {
+  clean()
+  const [client, other] = [newClient({ keepCounters: true }), newClient({ keepCounters: true })]
+  const stuck = await client.getFairLock('a').lock()
+  const next = other.getFairLock('a').lock()
+  await waits('a')
+  const { owner } = await seen('a')
+  const token = stuck.token + 3_600_000_000
+  expect(await openAt(server.url).release('a', { owner, token })).toMatchObject({ fence: token })
+  expect((await next).token).toBe(token + 1)
+  expect(await server.admin.pttl('redisson_lock_token:{a}')).toBe(-1)
+})
+
+test('a holder that renews at that moment loses it all the same, and does not get it back', async () => {
+  clean()
+  const client = newClient({ leaseMs: 300 })
+  for (let round = 0; round < 10; round++) {
+    const stuck = await client.getLock('a').lock()
+    const before = await seen('a')
+    const renewals = Array.from({ length: 5 }, () => client.getLock('a').isLocked())
+    expect(await openAt(server.url).release('a', before)).toMatchObject({ outcome: 'released' })
+    await Promise.all(renewals)
+    await lost(stuck)
+    expect(await server.admin.exists('a')).toBe(0)
+  }
+})
+
+test('when the reply is lost that is said, and to do it again tells that it was done', async () => {
+  clean()
+  const proxy = await startProxy(server.port)
+  atEnd(() => proxy.close(), { beforeCheck: true })
+  const stuck = await newClient().getLock('a').lock()
+  const before = await seen('a')
+  const deployment = openAt(`redis://127.0.0.1:${proxy.port}`, 1_000)
+  proxy.onNextRequest('EVAL', 'cutAfter')
+  await expect(deployment.release('a', before)).rejects.toThrow(
+    /^"a" is not known to be released\. Look at it again\. 127\.0\.0\.1:\d+: /,
+  )
+  expect(await deployment.release('a', before)).toEqual({ outcome: 'free', fence: null })
+  await lost(stuck)
+})
+
+test('who writes is taken off, and those who read next have a token above the fence', async () => {
+  clean()
+  const [client, other] = [newClient(), newClient()]
+  const stuck = await client.getReadWriteLock('rw').writeLock().lock()
+  const next = other.getReadWriteLock('rw').readLock().lock()
+  await waits('rw')
+  const { outcome, fence } = await openAt(server.url).release('rw', await seen('rw'))
+  expect([outcome, fence]).toEqual(['released', stuck.token])
+  const lease = await next
+  expect(lease.token).toBeGreaterThan(stuck.token)
+  await lost(stuck)
+  await stuck.release().catch(() => {})
+  expect((await seen('rw')).owner).toBe(lease.owner)
+})
+
+test('of several who read one is taken off, and the one that writes next waits for the others', async () => {
+  clean()
+  const [client, other, third] = [newClient(), newClient(), newClient()]
+  const stuck = await client.getReadWriteLock('rw').readLock().lock()
+  const reader = await other.getReadWriteLock('rw').readLock().lock()
+  const writing = third.getReadWriteLock('rw').writeLock().lock()
+  await waits('rw')
+  const deployment = openAt(server.url)
+  const owners = async () =>
+    ((await deployment.inspect('rw'))?.holders ?? []).map(({ owner }: HolderRow) => owner)
+  const owner = (await owners()).find((one) => one !== reader.owner) as string
+  expect(await deployment.release('rw', { owner, token: null })).toEqual({
+    outcome: 'released',
+    fence: null,
+  })
+  expect(await owners()).toEqual([reader.owner])
+  expect(await server.admin.keys('*rwlock_timeout*')).toHaveLength(1)
+  expect(await deployment.release('rw', { owner, token: null })).toMatchObject({
+    outcome: 'changed',
+  })
+  const last = { owner: reader.owner, token: reader.token }
+  const { fence } = await deployment.release('rw', last)
+  const writer = await writing
+  expect(fence).toBe(reader.token)
+  expect(writer.token).toBeGreaterThan(reader.token)
+  await lost(stuck)
+  await lost(reader)
+  await writer.release()
+})
+
+test('a permit is put back once, and the next one has it', async () => {
+  clean()
+  const [client, other] = [newClient(), newClient()]
+  await client.getPermitExpirableSemaphore('api').trySetPermits(2)
+  const stuck = await client.getPermitExpirableSemaphore('api').acquire({ permits: 2 })
+  const next = other.getPermitExpirableSemaphore('api').acquire()
+  await waits('api')
+  const deployment = openAt(server.url)
+  const [id] = stuck.ids as [string]
+  const taken = { outcome: 'released', fence: null }
+  expect(await deployment.release('api', { owner: id, token: null })).toEqual(taken)
+  const permit = await next
+  expect(await deployment.release('api', { owner: id, token: null })).toEqual({
+    outcome: 'free',
+    fence: null,
+  })
+  await lost(stuck)
+  await permit.release()
+  await stuck.release().catch(() => {})
+  await eventually(async () => (await server.admin.get('api')) === '2')
+})
+
+test('of what nobody has by name that is said', async () => {
+  clean()
+  const client = newClient()
+  await client.getSemaphore('plain').trySetPermits(1)
+  await client.getCountDownLatch('latch').trySetCount(1)
+  const deployment = openAt(server.url)
+  const nobody = { owner: 'x', token: null }
+  await expect(deployment.release('plain', nobody)).rejects.toThrow(/"plain" is a semaphore/)
+  await expect(deployment.release('latch', nobody)).rejects.toThrow(/"latch" is a latch/)
+  expect(await server.admin.get('plain')).toBe('1')
+})
+
+test('it is written down where there is a history, and nowhere else', async () => {
+  clean()
+  const client = newClient()
+  await client.getLock('a').lock()
+  await openAt(server.url).release('a', await seen('a'), 'ada@ops')
+  expect(await server.admin.exists('holdfast_history')).toBe(0)
+  await server.admin.xadd('holdfast_history', '*', 'event', 'acquired')
+  const lease = await client.getLock('a').lock()
+  await openAt(server.url).release('a', await seen('a'), 'ada@ops')
+  const [, entry] = (await server.admin.xrange('holdfast_history', '-', '+')).at(-1) ?? []
+  expect(entry?.join(' ')).toContain(
+    `event forced name a owner ${lease.owner} token ${lease.token} reason by ada@ops`,
+  )
+})

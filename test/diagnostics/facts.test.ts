@@ -1,0 +1,332 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type AcquireFact, acquireTrace } from '../../src/diagnostics.ts'
+import { ClosedError, type Holdfast } from '../../src/index.ts'
+import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
+import { Recorder, wrongSteps } from './recorder.ts'
+
+let server: MemoryServer
+let one: Holdfast
+let two: Holdfast
+let told: Recorder
+
+beforeEach(() => {
+  server = createMemoryServer({ virtualTime: true })
+  one = server.newClient({ label: 'first' })
+  two = server.newClient()
+  told = new Recorder()
+})
+afterEach(async () => {
+  server.endOutage()
+  await Promise.all([one.close(), two.close()])
+  told.stop()
+})
+
+test('an acquisition that waits, its hold and its release are told, each from its begin to its end', async () => {
+  const other = await server.hold('it')
+  const lock = one.getLock('it')
+  const { result, facts } = told.as(() => lock.lock(60_000))
+  await server.advance(1_500)
+  expect(facts).toEqual([
+    {
+      client: one.id,
+      label: 'first',
+      name: 'it',
+      kind: 'lock',
+      notes: expect.anything(),
+      waitMs: Infinity,
+      leaseMs: 60_000,
+      holder: other.owner,
+    },
+  ])
+  await other.release()
+  await server.advance(0)
+  const lease = await result
+  const [acquire] = facts
+  expect(acquire).toMatchObject({ outcome: 'granted', path: 'raced', token: lease.token })
+  expect(acquire).toMatchObject({ owner: lease.owner })
+  expect(acquire?.waitedMs).toBeCloseTo(1_500)
+  const hold = told.of('hold').find((one) => one.acquire === acquire)
+  expect(hold).toEqual({
+    client: one.id,
+    label: 'first',
+    name: 'it',
+    kind: 'lock',
+    notes: expect.anything(),
+    owner: lease.owner,
+    token: lease.token,
+    leaseMs: 60_000,
+    acquire,
+  })
+  await server.advance(700)
+  await lease.release()
+  expect(hold?.outcome).toBe('released')
+  expect(hold?.heldMs).toBeCloseTo(700)
+  expect(told.of('release').at(-1)).toMatchObject({ token: lease.token, outcome: 'freed' })
+  expect(wrongSteps(told)).toEqual([])
+})
+
+test('who has the lock is told as soon as it is known to the client', async () => {
+  const first = await one.getLock('it').lock()
+  const { result, facts } = told.as(() => one.getLock('it').lock())
+  await server.advance(0)
+  expect(facts[0]?.holder).toBe(first.owner)
+  expect(facts[0]?.outcome).toBeUndefined()
+  await first.release()
+  await (await result).release()
+})
+
+test('each kind goes by its name, and its acquisition by how it was got', async () => {
+  const readWrite = one.getReadWriteLock('rw')
+  const quota = one.getPermitExpirableSemaphore('quota')
+  const slots = one.getSemaphore('slots')
+  await quota.trySetPermits(1)
+  await slots.trySetPermits(1)
+  for (const lock of [one.getLock('plain'), one.getFairLock('fair')]) {
+    await lock.using(() => lock.using(() => {}))
+  }
+  await readWrite.readLock().using(() => {})
+  await readWrite.upgradableLock().using(() => {})
+  await readWrite.writeLock().using(() => {})
+  await quota.using(() => {})
+  await slots.using(() => {})
+  expect(told.of('acquire').map(({ kind, path }) => [kind, path])).toEqual([
+    ['lock', 'free'],
+    ['lock', 'reentered'],
+    ['fair', 'free'],
+    ['fair', 'reentered'],
+    ['read', 'free'],
+    ['upgradable', 'free'],
+    ['write', 'free'],
+    ['permits', 'free'],
+    ['semaphore', 'free'],
+  ])
+  // Permits without a lease are nobody's.
+  expect(told.of('acquire').at(-1)?.leaseMs).toBe(Infinity)
+  const held = ['lock', 'fair', 'read', 'upgradable', 'write', 'permits']
+  expect(told.of('hold').map(({ kind, outcome }) => [kind, outcome])).toEqual(
+    held.map((kind) => [kind, 'released']),
+  )
+  expect(told.of('release').map(({ kind, outcome }) => [kind, outcome])).toEqual(
+    held.map((kind) => [kind, 'freed']),
+  )
+  expect(wrongSteps(told)).toEqual([])
+})
+
+test.each(['getLock', 'getFairLock'] as const)(
+  'of those of one client who wait with %s the next one has it by a path inside the client',
+  async (form) => {
+    const lease = await one[form]('it').lock()
+    const next = one[form]('it').lock()
+    await server.advance(10)
+    await lease.release()
+    await server.advance(10)
+    await (await next).release()
+    expect(told.of('acquire').map(({ path }) => path)).toEqual(['free', 'local'])
+    // What is handed over inside of the client is no release to others; the server of a fair lock does it.
+    const inside = form === 'getLock' ? 'local' : 'freed'
+    expect(told.of('release').map(({ outcome }) => outcome)).toEqual([inside, 'freed'])
+  },
+)
+
+test('a fair lock that another client lets go was granted to the next one', async () => {
+  const lease = await one.getFairLock('it').lock()
+  const next = two.getFairLock('it').lock()
+  await server.advance(10)
+  await lease.release()
+  await server.advance(10)
+  await (await next).release()
+  expect(told.of('acquire').map(({ path }) => path)).toEqual(['free', 'granted'])
+})
+
+test('those who do not get it are told apart: in time, by an abort, by an outage, by close()', async () => {
+  const other = await server.hold('it')
+  const lock = one.getLock('it')
+  const abort = new AbortController()
+  const waits = [
+    lock.tryLock(),
+    lock.tryLock({ waitMs: 100 }),
+    lock.lock({ signal: abort.signal }),
+    two.getLock('else').lock(),
+    lock.lock(),
+  ].map((pending) => pending.then(String, (error: Error) => error.name))
+  await server.advance(200)
+  abort.abort()
+  await one.close()
+  server.beginOutage()
+  const out = two.getLock('third').lock()
+  const failed = out.catch((error: Error) => error.name)
+  await server.advance(60_000)
+  expect(await failed).toBe('RedisUnavailableError')
+  server.endOutage()
+  await Promise.all(waits)
+  const outcomes = told.of('acquire').map(({ outcome, path }) => [outcome, path])
+  expect(outcomes).toEqual([
+    ['granted', 'free'],
+    ['timeout', undefined],
+    ['timeout', undefined],
+    ['aborted', undefined],
+    ['granted', 'free'],
+    ['closed', undefined],
+    ['outage', undefined],
+  ])
+  const aborted = told.of('acquire')[3]
+  expect(aborted?.error).toBe(abort.signal.reason)
+  await other.release()
+})
+
+test('losses say why, and for how long it had been held', async () => {
+  const expired = await one.getLock('expired').lock(1_000)
+  const gone = await one.getLock('gone').lock()
+  const forced = one.getLock('forced')
+  await forced.lock()
+  const closed = await one.getLock('closed').lock()
+  server.lose(gone)
+  await forced.forceUnlock()
+  await server.advance(1_000)
+  await one.close()
+  const outcomes = told.of('hold').map(({ name, outcome }) => [name, outcome])
+  expect(outcomes).toEqual([
+    ['expired', 'expired'],
+    ['gone', 'gone'],
+    ['forced', 'forced'],
+    ['closed', 'closed'],
+  ])
+  const holds = told.of('hold')
+  expect(holds[0]).toMatchObject({ error: expired.signal.reason })
+  expect(holds[0]?.heldMs).toBeLessThan(1_000)
+  expect(holds[0]?.stalledMs).toBeUndefined()
+  expect(holds[1]).toMatchObject({ error: gone.signal.reason })
+  expect(holds[1]?.heldMs).toBeCloseTo(0)
+  expect([closed.signal.aborted, holds[3]?.error]).toEqual([true, undefined])
+  expect(wrongSteps(told)).toEqual([])
+})
+
+test('a release that finds nothing to end tells so, and its hold is lost', async () => {
+  const lease = await one.getLock('it').lock(10_000)
+  await two.getLock('it').forceUnlock()
+  expect(await lease.release()).toBe(false)
+  expect(told.of('release').map(({ outcome }) => outcome)).toEqual(['gone'])
+  expect(told.of('hold').map(({ outcome }) => outcome)).toEqual(['gone'])
+})
+
+test('a release that nobody confirms is unknown, and is told of when it is known', async () => {
+  const lease = await one.getLock('it').lock()
+  server.beginOutage()
+  const failed = lease.release().catch((error: Error) => error)
+  await server.advance(20_000)
+  const error = await failed
+  expect(told.of('release')).toEqual([expect.objectContaining({ outcome: 'unknown', error })])
+  expect(told.of('hold').map(({ outcome }) => outcome)).toEqual(['released'])
+  expect(told.settled).toEqual([])
+  server.endOutage()
+  await server.advance(5_000)
+  expect(told.settled).toMatchObject([{ client: one.id, label: 'first', key: 'it' }])
+  expect(told.settled[0]?.unknownMs).toBeGreaterThan(0)
+})
+
+test('a subscriber may bind a store to the call, which does not reach who made it', async () => {
+  const spans = new AsyncLocalStorage<string>()
+  acquireTrace.start.bindStore(spans, ({ name }) => `span of ${name}`)
+  try {
+    const seen: (string | undefined)[] = []
+    const hear = () => seen.push(spans.getStore())
+    acquireTrace.end.subscribe(hear)
+    await spans.run('request', async () => {
+      const lock = one.getLock('it')
+      const locking = lock.lock()
+      seen.push(spans.getStore())
+      await locking
+      seen.push(spans.getStore())
+    })
+    acquireTrace.end.unsubscribe(hear)
+    expect(seen).toEqual(['span of it', 'request', 'request'])
+  } finally {
+    acquireTrace.start.unbindStore(spans)
+  }
+})
+
+test('who subscribes in the middle of a wait hears nothing of it', async () => {
+  told.stop()
+  const lease = await one.getLock('it').lock()
+  const waiting = one.getLock('it').lock()
+  await server.advance(10)
+  const late = new Recorder()
+  await lease.release()
+  await (await waiting).release()
+  late.stop()
+  expect(late.of('acquire')).toEqual([])
+  expect(late.open).toEqual([])
+})
+
+test('nothing is made where nobody listens', async () => {
+  told.stop()
+  const lock = one.getLock('it')
+  const lease = await lock.lock()
+  expect((lease as unknown as { hold: { trace: unknown } }).hold.trace).toBeUndefined()
+  await lease.release()
+  expect(told.steps.size).toBe(0)
+})
+
+test('a subscriber who closes the client while it is told of a hold breaks nothing', async () => {
+  const hear = () => void one.close()
+  for (const name of ['acquire:asyncEnd', 'hold:start'] as const) {
+    one = server.newClient()
+    subscribe(`tracing:holdfast:${name}`, hear)
+    const lease = await one.getLock(name).lock()
+    unsubscribe(`tracing:holdfast:${name}`, hear)
+    expect(lease.signal.aborted).toBe(true)
+    await nextTurn()
+  }
+  expect(told.of('hold').map(({ outcome }) => outcome)).toEqual(['closed', 'closed'])
+  expect(wrongSteps(told)).toEqual([])
+})
+
+test('a subscriber who aborts the call while it is told of its start ends it', async () => {
+  const held = await two.getLock('it').lock()
+  const abort = new AbortController()
+  const hear = () => abort.abort()
+  subscribe('tracing:holdfast:acquire:start', hear)
+  const asked = one.getLock('it').lock({ signal: abort.signal })
+  unsubscribe('tracing:holdfast:acquire:start', hear)
+  await expect(asked).rejects.toBe(abort.signal.reason)
+  expect(told.of('acquire').at(-1)).toMatchObject({ outcome: 'aborted' })
+  await held.release()
+  expect(wrongSteps(told)).toEqual([])
+})
+
+test('a subscriber who closes the client while it is told of the start leaves nothing held', async () => {
+  const hear = () => void one.close()
+  subscribe('tracing:holdfast:acquire:start', hear)
+  const asked = one.getLock('it').lock()
+  unsubscribe('tracing:holdfast:acquire:start', hear)
+  await expect(asked).rejects.toBeInstanceOf(ClosedError)
+  await one.close()
+  expect(await (await two.getLock('it').tryLock())?.release()).toBe(true)
+  expect(wrongSteps(told)).toEqual([])
+})
+
+test('the parts of a MultiLock are told one by one', async () => {
+  const lease = await one.getMultiLock(one.getLock('a'), one.getLock('b')).lock()
+  await lease.release()
+  expect(
+    told
+      .of('acquire')
+      .map(({ name, outcome }) => `${name} ${outcome}`)
+      .sort(),
+  ).toEqual(['a granted', 'b granted'])
+  expect(
+    told
+      .of('hold')
+      .map(({ name, outcome }) => `${name} ${outcome}`)
+      .sort(),
+  ).toEqual(['a released', 'b released'])
+})
+
+test('who leads an election has its fair lock', async () => {
+  const election = one.getLeaderElection('billing')
+  await election.lead(() => election.resign()).catch(() => {})
+  const acquires: readonly AcquireFact[] = told.of('acquire')
+  expect(acquires.map(({ kind, name }) => `${kind} ${name}`)).toContain('fair billing')
+})

@@ -1,0 +1,332 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  type HistoryEntry,
+  type ReadHistoryOptions,
+  type RecordHistoryOptions,
+  readHistory,
+  recordHistory,
+} from '../../src/extras/history/history.ts'
+import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { startChild } from '../support/children.ts'
+import { eventually, eventuallyPasses } from '../support/eventually.ts'
+import { bulk, startFakeServer } from '../support/fake-server.ts'
+import { startTlsPlace } from '../support/places/tls.ts'
+import { startProxy } from '../support/proxy.ts'
+import { startCluster } from '../support/redis-cluster.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+const KEY = 'holdfast_history'
+
+const endings: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  await server.revive()
+  await Promise.all(endings.splice(0).map((end) => end()))
+  await server.flush()
+})
+
+function newClient(options: HoldfastOptions = {}): Holdfast {
+  const client = new Holdfast({ redis: server.url, ...options })
+  endings.push(() => client.close())
+  return client
+}
+
+function record(options: Partial<RecordHistoryOptions> = {}) {
+  const history = recordHistory({ redis: server.url, ...options })
+  endings.push(() => history.stop())
+  return history
+}
+
+async function all(options: Partial<ReadHistoryOptions> = {}): Promise<HistoryEntry[]> {
+  const entries: HistoryEntry[] = []
+  for await (const entry of readHistory({ redis: server.url, ...options })) entries.push(entry)
+  return entries
+}
+
+/** The events, the oldest first. */
+const told = (entries: readonly HistoryEntry[]) =>
+  entries
+    .map(({ event }) => event)
+    .reverse()
+    .join(' ')
+
+async function written(count: number, options: Partial<ReadHistoryOptions> = {}) {
+  return eventually(async () => {
+    const entries = await all(options)
+    expect(entries.length).toBeGreaterThanOrEqual(count)
+    return entries
+  })
+}
+
+test('who had it, when, for how long, and who waited', async () => {
+  const [ada, bob] = [newClient({ label: 'ada' }), newClient({ label: 'bob' })]
+  const history = record()
+  const startedAt = Date.now()
+  const first = await ada.getLock('order:1').lock()
+  const waiting = bob.getLock('order:1').lock()
+  await pause(120)
+  await first.release()
+  const second = await waiting
+  expect(await ada.getLock('order:1').tryLock()).toBeNull()
+  await second.release()
+  await history.stop()
+  const entries = (await all()).reverse()
+  expect(entries).toMatchObject([
+    { event: 'acquired', label: 'ada', client: ada.id, path: 'free', token: first.token },
+    { event: 'released', label: 'ada', owner: first.owner, token: first.token },
+    { event: 'acquired', label: 'bob', client: bob.id, path: 'raced', token: second.token },
+    { event: 'timeout', label: 'ada', owner: null, client: ada.id, token: null },
+    { event: 'released', label: 'bob', owner: second.owner },
+  ])
+  const [, released, raced] = entries as [HistoryEntry, HistoryEntry, HistoryEntry]
+  expect(entries.every(({ name, kind }) => name === 'order:1' && kind === 'lock')).toBe(true)
+  expect(released.heldMs).toBeGreaterThanOrEqual(110)
+  expect(raced.waitedMs).toBeGreaterThanOrEqual(110)
+  // Two clocks of one machine; each is told in whole milliseconds.
+  for (const { at } of entries) expect(at).toBeGreaterThanOrEqual(startedAt - 5)
+  expect(released.at - (entries[0] as HistoryEntry).at).toBeGreaterThanOrEqual(100)
+})
+
+test('a loss has its reason, and a lock that was taken by force is told as that', async () => {
+  const client = newClient({ leaseMs: 300 })
+  client.on('error', () => undefined)
+  record()
+  const lost = await client.getLock('gone').lock()
+  await server.admin.del('gone')
+  await eventuallyPasses(() => expect(lost.signal.aborted).toBe(true))
+  await client.getLock('forced').lock()
+  await client.getLock('forced').forceUnlock()
+  await client.getLock('short').lock({ leaseMs: 20 })
+  const entries = await written(6)
+  const endings = entries.filter(({ event }) => event !== 'acquired')
+  expect(endings.map(({ name, event, reason }) => [name, event, reason]).sort()).toEqual([
+    ['forced', 'forced', null],
+    ['gone', 'lost', 'gone'],
+    ['short', 'lost', 'expired'],
+  ])
+})
+
+test('an abort and a plain permit are told, a re-entry is not', async () => {
+  const client = newClient()
+  const history = record()
+  const lock = client.getLock('nested')
+  await lock.using(() => lock.using(async () => undefined))
+  const held = await client.getLock('taken').lock()
+  const abort = new AbortController()
+  const waiting = client.getLock('taken').lock({ signal: abort.signal })
+  abort.abort()
+  await expect(waiting).rejects.toThrow()
+  await held.release()
+  const slots = client.getSemaphore('slots')
+  await slots.trySetPermits(1)
+  await slots.acquire()
+  await server.admin.del('slots')
+  await history.stop()
+  const entries = await all()
+  expect(told(entries.filter(({ name }) => name === 'nested'))).toBe('acquired released')
+  expect(told(entries.filter(({ name }) => name === 'taken'))).toBe('acquired aborted released')
+  expect(entries.filter(({ name }) => name === 'slots')).toMatchObject([
+    { event: 'acquired', kind: 'semaphore' },
+  ])
+})
+
+test('what several processes do is in one stream, in order', async () => {
+  record()
+  const child = startChild('test/history/fixtures/worker.mjs', { args: [server.url] })
+  expect(await child.exited).toMatchObject({ code: 0 })
+  await newClient({ label: 'here' })
+    .getLock('shared')
+    .using(async () => undefined)
+  const entries = await written(4, { name: 'shared' })
+  expect(entries.map(({ label, event }) => `${label} ${event}`)).toEqual([
+    'here released',
+    'here acquired',
+    'worker released',
+    'worker acquired',
+  ])
+})
+
+test('names: with the keyPrefix, as nameOf has them, or not at all', async () => {
+  const client = newClient({ keyPrefix: 'app:' })
+  const ended = async (options: Partial<RecordHistoryOptions>, name: string) => {
+    await server.flush()
+    const history = record(options)
+    await client.getLock(name).using(async () => undefined)
+    await history.stop()
+    return [...new Set((await all()).map((entry) => entry.name))]
+  }
+  expect(await ended({ keyPrefix: 'app:' }, 'order:1')).toEqual(['app:order:1'])
+  const options = { host: '127.0.0.1', port: server.port, keyPrefix: 'app:' }
+  expect(await ended({ redis: options }, 'order:1')).toEqual(['app:order:1'])
+  const nameOf = (name: string) => (name.startsWith('order:') ? 'order:*' : undefined)
+  expect(await ended({ nameOf }, 'order:1')).toEqual(['order:*'])
+  expect(await ended({ nameOf }, 'other')).toEqual([])
+})
+
+test('the stream is capped, and ends', async () => {
+  const history = record({ maxEvents: 100, ttlMs: 60_000 })
+  const client = newClient()
+  for (let i = 0; i < 300; i++) await client.getLock('many').using(async () => undefined)
+  await history.stop()
+  // Redis takes away whole nodes of the stream, of a hundred entries each.
+  expect(await server.admin.xlen(KEY)).toBeLessThan(300)
+  expect(await server.admin.xlen(KEY)).toBeGreaterThanOrEqual(100)
+  expect(await server.admin.pttl(KEY)).toBeGreaterThan(50_000)
+})
+
+test('a batch that was written without an answer is written again, and read once', async () => {
+  const proxy = await startProxy(server.port)
+  const history = record({ redis: proxy.url, onError: () => undefined })
+  const client = newClient()
+  const trap = proxy.onNextRequest('EXEC', 'cutAfter')
+  await client.getLock('twice').using(async () => undefined)
+  await trap.done
+  await eventuallyPasses(async () => expect(await server.admin.xlen(KEY)).toBe(4))
+  await history.stop()
+  expect(told(await all())).toBe('acquired released')
+  expect(await all({ last: 1 })).toMatchObject([{ event: 'released' }])
+})
+
+test('while Redis does not answer no lock waits, and of too many entries the oldest are dropped and counted', async () => {
+  const proxy = await startProxy(server.port)
+  const failures: Error[] = []
+  const onError = (error: Error) => failures.push(error)
+  const history = record({ redis: proxy.url, maxBuffered: 10, onError })
+  const client = newClient()
+  const lock = client.getLock('away')
+  await lock.using(async () => undefined)
+  await written(2)
+  const hole = proxy.blackHole({ onHeal: 'drop' })
+  for (let i = 0; i < 50; i++) await lock.using(async () => undefined)
+  await eventuallyPasses(() => expect(failures).toHaveLength(1), { timeoutMs: 10_000 })
+  for (let i = 0; i < 100; i++) await lock.using(async () => undefined)
+  hole.heal()
+  let dropped = 0
+  const count = async () => {
+    const entries = await all()
+    const kept = entries.filter(({ event }) => event !== 'dropped')
+    dropped = entries.reduce((sum, entry) => sum + (entry.dropped ?? 0), 0)
+    return kept.length + dropped
+  }
+  // Two before the outage, two of each lock in it.
+  await eventuallyPasses(async () => expect(await count()).toBe(302), { timeoutMs: 20_000 })
+  await history.stop()
+  expect(await count()).toBe(302)
+  expect(dropped).toBeGreaterThan(150)
+  expect(failures).toHaveLength(1)
+})
+
+test('a stream that cannot be written to costs a warning, and no lock', async () => {
+  await server.admin.set(KEY, 'mine')
+  const failures: Error[] = []
+  const history = record({ onError: (error) => failures.push(error) })
+  await newClient()
+    .getLock('fine')
+    .using(async () => undefined)
+  await eventuallyPasses(() => expect(failures).toHaveLength(1))
+  expect(failures[0]?.message).toContain('WRONGTYPE')
+  await history.stop()
+  expect(await server.admin.get(KEY)).toBe('mine')
+})
+
+test('stop() ends also while Redis does not answer', async () => {
+  const client = newClient()
+  const history = record({ onError: () => undefined })
+  await client.getLock('last').using(async () => undefined)
+  await written(2)
+  await client.getLock('last').using(async () => undefined)
+  await client.close()
+  server.pause()
+  const startedAt = performance.now()
+  await history.stop()
+  expect(performance.now() - startedAt).toBeLessThan(10_000)
+})
+
+test('the last ones, those since then, and of one name', async () => {
+  const history = record()
+  const client = newClient()
+  for (const name of ['a', 'b', 'a']) await client.getLock(name).using(async () => undefined)
+  await history.stop()
+  const a = await all({ name: 'a' })
+  expect(told(a)).toBe('acquired released acquired released')
+  expect(await all({ last: 3 })).toEqual((await all()).slice(0, 3))
+  expect(await all({ since: Date.now() + 60_000 })).toEqual([])
+  expect(await all({ since: new Date(Date.now() - 60_000) })).toHaveLength(6)
+  expect(await all({ key: 'nowhere' })).toEqual([])
+})
+
+test('following begins with the last ones, in order, and outlives a cut', async () => {
+  const proxy = await startProxy(server.port)
+  const history = record()
+  const client = newClient()
+  await client.getLock('before').using(async () => undefined)
+  await written(2)
+  const abort = new AbortController()
+  const seen: string[] = []
+  const reading = (async () => {
+    const options = { redis: proxy.url, last: 1, follow: true, signal: abort.signal }
+    for await (const { event, name } of readHistory(options)) seen.push(`${event} ${name}`)
+  })()
+  await eventuallyPasses(() => expect(seen).toEqual(['released before']))
+  await client.getLock('during').using(async () => undefined)
+  await eventuallyPasses(() => expect(seen).toHaveLength(3))
+  proxy.cut()
+  await client.getLock('after').using(async () => undefined)
+  await eventuallyPasses(() => expect(seen).toHaveLength(5), { timeoutMs: 10_000 })
+  expect(seen.slice(1)).toEqual([
+    'acquired during',
+    'released during',
+    'acquired after',
+    'released after',
+  ])
+  // It waits for what comes, and does not ask again and again.
+  expect(proxy.count('XREAD')).toBeLessThan(50)
+  abort.abort()
+  await reading
+  await history.stop()
+})
+
+test('in a cluster it is one stream in one slot', async () => {
+  const cluster = await startCluster()
+  const redis = { cluster: cluster.masters.map(({ host, port }) => ({ host, port })) }
+  const history = record({ redis })
+  await newClient()
+    .getLock('anywhere')
+    .using(async () => undefined)
+  await history.stop()
+  expect(told(await all({ redis }))).toBe('acquired released')
+  await Promise.all(cluster.masters.map((master) => master.flush()))
+})
+
+test('of Sentinels it takes what a client does: their login by URL, and TLS for the master', async () => {
+  const { port, way, server: master } = await startTlsPlace()
+  const { tls } = (way() as { redis: { tls: object } }).redis
+  const logins: string[][] = []
+  const sentinel = await startFakeServer(([command = '', verb = '', ...args]) => {
+    if (/^auth$/i.test(command)) logins.push([verb, ...args])
+    if (!/^sentinel$/i.test(command)) return '+OK\r\n'
+    const isMaster = /^get-master-addr-by-name$/i.test(verb)
+    return isMaster ? `*2\r\n${bulk('127.0.0.1')}${bulk(`${port}`)}` : '*0\r\n'
+  })
+  const sentinels = [`redis://looker:secret@127.0.0.1:${sentinel.port}`]
+  const redis = { sentinels, name: 'watched', tls }
+  const history = record({ redis: redis as never })
+  await newClient()
+    .getLock('anywhere')
+    .using(async () => undefined)
+  await history.stop()
+  expect(told(await all({ redis: redis as never }))).toBe('acquired released')
+  expect(logins[0]).toEqual(['looker', 'secret'])
+  await master.flush()
+})
+
+test('what makes no sense is refused with what it was', async () => {
+  expect(() => recordHistory({ redis: 7 as never })).toThrow(/redis must be a redis:\/\//)
+  expect(() => record({ maxEvents: 0 })).toThrow(/maxEvents .* got 0/)
+  expect(() => record({ key: '' })).toThrow(/key must be .* got ""/)
+  await expect(all({ last: -1 })).rejects.toThrow(/last .* got -1/)
+  await expect(all({ since: new Date('x') })).rejects.toThrow(/since/)
+  const free = { host: '127.0.0.1', port: 1 }
+  await expect(all({ redis: free })).rejects.toThrow('ECONNREFUSED')
+})

@@ -1,0 +1,214 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { RedisUnavailableError, WaitTimeoutError } from '../../src/index.ts'
+import { createMemoryServer } from '../../src/testing.ts'
+import { eventually } from '../support/eventually.ts'
+import { faultRig } from '../support/fault-rig.ts'
+import { Cluster } from '../support/quorum-rig.ts'
+
+const rig = faultRig()
+const reads = () => rig.proxy.count(({ command }) => command === 'HGET')
+const others = () => rig.proxy.requests.length
+
+test('a tryLock() that returned null tells who has the lock, with one question for who that is', async () => {
+  const [client, other] = [rig.client(), rig.witness({ label: 'billing' })]
+  const held = await other.getLock('it').lock()
+  const lock = client.getLock('it')
+  await pause(60)
+  expect(await lock.tryLock()).toBeNull()
+  const before = others()
+  const why = await lock.why()
+  expect(why).toMatchObject({
+    name: 'it',
+    outcome: 'held',
+    holder: held.owner,
+    process: { client: other.id, label: 'billing', pid: process.pid },
+    queuePosition: null,
+  })
+  expect(why.ageMs).toBeGreaterThanOrEqual(50)
+  expect(why.ageMs).toBeLessThan(20_000)
+  expect(why.ttlMs).toBeGreaterThan(10_000)
+  expect(Math.abs(why.at - Date.now())).toBeLessThan(20_000)
+  expect(why.text).toMatch(
+    /^Lock "it" is held by billing \(.+:\d+\), as \S+, for \d+ m?s, and \d+ s are left/,
+  )
+  expect(others() - before).toBe(1)
+  expect(reads()).toBe(1)
+  // Now it is known who that is.
+  await client.getLock('it').tryLock()
+  expect(await lock.why()).toMatchObject({ process: { label: 'billing' } })
+  expect(reads()).toBe(1)
+  await held.release()
+})
+
+test('one that waited in vain has it in the error, and in its words', async () => {
+  const [client, other] = [rig.client(), rig.witness()]
+  const held = await other.getLock('it').lock()
+  const lock = client.getLock('it')
+  const failed = await lock.lock({ waitMs: 150 }).catch((error) => error)
+  expect(failed).toBeInstanceOf(WaitTimeoutError)
+  expect(failed.why).toMatchObject({ outcome: 'held', holder: held.owner })
+  expect(failed.message).toContain(`It is held by ${held.owner} for`)
+  const behind = await Promise.all(
+    [1, 2].map(() => lock.using(() => {}, { waitMs: 150 }).catch((error) => error)),
+  )
+  for (const error of behind) expect(error.why).toMatchObject({ holder: held.owner })
+  await held.release()
+})
+
+test('where this client has it itself that is told without asking', async () => {
+  const client = rig.client()
+  const held = await client.getLock('it').lock()
+  const lock = client.getLock('it')
+  expect(await lock.tryLock(30)).toBeNull()
+  const before = others()
+  const why = await lock.why()
+  expect(why).toMatchObject({ holder: held.owner, process: { client: client.id } })
+  expect(why.ageMs).toBeLessThan(20_000)
+  expect(others()).toBe(before)
+  await held.release()
+})
+
+test('where no attempt has come to nothing it asks who has the lock now', async () => {
+  const [client, other] = [rig.client(), rig.witness()]
+  const lock = client.getLock('it')
+  expect(await lock.why()).toMatchObject({
+    outcome: 'free',
+    holder: null,
+    text: expect.stringMatching(/Nobody/),
+  })
+  const held = await other.getLock('it').lock()
+  expect(await lock.why()).toMatchObject({ outcome: 'held', holder: held.owner, ageMs: null })
+  await held.release()
+})
+
+test('an outage is told as one, and nobody is asked', async () => {
+  const client = rig.client({ commandTimeoutMs: 100, outageMs: 300 })
+  await client.getLock('it').using(() => {})
+  rig.proxy.blackHole()
+  const lock = client.getLock('it')
+  const error = await lock.tryLock().catch((one) => one)
+  expect(error).toBeInstanceOf(RedisUnavailableError)
+  expect(error.why).toMatchObject({ outcome: 'outage', holder: null, text: error.message })
+  const before = others()
+  expect(await lock.why()).toMatchObject({ outcome: 'outage' })
+  expect(others()).toBe(before)
+})
+
+test('of a holder of Redisson no age is told, for its tokens are no time', async () => {
+  const client = rig.client()
+  const holder = '0a1b2c3d-0000-4000-8000-0123456789ab:71'
+  await rig.server.admin.hset('it', holder, '1')
+  await rig.server.admin.set('redisson_lock_token:{it}', '3')
+  const lock = client.getLock('it')
+  expect(await lock.tryLock()).toBeNull()
+  expect(await lock.why()).toMatchObject({ holder, process: null, ageMs: null, ttlMs: null })
+  await rig.server.admin.del('it', 'redisson_lock_token:{it}')
+})
+
+test('a fair lock tells the place in its queue', async () => {
+  const [client, other] = [rig.client(), rig.witness()]
+  const held = await other.getFairLock('it').lock()
+  const first = other.getFairLock('it').lock()
+  await rig.queued('it', 1)
+  const lock = client.getFairLock('it')
+  const failed = lock.lock({ waitMs: 700 }).catch((error) => error)
+  await rig.queued('it', 2)
+  expect(await client.getFairLock('it').tryLock()).toBeNull()
+  const error = await failed
+  expect(error.why).toMatchObject({ holder: held.owner, queuePosition: 2 })
+  expect(error.why.text).toMatch(/Its place in the queue was 2\.$/)
+  const tried = client.getFairLock('it')
+  expect(await tried.tryLock()).toBeNull()
+  expect(await tried.why()).toMatchObject({ holder: held.owner, queueLength: 1 })
+  await held.release()
+  await (await first).release()
+})
+
+test('those who read and write tell of one who has it, and for how long where that one writes', async () => {
+  const [client, other] = [rig.client(), rig.witness()]
+  const [mine, theirs] = [client, other].map((one) => one.getReadWriteLock('it'))
+  const writing = await theirs?.writeLock().lock()
+  const read = mine?.readLock()
+  expect(await read?.tryLock()).toBeNull()
+  expect(await read?.why()).toMatchObject({ holder: writing?.owner, ageMs: expect.any(Number) })
+  await writing?.release()
+  const reading = await theirs?.readLock().lock()
+  const write = mine?.writeLock()
+  expect(await write?.tryLock()).toBeNull()
+  expect(await write?.why()).toMatchObject({
+    holder: reading?.owner,
+    ageMs: null,
+    process: { client: other.id },
+  })
+  await reading?.release()
+})
+
+test('of several locks it tells of the one that was missing', async () => {
+  const [client, other] = [rig.client(), rig.witness()]
+  const held = await other.getLock('b').lock()
+  const both = client.getMultiLock(client.getLock('a'), client.getLock('b'))
+  expect(await both.tryLock()).toBeNull()
+  expect(await both.why()).toMatchObject({ name: 'b', outcome: 'held', holder: held.owner })
+  await held.release()
+})
+
+test('with masters it tells whom most of them name, and no age', async () => {
+  const cluster = await Cluster.start(3)
+  const [client, other] = [cluster.client(), cluster.client({ label: 'billing' })]
+  const held = await other.getLock('it').lock()
+  await cluster.heldEverywhere('it', held.owner)
+  const lock = client.getLock('it')
+  expect(await lock.tryLock()).toBeNull()
+  await eventually(async () => (await lock.why()).process !== null)
+  expect(await lock.why()).toMatchObject({
+    holder: held.owner,
+    ageMs: null,
+    process: { label: 'billing' },
+  })
+  await held.release()
+})
+
+test('in memory it is the same, by the time of the server', async () => {
+  const server = createMemoryServer({ virtualTime: true })
+  const [client, other] = [server.newClient(), server.newClient({ label: 'billing' })]
+  const holding = other.getLock('it').lock()
+  await server.advance(0)
+  const held = await holding
+  await server.advance(12_000)
+  const lock = client.getLock('it')
+  const tried = lock.tryLock()
+  await server.advance(0)
+  expect(await tried).toBeNull()
+  const asked = lock.why()
+  await server.advance(0)
+  const why = await asked
+  expect(why).toMatchObject({ holder: held.owner, ageMs: 12_000, process: { label: 'billing' } })
+  expect(why.text).toMatch(/^Lock "it" is held by billing .* for 12 s/)
+  const closing = Promise.all([client.close(), other.close()])
+  await server.advance(0)
+  await closing
+})
+
+test('what is wrong with the counter of a lock costs nobody the answer', async () => {
+  const [client, other] = [rig.client(), rig.witness()]
+  const { admin } = rig.server
+  const counter = 'redisson_lock_token:{it}'
+  const lock = client.getLock('it')
+  const held = await other.getLock('it').lock()
+  await admin.set(counter, 'nonsense')
+  expect(await lock.tryLock()).toBeNull()
+  expect(await lock.why()).toMatchObject({ holder: held.owner, ageMs: null })
+  expect(await client.getFairLock('it').tryLock()).toBeNull()
+  await admin.del(counter)
+  await admin.lpush(counter, 'nonsense')
+  expect(await lock.tryLock()).toBeNull()
+  await admin.del(counter)
+  await held.release()
+
+  const writes = await other.getReadWriteLock('rw').writeLock().lock()
+  await admin.del('redisson_lock_token:{rw}')
+  await admin.lpush('redisson_lock_token:{rw}', 'nonsense')
+  expect(await client.getReadWriteLock('rw').readLock().tryLock()).toBeNull()
+  await admin.del('redisson_lock_token:{rw}')
+  await writes.release()
+})

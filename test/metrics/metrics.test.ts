@@ -1,0 +1,272 @@
+import { execFileSync } from 'node:child_process'
+import { channel } from 'node:diagnostics_channel'
+import { join, resolve } from 'node:path'
+import { Counter, Registry, register } from 'prom-client'
+import { settledChannel } from '../../src/diagnostics.ts'
+import { subscribe } from '../../src/extras/facts/subscribe.ts'
+import { collectMetrics, type MetricsOptions } from '../../src/extras/metrics/metrics.ts'
+import { acquiring, holding, newAcquire, renewing } from '../opentelemetry/told.ts'
+import { Page } from './page.ts'
+
+const root = resolve(__dirname, '../..')
+
+let page: Page
+const start = (options?: MetricsOptions) => {
+  page = new Page(options)
+}
+beforeEach(() => start())
+afterEach(() => page.stop())
+
+/** With other options. */
+const startAgain = (options: MetricsOptions) => {
+  page.stop()
+  start(options)
+}
+
+test('acquisitions are counted by kind, outcome and path', async () => {
+  for (let i = 0; i < 3; i++) acquiring()({ outcome: 'granted', path: 'free', waitedMs: 1 })
+  acquiring(newAcquire({ kind: 'fair' }))({ outcome: 'granted', path: 'granted', waitedMs: 0 })
+  acquiring()({ outcome: 'timeout', waitedMs: 0 })
+  acquiring()({ outcome: 'outage', waitedMs: 5 })
+  expect(await page.of('acquire_duration_seconds')).toEqual({
+    'kind=lock,outcome=granted,path=free': 3,
+    'kind=fair,outcome=granted,path=granted': 1,
+    'kind=lock,outcome=timeout': 1,
+    'kind=lock,outcome=outage': 1,
+  })
+})
+
+test('durations are those that the facts tell, in seconds', async () => {
+  acquiring()({ outcome: 'granted', path: 'raced', waitedMs: 2_000 })
+  holding()({ outcome: 'released', heldMs: 90_000 })
+  settledChannel.publish({ client: 'c', label: 'l', key: 'k', unknownMs: 4_500 })
+  renewing({ latenessMs: 20 })({ renewed: 3 })
+  expect(await page.sum('acquire_duration_seconds')).toBe(2)
+  expect(await page.sum('hold_duration_seconds')).toBe(90)
+  expect(await page.sum('unknown_duration_seconds')).toBe(4.5)
+  expect(await page.sum('renew_lateness_seconds')).toBe(0.02)
+})
+
+test('what is held and who waits are told as they are at the time, and are 0 afterwards', async () => {
+  const read = { kind: 'read' } as const
+  const ends = [holding(), holding(read), holding(read)]
+  const acquired = acquiring(newAcquire(read))
+  expect(await page.of('lock_held')).toEqual({ 'kind=lock': 1, 'kind=read': 2 })
+  expect(await page.of('lock_waiting')).toEqual({ 'kind=read': 1 })
+  for (const end of ends) end({ outcome: 'released', heldMs: 1 })
+  acquired({ outcome: 'granted', path: 'free', waitedMs: 1 })
+  expect(await page.of('lock_held')).toEqual({})
+  expect(await page.text()).toContain('holdfast_lock_held{kind="read"} 0')
+})
+
+test('what never ends is seen by its age, which is that of the oldest', async () => {
+  const now = jest.spyOn(performance, 'now')
+  try {
+    now.mockReturnValue(10_000)
+    const first = holding()
+    acquiring()
+    now.mockReturnValue(15_000)
+    holding()
+    now.mockReturnValue(40_000)
+    expect(await page.of('hold_oldest_age_seconds')).toEqual({ 'kind=lock': 30 })
+    expect(await page.of('wait_oldest_age_seconds')).toEqual({ 'kind=lock': 30 })
+    first({ outcome: 'released', heldMs: 30_000 })
+    expect(await page.of('hold_oldest_age_seconds')).toEqual({ 'kind=lock': 25 })
+  } finally {
+    now.mockRestore()
+  }
+})
+
+test('losses are counted by their reason, and stalls that cost a lease by how long they were', async () => {
+  holding()({ outcome: 'expired', heldMs: 40_000, stalledMs: 35_000 })
+  holding()({ outcome: 'gone', heldMs: 1 })
+  holding()({ outcome: 'forced', heldMs: 1 })
+  holding()({ outcome: 'released', heldMs: 1 })
+  holding()({ outcome: 'closed', heldMs: 1 })
+  expect(await page.of('losses_total')).toEqual({
+    'kind=lock,reason=expired': 1,
+    'kind=lock,reason=gone': 1,
+    'kind=lock,reason=forced': 1,
+  })
+  expect(await page.of('stall_duration_seconds')).toEqual({ '': 1 })
+  expect(await page.sum('stall_duration_seconds')).toBe(35)
+})
+
+test('a loss and an outage are 0 before there is one, so that the first is an increase', async () => {
+  expect(await page.text()).toContain('holdfast_losses_total{kind="fair",reason="expired"} 0')
+  acquiring()
+  const text = await page.text()
+  expect(text).toContain('holdfast_acquire_duration_seconds_count{kind="lock",outcome="outage"} 0')
+})
+
+test('a renewal tells how late it was sent, and how long it took by its outcome', async () => {
+  renewing()({ renewed: 3 })
+  renewing()({ error: new Error('no answer') })
+  expect(await page.of('renew_lateness_seconds')).toEqual({ '': 2 })
+  expect(await page.of('renew_duration_seconds')).toEqual({
+    'outcome=renewed': 1,
+    'outcome=failed': 1,
+  })
+})
+
+describe('names of locks', () => {
+  test('are not told unless there is a nameOf', async () => {
+    acquiring(newAcquire({ name: 'secret:1' }))({ outcome: 'granted', path: 'free', waitedMs: 1 })
+    expect(await page.text()).not.toMatch(/secret|name=/)
+  })
+
+  test('are what it gives, and none where it gives none, throws or gives no text', async () => {
+    const groups: Record<string, unknown> = { 'a:1': 'a', 'n:1': 7 }
+    startAgain({
+      nameOf(name) {
+        if (name === 'throws') throw new Error('a mistake')
+        return groups[name] as string | undefined
+      },
+    })
+    for (const name of ['a:1', 'n:1', 'throws', 'unknown']) holding({ name })
+    expect(await page.of('lock_held')).toEqual({ 'kind=lock,name=a': 1, 'kind=lock': 3 })
+    expect(await page.of('losses_total')).toEqual({})
+    expect(await page.text()).toContain(
+      'holdfast_losses_total{kind="lock",name="a",reason="gone"} 0',
+    )
+  })
+
+  test('are not told of an outage, which is one of Redis, so that it is 0 before the first', async () => {
+    startAgain({ nameOf: (name) => name })
+    acquiring()({ outcome: 'outage', waitedMs: 5 })
+    acquiring(newAcquire({ name: 'another' }))({ outcome: 'outage', waitedMs: 5 })
+    expect(await page.of('acquire_duration_seconds')).toEqual({ 'kind=lock,outcome=outage': 2 })
+  })
+
+  test('are "other" beyond mostNames, which is counted, and no series is made for more', async () => {
+    startAgain({ nameOf: (name) => name, mostNames: 2 })
+    for (let i = 0; i < 50; i++) {
+      acquiring(newAcquire({ name: `l${i}` }))({ outcome: 'granted', path: 'free', waitedMs: 1 })
+    }
+    const of = 'kind=lock,name='
+    const granted = 'outcome=granted,path=free'
+    expect(await page.of('acquire_duration_seconds')).toEqual({
+      [`${of}l0,${granted}`]: 1,
+      [`${of}l1,${granted}`]: 1,
+      [`${of}other,${granted}`]: 48,
+    })
+    expect(await page.of('other_names_total')).toEqual({ '': 48 })
+  })
+})
+
+describe('a registry', () => {
+  test('is that of the whole process by default, and has nothing of it after stop()', async () => {
+    const metrics = collectMetrics()
+    expect(await register.metrics()).toContain('holdfast_losses_total')
+    metrics.stop()
+    expect(await register.metrics()).toBe('\n')
+  })
+
+  test('is filled once, whoever asks for it again, until the last has stopped', async () => {
+    const { register: one } = page
+    const second = collectMetrics({ register: one })
+    acquiring()({ outcome: 'granted', path: 'free', waitedMs: 1 })
+    const granted = { 'kind=lock,outcome=granted,path=free': 1 }
+    expect(await page.of('acquire_duration_seconds')).toEqual(granted)
+    second.stop()
+    second.stop()
+    expect(await page.of('acquire_duration_seconds')).toEqual(granted)
+    page.stop()
+    expect(await page.text()).toBe('\n')
+  })
+
+  test('is refused a second time with other names of locks', () => {
+    expect(() => collectMetrics({ register: page.register, mostNames: 7 })).toThrow(
+      /already, with another nameOf or mostNames/,
+    )
+    collectMetrics({ register: page.register, mostNames: 7, prefix: 'second_' }).stop()
+  })
+
+  test('that was cleared can be filled again, and the one before takes nothing from it', async () => {
+    page.register.clear()
+    const again = collectMetrics({ register: page.register })
+    page.stop()
+    acquiring()({ outcome: 'granted', path: 'free', waitedMs: 1 })
+    expect(Object.values(await page.of('acquire_duration_seconds'))).toEqual([1])
+    again.stop()
+  })
+
+  test('with a metric of that name by another one is left as it was', async () => {
+    const taken = new Registry()
+    const metric = new Counter({ name: 'holdfast_losses_total', help: 'mine', registers: [taken] })
+    metric.inc(7)
+    expect(() => collectMetrics({ register: taken })).toThrow(/holdfast_losses_total.*registered/)
+    expect(await taken.metrics()).toBe(
+      '# HELP holdfast_losses_total mine\n# TYPE holdfast_losses_total counter\nholdfast_losses_total 7\n',
+    )
+  })
+})
+
+test('what a handler throws goes nowhere, and the others are told', async () => {
+  const thrown: unknown[] = []
+  const hear = (error: unknown) => thrown.push(error)
+  process.on('uncaughtException', hear)
+  const end = subscribe({
+    hold: {
+      start() {
+        throw new Error('a mistake')
+      },
+    },
+  })
+  holding()
+  // What a subscriber throws comes on the next tick.
+  await new Promise((resolve) => setImmediate(resolve))
+  end()
+  process.off('uncaughtException', hear)
+  expect(thrown).toEqual([])
+  expect(await page.of('lock_held')).toEqual({ 'kind=lock': 1 })
+})
+
+test('after stop() nobody listens any more', () => {
+  const names = ['tracing:holdfast:acquire:start', 'tracing:holdfast:hold:asyncEnd']
+  const listened = () => names.map((name) => channel(name).hasSubscribers)
+  expect(listened()).toEqual([true, true])
+  page.stop()
+  expect(listened()).toEqual([false, false])
+})
+
+test('a hold that began before is none of those now, but its loss counts', async () => {
+  const late = holding()
+  startAgain({})
+  expect(await page.of('lock_held')).toEqual({})
+  late({ outcome: 'gone', heldMs: 1 })
+  expect(await page.of('losses_total')).toEqual({ 'kind=lock,reason=gone': 1 })
+})
+
+test('both builds of the package in one process fill one registry once', () => {
+  const program = `
+    const { register } = require('prom-client')
+    const cjs = require('holdfast/metrics')
+    import('holdfast/metrics').then(async (esm) => {
+      if (esm.collectMetrics === cjs.collectMetrics) throw new Error('one build')
+      const both = [cjs.collectMetrics(), esm.collectMetrics()]
+      const { createMemoryServer } = await import('holdfast/testing')
+      const esmClient = createMemoryServer().newClient()
+      const cjsClient = require('holdfast/testing').createMemoryServer().newClient()
+      for (const client of [esmClient, cjsClient]) await client.getLock('it').using(() => {})
+      const page = await register.metrics()
+      for (const one of both) one.stop()
+      console.log(/released"} (\\d+)/.exec(/_seconds_count.*released.*/.exec(page)[0])[1])
+    })`
+  const args = ['-e', program]
+  const env = { ...process.env, NODE_OPTIONS: '' }
+  const options = { cwd: join(root, 'test'), encoding: 'utf8', env } as const
+  expect(execFileSync(process.execPath, args, options).trim()).toBe('2')
+})
+
+test.each([
+  [{ register: {} }, /register must be a Registry/],
+  [{ prefix: '1x' }, /prefix must be letters/],
+  [{ prefix: '' }, /prefix must be letters/],
+  [{ nameOf: 'order' }, /nameOf must be a function, got 'order'/],
+  [{ mostNames: 0 }, /mostNames must be a whole number from 1 up, got 0/],
+  [{ mostNames: 1.5 }, /mostNames must be a whole number from 1 up, got 1.5/],
+  [null, /takes an object of options, got null/],
+])('%j is refused', (options, message) => {
+  expect(() => collectMetrics(options as MetricsOptions)).toThrow(message)
+})

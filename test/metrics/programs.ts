@@ -1,0 +1,16 @@
+import { spawnSync } from 'node:child_process'
+
+function isInstalled(program: string): boolean {
+  return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined
+}
+
+/** Where they are not installed these are skipped, and fail in CI, which installs them. */
+export const describeWith = (...programs: string[]) =>
+  process.env.CI === 'true' || programs.every(isInstalled) ? describe : describe.skip
+
+/** @returns what promtool says and how it ended, given that input */
+export function promtool(args: string[], input?: string): { status: number | null; said: string } {
+  const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8', input })
+  if (error !== undefined) throw error
+  return { status, said: stdout + stderr }
+}

@@ -1,0 +1,71 @@
+const FACTS = 'test/diagnostics/facts.test.ts'
+const RENEWALS = 'test/diagnostics/renewals.test.ts'
+const PRESENCE = 'test/servers/presence.test.ts'
+
+/** What is told by diagnostics channels. */
+export const diagnostics = [
+  {
+    id: 'hold-ends-twice',
+    mistake: 'A hold that close() took away ends once more when it is found to be gone.',
+    file: 'src/lease/hold-trace.ts',
+    search: '    if (fact.outcome !== undefined) return\n',
+    replace: '',
+    test: 'test/diagnostics/property.test.ts',
+    name: 'whatever happens each fact has one end',
+  },
+  {
+    id: 'timers-of-a-request',
+    mistake: 'Renewals are sent in the async context of whoever was the first to use the client.',
+    file: 'src/kit/clock.ts',
+    search: 'outsideContexts(() => setInterval(work, ms))',
+    replace: 'setInterval(work, ms)',
+    test: RENEWALS,
+    name: 'is not in the context of whoever was the first to use it',
+  },
+  {
+    id: 'stall-of-an-outage',
+    mistake: 'A loss is put down to the event loop although renewals could be sent.',
+    file: 'src/lease/watchdog.ts',
+    search: 'return stalledMs >= renewMs / 3 ? stalledMs : undefined',
+    replace: 'return stalledMs',
+    test: RENEWALS,
+    name: 'the loss that follows is not put down to a stall',
+  },
+  {
+    id: 'unknown-release-untold',
+    mistake: 'What became of a release that was not confirmed is not told when it is known.',
+    file: 'src/local/release-request.ts',
+    search: '      hold.inDoubtUntil(lock.services.clock.monotonic())\n',
+    replace: '',
+    test: FACTS,
+    name: 'a release that nobody confirms is unknown',
+  },
+  {
+    id: 'start-of-the-closed',
+    mistake:
+      'A client that is closed where the start of a call is told gets the lock all the same.',
+    file: 'src/local/tracing.ts',
+    search: '  else if (closed !== undefined) waiter.reject(closed)\n',
+    replace: '',
+    test: FACTS,
+    name: 'who closes the client while it is told of the start leaves nothing held',
+  },
+  {
+    id: 'presence-outlives-client',
+    mistake: 'The servers of a RedLock are told for ever of a client that was closed.',
+    file: 'src/local/backend.ts',
+    search: '    this.#presence.close()\n',
+    replace: '',
+    test: PRESENCE,
+    name: 'it ends at all servers when its client is closed',
+  },
+  {
+    id: 'lost-notes',
+    mistake: 'A note that is lost with the connection is never sent.',
+    file: 'src/servers/redis/presence/redis-presence.ts',
+    search: '      this.#notes.giveBack(notes)\n',
+    replace: '',
+    test: PRESENCE,
+    name: 'that are lost with the connection go with the next one',
+  },
+]

@@ -1,0 +1,60 @@
+const FILL = 'src/extras/metrics/fill.ts'
+const METRICS = 'test/metrics/metrics.test.ts'
+
+/** Metrics that do not tell what is so, or cost more than they are worth. */
+export const metrics = [
+  {
+    id: 'metrics-throw-into-locks',
+    mistake: 'What a subscriber of facts throws goes on into the process.',
+    file: 'src/extras/facts/subscribe.ts',
+    search: '        // Telemetry that fails is no reason to fail a lock.',
+    replace: "        throw new Error('telemetry')",
+    test: METRICS,
+    name: 'what a handler throws goes nowhere',
+  },
+  {
+    id: 'metrics-names-without-end',
+    mistake: 'Names beyond the cap have series of their own.',
+    file: 'src/extras/facts/name-groups.ts',
+    search: 'if (groups.size >= most) {',
+    replace: 'if (groups.size >= most * 1_000) {',
+    test: METRICS,
+    name: 'beyond mostNames, which is counted, and no series is made for more',
+  },
+  {
+    id: 'metrics-no-loss-before',
+    mistake: 'The first loss has no 0 before it, so that Prometheus sees no increase.',
+    file: FILL,
+    search: '  for (const kind of KINDS) noLosses({ kind })\n',
+    replace: '',
+    test: METRICS,
+    name: 'so that the first is an increase',
+  },
+  {
+    id: 'metrics-filled-twice',
+    mistake: 'A second call for one registry counts everything once more, or fails.',
+    file: 'src/extras/metrics/metrics.ts',
+    search: '  if (first !== undefined) first[RUNNING] = running\n',
+    replace: '  void first\n',
+    test: METRICS,
+    name: 'is filled once, whoever asks for it again, until the last has stopped',
+  },
+  {
+    id: 'metrics-half-made',
+    mistake: 'A registry that has one of the names keeps the metrics that were made before.',
+    file: 'src/extras/metrics/catalogue.ts',
+    search: '    remove()\n    throw error',
+    replace: '    throw error',
+    test: METRICS,
+    name: 'with a metric of that name by another one is left as it was',
+  },
+  {
+    id: 'metrics-youngest-age',
+    mistake: 'The age of the oldest hold is that of the youngest.',
+    file: 'src/extras/facts/under-way.ts',
+    search: 'else one.count += 1',
+    replace: 'else Object.assign(one, { count: one.count + 1, oldest: secondsSince(since) })',
+    test: METRICS,
+    name: 'is seen by its age, which is that of the oldest',
+  },
+]

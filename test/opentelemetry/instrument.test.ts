@@ -1,0 +1,112 @@
+import {
+  type Meter,
+  type MeterProvider,
+  metrics,
+  type TracerProvider,
+  trace,
+} from '@opentelemetry/api'
+import {
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-base'
+import { instrument } from '../../src/extras/opentelemetry/opentelemetry.ts'
+import { createMemoryServer } from '../../src/testing.ts'
+import { acquiring, holding, renewing } from './told.ts'
+
+test.each([
+  [{ nameof: () => 'x' }, 'There is no option `nameof` here. There are: tracerProvider'],
+  [{ constructor: 1 }, 'There is no option `constructor` here'],
+  [{ nameOf: 'order' }, "`nameOf` is of no use to instrument(); got 'order'."],
+  [{ spans: 0 }, '`spans` is of no use to instrument(); got 0.'],
+  [{ tracerProvider: {} }, '`tracerProvider` is of no use to instrument(); got {}.'],
+  [{ meterProvider: null }, '`meterProvider` is of no use to instrument(); got null.'],
+  [null, 'instrument() takes an object with tracerProvider'],
+])('%p is refused', (options, message) => {
+  expect(() => instrument(options as never)).toThrow(TypeError)
+  expect(() => instrument(options as never)).toThrow(message)
+})
+
+test('without an SDK it does nothing', () => {
+  const { stop } = instrument()
+  acquiring()({ outcome: 'granted' })
+  holding()({ outcome: 'released' })
+  stop()
+  stop()
+})
+
+test('it takes the global providers, of which that of spans may come later', async () => {
+  const ended: string[] = []
+  const { stop } = instrument()
+  const provider = new BasicTracerProvider({
+    spanProcessors: [
+      {
+        onStart() {},
+        onEnd: ({ name }) => void ended.push(name),
+        forceFlush: async () => undefined,
+        shutdown: async () => undefined,
+      },
+    ],
+  })
+  trace.setGlobalTracerProvider(provider)
+  acquiring()({ outcome: 'granted' })
+  stop()
+  trace.disable()
+  metrics.disable()
+  expect(ended).toEqual(['holdfast.acquire'])
+})
+
+const fail = (): never => {
+  throw new Error('a provider that fails')
+}
+const failing = new Proxy({}, { get: () => fail })
+const throwing = {
+  tracerProvider: { getTracer: () => failing } as unknown as TracerProvider,
+  meterProvider: {
+    getMeter: (): Meter =>
+      ({
+        createHistogram: () => failing,
+        createCounter: () => failing,
+        createObservableGauge: () => failing,
+        createObservableUpDownCounter: () => failing,
+        addBatchObservableCallback() {},
+        removeBatchObservableCallback() {},
+      }) as unknown as Meter,
+  } as MeterProvider,
+}
+
+describe('locks go on as ever', () => {
+  const useLocks = async () => {
+    const client = createMemoryServer().newClient()
+    const lock = client.getLock('order:1001')
+    const lease = await lock.lock()
+    expect(await lock.tryLock()).toBeNull()
+    const next = lock.lock()
+    await lease.release()
+    await (await next).release()
+    await client.close()
+  }
+
+  test('with providers that throw at everything', async () => {
+    const { stop } = instrument(throwing)
+    acquiring()({ outcome: 'granted' })
+    holding()({ outcome: 'expired' })
+    renewing()({})
+    await useLocks()
+    stop()
+  })
+
+  test('with an exporter that never answers', async () => {
+    const exporter: SpanExporter = { export() {}, shutdown: async () => undefined }
+    const processor = new BatchSpanProcessor(exporter, {
+      scheduledDelayMillis: 1,
+      exportTimeoutMillis: 50,
+    })
+    const { stop } = instrument({
+      tracerProvider: new BasicTracerProvider({ spanProcessors: [processor] }),
+    })
+    await useLocks()
+    stop()
+    await expect(processor.shutdown()).rejects.toThrow('Timeout')
+  })
+})

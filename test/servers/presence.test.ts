@@ -1,0 +1,316 @@
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Notes } from '../../src/index.ts'
+import { Holdfast } from '../../src/index.ts'
+import { VERSION } from '../../src/kit/version.ts'
+import { touch } from '../../src/servers/redis/scripts/presence.generated.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { faultRig } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { Cluster } from '../support/quorum-rig.ts'
+import { startCluster } from '../support/redis-cluster.ts'
+import { startRedis } from '../support/redis-server.ts'
+
+const rig = faultRig()
+const keyOf = ({ id }: Holdfast) => `holdfast_client:{${id}}`
+const touches = () => rig.proxy.count(({ args }) => args[0] === touch.sha1)
+const isTold = (client: Holdfast) =>
+  eventually(() => rig.exists(keyOf(client)), { message: 'the client to be known' })
+
+/** The notes of a client, as its facts carry them. */
+const notesOf = (client: Holdfast): Notes => client.getLock('any').registry.source.notes as Notes
+
+describe('a client tells others who it is', () => {
+  test('by its id and by its owners, with its first request', async () => {
+    const [client, other] = [rig.client({ label: 'billing' }), rig.witness()]
+    const before = Date.now()
+    const lease = await client.getLock('it').lock()
+    await isTold(client)
+    const info = await other.clientInfo(lease.owner)
+    expect(info).toEqual({
+      client: client.id,
+      label: 'billing',
+      host: hostname(),
+      pid: process.pid,
+      version: VERSION,
+      startedAt: expect.any(Number),
+    })
+    expect(Math.abs(Number(info?.startedAt) - before)).toBeLessThan(60_000)
+    expect(await other.clientInfo(client.id)).toEqual(info)
+    expect(await client.clientInfo(other.id)).toMatchObject({ client: other.id })
+    await lease.release()
+  })
+
+  test('by the version of the package', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect(VERSION).toBe(version)
+  })
+
+  test('once for many requests, and for no longer than two minutes', async () => {
+    const client = rig.client()
+    for (let n = 0; n < 50; n++) await client.getLock(`it ${n}`).using(() => {})
+    await isTold(client)
+    expect(touches()).toBe(1)
+    const ttlMs = await rig.server.admin.pttl(keyOf(client))
+    expect(ttlMs).toBeGreaterThan(100_000)
+    expect(ttlMs).toBeLessThanOrEqual(120_000)
+  })
+
+  test('for twice a lease that is renewed seldom, as soon as it has that', async () => {
+    const client = rig.client()
+    await client.getLock('it').using(() => {})
+    await isTold(client)
+    const lease = await client.getLock('it').lock({ leaseMs: 600_000, renew: true })
+    await eventually(async () => (await rig.server.admin.pttl(keyOf(client))) > 1_100_000)
+    await lease.release()
+  })
+
+  test('until it is closed', async () => {
+    const client = rig.client()
+    await client.getLock('it').using(() => {})
+    await isTold(client)
+    await client.close()
+    await eventually(async () => !(await rig.exists(keyOf(client))))
+  })
+
+  test('not at all where `presence` is off, and hears of others', async () => {
+    const [silent, other] = [rig.client({ presence: false }), rig.witness()]
+    await other.getLock('it').using(() => {})
+    await silent.getLock('it').using(() => {})
+    notesOf(silent).set(`${silent.id}:1`, 'a note')
+    expect(await silent.clientInfo(other.id)).toMatchObject({ client: other.id })
+    await never(() => rig.exists(keyOf(silent)), 100)
+    await silent.close()
+    expect(rig.proxy.count(({ args }) => args.includes(keyOf(silent)))).toBe(0)
+  })
+
+  test('and is told nothing of one that nobody knows, or of one of Redisson', async () => {
+    const client = rig.client()
+    expect(await client.clientInfo('nobody')).toBeNull()
+    expect(await client.clientInfo('0a1b2c3d-0000-4000-8000-0123456789ab:71')).toBeNull()
+    await rig.server.admin.hset('holdfast_client:{odd}', 'about', 'no JSON')
+    expect(await client.clientInfo('odd')).toBeNull()
+    await rig.server.admin.del('holdfast_client:{odd}')
+    for (const bad of ['', ':1', 7, null, undefined]) {
+      await expect(client.clientInfo(bad as string)).rejects.toThrow(/the id of a client, or/)
+    }
+  })
+
+  test('and an outage is an error of whoever asks', async () => {
+    const client = rig.client({ outageMs: 300, commandTimeoutMs: 100 })
+    await client.getLock('it').using(() => {})
+    rig.proxy.blackHole()
+    await expect(client.clientInfo(client.id)).rejects.toMatchObject({
+      code: 'HOLDFAST_UNAVAILABLE',
+      message: expect.stringMatching(/^Client "/),
+    })
+  })
+})
+
+describe('no lock waits for it, or fails', () => {
+  test('when it is never answered, and the process may end', async () => {
+    const client = rig.client()
+    const trap = rig.proxy.onNextRequest(({ args }) => args[0] === touch.sha1, 'hold')
+    const held = client.getLock('it').lock()
+    await trap.seen
+    const lease = await held
+    expect(lease.token).toBeGreaterThan(0)
+    trap.release()
+    await lease.release()
+  })
+
+  test('when it is lost with the connection: it is told with the next one', async () => {
+    const client = rig.client()
+    const trap = rig.proxy.onNextRequest(({ args }) => args[0] === touch.sha1, 'cutBefore')
+    const lease = await client.getLock('it').lock()
+    await trap.done
+    await lease.release()
+    await isTold(client)
+  })
+
+  test('when the server has forgotten it meanwhile: the next connection tells it again', async () => {
+    const client = rig.client()
+    const lease = await client.getLock('it').lock()
+    await isTold(client)
+    await rig.server.admin.del(keyOf(client))
+    rig.proxy.cut()
+    await client.getLock('it').inspect()
+    await isTold(client)
+    await lease.release()
+  })
+
+  test('when it runs twice', async () => {
+    const client = rig.client()
+    const trap = rig.proxy.onNextRequest(({ args }) => args[0] === touch.sha1, 'duplicate')
+    await client.getLock('it').using(() => {})
+    await trap.done
+    expect(await client.clientInfo(client.id)).toMatchObject({ client: client.id })
+  })
+
+  test('when the server does not know the script', async () => {
+    const client = rig.client()
+    await rig.server.admin.script('FLUSH')
+    await client.getLock('it').using(() => {})
+    await isTold(client)
+  })
+
+  test('without the right to it, which it asks for once', async () => {
+    const server = await startRedis()
+    const rights = ['~it*', '~redisson_lock_token:{it*', '&*', '+@all']
+    await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...rights)
+    const login = { username: 'app', password: 'secret' }
+    const errors: Error[] = []
+    const client = new Holdfast({ redis: { host: server.host, port: server.port, ...login } })
+    client.on('error', (error) => errors.push(error))
+    atEnd(() => client.close(), { beforeCheck: true })
+    for (let n = 0; n < 20; n++) await client.getLock(`it ${n}`).using(() => {})
+    const refused = async () => (await server.admin.call('ACL', 'LOG')) as string[][]
+    await eventually(async () => (await refused()).length === 1)
+    const notes = notesOf(client)
+    notes.set(`${client.id}:1`, 'a note')
+    await client.getLock('it').lock({ leaseMs: 600_000, renew: true })
+    await pause(60)
+    await client.close()
+    const [entry = [], ...others] = await refused()
+    expect([entry[entry.indexOf('count') + 1], others]).toEqual([1, []])
+    expect(errors).toEqual([])
+  })
+
+  test('when the server is full', async () => {
+    const client = rig.client()
+    await rig.server.admin.config('SET', 'maxmemory', '1')
+    const failing = client.getLock('it').tryLock(2_000)
+    await eventually(() => touches() > 0)
+    await rig.server.admin.config('SET', 'maxmemory', '0')
+    await (await failing)?.release()
+  })
+})
+
+describe('notes of owners', () => {
+  test('are read by other clients, and those that change together go together', async () => {
+    const [client, other] = [rig.client(), rig.witness()]
+    await client.getLock('it').using(() => {})
+    await isTold(client)
+    const owners = [1, 2, 3].map((n) => `${client.id}:${n}`)
+    for (const owner of owners) notesOf(client).set(owner, `of ${owner}`)
+    await eventually(async () => (await notesOf(other).get(owners[2] as string)) !== undefined)
+    for (const owner of owners) expect(await notesOf(other).get(owner)).toBe(`of ${owner}`)
+    expect(touches()).toBe(2)
+    expect(await notesOf(other).get(`${client.id}:4`)).toBeUndefined()
+    expect(await notesOf(client).get(owners[0] as string)).toBe(`of ${owners[0]}`)
+  })
+
+  test('that were taken away before they were sent never are', async () => {
+    const client = rig.client()
+    await client.getLock('it').using(() => {})
+    await isTold(client)
+    for (let n = 0; n < 10; n++) {
+      notesOf(client).set(`${client.id}:${n}`, 'a note')
+      notesOf(client).set(`${client.id}:${n}`, undefined)
+    }
+    await never(() => touches() > 1, 100)
+    expect(await notesOf(client).get(`${client.id}:1`)).toBeUndefined()
+  })
+
+  test('that are lost with the connection go with the next one', async () => {
+    const [client, other] = [rig.client(), rig.witness()]
+    const lease = await client.getLock('it').lock()
+    await isTold(client)
+    const trap = rig.proxy.onNextRequest(({ args }) => args[0] === touch.sha1, 'cutBefore')
+    notesOf(client).set(lease.owner, 'a note')
+    await trap.done
+    await client.getLock('it').inspect()
+    await eventually(async () => (await notesOf(other).get(lease.owner)) === 'a note')
+    await lease.release()
+  })
+
+  test('stay for a while for whoever waited, and are gone then', async () => {
+    const [client, other] = [rig.client(), rig.witness()]
+    await client.getLock('it').using(() => {})
+    const owner = `${client.id}:1`
+    notesOf(client).set(owner, 'a note')
+    await eventually(async () => (await notesOf(other).get(owner)) !== undefined)
+    const before = performance.now()
+    notesOf(client).set(owner, undefined)
+    expect(await notesOf(other).get(owner)).toBe('a note')
+    await eventually(async () => (await notesOf(other).get(owner)) === undefined)
+    expect(performance.now() - before).toBeGreaterThan(4_900)
+    expect(Object.keys(await rig.hash(keyOf(client)))).toEqual(['about'])
+  }, 20_000)
+
+  test('are bounded: of too many the oldest go', async () => {
+    const [client, other] = [rig.client(), rig.witness()]
+    await client.getLock('it').using(() => {})
+    for (let n = 0; n < 800; n++) notesOf(client).set(`${client.id}:${n}`, `${n}`)
+    await eventually(async () => (await notesOf(other).get(`${client.id}:799`)) === '799')
+    for (let n = 800; n < 900; n++) notesOf(client).set(`${client.id}:${n}`, `${n}`)
+    await eventually(async () => (await notesOf(other).get(`${client.id}:899`)) === '899')
+    expect(await rig.server.admin.hlen(keyOf(client))).toBe(501)
+    expect(await notesOf(other).get(`${client.id}:399`)).toBeUndefined()
+    expect(await notesOf(other).get(`${client.id}:400`)).toBe('400')
+  })
+
+  test('are nothing where the server does not answer, in the time of one command', async () => {
+    const client = rig.client({ commandTimeoutMs: 100 })
+    await client.getLock('it').using(() => {})
+    rig.proxy.blackHole()
+    expect(await notesOf(client).get('other:1')).toBeUndefined()
+  })
+})
+
+test('in a cluster it is in the slot of its client', async () => {
+  const cluster = await startCluster()
+  const newClient = () => {
+    const client = new Holdfast({ redis: { cluster: cluster.startNodes } })
+    atEnd(() => client.close(), { beforeCheck: true })
+    return client
+  }
+  const [client, other] = [newClient(), newClient()]
+  const lease = await client.getLock('it').lock()
+  const { admin } = await cluster.masterOf(keyOf(client))
+  await eventually(async () => (await admin.exists(keyOf(client))) === 1)
+  notesOf(client).set(lease.owner, 'a note')
+  await eventually(async () => (await notesOf(other).get(lease.owner)) === 'a note')
+  expect(await other.clientInfo(lease.owner)).toMatchObject({ client: client.id })
+  await lease.release()
+  await client.close()
+  await eventually(async () => (await admin.exists(keyOf(client))) === 0)
+}, 30_000)
+
+test('with masters each of them knows it, and one that does is enough', async () => {
+  const cluster = await Cluster.start(3)
+  const [client, other] = [cluster.client(), cluster.client()]
+  const lease = await client.getLock('it').lock()
+  for (const { admin } of cluster.masters) {
+    await eventually(async () => (await admin.exists(keyOf(client))) === 1)
+  }
+  notesOf(client).set(lease.owner, 'a note')
+  await eventually(async () => (await notesOf(other).get(lease.owner)) === 'a note')
+  const [first, second] = cluster.masters
+  await first?.kill()
+  await second?.admin.del(keyOf(client))
+  expect(await other.clientInfo(lease.owner)).toMatchObject({ client: client.id })
+  expect(await notesOf(other).get(lease.owner)).toBe('a note')
+  expect(await other.clientInfo('nobody')).toBeNull()
+  await lease.release()
+})
+
+test('of a RedLock it ends at all servers when its client is closed, and the others stay open', async () => {
+  const cluster = await Cluster.start(3)
+  const clients = cluster.masters.map(
+    ({ url }) => new Holdfast({ redis: url, longestLeaseMs: 60_000 }),
+  )
+  atEnd(() => Promise.all(clients.map((one) => one.close())).then(() => {}), { beforeCheck: true })
+  const [first, second] = clients as [Holdfast, Holdfast]
+  await first.getRedLock(...clients.map((one) => one.getLock('it'))).using(() => {})
+  const known = async () =>
+    Promise.all(cluster.masters.map(({ admin }) => admin.exists(keyOf(first))))
+  await eventually(async () => (await known()).join() === '1,1,1')
+  await first.close()
+  await eventually(async () => (await known()).join() === '0,0,0')
+  // What the others send is no news of it.
+  await second.getLock('other').lock({ leaseMs: 600_000, renew: true })
+  await eventually(async () => (await second.clientInfo(second.id)) !== null)
+  expect(await known()).toEqual([0, 0, 0])
+}, 30_000)
