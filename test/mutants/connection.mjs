@@ -153,6 +153,16 @@ export const connection = [
     name: 'who began to listen meanwhile is woken by messages afterwards',
   },
   {
+    id: 'replica-of-a-cluster-asked-again',
+    mistake:
+      'A replica of a cluster that refuses a script is asked again, and nobody looks for its master.',
+    file: 'src/servers/redis/connection/connection.ts',
+    search: '    if (this.clustered) this.#suspect(this.client)\n    else',
+    replace: '    if (!this.clustered)',
+    test: 'test/servers/cluster-failover.test.ts',
+    name: 'makes the client look where the masters are',
+  },
+  {
     id: 'listeners-of-the-last-one',
     mistake:
       'Each time that a cluster client looks for a node to listen at, the last connection has one listener more.',

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { Cluster, type Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { watchSubscriber } from '../../src/servers/redis/connection/cluster-nodes.ts'
+import { Connection } from '../../src/servers/redis/connection/connection.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
@@ -59,6 +60,10 @@ async function pairOf(i: number): Promise<{ master: RedisServer; replica: RedisS
   if (first === second) throw new Error(`both nodes are ${first}`)
   const [master, replica] = first === 'master' ? two : [two[1], two[0]]
   return { master, replica }
+}
+
+async function slotOf(name: string): Promise<number> {
+  return Number(await cluster.masters[0]?.admin.cluster('KEYSLOT', name))
 }
 
 async function pairFor(name: string) {
@@ -168,10 +173,33 @@ test('a master that stands still is left for the one that took over', async () =
   master.resume()
 })
 
+test('a replica that refuses a script makes the client look where the masters are', async () => {
+  leaves(HISTORY)
+  const source = new Cluster(cluster.startNodes, { lazyConnect: true })
+  const events = { up: jest.fn(), down: jest.fn(), error: jest.fn() }
+  const connection = new Connection({ source, silenceMs: 700, sharded: false }, events)
+  atEnd(() => [connection.close(), source.disconnect()], { beforeCheck: true })
+  const script = "return redis.call('set', KEYS[1], 1, 'PX', 1)"
+  const run = () => connection.call(700, (client) => client.eval(script, 1, 'it'))
+  expect(await run()).toBe('OK')
+  const slot = await slotOf('it')
+  const { replica } = await pairFor('it')
+  // As when the last answer about the slots came from a node that had not heard of a failover.
+  const believe = () =>
+    ((connection.client as Cluster).slots[slot] = [`${replica.host}:${replica.port}`])
+  // The first script that it gets may be ahead of the READONLY of its connection, and is told MOVED.
+  await eventually(async () => {
+    believe()
+    const { error } = await outcome(run())
+    return String(error).includes('READONLY')
+  })
+  expect(await eventually(run, { timeoutMs: 5_000 })).toBe('OK')
+})
+
 test('slots that nobody serves are waited for, and told as what they are', async () => {
   const client = newClient({ outageMs: 1_000 })
   await client.getLock('warm').using(() => undefined)
-  const slot = Number(await cluster.masters[0]?.admin.cluster('KEYSLOT', 'it'))
+  const slot = await slotOf('it')
   const { master } = await pairFor('it')
   await Promise.all(
     cluster.nodes.map(({ admin }) => admin.cluster('DELSLOTS', slot).catch(() => 0)),

@@ -121,11 +121,10 @@ export class Connection {
     this.#probe.forget(this)
     this.#client?.disconnect()
     this.#lastError = new CallFailure('closed', 'the client was closed')
-    this.#untilUp.tellKnown()
     this.#untilUp.over(this.#lastError)
   }
 
-  /** A call had no answer in time: the connection may be dead, or another node has its slots. */
+  /** The connection may be dead, or another node of a cluster has the slots by now. */
   #suspect(client: Client): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -143,13 +142,15 @@ export class Connection {
 
   /** A script was refused by a server that is not, or no more, the one to talk to. */
   heard(failure: CallFailure): void {
-    if (!isWrongServer(failure) || !this.#up || this.clustered) return // Once, however many hear it.
-    this.#backoff.refused()
-    this.leave(failure)
+    if (!isWrongServer(failure) || !this.#up) return // Once, however many hear it.
+    // A replica that was listed as one refuses a script itself, and does not tell where its master is.
+    if (this.clustered) this.#suspect(this.client)
+    else this.leave(failure)
   }
 
   /** Gives up the connection that is up, for another one. */
   leave(why: CallFailure): void {
+    if (why.kind === 'refused') this.#backoff.refused()
     if (this.#up) this.#leave(this.client, why)
   }
 
@@ -202,7 +203,6 @@ export class Connection {
       this.#up = this.#everUp = this.#told = true
       this.#backoff.up()
       this.#lastError = undefined
-      this.#untilUp.tellKnown()
       this.#events.up(facts)
       this.#untilUp.over()
     } catch (error) {

@@ -33,6 +33,7 @@ export class UntilUp {
 
   /** @param failure why it will not be up; left out when it is */
   over(failure?: CallFailure): void {
+    this.tellKnown()
     for (const done of [...this.#waiting]) done(failure)
   }
 }
