@@ -2,6 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { now } from './random.mjs'
 
+const CLIENT_KNOWN_MS = 120_000
+
 /** What is abandoned ends with its lease, a queue with its heartbeat. */
 export async function findLeft(world) {
   const left = new Set()
@@ -12,6 +14,8 @@ export async function findLeft(world) {
         const isCounter = key.startsWith('redisson_lock_token:')
         const ttlMs = await admin.pttl(key)
         if (key === 'holdfast_birth' || ttlMs === -2 || (isCounter && ttlMs > 0)) continue
+        // Who a client was that was killed, or could not say that it ends.
+        if (key.startsWith('holdfast_client:') && ttlMs > 0 && ttlMs <= CLIENT_KNOWN_MS) continue
         left.add(`left behind: ${key} (${ttlMs} ms)`)
       }
       for (const [db] of String(await admin.info('keyspace')).matchAll(/(?<=^db)\d+/gm)) {

@@ -2,6 +2,7 @@ import { judgeAsModel } from './checkers/as-a-model.mjs'
 import { check, isConvicted } from './checkers/check.mjs'
 import { History } from './checkers/history.mjs'
 import { historyLines, printReport } from './checkers/print.mjs'
+import { judge } from './judge.mjs'
 
 interface Told {
   lock?: string
@@ -153,6 +154,36 @@ describe('a release', () => {
     tell(first, hold('client 2.9.1', { token: 2, times: [1, 1.5, 1.7, 1.8] }))
     history.emptied.push({ from: 1, to: 1 })
     expect(convictions()).toMatchObject({ linearizability: 1 })
+  })
+
+  describe('that finds the lock gone, of one who was told so and had not left yet', () => {
+    const told = (lostAt: number) => [
+      ...hold('client 1.9.1', { token: 1, times: [0, 1, 30, 40], released: false }).filter(
+        ({ kind }) => kind !== 'write',
+      ),
+      { time: lostAt, kind: 'lost', id: 'client 1.9.1', said: { lostAt } },
+    ]
+    const next = hold('client 2.9.1', { token: 2, times: [5, 20, 25, 28] })
+    const overlaps = () => judge(history.holds(), history.windows).overlaps.length
+
+    test('lets others in from then on, where a master was emptied', () => {
+      tell(told(18), next)
+      history.emptied.push({ from: 10, to: 11 })
+      expect(convictions()).toEqual({})
+      expect(overlaps()).toBe(0)
+    })
+
+    test('lets nobody in before', () => {
+      tell(told(27), next)
+      history.emptied.push({ from: 10, to: 11 })
+      expect(convictions()).toMatchObject({ linearizability: 1 })
+      expect(overlaps()).toBe(1)
+    })
+
+    test('is convicted where none was emptied', () => {
+      tell(told(18), next)
+      expect(convictions()).toMatchObject({ linearizability: 1 })
+    })
   })
 
   test('of one who was killed never comes: the lease ends the hold', () => {

@@ -29,7 +29,7 @@ const listener = createServer((socket) => {
     setImmediate(() => socket.write(`${answers.splice(0).join('\n')}\n`))
   })
 })
-const SILENT = new Set(['valid', 'queued', 'settle', 'write', 'released', 'late'])
+const SILENT = new Set(['valid', 'lost', 'queued', 'settle', 'write', 'released', 'late'])
 listener.listen(0, '127.0.0.1', () => process.send({ port: listener.address().port }))
 
 let lastBeat = now()

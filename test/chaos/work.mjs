@@ -67,6 +67,7 @@ export class Work {
       entries.map(({ id, lease }) => witness.tell('enter', id, this.#grantOf(lease))),
     )
     tally.acquired += entries.length
+    for (const { id, lease } of entries) this.#tellLoss(id, lease)
     const end = now() + ms
     for (let left = ms; left > 0 && isOn(); left = end - now()) {
       await pause(Math.min(left, 20))
@@ -88,6 +89,14 @@ export class Work {
         witness.tell('leave', id, { validUntil: this.#validUntil(lease), releasing: isReleased }),
       ),
     )
+  }
+
+  /** When it is told that the lease is lost: a moment before it looks. */
+  #tellLoss(id, { signal }) {
+    const { witness } = this.#process
+    signal.addEventListener('abort', () => void witness.tell('lost', id, { lostAt: now() }), {
+      once: true,
+    })
   }
 
   /** Tells what came of a release; of several locks it is not known which of them was gone. */

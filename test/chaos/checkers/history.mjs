@@ -26,6 +26,7 @@ import { FencedCell } from './cells.mjs'
  * @property {number} [enteredAt]
  * @property {number} [wroteAt] when it wrote to the cells
  * @property {boolean} [accepted] whether the fenced cell took it
+ * @property {number} [lostAt] when its holder was told, by the signal, that the lease is lost
  * @property {number} [leftAt]
  * @property {number} [releasingAt]
  * @property {number} [releasedAt]
@@ -46,8 +47,8 @@ export class History {
   faults = []
   /**
    * `{ from, to }`: when a master of a quorum forgot all. Where a bare majority had a lock it is too few
-   * then, and the hold is found gone. But that master does not vote, so nobody else gets in: it is no
-   * window.
+   * then, and the hold is found gone. But that master does not vote, so nobody else gets in before the
+   * holder was told: it is no window.
    */
   emptied = []
   /** Of the run: world, seed and so on. */
@@ -100,6 +101,7 @@ export class History {
       cells.counter = said.counter
       attempt.accepted = cells.fenced.write(attempt.token)
     }
+    if (kind === 'lost') attempt.lostAt = said.lostAt
     if (kind === 'leave') attempt.leftAt = at
     if (said.releasing || kind === 'releasing') attempt.releasingAt = at
     if (kind === 'released') {

@@ -46,11 +46,12 @@ export function operationsOf(attempts, { windows, emptied }) {
       attempt,
     })
     let mayEndAt = Math.min(validUntil - CLOCK_MARGIN_MS, closedAt)
-    // Too few masters may have had it still: its holder hears of that with the next renewal or look, but not
-    // before it left, for then it believed in its lease.
+    // Too few masters may have had it still: its holder hears of that with the next renewal or look. Not before
+    // it was told, or left, for then it believed in its lease.
     const [empty] = released === true ? [] : emptiedIn(from, Math.min(releasedAt, validUntil))
     const mayBeGone = empty !== undefined
-    if (mayBeGone) mayEndAt = Math.min(mayEndAt, Math.max(from, empty.from, attempt.leftAt ?? 0))
+    const believedUntil = Math.min(attempt.leftAt ?? 0, attempt.lostAt ?? Infinity)
+    if (mayBeGone) mayEndAt = Math.min(mayEndAt, Math.max(from, empty.from, believedUntil))
     if (released === true || (released === false && !mayBeGone)) {
       anyway = isTakenBy(releasedAt)
       const times = { from: releasingAt, to: releasedAt }
