@@ -202,3 +202,26 @@ test('a hold that is looked at and is on too few masters is let go nowhere while
   await lease.release()
   await cluster.free('it')
 })
+
+test('a holder whose hold is on too few masters is told before anybody else has the lock', async () => {
+  const cluster = await Cluster.start(3)
+  const [, second, third] = cluster.masters as [RedisServer, RedisServer, RedisServer]
+  await somebodyElse(third, 'it', 30_000)
+  const lease = await cluster.client({ leaseMs: 1_500 }).getLock('it').lock()
+  const heard: string[] = []
+  lease.signal.addEventListener('abort', () => heard.push('told'))
+  const other = cluster.client()
+  const waits = new Promise((resolve) => other.once('wait', resolve))
+  const waiting = other
+    .getLock('it')
+    .lock()
+    .finally(() => heard.push('let in'))
+  await waits
+  await second.flush()
+  await third.admin.del('it')
+  const next = await within(20_000, waiting)
+  expect(heard).toEqual(['told', 'let in'])
+  expect(next.token).toBeGreaterThan(lease.token)
+  await next.release()
+  await cluster.free('it')
+})
