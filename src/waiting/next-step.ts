@@ -13,7 +13,8 @@ const STEPS: Readonly<Record<string, string>> = {
     'Fewer replicas follow the master than its min-replicas-to-write wants: see that they run and follow it.',
   OOM: 'Its memory is full: raise maxmemory, or delete what is not needed.',
   MOVED:
-    "It is a node of a cluster: give `redis: { cluster: ['host:port', …] }`, or a `Cluster` of ioredis.",
+    "Another node of a cluster has the slot: give `redis: { cluster: ['host:port', …] }`, or a `Cluster` of ioredis; " +
+    'where you do, the slot is on its way.',
   CLUSTERDOWN:
     'The cluster has no master for this lock, or no majority of masters: `CLUSTER INFO` tells.',
 }

@@ -6,8 +6,6 @@ import { describeLocks } from './lock-kinds.ts'
 import { renewals } from './renewals.ts'
 
 describeLocks('the watchdog', (stage) => {
-  const newLock = () => stage.getLock(stage.world.newClient(), 'it')
-
   test('keeps a lock for longer than a lease, and the default lease is that of the client', async () => {
     const leaseMs = 2_400
     const client = stage.world.newClient({ leaseMs })

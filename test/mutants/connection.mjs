@@ -163,6 +163,16 @@ export const connection = [
     name: 'makes the client look where the masters are',
   },
   {
+    id: 'second-error-of-a-handshake',
+    mistake:
+      'A socket has no listener for its second error: a TLS handshake that is left ends the process.',
+    file: 'src/servers/redis/connection/sockets.ts',
+    search: "socket.on('error', () => {})",
+    replace: 'socket',
+    test: 'test/servers/tls-handshake.test.ts',
+    name: 'is closed in the middle of a handshake harms nothing',
+  },
+  {
     id: 'listeners-of-the-last-one',
     mistake:
       'Each time that a cluster client looks for a node to listen at, the last connection has one listener more.',

@@ -163,7 +163,7 @@ const mayImport: Record<string, string[]> = {
   'extras/facts': ['index'],
   'extras/metrics': ['extras/facts', 'index', 'prom-client'],
   'extras/opentelemetry': ['extras/facts', 'index', '@opentelemetry/api'],
-  'extras/history': ['extras/facts', 'index', 'ioredis'],
+  'extras/history': ['extras/facts', 'extras/servers', 'index', 'ioredis'],
   'extras/deployment': ['extras/servers', 'index', 'ioredis'],
   'extras/dashboard': ['extras/deployment', 'extras/history', 'extras/servers', 'index'],
   diagnostics: [],

@@ -1,5 +1,6 @@
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { ServerList } from '../../index.ts'
+import { handleSocketErrors } from '../servers/socket-errors.ts'
 
 /** Where the history is: a URL, options of ioredis, `{ cluster: [...] }`, or a client of ioredis, which is left alone. */
 export type HistoryRedis = string | RedisOptions | Redis | Cluster | ServerList
@@ -43,6 +44,7 @@ const OWN: RedisOptions = {
  */
 export function openClient(redis: HistoryRedis, retryMs: number | null): Client {
   const client = makeClient(redis, { ...OWN, retryStrategy: () => retryMs })
+  handleSocketErrors(client)
   // Without a listener ioredis prints. Whoever asks is told.
   client.on('error', () => undefined)
   return client

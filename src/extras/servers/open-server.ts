@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Endpoint } from './endpoint.ts'
+import { handleSocketErrors } from './socket-errors.ts'
 
 // ioredis 5 and 6 declare their constructors differently; this is what they have in common.
 const makeRedis = Redis as unknown as new (options: RedisOptions) => Redis
@@ -45,6 +46,7 @@ export async function openServer(
   let broken: Error | undefined
   let commands = 0
   const client = new makeRedis(settingsOf(endpoint, timeoutMs))
+  handleSocketErrors(client)
   // What comes first is the cause; the commands are told only that the connection is closed.
   client.on('error', (error: Error) => {
     broken ??= error
