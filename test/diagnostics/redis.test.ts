@@ -41,7 +41,8 @@ test('a grant that comes when its caller has given up is no hold, and is release
   await eventually(async () => !(await rig.exists('it')))
   expect(facts[0]?.outcome).toBe('aborted')
   expect(told.of('hold').filter(({ name }) => name === 'it')).toEqual([])
-  expect(wrongSteps(told)).toEqual([])
+  // The key is gone before the answer that it is has come.
+  await eventually(() => wrongSteps(told).length === 0)
 })
 
 test('a release whose answer is lost is told once, when it was confirmed', async () => {
