@@ -3,7 +3,15 @@ import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 
 /** What the witness does not answer, for nobody waits until it is written down. */
-const UNANSWERED = new Set(['valid', 'queued', 'settle', 'write', 'released', 'late'])
+export const UNANSWERED = new Set([
+  'valid',
+  'lost',
+  'queued',
+  'settle',
+  'write',
+  'released',
+  'late',
+])
 
 export class Record {
   #socket

@@ -10,6 +10,7 @@ import { stretchesOf } from './checkers/liveness.mjs'
 import { judge } from './judge.mjs'
 import { plot } from './plot.mjs'
 import { now } from './random.mjs'
+import { UNANSWERED } from './record.mjs'
 
 const history = new History()
 
@@ -22,14 +23,13 @@ const listener = createServer((socket) => {
   lines.on('line', (line) => {
     const message = JSON.parse(line)
     const value = history.hear(message, now())
-    if (SILENT.has(message.kind)) return
+    if (UNANSWERED.has(message.kind)) return
     const answer = value === undefined ? message.id : `${message.id}\t${value}`
     // Together with those to the other lines that came with this one.
     if (answers.push(answer) > 1) return
     setImmediate(() => socket.write(`${answers.splice(0).join('\n')}\n`))
   })
 })
-const SILENT = new Set(['valid', 'lost', 'queued', 'settle', 'write', 'released', 'late'])
 listener.listen(0, '127.0.0.1', () => process.send({ port: listener.address().port }))
 
 let lastBeat = now()
