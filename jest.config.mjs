@@ -29,7 +29,7 @@ export default {
     '<rootDir>/test/places/',
   ],
   testTimeout: 30_000,
-  maxWorkers: 6, // Tests wait more than they work.
+  maxWorkers: 7, // Tests wait more than they work.
   // Tools are modules of Node.js; a test that imports what they are made of has them compiled.
   transform: { '\\.ts$': '@swc/jest', 'test/chaos/.*\\.mjs$': '@swc/jest' },
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},

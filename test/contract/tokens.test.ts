@@ -140,7 +140,10 @@ describeLocks(
       expect(await admin.pttl(counter('it'))).toBeLessThanOrEqual(2_000 + 500)
       // Renewed for longer than it would live by itself.
       await new Promise((resolve) => setTimeout(resolve, 3_500))
-      expect((await lock.inspect()).token).toBe(lease.token)
+      const { token } = await lock.inspect()
+      // A vote that came late may have counted further.
+      if (stage.world.isQuorum) expect(token).toBeGreaterThanOrEqual(lease.token)
+      else expect(token).toBe(lease.token)
       await lease.release()
       await eventually(async () => (await admin.exists(counter('it'))) === 0, { timeoutMs: 5_000 })
       expect(await takeAndRelease(lock)).toBeGreaterThan(lease.token)
