@@ -25,7 +25,7 @@ if (unknown.length > 0) {
   )
 }
 
-const { testMatch: _, testTimeout, testSequencer, maxWorkers, reporters, ...each } = base
+const { testMatch: _, maxWorkers: _all, testTimeout, testSequencer, reporters, ...each } = base
 
 /** @param {string} displayName @param {string[]} testMatch @param {object} globals */
 const project = (displayName, testMatch, globals = {}) => ({
@@ -39,7 +39,7 @@ const project = (displayName, testMatch, globals = {}) => ({
 export default {
   testTimeout,
   testSequencer,
-  maxWorkers,
+  maxWorkers: 6, // Six servers and more for one world work, too.
   reporters,
   projects: [
     ...chosen.map((name) => {
