@@ -331,9 +331,10 @@ describe('one time for the whole', () => {
     atEnd(() => far.close(), { beforeCheck: true })
     other.pause()
     const lock = one.getMultiLock(far.getLock('b'), one.getLock('a'))
-    const { error, ms } = await outcome(lock.tryLock(200))
+    // For longer than an answer may take on a loaded machine: less would say nothing of the server.
+    const { error, ms } = await outcome(lock.tryLock(700))
     expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-    expect(ms).toBeLessThan(1_000)
+    expect(ms).toBeLessThan(2_000)
     const aborted = await outcome(lock.lock({ signal: AbortSignal.timeout(200) }))
     expect(aborted.error).toMatchObject({ name: 'TimeoutError' })
     expect(aborted.ms).toBeLessThan(1_000)
