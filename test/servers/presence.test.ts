@@ -177,13 +177,18 @@ describe('no lock waits for it, or fails', () => {
     expect(errors).toEqual([])
   })
 
-  test('when the server is full', async () => {
+  test('when the server is full: it is told with what is sent a moment later', async () => {
     const client = rig.client()
     await rig.server.admin.config('SET', 'maxmemory', '1')
     const failing = client.getLock('it').tryLock(2_000)
     await eventually(() => touches() > 0)
     await rig.server.admin.config('SET', 'maxmemory', '0')
     await (await failing)?.release()
+    const isThere = async () => {
+      await client.getLock('it').using(() => {})
+      return (await rig.server.admin.exists(keyOf(client))) === 1
+    }
+    await eventually(isThere, { timeoutMs: 10_000, everyMs: 100 })
   })
 })
 

@@ -11,6 +11,9 @@ import { ClientNotes, type NoteChange } from './client-notes.ts'
 /** It is written down at most so often, unless notes change, in milliseconds. */
 const TOUCH_MS = 20_000
 
+/** After one that failed, such as in a cluster whose node is not connected yet, in milliseconds. */
+const AGAIN_MS = 1_000
+
 /** It can be read for so long at least after the last time, in milliseconds. */
 const KNOWN_MS = 120_000
 
@@ -117,6 +120,7 @@ export class RedisPresence implements Presence {
 
   #failed({ kind, permanent }: CallFailure, notes: readonly NoteChange[]): void {
     if (kind !== 'refused' || !permanent) {
+      this.#dueAt = Math.min(this.#dueAt, performance.now() + AGAIN_MS)
       this.#notes.giveBack(notes)
       return
     }
