@@ -48,6 +48,7 @@ export const list: Command = {
     )
     const looking = readLooking(values, positionals, terminal.env)
     const { keyPrefix, json } = looking
+    const pattern = patternOf(keyPrefix, values.pattern)
     const given = values.limit === undefined ? undefined : wholeNumber(values.limit, '--limit', 0)
     const most = (given ?? (json ? 0 : MOST)) || Infinity
     const isWanted = ({ state, waiting }: LockRow) =>
@@ -55,12 +56,7 @@ export const list: Command = {
     return withDeployment(looking, terminal, async (deployment) => {
       const rows: LockRow[] = []
       let [found, shown] = [0, 0]
-      const wanted = {
-        heldOnly: values.held,
-        ...(patternOf(keyPrefix, values.pattern) !== undefined && {
-          pattern: patternOf(keyPrefix, values.pattern) as string,
-        }),
-      }
+      const wanted = { heldOnly: values.held, ...(pattern !== undefined && { pattern }) }
       for await (const some of deployment.scan(wanted)) {
         for (const row of some.filter(isWanted)) {
           found++
