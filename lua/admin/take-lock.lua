@@ -47,6 +47,8 @@ local terms = { counterMs = ARGV[4], claimMs = tonumber(ARGV[5]), inbox = ARGV[6
 
 -- include: parts/read-write.lua
 
+-- include: parts/wake-java.lua
+
 local found = redis.call('HMGET', keys.lock, owner, 'mode')
 if found[2] then
   return redis.error_reply(READ_WRITE)
@@ -80,14 +82,7 @@ if not grantNext(keys, fence, nowUs, terms, '', false) then
   if redis.call('EXISTS', keys.queue) == 0 then
     redis.call('DEL', keys.waiting)
   end
-  -- What is wrong with the keys of others must not cost anybody the message.
-  for _, java in ipairs(redis.pcall('LRANGE', javaQueue, 0, 99)) do
-    local diesAt = tonumber(redis.pcall('ZSCORE', javaTimeouts, java))
-    if not diesAt or diesAt * 1000 > nowUs then
-      redis.call(publish, channel .. ':' .. java, '0')
-      break
-    end
-  end
+  wakeJava(javaQueue, javaTimeouts, nowUs, publish, channel)
   redis.call(publish, channel, '0')
 end
 return { 'taken', fence }

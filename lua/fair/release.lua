@@ -40,6 +40,8 @@ local terms = { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5
 
 -- include: parts/queue.lua
 
+-- include: parts/wake-java.lua
+
 local found = redis.call('HMGET', keys.lock, owner, 'mode')
 local held = found[1]
 if found[2] then
@@ -76,12 +78,5 @@ if redis.call('HLEN', keys.waiting) > 0 and redis.call('EXISTS', keys.queue) == 
   redis.call('DEL', keys.waiting)
 end
 redis.call('DEL', keys.lock)
--- What is wrong with the keys of others must not cost anybody the release.
-for _, java in ipairs(redis.pcall('LRANGE', javaQueue, 0, 99)) do
-  local diesAt = tonumber(redis.pcall('ZSCORE', javaTimeouts, java))
-  if not diesAt or diesAt * 1000 > nowUs then
-    redis.call(publish, channel .. ':' .. java, '0')
-    break
-  end
-end
+wakeJava(javaQueue, javaTimeouts, nowUs, publish, channel)
 return { 'freed', redis.call(publish, channel, '0') }
