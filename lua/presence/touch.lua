@@ -3,18 +3,23 @@
 
   Safe to run twice: a repeat writes the same.
 
-  KEYS[1]  client   hash: `about` -> who the client is, `note/<owner>` -> a line about what that owner has
+  KEYS[1]  client   hash: `about` -> who the client is, `at` -> when it last reported itself, `note/<owner>` -> a line
+                    about what that owner has
   ARGV[1]  leaseMs  how long it is kept from now, in milliseconds
   ARGV[2]  about    who the client is, as JSON
+  ARGV[3]  clockMs  what the clock of the client shows now, in milliseconds since 1970
   ARGV[*]  notes    { owner, note: text or '' }[]: the lines that have changed; '' takes one away
 
   Returns
     nothing that is of use
 ]]
-local client, leaseMs, about = KEYS[1], ARGV[1], ARGV[2]
+local client, leaseMs, about, clockMs = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 
-local set, gone = { 'about', about }, {}
-for i = 3, #ARGV, 2 do
+-- One moment by both clocks: so whoever reads the notes can convert their times.
+local time = redis.call('TIME')
+local at = time[1] .. string.sub('00' .. math.floor(time[2] / 1000), -3) .. ' ' .. clockMs
+local set, gone = { 'about', about, 'at', at }, {}
+for i = 4, #ARGV, 2 do
   local field, note = 'note/' .. ARGV[i], ARGV[i + 1]
   if note == '' then
     gone[#gone + 1] = field

@@ -38,14 +38,16 @@ test('of a held lock: who has it, where that is, who waits, and what frees it', 
   })
   const { command, waitMs } = lock.toFree
   expect(command).toBe(
-    `npx holdfast release a --force --token ${lease.token} --key-prefix app: --url ${server.url}`,
+    `npx holdfast release --force --token ${lease.token} --key-prefix=app: --url=${server.url} -- a`,
   )
   expect(waitMs).toBeGreaterThan(20_000)
   const { out } = await holdfast(['inspect', 'a', server.url, '--key-prefix', 'app:', ...once])
   expect(out).toMatch(/^a at 127\.0\.0\.1:\d+\n\n {2}key +app:a\n/)
-  expect(out).toMatch(new RegExp(`api-7 +\\S+ +${process.pid} +1 .* process seen +${lease.owner}`))
-  expect(out).toMatch(/Queue\n.*WAITS.*\n +api-8 /)
-  expect(out).toContain(`end process ${process.pid} on `)
+  expect(out).toMatch(
+    new RegExp(`api-7 +\\S+ +${process.pid} +1 .* not seen +\\d+ m?s ago +${lease.owner}`),
+  )
+  expect(out).toMatch(/Waiting\n.*WAITER.*\n +api-8 +the lock /)
+  expect(out).toContain(`process ${process.pid} on `)
   expect(out).toContain(`\n  ${command}\n`)
 })
 
@@ -104,11 +106,11 @@ test('each kind has words of its own for what frees it', async () => {
   const words = async (name: string) => (await inspected(name, ...once)).toFree
   const rw = await words('rw')
   expect(rw.sentences).toHaveLength(2)
-  expect(rw.command).toMatch(/ release rw --force --owner [\w-]{21}:\d+ --url /)
+  expect(rw.command).toMatch(/ release --force --owner=[\w-]{21}:\d+ --url=\S+ -- rw$/)
   const latch = await words('latch')
   expect(latch).toMatchObject({ command: null, waitMs: null })
-  expect(latch.sentences[0]).toContain('counted down 2 more')
-  expect((await words('permits')).command).toContain(`--force --owner ${permit.ids[0]} --url`)
+  expect(latch.sentences[0]).toContain('after 2 more countDown() calls')
+  expect((await words('permits')).command).toContain(`--force --owner=${permit.ids[0]} --url`)
   expect(await words('free')).toMatchObject({
     sentences: ['Nothing: it is free.'],
     waitMs: 0,
@@ -117,7 +119,7 @@ test('each kind has words of its own for what frees it', async () => {
   const endless = await words('endless')
   expect(endless.waitMs).toBeNull()
   expect(endless.sentences[0]).toContain('never ends by itself')
-  expect(endless.command).toBe(`npx holdfast release endless --force --url ${server.url}`)
+  expect(endless.command).toBe(`npx holdfast release --force --url=${server.url} -- endless`)
   for (const command of [
     ['inspect', 'endless', ...once],
     ['list', '--held'],
@@ -126,16 +128,14 @@ test('each kind has words of its own for what frees it', async () => {
       /NxwZr5PVhg5sb0Me8yo04:17 .* no expiry /,
     )
   }
-  expect((await words('java')).sentences[0]).toMatch(/of Redisson: wait (29|30) s/)
+  expect((await words('java')).sentences[0]).toMatch(/of Redisson: its lease ends in (29|30) s/)
   expect((await words('permits')).sentences[0]).toMatch(
-    new RegExp(
-      `^The lease of ${permit.ids[0]} has (29|30) s left, .* which process has it is not known`,
-    ),
+    new RegExp(`^The lease of ${permit.ids[0]} has (29|30) s left, .* Its process is unknown`),
   )
   const state = async (name: string) =>
     (await holdfast(['inspect', name, server.url, ...once])).out.match(/state +(.*)/)?.[1]
-  expect(await state('latch')).toBe('not open')
-  expect(await state('permits')).toBe('held')
+  expect(await state('latch')).toBe('closed, 2 to go')
+  expect(await state('permits')).toBe('1 of 1 taken')
   await permit.release()
 })
 
@@ -146,7 +146,7 @@ test('a name that there is not is no success, and those that are much like it ar
   expect([code, out]).toEqual([1, ''])
   expect(err).toMatch(/^There is nothing named order:1 at 127\S+\.\nThere is: app:order:1\n$/)
   expect((await holdfast(['inspect', '--json', server.url])).err).toContain(
-    'inspect needs the name of a lock before anything else',
+    'inspect needs the name of a lock before the URL',
   )
 })
 
@@ -160,7 +160,7 @@ test('a command to paste leads to the same server, without a password, for any n
   expect(command).not.toContain('secret')
   const { execFileSync } = await import('node:child_process')
   const words = execFileSync('bash', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
-  expect(words.split('\0').slice(0, 5)).toEqual(['npx', 'holdfast', 'release', name, '--force'])
+  expect(words.split('\0').at(-2)).toBe(name)
 })
 
 test('a label that would steer the terminal does not', async () => {
@@ -168,7 +168,7 @@ test('a label that would steer the terminal does not', async () => {
   await client.getLock('a').lock()
   await eventually(async () => (await client.clientInfo(client.id)) !== null)
   const { out } = await holdfast(['inspect', 'a', server.url, ...once])
-  expect(out).toContain('l\\x1b[31m is alive')
+  expect(out).toContain('l\\x1b[31m was last seen')
   expect(out).not.toMatch(/[^\P{Cc}\n]/u)
 })
 

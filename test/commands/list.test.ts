@@ -22,7 +22,7 @@ test('the table has who holds each lock and who waits, those that are waited for
   await (await client.getLock('free').lock()).release()
   await eventually(async () => (await client.getFairLock('z').inspect()).queueLength === 1)
   await eventually(async () => (await client.clientInfo(client.id)) !== null)
-  const { code, out, err } = await holdfast(['list', server.url])
+  const { code, out, err } = await holdfast(['list', '--all', server.url])
   expect(code).toBe(0)
   const [head, ...rows] = cells(out)
   expect(head).toEqual('NAME,KIND,STATE,HOLDER,HELD FOR,LEASE LEFT,WAITING,OLDEST WAIT'.split(','))
@@ -42,7 +42,7 @@ test('a pattern, what is held and what is waited for narrow it, and a prefix is 
   await (await client.getLock('job').lock()).release()
   await (await newClient({ keyPrefix: 'ap*:' }).getLock('order:9').lock()).release()
   const names = async (...args: string[]) => {
-    const { out } = await holdfast(['list', server.url, '--json', ...args])
+    const { out } = await holdfast(['list', server.url, '--all', '--json', ...args])
     return out
       .split('\n')
       .flatMap((line) => (line === '' ? [] : [JSON.parse(line).name]))
@@ -63,7 +63,7 @@ test('a pattern, what is held and what is waited for narrow it, and a prefix is 
 test('a table says how many it leaves out', async () => {
   const client = newClient()
   for (const name of ['a', 'b', 'c']) await (await client.getLock(name).lock()).release()
-  const { out, err } = await holdfast(['list', server.url, '--limit', '1'])
+  const { out, err } = await holdfast(['list', server.url, '--all', '--limit', '1'])
   expect(cells(out)).toHaveLength(2)
   expect(err).toMatch(/^2 more; --limit 0 shows all\.\n1 lock of /)
 })

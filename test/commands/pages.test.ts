@@ -58,10 +58,10 @@ test('the rights that the page tells are enough, and are those of the tests', as
 const steady = (shown: string) =>
   shown
     .replaceAll(`127.0.0.1:${server.port}`, '127.0.0.1:6379')
-    .replace(/ --url redis:\S+/g, '')
+    .replace(/ --url=redis:\S+/g, '')
     .replace(/[\w-]{21}:\d+/g, 'OWNER')
-    .replace(/process\s+\d+\s+on\s+\S+\s+Then/g, 'process PID on HOST Then')
-    .replace(/^( {2}api-\d +)\S+ +\d+/gm, '$1HOST PID')
+    .replace(/process\s+\d+\s+on\s+\S+/g, 'process PID on HOST')
+    .replace(/^( {2}api-\d +(?:the lock +)?)\S+ +\d+/gm, '$1HOST PID')
     .replace(/\d+ commands, \d+ B/, 'N commands, N B')
     .replace(/\d+ m?s\b/g, 'N s')
     .replace(/\b\d{3,}\b/g, 'N')
@@ -82,7 +82,7 @@ test('the page of what to do shows what is printed', async () => {
   }
   const shown = (begin: string) =>
     howTo.blocks.find(({ language, body }) => language === 'text' && body.startsWith(begin))?.body
-  const list = await holdfast(['list', '--held', server.url])
+  const list = await holdfast(['list', server.url])
   expect(steady(list.out + list.err)).toBe(steady(shown('NAME') ?? ''))
   const inspect = await holdfast(['inspect', 'app:order:1001', server.url, '--look-ms', '0'])
   expect(steady(inspect.out + inspect.err)).toBe(steady(shown('app:order') ?? ''))

@@ -74,7 +74,7 @@ test('without --force, or without a terminal and --yes, it is refused and says w
   for (const [args, message] of [
     [['a', '--yes'], /^release needs --force: .* npx holdfast inspect tells who that is/],
     [['a', '--force'], /^release asks before it takes "a", and there is no terminal: give --yes\./],
-    [['--force', '--yes'], /^release needs the name of a lock before anything else; got ""\./],
+    [['--force', '--yes'], /^release needs the name of a lock; got ""\./],
     [['a', '--force', '--yes', '--token', 'x'], /^--token must be a whole number .*; got "x"\./],
   ] as const) {
     const { code, out, err } = await release(args)
@@ -146,7 +146,7 @@ test('of several who have it, it is to be told which', async () => {
   const owners = await server.admin.hkeys('rw')
   const { code, err } = await release(['rw', '--force', '--yes'])
   expect(code).toBe(2)
-  expect(err).toMatch(/^2 have "rw": give the --owner whom it is to be taken from\.\n/)
+  expect(err).toMatch(/^"rw" has 2 holders: say with --owner=<owner> whom to take it from\.\n/)
   const [first] = owners.filter((one) => one !== 'mode') as [string]
   expect(err).toContain(first)
   const done = await release(['rw', '--force', '--yes', '--owner', first])
@@ -161,7 +161,7 @@ test('a semaphore and a latch are refused', async () => {
   await newClient().getSemaphore('api').trySetPermits(1)
   const { code, err } = await release(['api', '--force', '--yes'])
   expect(code).toBe(2)
-  expect(err).toMatch(/^"api" is a semaphore, of which it is not known who has the permits\./)
+  expect(err).toMatch(/^"api" is a semaphore without leases: nobody can know who has its permits\./)
 })
 
 test('names and labels of others do not steer the terminal', async () => {

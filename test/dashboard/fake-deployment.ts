@@ -2,6 +2,7 @@ import type {
   Deployment,
   HolderRow,
   LockDetail,
+  Unreachable,
   WaiterRow,
 } from '../../src/extras/deployment/rows.ts'
 
@@ -17,6 +18,7 @@ export class FakeDeployment implements Deployment {
   readonly locks = new Map<string, { readonly since: number; readonly detail: LockDetail }>()
   readonly asked = { opened: 0, scan: 0, look: 0, inspect: 0, closed: 0 }
   readonly released: [string, unknown][] = []
+  unreachable: readonly Unreachable[] = []
   outage: string | undefined
   outcome: 'released' | 'changed' = 'released'
 
@@ -32,10 +34,12 @@ export class FakeDeployment implements Deployment {
       key,
       kind: 'lock',
       state: holders.length > 0 ? 'held' : 'free',
+      stateText: given.state ?? (holders.length > 0 ? 'held' : 'free'),
       token: 1_700_000_000_000_001,
       waiting: given.queue?.length ?? 0,
       oldestWaitMs: given.queue?.[0]?.waitedMs ?? null,
-      more: {},
+      count: null,
+      votes: null,
       ...given,
       holders,
       queue: (given.queue ?? []).map(waiterOf),
@@ -104,6 +108,7 @@ function holderOf(given: Partial<HolderRow>): HolderRow {
     process: null,
     isRedisson: false,
     holdCount: 1,
+    permits: [],
     ttlMs: 25_000,
     ageMs: 4_000,
     ...given,
@@ -111,9 +116,21 @@ function holderOf(given: Partial<HolderRow>): HolderRow {
 }
 
 function waiterOf(given: Partial<WaiterRow>): WaiterRow {
-  return { owner: 'client:2', process: null, waitedMs: 2_000, isDead: false, ...given }
+  return {
+    owner: 'client:2',
+    process: null,
+    waitedMs: 2_000,
+    isDead: false,
+    wants: null,
+    ...given,
+  }
 }
 
-export function processOf(label: string, host = 'web-1', pid = 4_711) {
-  return { client: 'c', label, host, pid }
+export function processOf(
+  label: string,
+  host = 'web-1',
+  pid = 4_711,
+  seenMs: number | null = 3_000,
+) {
+  return { client: 'c', label, host, pid, seenMs }
 }

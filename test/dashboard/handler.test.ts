@@ -105,7 +105,10 @@ describe('the JSON', () => {
     const { ask } = start(held())
     const body = await jsonOf(ask('/locks/api/lock?key=a'))
     expect(body.lock).toMatchObject({ key: 'a', holders: [{ label: 'billing', pid: 4_711 }] })
-    expect(body.toFree.join(' ')).toMatch(/^billing .* end process 4711 on web-1\. Then wait \d+ s/)
+    expect(body.toFree.sentences[0]).toMatch(
+      /^billing was last seen .* 4711 on web-1 .* Then wait \d+ s/,
+    )
+    expect(body.toFree.command).toMatch(/^npx holdfast release --force --token \d+ -- a$/)
   })
 
   test('refuses what it cannot answer, with what it got', async () => {

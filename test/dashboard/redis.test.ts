@@ -106,7 +106,7 @@ test('what is recorded later is followed', async () => {
 
 test('a login that may only read is enough for all but releasing, and writes nothing', async () => {
   const rights =
-    '~* resetchannels +ping +time +scan +type +get +mget +hgetall +hget +hrandfield +pttl +exists +zcard +zrange ' +
+    '~* resetchannels +ping +time +scan +type +get +mget +hgetall +hget +hrandfield +pttl +exists +zcard +zcount +zrange ' +
     '+zrangebyscore +pubsub|numsub +pubsub|shardnumsub +cluster|slots +xrevrange +xread'
   await server.admin.call('ACL', 'SETUSER', 'looks', 'on', '>secret', ...rights.split(' '))
   const lease = await newClient('checkout').getLock('order:6').lock()

@@ -60,20 +60,20 @@ test('every kind that is held or waited for is found once, with who has it and w
   await (await client.getLock('free').lock()).release()
   await eventually(async () => (await client.getFairLock('fair').inspect()).queueLength === 1)
   const rows = await all()
-  const facts = [...rows.values()].map(({ key, kind, state, holders, waiting }) => [
+  const facts = [...rows.values()].map(({ key, kind, stateText, holders, waiting }) => [
     key,
     kind,
-    state,
+    stateText,
     holders.length,
     waiting,
   ])
   expect(facts.sort()).toEqual([
     ['app:fair', 'lock', 'held', 1, 1],
     ['app:free', 'lock', 'free', 0, 0],
-    ['app:latch', 'latch', 'held', 0, 0],
-    ['app:permits', 'permits', 'held', 0, 0],
+    ['app:latch', 'latch', 'closed, 2 to go', 0, 0],
+    ['app:permits', 'permits', '1 of 1 taken', 1, 0],
     ['app:plain', 'lock', 'held', 1, 0],
-    ['app:rw', 'read-write', 'read', 2, 0],
+    ['app:rw', 'read-write', 'read by 2', 2, 0],
     ['app:written', 'read-write', 'write', 1, 0],
   ])
   const [holder] = rows.get('app:plain')?.holders ?? []
@@ -150,7 +150,8 @@ test('inspect tells the queue, and what is available; of nothing it tells null',
   const permit = await client.getPermitExpirableSemaphore('api').acquire({ permits: 2 })
   expect(await deployment.inspect('api')).toMatchObject({
     kind: 'permits',
-    more: { available: 1, taken: 2 },
+    stateText: '2 of 3 taken',
+    count: { available: 1, taken: 2, toGo: null },
   })
   expect((await deployment.inspect('api'))?.holders.map(({ owner }) => owner).sort()).toEqual(
     [...permit.ids].sort(),

@@ -27,7 +27,9 @@ export async function run(
     terminal.err(`There is no command ${JSON.stringify(name)}. There are: ${known}.\n`)
     return EXIT.usage
   }
-  if (others.includes('--help') || others.includes('-h')) {
+  const end = others.indexOf('--')
+  const options = end === -1 ? others : others.slice(0, end)
+  if (options.includes('--help') || options.includes('-h')) {
     terminal.out(command.usage)
     return EXIT.ok
   }

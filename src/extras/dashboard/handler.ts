@@ -116,10 +116,7 @@ async function lock({ poll }: Parts, { query }: Asked): Promise<Response> {
   const found = await poll.ask((deployment) => deployment.inspect(key))
   const now = Date.now()
   if (found === null) return refusal(404, `There is nothing of the name ${JSON.stringify(key)}.`)
-  const { sentences, command } = toFree(found, { name: key })
-  const byForce = `By force: ${command}; or here, where that is switched on. Its holder is told with its next renewal or use, and may still write until then.`
-  const all = command === null ? sentences : [...sentences, byForce]
-  return json({ now, lock: detailOf(found, now), toFree: all })
+  return json({ now, lock: detailOf(found, now), toFree: toFree(found, { name: key }) })
 }
 
 async function past({ past }: Parts, { query }: Asked): Promise<Response> {

@@ -118,7 +118,8 @@ export class Poll {
       const { shown } = this.#table.totals
       this.#table.sweep(startedAt, Math.max(0, found - shown))
       const tookMs = Date.now() - startedAt
-      this.#table.tell({ state: 'live', error: null, scannedAt: Date.now() })
+      const missing = deployment.unreachable.map(({ reason }) => reason)
+      this.#table.tell({ state: 'live', error: null, scannedAt: Date.now(), missing })
       await pause(Math.max(this.#times.scanMs, tookMs / SCAN_SHARE - tookMs), undefined, { signal })
     }
   }

@@ -1,3 +1,4 @@
+import { candidateLabel } from '../deployment/key-names.ts'
 import type { HolderRow, LockDetail, LockRow, WaiterRow } from '../deployment/rows.ts'
 
 /** How many holders a row of the table tells; the detail tells all. */
@@ -18,6 +19,10 @@ export interface Holder {
   readonly pid: number | null
   readonly isRedisson: boolean
   readonly holdCount: number
+  /** The ids of its permits; empty for a lock. */
+  readonly permits: readonly string[]
+  /** When its client last reported itself; null if that is unknown. */
+  readonly seenAt: number | null
   readonly since: number | null
   /** When its lease ends, unless it is renewed; null without an expiry. */
   readonly until: number | null
@@ -27,6 +32,8 @@ export interface TableRow {
   readonly key: string
   readonly kind: LockRow['kind']
   readonly state: LockRow['state']
+  /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`. */
+  readonly stateText: string
   /** The first of them. */
   readonly holders: readonly Holder[]
   readonly holderCount: number
@@ -42,11 +49,16 @@ export interface Waiter {
   readonly pid: number | null
   readonly since: number | null
   readonly isDead: boolean
+  /** What it waits for, of kinds that grant more than one thing: `read`, `write`, `2 permits`. */
+  readonly wants: string | null
+  /** When its client last reported itself; null if that is unknown. */
+  readonly seenAt: number | null
 }
 
 export interface Detail extends TableRow {
   readonly queue: readonly Waiter[]
-  readonly more: LockDetail['more']
+  readonly count: LockDetail['count']
+  readonly votes: LockDetail['votes']
 }
 
 /** @param before what was last told of it, whose moments stay where they mean the same */
@@ -56,9 +68,11 @@ export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
     key: row.key,
     kind: row.kind,
     state: row.state,
+    stateText: row.stateText,
     holders: row.holders
       .slice(0, HOLDERS_OF_ROW)
-      .map((holder) => holderOf(holder, now, known.get(holder.owner))),
+      // A row is sent to all viewers with each change, and a holder may have thousands of permits.
+      .map((holder) => ({ ...holderOf(holder, now, known.get(holder.owner)), permits: [] })),
     holderCount: row.holders.length,
     token: row.token,
     waiting: row.waiting,
@@ -71,24 +85,29 @@ export function detailOf(detail: LockDetail, now: number): Detail {
     ...rowOf(detail, now),
     holders: detail.holders.map((holder) => holderOf(holder, now)),
     queue: detail.queue.slice(0, WAITERS_OF_DETAIL).map((waiter) => waiterOf(waiter, now)),
-    more: detail.more,
+    count: detail.count,
+    votes: detail.votes,
   }
 }
 
 function holderOf(holder: HolderRow, now: number, before?: Holder): Holder {
-  const { owner, isRedisson, holdCount } = holder
+  const { owner, isRedisson, holdCount, permits } = holder
   const since = moment(now, holder.ageMs, -1, before?.since)
   const until = moment(now, holder.ttlMs, 1, before?.until)
-  return { owner, ...processOf(holder), isRedisson, holdCount, since, until }
+  const seenAt = moment(now, holder.process?.seenMs ?? null, -1, before?.seenAt)
+  return { owner, ...processOf(holder), isRedisson, holdCount, permits, seenAt, since, until }
 }
 
 function waiterOf(waiter: WaiterRow, now: number): Waiter {
-  const { owner, isDead } = waiter
-  return { owner, ...processOf(waiter), since: moment(now, waiter.waitedMs, -1), isDead }
+  const { owner, isDead, wants } = waiter
+  const since = moment(now, waiter.waitedMs, -1)
+  const seenAt = moment(now, waiter.process?.seenMs ?? null, -1)
+  return { owner, ...processOf(waiter), since, isDead, wants, seenAt }
 }
 
-function processOf({ process }: HolderRow | WaiterRow) {
-  return { label: process?.label ?? null, host: process?.host ?? null, pid: process?.pid ?? null }
+function processOf({ owner, process }: HolderRow | WaiterRow) {
+  const label = candidateLabel(owner) ?? process?.label ?? null
+  return { label, host: process?.host ?? null, pid: process?.pid ?? null }
 }
 
 function moment(now: number, ms: number | null, sign: 1 | -1, before?: number | null) {

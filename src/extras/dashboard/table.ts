@@ -27,6 +27,8 @@ export interface Status {
   readonly error: string | null
   /** When all locks were last looked through; null before the first time is over. */
   readonly scannedAt: number | null
+  /** Why servers are left out, one sentence each: their locks are missing. */
+  readonly missing: readonly string[]
 }
 
 /** What has changed since a version, as JSON already: it is the same for all viewers. */
@@ -55,7 +57,7 @@ export class Table {
     address: string,
     onChange: (before: TableRow | undefined, after: TableRow | undefined) => void,
   ) {
-    this.#status = { state: 'waiting', address, error: null, scannedAt: null }
+    this.#status = { state: 'waiting', address, error: null, scannedAt: null, missing: [] }
     this.#onChange = onChange
   }
 

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ServerClient } from '../servers/open-server.ts'
+import { matcherOf } from './glob.ts'
 import {
+  clientIn,
   DERIVED_PATTERN,
   endsByItself,
   isCounter,
   isHeldLock,
   lockOf,
-  matcherOf,
 } from './key-names.ts'
 import { reply } from './reply.ts'
 
@@ -28,7 +29,10 @@ export async function* findHeld(server: ServerClient, { pattern, signal }: Wante
   }
 }
 
-/** Locks of which something else is there: the counter of their tokens alone, or more, as somebody who waits. */
+/**
+ * Locks that another key belongs to: the counter of their tokens alone, or more, such as a queue of waiters; and the clients
+ * that report themselves.
+ */
 export async function* findNamed(server: ServerClient, { pattern, signal }: Wanted) {
   const isWanted = pattern === undefined ? () => true : matcherOf(pattern)
   for await (const keys of scan(server, ['MATCH', DERIVED_PATTERN], signal)) {
@@ -38,7 +42,14 @@ export async function* findNamed(server: ServerClient, { pattern, signal }: Want
       const lock = lockOf(key)
       if (lock !== undefined && isWanted(lock)) (isCounter(key) ? counted : more).push(lock)
     }
-    yield { counted, more }
+    yield { counted, more, clients: keys.flatMap((key) => clientIn(key) ?? []) }
+  }
+}
+
+/** The clients that report themselves. */
+export async function* findClients(server: ServerClient, signal: AbortSignal) {
+  for await (const keys of scan(server, ['MATCH', 'holdfast_client:*'], signal)) {
+    yield keys.flatMap((key) => clientIn(key) ?? [])
   }
 }
 

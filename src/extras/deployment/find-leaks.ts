@@ -7,7 +7,6 @@ export type LeakCode =
   | 'lock-without-ttl'
   | 'key-without-ttl'
   | 'holder-not-renewed'
-  | 'dead-place'
   | 'queue-of-free-lock'
 
 export interface Leak {
@@ -30,7 +29,7 @@ export interface LeakTerms {
   readonly onPause?: (waitMs: number, locks: number) => void
 }
 
-/** Places count for 6 s after a heartbeat: who is dead has gone from a queue by then. */
+/** The first live waiter of a free lock is granted it, or asks for it, within so long, in milliseconds. */
 const PLACE_MS = 7_000
 /** A renewal may be late by so much. */
 const LATE_MS = 1_000
@@ -92,20 +91,19 @@ const isEndless = ({ ttlMs }: HolderRow): boolean => ttlMs === null
 const isUnknown = ({ process, isRedisson, ttlMs }: HolderRow): boolean =>
   process === null && !isRedisson && ttlMs !== null
 
-const isJudged = ({ kind }: LockRow): boolean => kind === 'lock' || kind === 'read-write'
+const isJudged = ({ kind }: LockRow): boolean =>
+  kind === 'lock' || kind === 'election' || kind === 'read-write'
 
 function isSuspect(lock: LockDetail, leaseMs: number): boolean {
   const holds =
     isJudged(lock) && lock.holders.some((one) => isUnknown(one) && (one.ttlMs ?? 0) <= leaseMs)
-  return holds || lock.queue.some(({ isDead }) => isDead) || isQueueOfFree(lock)
+  return holds || isQueueOfFree(lock)
 }
 
-const isQueueOfFree = ({ kind, state, queue }: LockDetail): boolean =>
-  (kind === 'lock' || kind === 'read-write') &&
-  state === 'free' &&
-  queue.some(({ isDead }) => !isDead)
+const isQueueOfFree = (lock: LockDetail): boolean =>
+  isJudged(lock) && lock.state === 'free' && lock.queue.some(({ isDead }) => !isDead)
 
-/** What two looks have in common. */
+/** What two looks agree on. */
 function* confirmed(
   first: LockDetail,
   second: LockDetail,
@@ -119,12 +117,6 @@ function* confirmed(
       const isLeak =
         renewal === 'not-renewed' && isUnknown(holder) && (before?.ttlMs ?? 0) <= leaseMs
       if (isLeak) yield ofHolder('holder-not-renewed', second, holder)
-    }
-  }
-  const wasDead = new Set(first.queue.filter(({ isDead }) => isDead).map(({ owner }) => owner))
-  for (const { owner, isDead } of second.queue) {
-    if (isDead && wasDead.has(owner)) {
-      yield { code: 'dead-place', key: second.key, owner, ttlMs: null, lock: second }
     }
   }
   const [head] = second.queue.filter(({ isDead }) => !isDead)
@@ -141,5 +133,5 @@ function* confirmed(
 }
 
 function ofHolder(code: LeakCode, row: LockRow, { owner, ttlMs }: HolderRow): Leak {
-  return { code, key: row.key, owner, ttlMs, lock: { queue: [], more: {}, ...row } }
+  return { code, key: row.key, owner, ttlMs, lock: { queue: [], votes: null, ...row } }
 }

@@ -1,9 +1,10 @@
 import { InvalidArgumentError } from '../../index.ts'
 import { addressOf } from '../servers/endpoint.ts'
 import type { ServerClient } from '../servers/open-server.ts'
+import { type BareDetail, conclude } from './conclude.ts'
 import { derived, leasesOf } from './key-names.ts'
-import { look } from './look.ts'
 import type { Masters } from './open-masters.ts'
+import { readKeys } from './read-keys.ts'
 import { reply } from './reply.ts'
 import type { Forced, RowKind, SeenHolder } from './rows.ts'
 import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
@@ -42,7 +43,7 @@ export async function forceRelease(
   const servers = masters.isQuorum ? masters.all : [masters.at(key)]
   const { count } = masters
   const facts = await fromMost(servers, count, key, (server) => factsOf(server, key, masters))
-  const [{ kind } = { kind: 'lock' as const }] = facts.filter((one) => one.kind !== null)
+  const [detail] = facts.flatMap((one) => one.detail ?? [])
   const counters = facts.map(({ counter }) => counter)
   assertIssued(key, seen, Math.max(...counters, ...facts.map(({ us }) => us)))
   const known = Math.max(seen.token ?? 0, ...counters)
@@ -57,10 +58,30 @@ export async function forceRelease(
     publish: facts.some(({ isSharded }) => isSharded) ? 'SPUBLISH' : 'PUBLISH',
     forcedMs: masters.isQuorum ? Math.max(FORCED_MS, ...facts.map(({ restMs }) => restMs)) : 0,
   }
-  const take = takerOf(kind ?? 'lock', taking)
+  if (detail?.kind === 'permits') return takePermits(masters.at(key), taking, detail)
+  const take = takerOf(detail?.kind ?? 'lock', taking)
   const replies = await fromMost(servers, count, key, (server) => server.ask(...take))
   return together(replies as Reply[], Math.floor(count / 2) + 1)
 }
+
+/** Permits are taken one by one. Each id is given to one acquisition only, so a repeat takes nothing else. */
+async function takePermits(
+  server: ServerClient,
+  taking: Taking,
+  { holders }: BareDetail,
+): Promise<Forced> {
+  const { key, owner } = taking
+  const holder = holders.find((one) => one.owner === owner)
+  const ids = holder?.permits ?? (/^[0-9a-f]{32}$/.test(owner) ? [owner] : [])
+  if (ids.length === 0 && !isOwner(owner))
+    throw new InvalidArgumentError(refusal('permits', key, owner))
+  const replies: Reply[] = []
+  for (const id of ids) replies.push((await server.ask(...permitTaker(taking, id))) as Reply)
+  const isTaken = replies.some(([outcome]) => outcome === 'taken')
+  return { outcome: isTaken ? 'released' : 'free', fence: null }
+}
+
+const isOwner = (text: string): boolean => /^[\w-]{21}:\d+:\d+$/.test(text)
 
 /** The counter is raised to what was seen: a token that nobody can have seen would use up all there are. */
 function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
@@ -93,8 +114,8 @@ async function fromMost<T>(
 
 /** What is to be known before: of the lock, and of the server. */
 async function factsOf(server: ServerClient, key: string, masters: Masters) {
-  const [[row], replies] = await Promise.all([
-    look(server, [key], masters),
+  const [[raw], replies] = await Promise.all([
+    readKeys(server, [key], masters),
     server.askAll([
       ['TIME'],
       ['GET', derived('redisson_lock_token', key)],
@@ -105,7 +126,7 @@ async function factsOf(server: ServerClient, key: string, masters: Masters) {
   const [seconds, micros] = reply<string[]>(replies[0], [])
   const birth = masters.isQuorum ? reply<string>(replies[2], '') : ''
   return {
-    kind: row?.kind ?? null,
+    detail: raw === undefined ? null : conclude(raw, masters.isQuorum),
     us: Number(seconds) * 1e6 + Number(micros),
     counter: Number(reply<string>(replies[1], '0')),
     restMs: Number(/ (\d+)$/.exec(birth)?.[1] ?? 0),
@@ -122,14 +143,7 @@ function takerOf(
 ): Question {
   const token = seen.token ?? ''
   const named = (...prefixes: string[]) => prefixes.map((prefix) => derived(prefix, key))
-  const run = (source: string, keys: string[], ...args: (string | number)[]): Question => [
-    'EVAL',
-    source,
-    keys.length,
-    ...keys,
-    ...args,
-  ]
-  if (kind === 'lock') {
+  if (kind === 'lock' || kind === 'election') {
     const [counter, channel] = named('redisson_lock_token', 'redisson_lock__channel') as [
       string,
       string,
@@ -151,23 +165,28 @@ function takerOf(
     const terms = [COUNTER_MS, CLAIM_MS, leasesOf(key), ...named('redisson_rwlock'), publish]
     return run(takeReadWrite, [key, ...keys], owner, token, floor, ...terms)
   }
-  if (kind === 'permits' && /^[0-9a-f]{32}$/.test(owner)) {
-    const queue = named('holdfast_permit_queue', 'holdfast_permit_waiters')
-    const [channel, tickets] = named('redisson_sc', 'holdfast_tickets') as [string, string]
-    const keys = [key, `${leasesOf(key)}:timeout`, ...queue]
-    return run(takePermit, keys, owner, channel, publish, tickets)
-  }
   throw new InvalidArgumentError(refusal(kind, key, owner))
+}
+
+function permitTaker({ key, publish }: Taking, id: string): Question {
+  const named = (prefix: string) => derived(prefix, key)
+  const queue = [named('holdfast_permit_queue'), named('holdfast_permit_waiters')]
+  const keys = [key, `${leasesOf(key)}:timeout`, ...queue]
+  return run(takePermit, keys, id, named('redisson_sc'), publish, named('holdfast_tickets'))
+}
+
+function run(source: string, keys: readonly string[], ...args: (string | number)[]): Question {
+  return ['EVAL', source, keys.length, ...keys, ...args]
 }
 
 function refusal(kind: RowKind, key: string, owner: string): string {
   const name = JSON.stringify(key)
   if (kind === 'permits') {
-    return `A permit of ${name} is known by its id of 32 hex digits; got ${JSON.stringify(owner)}.`
+    return `A holder of permits of ${name} is named by its owner, <clientId>:<n>:<permits>, or a permit by its id of 32 hex digits; got ${JSON.stringify(owner)}.`
   }
   return kind === 'latch'
-    ? `${name} is a latch: nobody has it. countDown() of any client opens it, deleteCount() ends it.`
-    : `${name} is a semaphore, of which it is not known who has the permits. release() of any client puts one back.`
+    ? `${name} is a latch, and nobody holds it. countDown() of any client counts it down; delete() opens it.`
+    : `${name} is a semaphore without leases: nobody can know who has its permits. release() of any client gives one back.`
 }
 
 function together(replies: readonly Reply[], majority: number): Forced {

@@ -1,6 +1,6 @@
 /** The names of keys that tell of a lock, and of which one: docs/reference/keys.md. */
 const DERIVED =
-  /^(redisson_lock_token|redisson_lock_queue|holdfast_(?:queue|waiting|readers|writers|round|permit_queue)):(.*)$/s
+  /^(redisson_lock_token|redisson_lock_queue|holdfast_(?:queue|waiting|readers|writers|round|permit_queue|kind)):(.*)$/s
 
 /** What `SCAN` is asked for to find all of these, which a pattern of Redis cannot name one by one. */
 export const DERIVED_PATTERN = '[hr][oe][ld][di]*:*'
@@ -10,6 +10,20 @@ const OURS = /^[\w-]{21}:\d+(\/\d+)?(~.*)?(:write|:upgradable)?$/s
 const REDISSON = /^[0-9a-f]{8}-[0-9a-f-]{27}:\d+(:write)?$/
 
 export const isRedissons = (owner: string): boolean => REDISSON.test(owner)
+
+/** True for a candidate of an election: its label stands in the name. */
+export const isCandidates = (owner: string): boolean => OURS.test(owner) && owner.includes('~')
+
+/** The label of a candidate of an election; null for another owner. */
+export function candidateLabel(owner: string): string | null {
+  const [, encoded] = /^[^:]*:\d+~([^/]+)/.exec(owner) ?? []
+  if (encoded === undefined) return null
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return null
+  }
+}
 
 /** Whether a field of a hash is one that the hash of a lock has. */
 export const isOfLock = (field: string): boolean =>
@@ -21,7 +35,7 @@ export const isHeldLock = (fields: readonly string[]): boolean =>
 
 /** Keys that end by themselves. Counters do not with `keepCounters`, nor what latches and semaphores count. */
 const ENDING =
-  /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters|client):|:rwlock_timeout:\d+$/
+  /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters|permit_holders|kind|client):|:rwlock_timeout:\d+$/
 
 export const endsByItself = (key: string): boolean => ENDING.test(key)
 
@@ -47,19 +61,9 @@ export const leasesOf = tagged
 
 export const processKey = (client: string): string => `holdfast_client:{${client}}`
 
-/** What `SCAN MATCH` would do with it. */
-export function matcherOf(pattern: string): (key: string) => boolean {
-  const source = pattern.replace(
-    /\\(.)|\[(\^?)((?:\\.|[^\]])*)\]|([*?])|([^\\[*?])/gs,
-    (_, escaped, not, set, wild, plain) => {
-      if (wild !== undefined) return wild === '*' ? '.*' : '.'
-      if (set !== undefined) return `[${not}${set.replace(/[[\]^]/g, '\\$&')}]`
-      return (escaped ?? plain).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
-    },
-  )
-  const found = new RegExp(`^${source}$`, 's')
-  return (key) => found.test(key)
-}
-
 /** Whether it is the counter of the tokens of a lock. */
 export const isCounter = (key: string): boolean => key.startsWith('redisson_lock_token:')
+
+/** The client that reports itself in a key; undefined for another key. */
+export const clientIn = (key: string): string | undefined =>
+  /^holdfast_client:\{([\w-]{21})\}$/.exec(key)?.[1]

@@ -1,59 +1,123 @@
-import type { ServerClient } from '../servers/open-server.ts'
+import { performance } from 'node:perf_hooks'
+import type { Command, ServerClient } from '../servers/open-server.ts'
 import { processKey } from './key-names.ts'
 import type { Masters } from './open-masters.ts'
 import { replyIfAny } from './reply.ts'
 import type { ProcessFacts } from './rows.ts'
 
-/** What a client tells of itself never changes; that it tells nothing may. */
+/** A client is asked about again after so long, in milliseconds: when it was last seen changes. */
 const LOOK_AGAIN_MS = 5_000
-/** No more clients are kept in mind. */
+/** At most this many clients are remembered. */
 const MOST_KNOWN = 10_000
 
 interface Known {
-  readonly facts: ProcessFacts | null
-  readonly at: number
+  /** Null until the client was found once. A client that is gone stays known. */
+  readonly about: Omit<ProcessFacts, 'seenMs'> | null
+  /** When it last reported itself, on the clock here; null if it never said. */
+  readonly seenAt: number | null
+  /** Since when it waits for which keys, on the clock here. */
+  readonly waits: ReadonlyMap<string, number>
+  readonly askedAt: number
 }
 
-/** Which processes clients are of, as they tell of themselves. */
+/** Which processes the clients of a deployment are, when they last reported themselves, and what they wait for. */
 export class KnownClients {
   readonly #known = new Map<string, Known>()
 
   of(client: string): ProcessFacts | null {
-    return this.#known.get(client)?.facts ?? null
+    const known = this.#known.get(client)
+    if (known?.about == null) return null
+    const seenMs = known.seenAt === null ? null : Math.round(performance.now() - known.seenAt)
+    return { ...known.about, seenMs }
   }
 
-  /** Asks about those that are not known. Where that is refused they stay unknown. */
+  /** The clients that reported that they wait for that key, and for how long; the first one has waited longest. */
+  waitersFor(key: string): { readonly client: string; readonly waitedMs: number }[] {
+    const now = performance.now()
+    return [...this.#known]
+      .flatMap(([client, { waits }]) => {
+        const since = waits.get(key)
+        return since === undefined ? [] : [{ client, waitedMs: Math.round(now - since) }]
+      })
+      .sort((a, b) => b.waitedMs - a.waitedMs)
+  }
+
+  /** Asks about the clients that were not asked about lately. A client whose key may not be read stays unknown. */
   async ask(masters: Masters, clients: Iterable<string>): Promise<void> {
-    const unknown = [...new Set(clients)].filter((client) => {
+    const due = [...new Set(clients)].filter((client) => {
       const known = this.#known.get(client)
-      if (known === undefined) return true
-      return known.facts === null && performance.now() - known.at > LOOK_AGAIN_MS
+      return known === undefined || performance.now() - known.askedAt > LOOK_AGAIN_MS
     })
     const by = new Map<ServerClient, string[]>()
-    for (const client of unknown) {
-      const server = masters.at(processKey(client))
-      by.set(server, [...(by.get(server) ?? []), client])
+    for (const client of due) {
+      const server = masters.find(processKey(client))
+      if (server !== undefined) by.set(server, [...(by.get(server) ?? []), client])
     }
-    const asking = [...by].map(async ([server, some]) => {
-      const replies = await server.askAll(some.map((one) => ['HGET', processKey(one), 'about']))
-      for (const [i, client] of some.entries()) this.#keep(client, replyIfAny(replies[i], null))
-    })
-    await Promise.all(asking)
+    await Promise.all([...by].map(([server, some]) => this.#askOne(server, some)))
   }
 
-  #keep(client: string, about: string | null): void {
+  async #askOne(server: ServerClient, clients: readonly string[]): Promise<void> {
+    const replies = await server.askAll([
+      ['TIME'],
+      ...clients.flatMap((client): Command[] =>
+        ['about', 'at', 'note/waits'].map((field) => ['HGET', processKey(client), field]),
+      ),
+    ])
+    const [seconds, micros] = replyIfAny<string[]>(replies[0], [])
+    const serverMs = Number(seconds) * 1e3 + Number(micros) / 1e3
+    for (const [i, client] of clients.entries()) {
+      const [about, at, waits] = replies
+        .slice(3 * i + 1, 3 * i + 4)
+        .map((one) => replyIfAny<string | null>(one, null))
+      this.#keep(client, about ?? null, at ?? null, waits ?? null, serverMs)
+    }
+  }
+
+  #keep(
+    client: string,
+    about: string | null,
+    at: string | null,
+    waits: string | null,
+    serverMs: number,
+  ): void {
+    const before = this.#known.get(client)
     const [oldest] = this.#known.keys()
-    if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest)
-    this.#known.set(client, { facts: factsOf(client, about), at: performance.now() })
+    if (before === undefined && this.#known.size >= MOST_KNOWN && oldest !== undefined) {
+      this.#known.delete(oldest)
+    }
+    const now = performance.now()
+    const [, serverAt, clientAt] = /^(\d+) (\d+)$/.exec(at ?? '') ?? []
+    const seenAt = serverAt === undefined ? null : now - Math.max(0, serverMs - Number(serverAt))
+    // The moments are by the clock of the client, and `at` has one moment by both clocks.
+    const here = (clientMs: number) => (seenAt ?? now) - (Number(clientAt ?? clientMs) - clientMs)
+    this.#known.set(client, {
+      about: aboutOf(client, about) ?? before?.about ?? null,
+      seenAt: seenAt ?? before?.seenAt ?? null,
+      waits: new Map(waitsIn(waits).map(([key, since]) => [key, here(since)])),
+      askedAt: now,
+    })
   }
 }
 
-function factsOf(client: string, about: string | null): ProcessFacts | null {
-  if (about === null) return null
+/** What a client wrote about itself; null for a text that is not of a client of Holdfast. */
+function aboutOf(client: string, about: string | null): Known['about'] {
+  const { label, host, pid } = objectIn(about)
+  if (typeof label !== 'string' || typeof host !== 'string' || typeof pid !== 'number') return null
+  return { client, label, host, pid }
+}
+
+/** Keys that a client waits for, with since when by its own clock in ms. */
+function waitsIn(text: string | null): (readonly [string, number])[] {
+  return Object.entries(objectIn(text)).flatMap(([key, since]) =>
+    typeof since === 'number' ? [[key, since] as const] : [],
+  )
+}
+
+function objectIn(text: string | null): Record<string, unknown> {
   try {
-    const { label, host, pid } = JSON.parse(about) as Record<string, unknown>
-    return { client, label: String(label), host: String(host), pid: Number(pid) }
+    const value: unknown = JSON.parse(text ?? '{}')
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   } catch {
-    return null // Somebody else's.
+    return {}
   }
 }

@@ -1,7 +1,8 @@
-import type { BareRow } from './look.ts'
+import type { BareDetail } from './conclude.ts'
+import { stateOf } from './state.ts'
 
-/** What the masters of a quorum say of one lock, as one: a majority of all has it, or nobody. */
-export function merge(rows: readonly (BareRow | null)[], masters: number): BareRow | null {
+/** What the masters of a quorum say about one lock, as one: a majority of all masters names the holder, or nobody holds. */
+export function merge(rows: readonly (BareDetail | null)[], masters: number): BareDetail | null {
   const found = rows.filter((row) => row !== null)
   const [first] = found
   if (first === undefined) return null
@@ -20,7 +21,7 @@ export function merge(rows: readonly (BareRow | null)[], masters: number): BareR
     numbers.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null)
   return {
     ...first,
-    state: holders.length === 0 ? 'free' : 'held',
+    ...stateOf({ kind: first.kind, holders, mode: undefined, count: first.count, isSet: true }),
     holders,
     token: most(found.map(({ token }) => token)),
     waiting: most(found.map(({ waiting }) => waiting)) ?? 0,
@@ -28,8 +29,8 @@ export function merge(rows: readonly (BareRow | null)[], masters: number): BareR
   }
 }
 
-/** Whom each master says that the lock is held by, as text. */
-export function votesOf(rows: readonly (BareRow | null)[]): string {
+/** The owner that each master names, as text. */
+export function votesOf(rows: readonly (BareDetail | null)[]): string {
   const votes = new Map<string, number>()
   for (const row of rows) {
     const owner = row?.holders[0]?.owner ?? 'nobody'

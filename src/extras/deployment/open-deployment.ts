@@ -1,24 +1,27 @@
 import type { Where } from '../servers/where.ts'
-import { findEndless, findHeld, findNamed } from './find-keys.ts'
+import type { BareDetail } from './conclude.ts'
+import { findClients, findEndless, findHeld, findNamed } from './find-keys.ts'
 import { forceRelease } from './force-release.ts'
-import { inspect } from './inspect.ts'
 import { clientOf } from './key-names.ts'
 import { KnownClients } from './known-clients.ts'
-import type { BareRow } from './look.ts'
 import { lookAtFree } from './look-at-free.ts'
 import { votesOf } from './merge.ts'
 import { noteRelease } from './note-release.ts'
 import { addressOfAll, type Masters, openMasters } from './open-masters.ts'
 import type { Cost, Deployment, Forced, LockDetail, LockRow, SeenHolder } from './rows.ts'
 import { merged, viewsOf } from './views.ts'
+import { rowIn, withProcesses } from './with-processes.ts'
 
-/** So many locks are looked at together: a server does nothing else while it reads one write of a client. */
+/** So many locks are read together: a server does nothing else while it reads one write of a client. */
 const AT_A_TIME = 100
 
+/** A search for the clients of a deployment takes no longer, in milliseconds. */
+const SEARCH_MS = 2_000
+
 /**
- * Looks at the locks of a deployment. It connects at the first question, and anew after a failure.
+ * Looks at the locks of a deployment. It connects at the first question, and again after a failure.
  *
- * @param timeoutMs each question to a server has so long
+ * @param timeoutMs the time limit of each question to a server
  */
 export function openDeployment(
   where: Where,
@@ -31,10 +34,10 @@ class RedisDeployment implements Deployment {
   readonly address: string
   readonly #where: Where
   readonly #timeoutMs: number
-  readonly #processes = new KnownClients()
+  readonly #clients = new KnownClients()
   #masters: Promise<Masters> | undefined
+  #opened: Masters | undefined
   #costBefore = NOTHING
-  #costNow = () => NOTHING
   #tookMs = 0
 
   constructor(where: Where, timeoutMs: number) {
@@ -44,13 +47,12 @@ class RedisDeployment implements Deployment {
   }
 
   get cost(): Cost {
-    const before = this.#costBefore
-    const { commands, bytes } = this.#costNow()
-    return {
-      commands: before.commands + commands,
-      bytes: before.bytes + bytes,
-      tookMs: Math.round(this.#tookMs),
-    }
+    const { commands, bytes } = plus(this.#costBefore, costOf(this.#opened))
+    return { commands, bytes, tookMs: Math.round(this.#tookMs) }
+  }
+
+  get unreachable() {
+    return this.#opened?.unreachable ?? []
   }
 
   async *scan({
@@ -65,22 +67,24 @@ class RedisDeployment implements Deployment {
     const startedAt = performance.now()
     const masters = await this.#open()
     const seen = new Set<string>()
+    const fresh = (found: Iterable<string>) => {
+      const some = [...new Set(found)].filter((key) => !seen.has(key))
+      for (const key of some) seen.add(key)
+      return some
+    }
     try {
-      const fresh = (found: Iterable<string>) => {
-        const some = [...new Set(found)].filter((key) => !seen.has(key))
-        for (const key of some) seen.add(key)
-        return some
-      }
-      for (const server of masters.all) {
-        for await (const found of findHeld(server, { pattern, signal })) {
-          for (const keys of inChunks(fresh(found))) yield await this.#look(masters, keys)
-        }
-      }
       const counted = new Set<string>()
       for (const server of heldOnly ? [] : masters.all) {
         for await (const found of findNamed(server, { pattern, signal })) {
           for (const key of found.counted) counted.add(key)
+          await this.#clients.ask(masters, found.clients)
           for (const keys of inChunks(fresh(found.more))) yield await this.#look(masters, keys)
+        }
+      }
+      // Behind the names: by now it is known which clients wait for plain locks.
+      for (const server of masters.all) {
+        for await (const found of findHeld(server, { pattern, signal })) {
+          for (const keys of inChunks(fresh(found))) yield await this.#look(masters, keys)
         }
       }
       for (const keys of inChunks(fresh(counted))) {
@@ -115,28 +119,20 @@ class RedisDeployment implements Deployment {
     })
   }
 
-  async inspect(key: string): Promise<LockDetail | null> {
+  async inspect(
+    key: string,
+    { findWaiters = false }: { readonly findWaiters?: boolean } = {},
+  ): Promise<LockDetail | null> {
     return this.#asking(async (masters) => {
-      const views = await viewsOf(masters, [key])
-      const rows = views.map(([row]) => row ?? null)
-      const row = merged(masters, rows)
-      if (row === null) return null
-      const details = await Promise.all(
-        views.map(([found], i) => {
-          const server = masters.isQuorum ? masters.all[i] : masters.at(key)
-          return found && server ? inspect(server, found) : undefined
-        }),
-      )
-      const [detail] = details.filter((one) => one !== undefined)
-      if (detail === undefined) return null
-      const holders = row.kind === 'permits' ? detail.permits : row.holders
-      const [named] = await this.#named(masters, [{ ...row, holders }], detail.queue)
-      const queue = detail.queue.map((one) => ({
-        ...one,
-        process: this.#processes.of(clientOf(one.owner)),
-      }))
-      const votes = masters.isQuorum ? { votes: votesOf(rows) } : {}
-      return { ...(named as LockRow), queue, more: { ...detail.more, ...votes } }
+      // It throws if the server of that key cannot be reached: nobody knows whether there is such a lock.
+      masters.at(key)
+      const views = (await viewsOf(masters, [key])).map(([detail]) => detail ?? null)
+      const bare = merged(masters, views)
+      if (bare === null) return null
+      const isUnlisted = bare.kind === 'lock' && bare.waiting > bare.queue.length
+      if (findWaiters && isUnlisted) await this.#findClients(masters)
+      const [detail] = await this.#named(masters, [bare])
+      return { ...(detail as LockDetail), votes: masters.isQuorum ? votesOf(views) : null }
     })
   }
 
@@ -157,7 +153,7 @@ class RedisDeployment implements Deployment {
     try {
       return await work(await this.#open())
     } catch (error) {
-      // What is open may lead to a server that is none of them any more.
+      // The connections may lead to a server that is no master any more.
       this.#drop()
       throw error
     } finally {
@@ -165,23 +161,24 @@ class RedisDeployment implements Deployment {
     }
   }
 
-  #open(): Promise<Masters> {
-    if (this.#masters === undefined) {
-      const opening = openMasters(this.#where, this.#timeoutMs)
-      this.#masters = opening
-      opening.then(
-        ({ all }) => {
-          this.#costNow = () => all.reduce((sum, { cost }) => plus(sum, cost), NOTHING)
-        },
-        () => this.#drop(),
-      )
+  async #open(): Promise<Masters> {
+    this.#masters ??= openMasters(this.#where, this.#timeoutMs)
+    const opening = this.#masters
+    try {
+      const masters = await opening
+      if (this.#masters === opening) this.#opened = masters
+      else masters.close()
+      masters.refresh()
+      return masters
+    } catch (error) {
+      if (this.#masters === opening) this.#drop()
+      throw error
     }
-    return this.#masters
   }
 
   #drop(): void {
-    this.#costBefore = plus(this.#costBefore, this.#costNow())
-    this.#costNow = () => NOTHING
+    this.#costBefore = plus(this.#costBefore, costOf(this.#opened))
+    this.#opened = undefined
     void this.#masters?.then(
       (masters) => masters.close(),
       () => undefined,
@@ -191,16 +188,11 @@ class RedisDeployment implements Deployment {
 
   async #look(masters: Masters, keys: readonly string[]): Promise<LockRow[]> {
     const views = await viewsOf(masters, keys)
-    const rows = keys.map((_, i) =>
-      merged(
-        masters,
-        views.map((view) => view[i] ?? null),
-      ),
-    )
-    return this.#named(
-      masters,
-      rows.filter((row) => row !== null),
-    )
+    const bare = keys.flatMap((_, i) => {
+      const own = views.map((view) => view[i] ?? null)
+      return merged(masters, own) ?? []
+    })
+    return (await this.#named(masters, bare)).map(rowIn)
   }
 
   async #lookAtFree(masters: Masters, keys: readonly string[]): Promise<LockRow[]> {
@@ -209,25 +201,27 @@ class RedisDeployment implements Deployment {
       return this.#look(masters, keys)
     }
     const { free, others } = await lookAtFree(server, keys)
-    const looked = others.length > 0 ? await this.#look(masters, others) : []
-    return [...free.map((row) => ({ ...row, holders: [] })), ...looked]
+    return [...free, ...(others.length > 0 ? await this.#look(masters, others) : [])]
   }
 
-  async #named(
-    masters: Masters,
-    rows: readonly BareRow[],
-    queue: readonly { readonly owner: string }[] = [],
-  ): Promise<LockRow[]> {
-    const owners = [...rows.flatMap(({ holders }) => holders), ...queue]
-    const ours = owners.map(({ owner }) => clientOf(owner)).filter((one) => one.length === 21)
-    await this.#processes.ask(masters, ours)
-    return rows.map((row) => ({
-      ...row,
-      holders: row.holders.map((one) => ({
-        ...one,
-        process: this.#processes.of(clientOf(one.owner)),
-      })),
-    }))
+  async #named(masters: Masters, bare: readonly BareDetail[]): Promise<LockDetail[]> {
+    const owners = bare.flatMap(({ holders, queue }) => [...holders, ...queue])
+    const clients = owners.map(({ owner }) => clientOf(owner)).filter((one) => one.length === 21)
+    await this.#clients.ask(masters, clients)
+    return bare.map((one) => withProcesses(one, this.#clients))
+  }
+
+  async #findClients(masters: Masters): Promise<void> {
+    const signal = AbortSignal.timeout(SEARCH_MS)
+    try {
+      for (const server of masters.all) {
+        for await (const clients of findClients(server, signal)) {
+          await this.#clients.ask(masters, clients)
+        }
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
   }
 }
 
@@ -237,6 +231,8 @@ const plus = (a: Spent, b: Spent): Spent => ({
   commands: a.commands + b.commands,
   bytes: a.bytes + b.bytes,
 })
+const costOf = (masters: Masters | undefined): Spent =>
+  (masters?.all ?? []).reduce((sum, { cost }) => plus(sum, cost), NOTHING)
 
 function* inChunks<T>(list: readonly T[]): Generator<readonly T[]> {
   for (let i = 0; i < list.length; i += AT_A_TIME) yield list.slice(i, i + AT_A_TIME)

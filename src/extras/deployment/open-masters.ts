@@ -1,19 +1,29 @@
 import { addressOf, type Endpoint } from '../servers/endpoint.ts'
 import { openServer, type ServerClient } from '../servers/open-server.ts'
 import type { Where } from '../servers/where.ts'
-import { slotOf } from './slot.ts'
+import { ClusterMasters } from './cluster-masters.ts'
+import type { Unreachable } from './rows.ts'
+
+/** Opens a connection to one server; rejects with an Error for people that names the server. */
+export type Open = (endpoint: Endpoint) => Promise<ServerClient>
 
 /** Connections to all servers that have locks. */
 export interface Masters {
   readonly all: readonly ServerClient[]
-  /** Whether a majority of them has each lock; otherwise each lock is at one of them. */
+  /** True if a majority of them has each lock; otherwise each lock is at one of them. */
   readonly isQuorum: boolean
-  /** Of a quorum how many there are, with those that are down; else 1. */
+  /** Of a quorum the number of masters, those that are down included; else 1. */
   readonly count: number
-  /** Whether channels are sharded there. */
+  /** True if channels are sharded there. */
   readonly isCluster: boolean
-  /** The one that a key is at, where each has its own. */
+  /** The servers that cannot be reached, and are left out. */
+  readonly unreachable: readonly Unreachable[]
+  /** The server of that key. @throws an Error for people if that server cannot be reached */
   at(key: string): ServerClient
+  /** The same; undefined if it cannot be reached. */
+  find(key: string): ServerClient | undefined
+  /** Tries again to reach the servers that were left out. */
+  refresh(): void
   close(): void
 }
 
@@ -23,27 +33,34 @@ export function addressOfAll(where: Where): string {
   return `${where.masterName} at ${where.sentinels.map(addressOf).join(', ')}`
 }
 
-/** @returns rejects with an Error for people where a server that is needed cannot be asked */
+/** @returns rejects with an Error for people if no server, or of a quorum no majority, can be reached */
 export async function openMasters(where: Where, timeoutMs: number): Promise<Masters> {
-  const opened: ServerClient[] = []
-  const open = async (endpoint: Endpoint) => {
+  const opened = new Set<ServerClient>()
+  let isClosed = false
+  const open: Open = async (endpoint) => {
     const client = await named(endpoint, openServer(endpoint, timeoutMs, 'of-each'))
-    opened.push(client)
+    // A connection that comes up after the end would keep the process alive.
+    if (isClosed) client.close()
+    else opened.add(client)
     return client
   }
   const close = () => {
+    isClosed = true
     for (const client of opened) client.close()
   }
   try {
-    if (where.kind === 'cluster') return { ...(await clusterOf(where.servers, open)), close }
+    if (where.kind === 'cluster') return await ClusterMasters.open(where.servers, open, close)
     const endpoints = where.kind === 'sentinel' ? [await masterOf(where, timeoutMs)] : where.servers
-    const all = await allOrMajority(endpoints.map(open))
+    const { all, unreachable } = await allOrMajority(endpoints, open)
     return {
       all,
       isQuorum: where.kind === 'masters',
       count: endpoints.length,
       isCluster: false,
+      unreachable,
       at: () => all[0] as ServerClient,
+      find: () => all[0],
+      refresh: () => undefined,
       close,
     }
   } catch (error) {
@@ -53,12 +70,21 @@ export async function openMasters(where: Where, timeoutMs: number): Promise<Mast
 }
 
 /** A minority of masters may be down. */
-async function allOrMajority(opening: readonly Promise<ServerClient>[]): Promise<ServerClient[]> {
-  const settled = await Promise.allSettled(opening)
-  const up = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-  const down = settled.find((one) => one.status === 'rejected')
-  if (down !== undefined && up.length <= opening.length / 2) throw down.reason
-  return up
+async function allOrMajority(
+  endpoints: readonly Endpoint[],
+  open: Open,
+): Promise<{ all: ServerClient[]; unreachable: Unreachable[] }> {
+  const settled = await Promise.allSettled(endpoints.map(open))
+  const all = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const failures = settled.flatMap((one, i) =>
+    one.status === 'rejected'
+      ? [{ address: addressOf(endpoints[i] as Endpoint), reason: one.reason as Error }]
+      : [],
+  )
+  const [first] = failures
+  if (first !== undefined && all.length <= endpoints.length / 2) throw first.reason
+  const unreachable = failures.map(({ address, reason }) => ({ address, reason: reason.message }))
+  return { all, unreachable }
 }
 
 async function named<T>(endpoint: Endpoint, work: Promise<T>): Promise<T> {
@@ -89,40 +115,6 @@ async function masterOf(
         return { host, port: Number(port), path: undefined, database: 0, login, tls }
       }
       failure ??= new Error(`${addressOf(sentinel)} knows no master named ${masterName}.`)
-    } catch (error) {
-      failure ??= error
-    }
-  }
-  throw failure
-}
-
-type Range = readonly [first: number, last: number, master: readonly [string, number]]
-
-async function clusterOf(
-  starts: readonly Endpoint[],
-  open: (endpoint: Endpoint) => Promise<ServerClient>,
-): Promise<Omit<Masters, 'close'>> {
-  let failure: unknown
-  for (const start of starts) {
-    try {
-      const ranges = (await (await open(start)).ask('CLUSTER', 'SLOTS')) as Range[]
-      // A node that nobody has spoken to yet does not know its own address.
-      const endpointOf = ([host, port]: Range[2]) => ({ ...start, host: host || start.host, port })
-      const endpoints = ranges.map(([, , master]) => endpointOf(master))
-      const addresses = [...new Set(endpoints.map(addressOf))]
-      const first = (address: string) => endpoints.find((one) => addressOf(one) === address)
-      const all = await Promise.all(addresses.map((one) => open(first(one) as Endpoint)))
-      const at = (key: string) => {
-        const slot = slotOf(key)
-        const i = ranges.findIndex(([from, to]) => from <= slot && slot <= to)
-        const found = all.find(
-          ({ endpoint }) => i !== -1 && addressOf(endpoint) === addressOf(endpoints[i] as Endpoint),
-        )
-        if (found === undefined) throw new Error(`No master of the cluster has slot ${slot}.`)
-        return found
-      }
-      if (all.length === 0) throw new Error(`${addressOf(start)} knows no slots of a cluster.`)
-      return { all, isQuorum: false, count: 1, isCluster: true, at }
     } catch (error) {
       failure ??= error
     }

@@ -1,58 +1,86 @@
-/** The process of a client, as it tells of itself: `holdfast_client:{<clientId>}`. */
+/** The process of a client, as the client itself reports it: `holdfast_client:{<clientId>}`. */
 export interface ProcessFacts {
   readonly client: string
-  /** The `label` of the client; `<host>:<pid>` unless it was given another. */
+  /** The `label` of the client; `<host>:<pid>` by default. */
   readonly label: string
   readonly host: string
   readonly pid: number
+  /**
+   * How long ago the client last reported itself, in milliseconds. A client that is alive and uses Redis does so every
+   * 20 s. Null if a version before this field wrote it.
+   */
+  readonly seenMs: number | null
 }
 
-/** One who has a lock, or permits. */
+/** One holder of a lock or of permits. */
 export interface HolderRow {
-  /** `<clientId>:<owner>`, as it stands in Redis. */
+  /** `<clientId>:<owner>`, as it stands in Redis; of permits whose owner is unknown the id of the permit. */
   readonly owner: string
-  /** The process that it is of; null where that is not known: of Redisson, or of one that has gone. */
+  /** The process of the holder; null if it is unknown: a client of Redisson, or one that was closed or is gone. */
   readonly process: ProcessFacts | null
   readonly isRedisson: boolean
   readonly holdCount: number
-  /** What is left of its lease in milliseconds; null without an expiry. */
+  /** The ids of its permits, 32 hex digits each; empty for a lock. */
+  readonly permits: readonly string[]
+  /** The time left of its lease in milliseconds; null without an expiry. */
   readonly ttlMs: number | null
-  /** Since when it has it, in milliseconds, as far as its token tells; null where it does not. */
+  /** How long it has held, in milliseconds; null if that is unknown. */
   readonly ageMs: number | null
 }
 
-/** One client, or place in a queue, that waits. */
+/** One waiter: a client, or one place in a queue. */
 export interface WaiterRow {
-  /** `<clientId>:<owner>` in a queue; `<clientId>` of others. */
+  /** `<clientId>:<owner>` of a place in a queue; `<clientId>` of other waiters. */
   readonly owner: string
   readonly process: ProcessFacts | null
   readonly waitedMs: number | null
-  /** Whether its heartbeat has stopped. */
+  /** True if its heartbeat has stopped. */
   readonly isDead: boolean
+  /** What it waits for, of kinds that grant more than one thing: `read`, `write`, `2 permits`. */
+  readonly wants: string | null
 }
 
-export type RowKind = 'lock' | 'read-write' | 'permits' | 'semaphore' | 'latch'
+export type RowKind = 'lock' | 'election' | 'read-write' | 'permits' | 'semaphore' | 'latch'
 
-/** One lock, or what else has a name, as the servers have it. */
+/** The number in the key of a semaphore or a latch, and what follows from it. */
+export interface CountFacts {
+  /** Permits that can be acquired now, expired ones included; below 0 if fewer were set than are taken. */
+  readonly available: number
+  /** Permits that are held; null for a plain semaphore, where nobody can know. */
+  readonly taken: number | null
+  /** What is left to be counted down; null if it is no latch. */
+  readonly toGo: number | null
+}
+
+/** One lock, semaphore, latch or election, as the servers have it. */
 export interface LockRow {
-  /** Its key, with the `keyPrefix` in it. */
+  /** Its key, `keyPrefix` included. */
   readonly key: string
   readonly kind: RowKind
-  /** How it is held; `free` also where permits are left. */
-  readonly state: 'free' | 'held' | 'read' | 'write'
+  /**
+   * `free`: nobody holds it. `held`, `read`, `write`: held in that mode; permits are `held` while any is taken, and a plain
+   * semaphore while none is available. `closed`: a latch that is not open.
+   */
+  readonly state: 'free' | 'held' | 'read' | 'write' | 'closed'
+  /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`, `leader`. */
+  readonly stateText: string
   readonly holders: readonly HolderRow[]
-  /** The last fencing token issued; null where none is remembered. */
+  /** The last fencing token issued; null if none is remembered. */
   readonly token: number | null
-  /** How many wait, as far as that can be told: places in the queue, or clients that listen. */
+  /** The number of live waiters: places in the queue, or clients. */
   readonly waiting: number
+  /** How long the first live waiter has waited, in milliseconds; null if nobody waits or it is unknown. */
   readonly oldestWaitMs: number | null
+  /** Null if it is a lock. */
+  readonly count: CountFacts | null
 }
 
-/** The same with all that can be known of it. */
+/** The same with everything that can be known about it. */
 export interface LockDetail extends LockRow {
+  /** The waiters that are known one by one, dead ones included, the next one first. */
   readonly queue: readonly WaiterRow[]
-  /** What else is known: permits that are available, what a latch counts, votes of each master. */
-  readonly more: Readonly<Record<string, string | number>>
+  /** Of independent masters: which owner each of them names. */
+  readonly votes: string | null
 }
 
 /** What looking has cost the servers. */
@@ -62,11 +90,23 @@ export interface Cost {
   readonly tookMs: number
 }
 
-/** Where locks live, to look at. It writes nothing but by `release`. */
+/** A server that cannot be reached. */
+export interface Unreachable {
+  readonly address: string
+  /** For people. */
+  readonly reason: string
+}
+
+/** Where locks live, to look at. Only `release` writes. */
 export interface Deployment {
   /** For people; no login. */
   readonly address: string
   readonly cost: Cost
+  /**
+   * Nodes of a cluster, or a minority of masters, that cannot be reached. Locks of such a node are left out of scans and
+   * looks. Empty before the first question.
+   */
+  readonly unreachable: readonly Unreachable[]
   /**
    * All locks, in chunks as they are found, each once. Small steps with pauses, so that no server is kept busy; a
    * held lock is always found, also without a counter.
@@ -84,15 +124,19 @@ export interface Deployment {
   scanEndless(options?: { readonly signal?: AbortSignal }): AsyncIterable<readonly string[]>
   /** Looks again at keys that were found before. */
   look(keys: readonly string[]): Promise<readonly LockRow[]>
-  /** @returns null where there is nothing of that name */
-  inspect(key: string): Promise<LockDetail | null>
+  /**
+   * @param options.findWaiters also looks through all names for the clients that wait for a plain lock, which its own keys
+   * do not tell; a scan before has found them already
+   * @returns null if there is nothing of that name; rejects with an Error for people if its server cannot be reached
+   */
+  inspect(key: string, options?: { readonly findWaiters?: boolean }): Promise<LockDetail | null>
   /**
    * Takes the lock from the holder that was seen, and from nobody else; raises the counter, so that every later token
    * is above all that the holder could have; and gives it to the next, or wakes those who wait. The holder is not
    * stopped by it: it finds out at its next renewal.
    *
-   * Of a lock that several read only the one is taken; of permits only the one of that id. Where there is a history,
-   * it is written down there, unless that is refused.
+   * Of a lock with several readers only that reader is taken; of permits all that this owner holds, or the one of that
+   * id. If there is a history, the release is recorded there, unless that is refused.
    *
    * @param by who wants it, for the history
    * @returns rejects with an Error for people where it is not known to be done: it can be repeated; and with

@@ -1,30 +1,39 @@
-import type { HolderRow, LockDetail, RowKind } from './rows.ts'
+import type { HolderRow, LockDetail, ProcessFacts, RowKind, WaiterRow } from './rows.ts'
+import { shellWord } from './shell-word.ts'
 
 /** Whether a lease was seen to be renewed between two looks; `unknown` without a second look. */
 export type Renewal = 'renewed' | 'not-renewed' | 'unknown'
 
-/** What it would take to free a lock. */
+/** What it takes to free a lock. */
 export interface ToFree {
   /** For people. */
   readonly sentences: readonly string[]
-  /** Until when it is free when nobody does anything, in milliseconds; null where that cannot be told. */
+  /** How long until it is free if nobody does anything, in milliseconds; null if nobody can know. */
   readonly waitMs: number | null
-  /** What takes it from who has it now, the first of several, and from nobody else; null where there is nobody. */
+  /** The command that takes it from its holder, the first of several, and from nobody else; null if nobody holds it. */
   readonly command: string | null
 }
 
-/** No more holders are told of one by one. */
+/** At most so many holders are described one by one. */
 const MOST = 3
 
+/** A client that is alive and uses Redis reports itself every 20 s; twice that is late. */
+const LATE_MS = 45_000
+
+type Facts = Pick<
+  LockDetail,
+  'kind' | 'holders' | 'token' | 'queue' | 'waiting' | 'count' | 'stateText'
+>
+
 /**
- * What it would take to free a lock, for any kind.
+ * What it takes to free a lock, for any kind.
  *
  * @param name as `npx holdfast release` is to be called with it
- * @param options that tell where it is, such as `--url redis://…`
- * @param renewalOf what two looks have shown of its holders
+ * @param options the options that say where the lock is, such as `--url redis://…`
+ * @param renewalOf what two looks have shown about the lease of a holder
  */
 export function toFree(
-  detail: Pick<LockDetail, 'kind' | 'holders' | 'token' | 'queue' | 'waiting' | 'more'>,
+  detail: Facts,
   {
     name,
     options = '',
@@ -32,86 +41,118 @@ export function toFree(
   }: { name: string; options?: string; renewalOf?: (owner: string) => Renewal },
 ): ToFree {
   const { kind, holders } = detail
-  if (kind === 'latch') {
-    const text = `Nobody holds a latch: it opens when it has been counted down ${detail.more.count ?? 'often enough'} more, or with delete() of its CountDownLatch.`
-    return { sentences: [text], waitMs: null, command: null }
-  }
-  if (kind === 'semaphore') {
-    const text =
-      'Permits without leases have no holder: what a process has taken with it is given back with addPermits(n), once it is certain that it has ended.'
-    return { sentences: [text], waitMs: null, command: null }
-  }
+  if (kind === 'latch') return { sentences: [ofLatch(detail)], waitMs: null, command: null }
+  if (kind === 'semaphore') return { sentences: ofSemaphore(detail), waitMs: null, command: null }
   if (holders.length === 0) return { sentences: [ofFree(detail)], waitMs: 0, command: null }
   const sentences = holders
     .slice(0, MOST)
-    .map((holder) => ofHolder(kind, holder, renewalOf(holder.owner), holders.length > 1))
-  if (holders.length > MOST) sentences.push(`So it is with ${holders.length - MOST} more.`)
+    .map((holder) => ofHolder(detail, holder, renewalOf(holder.owner)))
+  if (holders.length > MOST)
+    sentences.push(`${holders.length - MOST} more holders are listed above.`)
+  if (kind === 'permits') {
+    sentences.push('A permit is available again when it is released, or when its lease ends.')
+  }
   const isEnding = (one: HolderRow) => one.ttlMs !== null && renewalOf(one.owner) !== 'renewed'
   const waitMs = holders.every(isEnding)
     ? Math.max(...holders.map(({ ttlMs }) => ttlMs ?? 0))
     : null
-  if (kind === 'permits') {
-    sentences.push('A permit comes back with its release, or with the end of its lease.')
+  const command = commandOf(detail, name, options)
+  if (command === null) {
+    sentences.push(
+      'Its name contains a NUL byte, which no shell can pass: release it in the dashboard.',
+    )
   }
-  return { sentences, waitMs, command: commandOf(detail, name, options) }
+  return { sentences, waitMs, command }
 }
 
-function ofFree({ waiting, queue }: Pick<LockDetail, 'waiting' | 'queue'>): string {
-  if (waiting === 0) return 'Nothing: it is free.'
-  if (queue.length > 0 && queue.every(({ isDead }) => isDead)) {
-    return 'Nothing: it is free. Those who stand in its queue have stopped, and fall out of it within seconds.'
-  }
-  return 'Nothing: it is free, and who waits has been told, or asks again within seconds.'
+function ofLatch({ count }: Facts): string {
+  const toGo = count?.toGo ?? 0
+  if (toGo === 0) return 'Nothing: the latch is open.'
+  return `Nobody holds a latch. It opens after ${toGo} more countDown() calls, or with delete().`
 }
 
-function ofHolder(
-  kind: RowKind,
-  { owner, process, ttlMs, isRedisson }: HolderRow,
-  renewal: Renewal,
-  isOneOfMany: boolean,
-): string {
-  const who = process?.label ?? (isOneOfMany ? owner : 'Its holder')
+function ofSemaphore({ stateText, waiting }: Facts): string[] {
+  if (stateText === 'no permits set') {
+    return [
+      `No permits were ever set${waiting > 0 ? ', so the waiters wait forever' : ''}: call trySetPermits(n).`,
+    ]
+  }
+  return [
+    'Permits without leases have no holder: nobody can know which process has them.',
+    'If a process has ended with permits, give them back with addPermits(n).',
+  ]
+}
+
+function ofFree({ kind, stateText, waiting, queue }: Facts): string {
+  if (stateText === 'no permits set') {
+    return `No permits were ever set${waiting > 0 ? ', so the waiters wait forever' : ''}: call setPermits(n).`
+  }
+  const it = kind === 'permits' ? 'no permit is taken' : 'it is free'
+  if (waiting === 0) {
+    return queue.some(({ isDead }) => isDead)
+      ? `Nothing: ${it}. The waiters in its queue are dead, and leave the queue within seconds.`
+      : `Nothing: ${it}.`
+  }
+  return `Nothing: ${it}. The next waiter was woken, or asks again within seconds.`
+}
+
+function ofHolder(detail: Facts, holder: HolderRow, renewal: Renewal): string {
+  const { owner, process, ttlMs, isRedisson } = holder
+  const who = process?.label ?? (detail.holders.length > 1 ? owner : 'Its holder')
   if (ttlMs === null) {
-    return `${who} has it without an expiry: it never ends by itself, whatever becomes of the process.`
+    return `${who} holds it without an expiry: it never ends by itself, even if the process is gone.`
   }
   const wait = `${Math.ceil(ttlMs / 1_000)} s`
   if (process !== null) {
-    const { pid, host } = process
-    const how = renewal === 'renewed' ? 'and renews it' : 'or was within the last two minutes'
-    return `${who} is alive, ${how}: let it finish, or end process ${pid} on ${host}. Then wait ${wait} at most, for the end of its lease.`
+    return `${who} ${lifeOf(process, renewal, detail.queue)}. Then wait ${wait} at most, for the end of its lease.`
   }
   if (renewal === 'renewed') {
-    return `${who} renews it, and does not tell which process it is: find it by ${owner} in the logs.`
+    return `${who} renews its lease and does not report its process: search the logs for ${owner}.`
   }
-  if (kind === 'permits')
-    return `The lease of ${owner} has ${wait} left, unless it is renewed: which process has it is not known.`
-  const why = isRedisson ? 'of Redisson' : 'of a process that is gone, or does not tell of itself'
-  return `${who} is ${why}: wait ${wait}, and the lease has ended, unless it is renewed until then.`
+  if (detail.kind === 'permits') {
+    return `The lease of ${owner} has ${wait} left, unless it is renewed. Its process is unknown.`
+  }
+  const why = isRedisson
+    ? 'a thread of Redisson'
+    : 'a process that is gone or does not report itself'
+  return `${who} is ${why}: its lease ends in ${wait}, unless it is renewed.`
 }
 
-/** One of several is named; their tokens come and go. */
+/** What is known about whether the process is alive, and what to do about it. */
+function lifeOf(process: ProcessFacts, renewal: Renewal, queue: readonly WaiterRow[]): string {
+  const { pid, host, seenMs } = process
+  if (renewal === 'renewed') {
+    return `is alive and renews its lease: let it finish, or end process ${pid} on ${host}`
+  }
+  const seen = seenMs === null ? 'within the last minutes' : `${ago(seenMs)} ago`
+  const isDeadWaiter = queue.some((one) => one.isDead && one.process?.client === process.client)
+  if (isDeadWaiter) {
+    return `is probably gone: its heartbeat has stopped, and it was last seen ${seen}. See if process ${pid} on ${host} still runs, and end it`
+  }
+  if (seenMs !== null && seenMs > LATE_MS) {
+    return `is probably gone: it was last seen ${seen}, and reports itself every 20 s. See if process ${pid} on ${host} still runs, and end it`
+  }
+  return `was last seen ${seen}: let it finish if process ${pid} on ${host} still runs, or end that process`
+}
+
+function ago(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`
+  return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`
+}
+
+/** The name comes last, behind `--`: it may begin with a dash, or look like a URL. */
 function commandOf(
-  { kind, holders, token }: Pick<LockDetail, 'kind' | 'holders' | 'token'>,
+  { kind, holders, token }: { kind: RowKind } & Pick<LockDetail, 'holders' | 'token'>,
   name: string,
   options: string,
-): string {
-  const words = ['npx holdfast release', shellWord(name), '--force']
+): string | null {
+  if (name.includes('\0')) return null
+  const words = ['npx holdfast release --force']
   const [first, second] = holders
-  if (kind === 'permits' || second !== undefined)
-    words.push('--owner', shellWord(first?.owner ?? ''))
-  else if (token !== null) words.push('--token', `${token}`)
-  return [...words, options].join(' ').trim()
-}
-
-/** Text as one word of a shell; what it cannot show on one line is written as in C. */
-export function shellWord(text: string): string {
-  if (/^[\w:./@%+=,-]+$/.test(text)) return text
-  const quoted = text.replaceAll("'", `'\\''`)
-  if (!/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)) return `'${quoted}'`
-  const bytes = [...Buffer.from(text)].map((byte) => {
-    const char = String.fromCharCode(byte)
-    return /[\w:./@-]/.test(char) ? char : `\\x${byte.toString(16).padStart(2, '0')}`
-  })
-  // A hex digit behind an escape would be taken for a part of it.
-  return `$'${bytes.join('').replace(/(\\x[0-9a-f]{2})(?=[0-9a-fA-F])/g, "$1'$'")}'`
+  // One of several holders is named. Their tokens do not tell them apart.
+  if (kind === 'permits' || second !== undefined) {
+    words.push(`--owner=${shellWord(first?.owner ?? '')}`)
+  } else if (token !== null) words.push('--token', `${token}`)
+  if (options !== '') words.push(options)
+  return [...words, '--', shellWord(name)].join(' ')
 }

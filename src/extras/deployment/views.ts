@@ -1,27 +1,34 @@
-import { type BareRow, look } from './look.ts'
+import { type BareDetail, conclude } from './conclude.ts'
 import { merge } from './merge.ts'
 import type { Masters } from './open-masters.ts'
+import { readKeys } from './read-keys.ts'
 
-/** What each server says of the same keys; of a cluster there is one view, of whoever has each. */
+/**
+ * What each server knows about the same keys. A cluster has one view: each key is read at its own node, and a key of a node
+ * that cannot be reached is null.
+ */
 export async function viewsOf(
   masters: Masters,
   keys: readonly string[],
-): Promise<(BareRow | null)[][]> {
-  if (masters.isQuorum) {
-    return Promise.all(masters.all.map((server) => look(server, keys, masters)))
-  }
-  const rows = new Map<string, BareRow | null>()
-  const servers = new Set(keys.map((key) => masters.at(key)))
-  const looking = [...servers].map(async (server) => {
-    const own = keys.filter((key) => masters.at(key) === server)
-    for (const [i, row] of (await look(server, own, masters)).entries()) {
-      rows.set(own[i] as string, row)
+): Promise<(BareDetail | null)[][]> {
+  const { isQuorum } = masters
+  const read = async (server: (typeof masters.all)[number], own: readonly string[]) =>
+    (await readKeys(server, own, masters)).map((raw) => conclude(raw, isQuorum))
+  if (isQuorum) return Promise.all(masters.all.map((server) => read(server, keys)))
+  const details = new Map<string, BareDetail | null>()
+  const servers = new Set(keys.flatMap((key) => masters.find(key) ?? []))
+  const reading = [...servers].map(async (server) => {
+    const own = keys.filter((key) => masters.find(key) === server)
+    for (const [i, detail] of (await read(server, own)).entries()) {
+      details.set(own[i] as string, detail)
     }
   })
-  await Promise.all(looking)
-  return [keys.map((key) => rows.get(key) ?? null)]
+  await Promise.all(reading)
+  return [keys.map((key) => details.get(key) ?? null)]
 }
 
-/** What all views say of one lock together. */
-export const merged = ({ count }: Masters, rows: readonly (BareRow | null)[]): BareRow | null =>
-  count > 1 ? merge(rows, count) : (rows[0] ?? null)
+/** What all views together say about one lock. */
+export const merged = (
+  { count }: Masters,
+  details: readonly (BareDetail | null)[],
+): BareDetail | null => (count > 1 ? merge(details, count) : (details[0] ?? null))

@@ -27,15 +27,16 @@ export function* changes(before: View, after: View): Generator<Change> {
     if (row.waiting !== (was?.waiting ?? 0)) yield { event: 'waiting', row }
   }
   for (const row of old.values()) {
-    const gone = { ...row, state: 'free' as const, holders: [], waiting: 0, oldestWaitMs: null }
+    const nobody = { holders: [], waiting: 0, oldestWaitMs: null }
+    const gone = { ...row, state: 'free' as const, stateText: 'free', ...nobody }
     if (row.state !== 'free') yield { event: 'free', row: gone }
     if (row.waiting > 0) yield { event: 'waiting', row: gone }
   }
 }
 
 /** Who has it, as which hold. */
-const holdOf = ({ state, token, holders }: LockRow): string =>
-  JSON.stringify([state, token, holders.map(({ owner }) => owner).sort()])
+const holdOf = ({ state, stateText, token, holders }: LockRow): string =>
+  JSON.stringify([state, stateText, token, holders.map(({ owner }) => owner).sort()])
 
 /** As JSON has it. */
 export function changeJson(change: Change, at: string, keyPrefix: string): string {
@@ -57,6 +58,7 @@ function detailOf(event: 'held' | 'free' | 'waiting', row: LockRow): string {
   if (event === 'free') return ''
   if (event === 'held') {
     const who = row.holders.length === 0 ? '' : ` by ${holdersText(row)}`
+    if (row.count !== null) return `${who}: ${row.stateText}`
     return `${who}${row.token === null ? '' : `, token ${row.token}`}`
   }
   const { waiting, oldestWaitMs } = row

@@ -1,4 +1,4 @@
-import type { HolderRow, LockDetail, WaiterRow } from '../../deployment/rows.ts'
+import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from '../../deployment/rows.ts'
 import type { Renewal, ToFree } from '../../deployment/to-free.ts'
 import { type Column, table } from '../text/table.ts'
 import { counted, duration, escaped, wrapped } from '../text/words.ts'
@@ -17,12 +17,13 @@ const MOST = 20
 
 /** One lock for people. */
 export function detailText(lock: Inspected, address: string, width: number): string {
-  const { name, key, kind, token, more, holders, queue, waiting, toFree } = lock
+  const { name, key, kind, stateText, token, votes, holders, queue, toFree } = lock
   const facts = [
     ['kind', kind],
-    ['state', stateText(lock)],
-    ['token', token === null ? 'none is known' : `${token}`],
-    ...Object.entries(more).map(([what, value]) => [what, escaped(`${value}`)]),
+    ['state', stateText],
+    ...(kind === 'latch' ? [] : [['token', token === null ? 'none is known' : `${token}`]]),
+    ...permitFacts(lock),
+    ...(votes === null ? [] : [['votes', escaped(votes)]]),
     ['waiting', waitingText(lock)],
   ]
   if (key !== name) facts.unshift(['key', escaped(key)])
@@ -33,17 +34,17 @@ export function detailText(lock: Inspected, address: string, width: number): str
   if (holders.length > 0) blocks.push(section('Held by', table(holderColumns, holders, width - 2)))
   if (queue.length > 0) {
     const lines = table(waiterColumns, queue.slice(0, MOST), width - 2)
-    if (queue.length > MOST) lines.push(`and ${waiting - MOST} more`)
-    blocks.push(section('Queue', lines))
+    if (queue.length > MOST) lines.push(`and ${queue.length - MOST} more`)
+    blocks.push(section('Waiting', lines))
   }
   const sentences = toFree.sentences.flatMap((one) =>
     wrapped(escaped(one), Math.min(width, WIDEST) - 2),
   )
   blocks.push(section('To free it', sentences))
   if (toFree.command !== null) {
-    const told =
-      'By force, as a last resort: its holder is told with its next renewal or use, and may still write until then.'
-    const lines = wrapped(told, Math.min(width, WIDEST) - 2)
+    const byForce =
+      'By force, as the last resort. The holder learns it with its next renewal or use, and may write until then:'
+    const lines = wrapped(byForce, Math.min(width, WIDEST) - 2)
     blocks.push(`${lines.map((line) => `  ${line}`).join('\n')}\n\n  ${toFree.command}`)
   }
   return `${blocks.join('\n\n')}\n`
@@ -52,15 +53,22 @@ export function detailText(lock: Inspected, address: string, width: number): str
 const section = (head: string, lines: readonly string[]): string =>
   [head, ...lines.map((line) => `  ${line}`)].join('\n')
 
-function stateText({ kind, state, holders }: Inspected): string {
-  if (kind === 'latch') return state === 'held' ? 'not open' : 'open'
-  return holders.length === 0 && state === 'held' ? 'none left' : state
+function permitFacts({ kind, count, stateText }: Inspected): string[][] {
+  if (kind !== 'permits' || count === null || stateText === 'no permits set') return []
+  return [
+    ['available', `${count.available}`],
+    ['taken', `${count.taken ?? 0}`],
+  ]
 }
 
 function waitingText({ waiting, queue, oldestWaitMs }: Inspected): string {
-  if (waiting === 0) return 'nobody'
-  if (oldestWaitMs !== null) return `${waiting}, the oldest for ${duration(oldestWaitMs)}`
-  return queue.length > 0 ? `${waiting}` : `${counted(waiting, 'client')}, in no queue`
+  const dead = queue.filter(({ isDead }) => isDead).length
+  const deadToo = dead === 0 ? '' : `, and ${counted(dead, 'dead one')} not counted`
+  if (waiting === 0) return `nobody${deadToo}`
+  if (oldestWaitMs !== null) {
+    return `${waiting}, the longest for ${duration(oldestWaitMs)}${deadToo}`
+  }
+  return queue.length > 0 ? `${waiting}${deadToo}` : `${counted(waiting, 'client')}, in no queue`
 }
 
 type Holder = Inspected['holders'][number]
@@ -76,22 +84,27 @@ const holderColumns: readonly Column<Holder>[] = [
     text: ({ ttlMs }) => (ttlMs === null ? 'no expiry' : duration(ttlMs)),
     isNumber: true,
   },
-  { head: 'RENEWED', text: renewalText },
+  { head: 'RENEWED', text: renewalText, spare: 5 },
+  { head: 'LAST SEEN', text: ({ process }) => seenText(process), isNumber: true, spare: 4 },
   { head: 'OWNER', text: ({ owner }) => escaped(owner), least: 12, spare: 1 },
 ]
 
-/** Of a process that was heard of lately a lease is renewed, unless it is of a fixed length. */
-function renewalText({ renewal, process }: Holder): string {
-  if (renewal === 'renewed') return 'yes'
-  return process === null ? 'not seen' : 'process seen'
+/** A lease that was not renewed while we looked may be renewed later, or be fixed. */
+function renewalText({ renewal }: Holder): string {
+  return renewal === 'renewed' ? 'yes' : 'not seen'
 }
 
+const seenText = (process: ProcessFacts | null): string =>
+  process?.seenMs == null ? '-' : `${duration(process.seenMs)} ago`
+
 const waiterColumns: readonly Column<WaiterRow>[] = [
-  { head: 'WAITS', text: (one) => holderName({ ...one, isRedisson: false }), least: 12 },
+  { head: 'WAITER', text: (one) => holderName({ ...one, isRedisson: false }), least: 12 },
+  { head: 'WANTS', text: ({ wants }) => wants ?? 'the lock', spare: 5 },
   { head: 'HOST', text: ({ process }) => escaped(process?.host ?? '-'), least: 8, spare: 2 },
   { head: 'PID', text: ({ process }) => `${process?.pid ?? '-'}`, isNumber: true },
   { head: 'FOR', text: ({ waitedMs }) => span(waitedMs), isNumber: true },
   { head: 'ALIVE', text: ({ isDead }) => (isDead ? 'no' : 'yes') },
+  { head: 'LAST SEEN', text: ({ process }) => seenText(process), isNumber: true, spare: 4 },
   { head: 'OWNER', text: ({ owner }) => escaped(owner), least: 12, spare: 1 },
 ]
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Deployment, LockRow } from '../../deployment/rows.ts'
+import { isBusy } from './lock-table.ts'
 import { failureOf } from './with-deployment.ts'
 
 /** How things are at one moment. */
@@ -68,8 +69,4 @@ export async function* follow(
 }
 
 const active = (rows: readonly LockRow[]): Map<string, LockRow> =>
-  new Map(
-    rows
-      .filter(({ state, waiting }) => state !== 'free' || waiting > 0)
-      .map((row) => [row.key, row]),
-  )
+  new Map(rows.filter(isBusy).map((row) => [row.key, row]))

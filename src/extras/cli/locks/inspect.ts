@@ -16,16 +16,18 @@ import {
   literally,
   readLooking,
   readName,
+  splitName,
 } from './options.ts'
 import { whereWords } from './where-words.ts'
 import { costOf, withDeployment } from './with-deployment.ts'
 
 const OPTIONS = { ...LOOK_OPTIONS, 'look-ms': { type: 'string', default: '1000' } } as const
 
-const USAGE = `Usage: npx holdfast inspect <name> [options] [url…]
+const USAGE = `Usage: npx holdfast inspect [options] <name> [url…]
+       npx holdfast inspect [options] [url…] -- <name>
 
-Tells all that can be known of one lock: who has it and since when, whether its lease is renewed, who waits,
-and what it would take to free it.
+Shows everything about one lock: who holds it and for how long, whether its lease is renewed, who waits, and
+what it takes to free it. A name behind -- may begin with a dash or look like a URL.
 
 Where the servers are:
 ${WHERE_USAGE}
@@ -36,7 +38,7 @@ ${LOOK_USAGE}
 What to do with it:
   --json                     one line of JSON
 
-Exit codes: 0 it is there, 1 there is nothing of that name, 2 called wrongly, 3 a server could not be asked.
+Exit codes: 0 it exists, 1 nothing has that name, 2 wrong usage, 3 its server could not be reached.
 `
 
 /** Names that are much alike are looked for no longer. */
@@ -49,10 +51,11 @@ export const inspect: Command = {
   summary: 'all of one lock: its holders, its queue, and what it would take to free it',
   usage: USAGE,
   async run(args, terminal) {
+    const { name: given, rest } = splitName('inspect', args)
     const { values, positionals } = parsed(() =>
-      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
+      parseArgs({ args: rest, options: OPTIONS, allowPositionals: true, strict: true }),
     )
-    const [name, urls] = readName('inspect', positionals)
+    const [name, urls] = readName('inspect', given, positionals)
     const looking = readLooking(values, urls, terminal.env)
     const lookMs = wholeNumber(values['look-ms'], '--look-ms', 0)
     return withDeployment(looking, terminal, async (deployment) => {
@@ -82,7 +85,7 @@ async function look(
   { keyPrefix }: Looking,
   options: string,
 ): Promise<Inspected | null> {
-  const first = await deployment.inspect(keyPrefix + name)
+  const first = await deployment.inspect(keyPrefix + name, { findWaiters: true })
   if (first === null) return null
   const startedAt = performance.now()
   let detail: LockDetail = first

@@ -1,5 +1,6 @@
 import type { Leak, LeakCode } from '../../deployment/find-leaks.ts'
-import { shellWord, toFree } from '../../deployment/to-free.ts'
+import { shellWord } from '../../deployment/shell-word.ts'
+import { toFree } from '../../deployment/to-free.ts'
 import { duration, escaped, wrapped } from '../text/words.ts'
 
 /** One leak, as `leaks --json` prints it. */
@@ -24,8 +25,6 @@ const WHY: Readonly<Record<LeakCode, string>> = {
     'Such a key ends by itself as a rule. What stays takes memory, and may stand in the way of others who wait.',
   'holder-not-renewed':
     'A watchdog would have renewed it by now. Its process has ended, or hangs, or the lease was taken for a fixed time; who waits has to wait for its end.',
-  'dead-place':
-    'Its client has sent no heartbeat for longer than a place lives. Nobody has asked for this lock since, and so nobody has cleaned up.',
   'queue-of-free-lock':
     'The first of a queue gets a lock when it is released, or asks for it when its lease has ended. Neither has happened.',
 }
@@ -49,7 +48,6 @@ function seenOf({ code, owner, ttlMs, lock }: Leak): string {
   if (code === 'holder-not-renewed') {
     return `Held by ${owner}, of no process that is known; its lease, of which ${duration(ttlMs ?? 0)} are left, was not renewed while we looked.`
   }
-  if (code === 'dead-place') return `${owner} stands in its queue, without a heartbeat.`
   return `It is free, and ${owner} is the first of ${lock?.queue.length} in its queue.`
 }
 
@@ -58,16 +56,13 @@ function fixOf({ code, key, lock, ttlMs }: Leak, name: string, options: string):
     return ['# It ends in a minute:', `redis-cli PEXPIRE ${shellWord(key)} 60000`]
   }
   const command = lock === null ? null : toFree(lock, { name, options }).command
-  const inspect = `npx holdfast inspect ${shellWord(name)} ${options}`.trim()
+  const inspect = ['npx holdfast inspect', options, '--', shellWord(name)].filter(Boolean).join(' ')
   if (code === 'lock-without-ttl') {
     return ['# When its holder is gone for sure:', ...(command === null ? [inspect] : [command])]
   }
   if (code === 'holder-not-renewed') {
     const wait = `# Wait ${duration(ttlMs ?? 0)}, and it is free. Or, when its holder is gone for sure:`
     return [wait, ...(command === null ? [inspect] : [command])]
-  }
-  if (code === 'dead-place') {
-    return ['# The next who asks for this lock takes it away. Until then it does no harm.', inspect]
   }
   return ['# Whoever asks next moves the queue on. See whether its processes hang:', inspect]
 }

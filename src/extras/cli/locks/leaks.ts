@@ -8,7 +8,7 @@ import { leakText, reportOf } from './leak-text.ts'
 import { nameOf } from './lock-table.ts'
 import { LOOK_OPTIONS, LOOK_USAGE, patternOf, readLooking } from './options.ts'
 import { whereWords } from './where-words.ts'
-import { costOf, withDeployment } from './with-deployment.ts'
+import { costOf, isIncomplete, withDeployment } from './with-deployment.ts'
 
 const OPTIONS = {
   ...LOOK_OPTIONS,
@@ -18,9 +18,8 @@ const OPTIONS = {
 
 const USAGE = `Usage: npx holdfast leaks [options] [url…]
 
-Looks for what stays for no good reason: keys without an expiry, holders that no process renews, places
-in queues whose client is gone, and queues of locks that are free. What needs a second look gets one, after
-a third of a lease.
+Finds what stays for no good reason: keys without an expiry, holders that no process renews, and queues of locks
+that are free. What needs a second look gets one, after a third of a lease.
 
 Where the servers are:
 ${WHERE_USAGE}
@@ -31,7 +30,7 @@ ${LOOK_USAGE}
 What to do with it:
   --json                     a line of JSON for each
 
-Exit codes: 0 there are none, 1 there are some, 2 called wrongly, 3 a server could not be asked.
+Exit codes: 0 there are none, 1 there are some, 2 wrong usage, 3 a server could not be reached: some may be missing.
 `
 
 const WIDEST = 100
@@ -74,6 +73,7 @@ export const leaks: Command = {
       terminal.err(
         `${counted(count, 'leak')} at ${deployment.address}: ${costOf(deployment.cost)}\n`,
       )
+      if (isIncomplete(looking, deployment)) return EXIT.failed
       return count > 0 ? EXIT.findings : EXIT.ok
     })
   },

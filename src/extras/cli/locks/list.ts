@@ -4,13 +4,14 @@ import { WHERE_USAGE } from '../../servers/where.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT } from '../command/command.ts'
 import { counted } from '../text/words.ts'
-import { byWeight, lockTable, nameOf } from './lock-table.ts'
+import { byWeight, isBusy, lockTable, nameOf } from './lock-table.ts'
 import { LOOK_OPTIONS, LOOK_USAGE, patternOf, readLooking } from './options.ts'
-import { costOf, withDeployment } from './with-deployment.ts'
+import { costOf, isIncomplete, withDeployment } from './with-deployment.ts'
 
 const OPTIONS = {
   ...LOOK_OPTIONS,
   pattern: { type: 'string' },
+  all: { type: 'boolean', default: false },
   held: { type: 'boolean', default: false },
   contended: { type: 'boolean', default: false },
   limit: { type: 'string' },
@@ -18,20 +19,23 @@ const OPTIONS = {
 
 const USAGE = `Usage: npx holdfast list [options] [url…]
 
-Lists the locks that there are: which are held, by whom, for how long, and who waits.
+Lists what is held or waited for: locks, read-write locks, semaphores, latches and elections, with their holders,
+for how long they are held, and how many wait. A latch or a semaphore without leases that only Redisson has used is
+not listed: its key is a bare number. inspect shows it.
 
 Where the servers are:
 ${WHERE_USAGE}
 What to list:
   --pattern <pattern>        names that match, as with SCAN: 'order:*'
-  --held                     locks that somebody has; no permits and latches
-  --contended                those that somebody waits for
-  --limit <n>                no more than so many; 0 for all (100 in a table, all with --json)
+  --all                      free ones too, as long as their last token is remembered
+  --held                     held locks only, without semaphores and latches; finds them fastest
+  --contended                only those that somebody waits for
+  --limit <n>                at most so many; 0 for all (100 in a table, all with --json)
 ${LOOK_USAGE}
 What to do with it:
   --json                     a line of JSON for each, as they are found
 
-Exit codes: 0 looked, 2 called wrongly, 3 a server could not be asked.
+Exit codes: 0 done, 2 wrong usage, 3 a server could not be reached; what the others have is listed.
 `
 
 /** In a table for people. */
@@ -40,7 +44,7 @@ const MOST = 100
 /** `npx holdfast list`. */
 export const list: Command = {
   name: 'list',
-  summary: 'which locks there are: held by whom, for how long, and who waits',
+  summary: 'what is held or waited for: by whom, for how long, and how many wait',
   usage: USAGE,
   async run(args, terminal) {
     const { values, positionals } = parsed(() =>
@@ -51,13 +55,16 @@ export const list: Command = {
     const pattern = patternOf(keyPrefix, values.pattern)
     const given = values.limit === undefined ? undefined : wholeNumber(values.limit, '--limit', 0)
     const most = (given ?? (json ? 0 : MOST)) || Infinity
-    const isWanted = ({ state, waiting }: LockRow) =>
-      (!values.held || state !== 'free') && (!values.contended || waiting > 0)
+    const isWanted = (row: LockRow) =>
+      (values.all || isBusy(row)) &&
+      (!values.held || row.state !== 'free') &&
+      (!values.contended || row.waiting > 0)
     return withDeployment(looking, terminal, async (deployment) => {
       const rows: LockRow[] = []
-      let [found, shown] = [0, 0]
+      let [found, shown, free] = [0, 0, 0]
       const wanted = { heldOnly: values.held, ...(pattern !== undefined && { pattern }) }
       for await (const some of deployment.scan(wanted)) {
+        free += some.filter((row) => !isBusy(row)).length
         for (const row of some.filter(isWanted)) {
           found++
           if (!json) rows.push(row)
@@ -76,10 +83,13 @@ export const list: Command = {
         if (shown < found) {
           terminal.err(`${(found - shown).toLocaleString('en')} more; --limit 0 shows all.\n`)
         }
+        if (free > 0 && !values.all) {
+          terminal.err(`${free.toLocaleString('en')} free; --all shows them.\n`)
+        }
       }
       const { address, cost } = deployment
       terminal.err(`${counted(shown, 'lock')} of ${address}: ${costOf(cost)}\n`)
-      return EXIT.ok
+      return isIncomplete(looking, deployment) ? EXIT.failed : EXIT.ok
     })
   },
 }

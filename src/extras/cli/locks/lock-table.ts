@@ -3,12 +3,12 @@ import { type Column, table } from '../text/table.ts'
 import { duration, escaped } from '../text/words.ts'
 import { ageText, holdersText, leaseText } from './holders.ts'
 
-/** The locks for people: those that are waited for first, then those that are held. */
+/** The locks for people. */
 export function lockTable(rows: readonly LockRow[], keyPrefix: string, width: number): string[] {
   const columns: readonly Column<LockRow>[] = [
     { head: 'NAME', text: ({ key }) => escaped(nameOf(key, keyPrefix)), least: 16 },
     { head: 'KIND', text: ({ kind }) => kind, spare: 4 },
-    { head: 'STATE', text: ({ state }) => state },
+    { head: 'STATE', text: ({ stateText }) => stateText, least: 8 },
     { head: 'HOLDER', text: holdersText, least: 12 },
     { head: 'HELD FOR', text: ageText, isNumber: true, spare: 1 },
     { head: 'LEASE LEFT', text: leaseText, isNumber: true, spare: 3 },
@@ -23,7 +23,10 @@ const oldestText = ({ oldestWaitMs }: LockRow): string =>
 
 export const nameOf = (key: string, keyPrefix: string): string => key.slice(keyPrefix.length)
 
-/** In the order of how much they matter, then by name. */
+/** True if it is held, or somebody waits for it. */
+export const isBusy = ({ state, waiting }: LockRow): boolean => state !== 'free' || waiting > 0
+
+/** Those with most waiters first, then those that are held, then by name. */
 export function byWeight(a: LockRow, b: LockRow): number {
   const held = (row: LockRow) => (row.state === 'free' ? 0 : 1)
   return b.waiting - a.waiting || held(b) - held(a) || (a.key < b.key ? -1 : 1)

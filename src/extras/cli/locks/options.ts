@@ -40,12 +40,47 @@ export function readLooking(
   }
 }
 
-/** The lock that a command is about is its first argument; URLs come behind it. */
-export function readName(command: string, positionals: readonly string[]): [string, string[]] {
+/**
+ * The name of the lock that a command is about, and the arguments without it: what stands behind `--`, whatever it looks
+ * like, or else the first argument that is no option.
+ */
+export function splitName(command: string, args: readonly string[]): NameOrRest {
+  const at = args.indexOf('--')
+  if (at === -1) return { name: undefined, rest: [...args] }
+  const [name, ...others] = args.slice(at + 1)
+  if (others.length > 0) {
+    throw new InvalidArgumentError(
+      `${command} takes one name behind --; got ${others.length} more: ${others.map((one) => JSON.stringify(one)).join(' ')}.`,
+    )
+  }
+  return { name: nameOrThrow(command, name), rest: args.slice(0, at) }
+}
+
+interface NameOrRest {
+  readonly name: string | undefined
+  readonly rest: string[]
+}
+
+/** Without `--` the name is the first argument that is no option; URLs come behind it. */
+export function readName(
+  command: string,
+  given: string | undefined,
+  positionals: readonly string[],
+): [string, string[]] {
+  if (given !== undefined) return [given, [...positionals]]
   const [name, ...urls] = positionals
-  if (name !== undefined && name !== '' && !isUrl(name)) return [name, urls]
+  if (name !== undefined && isUrl(name)) {
+    throw new InvalidArgumentError(
+      `${command} needs the name of a lock before the URL; got ${JSON.stringify(name)}. If that is the name: ${command} … -- ${name}`,
+    )
+  }
+  return [nameOrThrow(command, name), urls]
+}
+
+function nameOrThrow(command: string, name: string | undefined): string {
+  if (name !== undefined && name !== '') return name
   throw new InvalidArgumentError(
-    `${command} needs the name of a lock before anything else; got ${JSON.stringify(name ?? '')}.`,
+    `${command} needs the name of a lock; got ${JSON.stringify(name ?? '')}.`,
   )
 }
 

@@ -6,7 +6,7 @@ import { WHERE_USAGE } from '../../servers/where.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
 import { escaped } from '../text/words.ts'
-import { LOOK_OPTIONS, LOOK_USAGE, readLooking, readName } from './options.ts'
+import { LOOK_OPTIONS, LOOK_USAGE, readLooking, readName, splitName } from './options.ts'
 import { before, type Released, released } from './release-text.ts'
 import { withDeployment } from './with-deployment.ts'
 
@@ -19,13 +19,16 @@ const OPTIONS = {
 } as const
 
 const USAGE = `Usage: npx holdfast release <name> --force [options] [url…]
+       npx holdfast release --force [options] [url…] -- <name>
 
-Takes a lock from the one who has it now, and from nobody else. It tells first whom, and asks.
+Takes a lock from its current holder, and from nobody else. It shows the holder first, and asks. A name behind
+-- may begin with a dash or look like a URL.
 
 What to take:
   --force                    needed: the holder is not stopped by this, and may go on beside the next one
   --token <n>                only if this is the last token still
-  --owner <owner>            only from this one; needed where several have it
+  --owner=<owner>            only from this holder; needed if there are several. Of permits the owner, or the
+                             id of one permit
   --yes                      do not ask; needed without a terminal
 
 Where the servers are:
@@ -54,10 +57,11 @@ export const release: Command = {
   summary: 'take a lock by force from the one who has it',
   usage: USAGE,
   async run(args, terminal) {
+    const { name: given, rest } = splitName('release', args)
     const { values, positionals } = parsed(() =>
-      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
+      parseArgs({ args: rest, options: OPTIONS, allowPositionals: true, strict: true }),
     )
-    const [name, urls] = readName('release', positionals)
+    const [name, urls] = readName('release', given, positionals)
     const looking = readLooking(values, urls, terminal.env)
     const { owner, token } = values
     const wanted: Wanted = {
@@ -94,7 +98,7 @@ export const release: Command = {
       const { holder, detail } = seen
       const { outcome, fence } = await deployment.release(
         wanted.key,
-        { owner: holder.owner, token: detail.token },
+        { owner: owner ?? holder.owner, token: detail.token },
         whoami(terminal),
       )
       const facts: Seen = { name, key: wanted.key, holder, token: detail.token }
@@ -117,7 +121,9 @@ async function look(
   if (detail === null || detail.holders.length === 0) {
     return { ...facts, outcome: 'free', fence: null }
   }
-  const holders = detail.holders.filter((one) => owner === undefined || one.owner === owner)
+  const isMeant = (one: HolderRow) =>
+    owner === undefined || one.owner === owner || one.permits.includes(owner)
+  const holders = detail.holders.filter(isMeant)
   const [holder] = holders
   if (holder === undefined || (token !== undefined && token !== detail.token)) {
     return { ...facts, holder: detail.holders[0] ?? null, outcome: 'changed', fence: null }
@@ -125,7 +131,7 @@ async function look(
   if (holders.length > 1) {
     const owners = holders.slice(0, 20).map((one) => `  ${escaped(one.owner)}`)
     throw new InvalidArgumentError(
-      `${holders.length} have ${shown(name)}: give the --owner whom it is to be taken from.\n${owners.join('\n')}`,
+      `${shown(name)} has ${holders.length} holders: say with --owner=<owner> whom to take it from.\n${owners.join('\n')}`,
     )
   }
   return { detail, holder }

@@ -1,7 +1,10 @@
-import { shellWord } from '../../deployment/to-free.ts'
+import { shellWord } from '../../deployment/shell-word.ts'
 import { withoutLogin } from '../../servers/endpoint.ts'
 
-/** What of the own call tells where the locks are, for a command to paste. Never a password. */
+/**
+ * The options of this call that say where the locks are, for a command to paste. Never a password. Each value follows `=`,
+ * because a value may begin with a dash.
+ */
 export function whereWords(
   values: Readonly<Record<string, unknown>>,
   urls: readonly string[],
@@ -18,12 +21,12 @@ export function whereWords(
     'sentinel-user',
   ]) {
     const value = given[name]
-    if (typeof value === 'string' && value !== '') words.push(`--${name}`, shellWord(value))
+    if (typeof value === 'string' && value !== '') words.push(`--${name}=${shellWord(value)}`)
   }
   for (const name of ['tls', 'cluster']) if (given[name] === true) words.push(`--${name}`)
-  for (const one of given.sentinel ?? []) words.push('--sentinel', shellWord(one))
+  for (const one of given.sentinel ?? []) words.push(`--sentinel=${shellWord(one)}`)
   for (const url of [...(given.url ?? []), ...urls]) {
-    words.push('--url', /[@?]/.test(url) ? shellWord(withoutLogin(url)) : shellWord(url))
+    words.push(`--url=${shellWord(/[@?]/.test(url) ? withoutLogin(url) : url)}`)
   }
   return words.join(' ')
 }

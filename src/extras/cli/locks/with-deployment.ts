@@ -2,7 +2,7 @@ import { openDeployment } from '../../deployment/open-deployment.ts'
 import type { Cost, Deployment } from '../../deployment/rows.ts'
 import { isReply } from '../../servers/open-server.ts'
 import { EXIT, type Terminal } from '../command/command.ts'
-import { counted, duration } from '../text/words.ts'
+import { counted, duration, escaped } from '../text/words.ts'
 import type { Looking } from './options.ts'
 
 /**
@@ -17,13 +17,20 @@ export async function withDeployment(
 ): Promise<number> {
   const deployment = openDeployment(where, { timeoutMs })
   try {
-    return await work(deployment)
+    const code = await work(deployment)
+    for (const { reason } of deployment.unreachable) terminal.err(`${escaped(reason)}\n`)
+    return code
   } catch (error) {
     terminal.err(`${failureOf(error)}\n`)
     return EXIT.failed
   } finally {
     await deployment.close()
   }
+}
+
+/** True if locks may be missing: each node of a cluster has locks that no other node has. */
+export function isIncomplete({ where }: Looking, { unreachable }: Deployment): boolean {
+  return where.kind === 'cluster' && unreachable.length > 0
 }
 
 /** For people why a server could not be asked. What is a defect of ours is thrown on. */

@@ -105,11 +105,13 @@ function fill({ lock, toFree }, past) {
   tick()
 }
 
-const freeOf = (sentences) =>
+const freeOf = ({ sentences, command }) =>
   element(
     'ul',
     { class: 'free', id: 'detail-free' },
-    ...sentences.map((one) => element('li', {}, one)),
+    ...[...sentences, command === null ? [] : `By force: ${command}`]
+      .flat()
+      .map((one) => element('li', {}, one)),
   )
 
 function laneParts(past) {
@@ -185,8 +187,9 @@ function queueOf({ queue, waiting }) {
   return element('div', {}, element('ol', { class: 'people' }, ...people), more)
 }
 
-function factsOf({ kind, token, more }) {
-  const facts = { kind, 'last token': token ?? 'not remembered', ...more }
+function factsOf({ kind, stateText, token, votes }) {
+  const facts = { kind, state: stateText, 'last token': token ?? 'not remembered' }
+  if (votes !== null) facts.votes = votes
   return element(
     'dl',
     { class: 'facts' },

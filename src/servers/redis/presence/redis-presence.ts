@@ -107,7 +107,10 @@ export class RedisPresence implements Presence {
     this.#dueAt = now + TOUCH_MS
     this.#isThere = true
     const notes = this.#notes.take()
-    const args = touchArgs({ leaseMs: this.#keptMs, about: this.#about, notes }).map(String)
+    const clockMs = Date.now()
+    const args = touchArgs({ leaseMs: this.#keptMs, about: this.#about, clockMs, notes }).map(
+      String,
+    )
     const send = (name: 'eval' | 'evalsha', script: string) =>
       runOn(this.#connection.client, name, script, this.#key, args)
     void send('evalsha', touch.sha1)

@@ -1,0 +1,140 @@
+import { performance } from 'node:perf_hooks'
+import { addressOf, type Endpoint } from '../servers/endpoint.ts'
+import type { ServerClient } from '../servers/open-server.ts'
+import type { Masters, Open } from './open-masters.ts'
+import type { Unreachable } from './rows.ts'
+import { slotOf } from './slot.ts'
+
+/** Nodes that were left out are tried again at most so often, in milliseconds. */
+const AGAIN_MS = 5_000
+
+interface Range {
+  readonly first: number
+  readonly last: number
+  readonly address: string
+}
+
+/** The masters of a cluster. A node that is down costs its own slots, and nothing else. */
+export class ClusterMasters implements Masters {
+  readonly isQuorum = false
+  readonly count = 1
+  readonly isCluster = true
+  readonly close: () => void
+  readonly #starts: readonly Endpoint[]
+  readonly #open: Open
+  /** Every open connection, that of a start which is no master included. */
+  readonly #connections = new Map<string, ServerClient>()
+  #ranges: readonly Range[] = []
+  #up = new Map<string, ServerClient>()
+  #down = new Map<string, string>()
+  #triedAt = 0
+  #isTrying = false
+
+  private constructor(starts: readonly Endpoint[], open: Open, close: () => void) {
+    this.#starts = starts
+    this.#open = open
+    this.close = close
+  }
+
+  /** @returns rejects with an Error for people if no node can be asked for the slots */
+  static async open(starts: readonly Endpoint[], open: Open, close: () => void): Promise<Masters> {
+    const masters = new ClusterMasters(starts, open, close)
+    await masters.#connect()
+    return masters
+  }
+
+  get all(): readonly ServerClient[] {
+    return [...this.#up.values()]
+  }
+
+  get unreachable(): readonly Unreachable[] {
+    return [...this.#down].map(([address, reason]) => ({ address, reason }))
+  }
+
+  at(key: string): ServerClient {
+    const found = this.find(key)
+    if (found !== undefined) return found
+    const slot = slotOf(key)
+    const address = this.#addressOf(slot)
+    if (address === undefined) throw new Error(`No master of the cluster has slot ${slot}.`)
+    throw new Error(
+      `${this.#down.get(address) ?? `${address} cannot be asked.`} It has slot ${slot}.`,
+    )
+  }
+
+  find(key: string): ServerClient | undefined {
+    return this.#up.get(this.#addressOf(slotOf(key)) ?? '')
+  }
+
+  refresh(): void {
+    if (this.#down.size === 0 || this.#isTrying) return
+    if (performance.now() - this.#triedAt < AGAIN_MS) return
+    this.#isTrying = true
+    // The replica of a node that is down may be the master by now.
+    this.#connect()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isTrying = false
+      })
+  }
+
+  async #connect(): Promise<void> {
+    this.#triedAt = performance.now()
+    const { ranges, endpoints } = await this.#slots()
+    const opening = [...endpoints].map(async ([address, endpoint]) => {
+      try {
+        return { address, client: await this.#connected(endpoint) }
+      } catch (error) {
+        return { address, reason: (error as Error).message }
+      }
+    })
+    const nodes = await Promise.all(opening)
+    this.#ranges = ranges
+    this.#up = new Map(
+      nodes.flatMap(({ address, client }) => (client === undefined ? [] : [[address, client]])),
+    )
+    this.#down = new Map(
+      nodes.flatMap(({ address, reason }) => (reason === undefined ? [] : [[address, reason]])),
+    )
+  }
+
+  async #slots(): Promise<{ ranges: Range[]; endpoints: Map<string, Endpoint> }> {
+    let failure: unknown
+    for (const start of this.#starts) {
+      try {
+        return await slotsBy(await this.#connected(start), start)
+      } catch (error) {
+        failure ??= error
+        this.#connections.get(addressOf(start))?.close()
+        this.#connections.delete(addressOf(start))
+      }
+    }
+    throw failure
+  }
+
+  async #connected(endpoint: Endpoint): Promise<ServerClient> {
+    const address = addressOf(endpoint)
+    const client = this.#connections.get(address) ?? (await this.#open(endpoint))
+    this.#connections.set(address, client)
+    return client
+  }
+
+  #addressOf(slot: number): string | undefined {
+    return this.#ranges.find(({ first, last }) => first <= slot && slot <= last)?.address
+  }
+}
+
+async function slotsBy(client: ServerClient, start: Endpoint) {
+  type Slots = readonly [first: number, last: number, master: readonly [string, number]]
+  const slots = (await client.ask('CLUSTER', 'SLOTS')) as Slots[]
+  if (slots.length === 0) throw new Error(`${addressOf(start)} knows no slots of a cluster.`)
+  const endpoints = new Map<string, Endpoint>()
+  const ranges = slots.map(([first, last, [host, port]]): Range => {
+    // A node that nobody has spoken to yet does not know its own address.
+    const endpoint = { ...start, host: host || start.host, port }
+    const address = addressOf(endpoint)
+    endpoints.set(address, endpoint)
+    return { first, last, address }
+  })
+  return { ranges, endpoints }
+}

@@ -1,0 +1,189 @@
+import { clientOf, isCandidates, isOfLock, isRedissons } from './key-names.ts'
+import type { RawKeys, RawQueue } from './read-keys.ts'
+import { pairs } from './reply.ts'
+import type { HolderRow, LockDetail, WaiterRow } from './rows.ts'
+import { stateOf } from './state.ts'
+
+export type BareHolder = Omit<HolderRow, 'process'>
+export type BareWaiter = Omit<WaiterRow, 'process'>
+
+/** A detail before the processes of its clients are known. */
+export type BareDetail = Omit<LockDetail, 'holders' | 'queue' | 'votes'> & {
+  readonly holders: readonly BareHolder[]
+  readonly queue: readonly BareWaiter[]
+}
+
+/** Tokens are server times in µs. No token and no time is before this. */
+const FIRST_US = Date.UTC(2020) * 1_000
+/** A permit without a lease has the end of time as its end, in ms. */
+const NEVER_MS = 1e14
+/** A client counts as alive for at most so long ahead. A later time was written before the clock was set back. */
+const MOST_AHEAD_MS = 10_000
+/** All ids of one acquisition of permits begin with the same so many hex digits. */
+const HEAD_DIGITS = 24
+
+/**
+ * What the keys of one lock mean.
+ *
+ * @param isQuorum the token of a lock on independent masters is a count, and no time
+ * @returns null if there is nothing of that name, or something that is not of Holdfast or Redisson
+ */
+export function conclude(raw: RawKeys, isQuorum: boolean): BareDetail | null {
+  if (raw.type === 'hash') return ofHash(raw, isQuorum)
+  if (raw.type === 'string') return /^-?\d+$/.test(raw.number ?? '') ? ofNumber(raw) : null
+  return raw.type === 'none' ? ofNothing(raw) : null
+}
+
+function ofHash(raw: RawKeys, isQuorum: boolean): BareDetail | null {
+  const fields = pairs(raw.fields)
+  if (!fields.every(([field]) => isOfLock(field))) return null
+  const mode = fields.find(([field]) => field === 'mode')?.[1]
+  const owners = raw.ttlMs === -2 ? [] : fields.filter(([field]) => field !== 'mode')
+  const since = isQuorum ? null : ageOf(Number(raw.token ?? 0), raw.nowMs)
+  const holders = owners.flatMap(([owner, count]) => {
+    const ofReader = raw.readers.get(owner)
+    const isRedisson = isRedissons(owner)
+    const isAlone = owners.length === 1 && mode !== 'read' && !isRedisson
+    const holder: BareHolder = {
+      owner,
+      isRedisson,
+      holdCount: Number(count),
+      permits: [],
+      ttlMs: raw.ttlMs === -1 ? null : raw.ttlMs,
+      ageMs: isAlone ? since : null,
+    }
+    if (ofReader === undefined) return [holder]
+    const { ttlMs, sinceUs } = ofReader
+    // A reader whose lease has ended stays in the hash until somebody asks. Redisson may renew only the lock.
+    if (ttlMs === -2) return isRedisson ? [holder] : []
+    return [{ ...holder, ttlMs: ttlMs === -1 ? null : ttlMs, ageMs: ageOf(sinceUs, raw.nowMs) }]
+  })
+  const queue = [...fairQueue(raw), ...readWriteQueue(raw)]
+  const isElection = [...owners.map(([owner]) => owner), ...queue.map(({ owner }) => owner)].some(
+    isCandidates,
+  )
+  const kind = mode !== undefined ? 'read-write' : isElection ? 'election' : 'lock'
+  const known = { kind, holders, mode, count: null, isSet: true } as const
+  return detailOf(raw, known, queue, raw.listeners)
+}
+
+function ofNumber(raw: RawKeys): BareDetail {
+  const { number, note, taken, expired } = raw
+  const isLatch = note === null ? raw.hasRound : note === 'latch'
+  const hasLeases = note === null ? taken + expired > 0 || raw.token !== null : note === 'permits'
+  if (isLatch) {
+    const count = { available: 0, taken: null, toGo: Math.max(0, Number(number)) }
+    const known = { kind: 'latch', holders: [], mode: undefined, count, isSet: true } as const
+    return detailOf(raw, known, [], raw.listeners)
+  }
+  const kind = hasLeases ? 'permits' : 'semaphore'
+  const count = {
+    // The library gives expired permits back with its next request.
+    available: Number(number) + expired,
+    taken: hasLeases ? taken : null,
+    toGo: null,
+  }
+  const holders = hasLeases ? permitHolders(raw) : []
+  return detailOf(raw, { kind, holders, mode: undefined, count, isSet: true }, permitQueue(raw), 0)
+}
+
+/** The key is not there: the lock is free, but a token is remembered, or somebody waits. */
+function ofNothing(raw: RawKeys): BareDetail | null {
+  const permits = permitQueue(raw)
+  if (permits.length > 0 || raw.note === 'permits' || raw.note === 'semaphore') {
+    const kind = raw.note === 'permits' || raw.token !== null ? 'permits' : 'semaphore'
+    const count = { available: 0, taken: kind === 'permits' ? 0 : null, toGo: null }
+    const known = { kind, holders: [], mode: undefined, count, isSet: false } as const
+    return detailOf(raw, known, permits, 0)
+  }
+  const [fair, readWrite] = [fairQueue(raw), readWriteQueue(raw)]
+  const queue = [...fair, ...readWrite]
+  if (raw.token === null && queue.length === 0) return null
+  const isElection = fair.some(({ owner }) => isCandidates(owner))
+  const kind = readWrite.length > 0 ? 'read-write' : isElection ? 'election' : 'lock'
+  const known = { kind, holders: [], mode: undefined, count: null, isSet: true } as const
+  return detailOf(raw, known, queue, 0)
+}
+
+function detailOf(
+  raw: RawKeys,
+  known: Parameters<typeof stateOf>[0],
+  queue: readonly BareWaiter[],
+  listeners: number,
+): BareDetail {
+  const alive = queue.filter(({ isDead }) => !isDead)
+  const unread = Math.max(0, raw.fair.length - raw.fair.since.length / 2)
+  const waits = alive.flatMap(({ waitedMs }) => waitedMs ?? [])
+  return {
+    key: raw.key,
+    kind: known.kind,
+    ...stateOf(known),
+    holders: known.holders,
+    token: raw.token === null ? null : Number(raw.token),
+    waiting: Math.max(alive.length + unread, listeners),
+    oldestWaitMs: waits.length === 0 ? null : Math.max(...waits),
+    count: known.count,
+    queue,
+  }
+}
+
+function permitHolders({ permits, permitHolders, nowMs }: RawKeys): BareHolder[] {
+  const known = new Map(pairs(permitHolders))
+  const groups = new Map<string, { ids: string[]; untilMs: number; text: string | undefined }>()
+  for (const { id, untilMs } of permits) {
+    const head = id.slice(0, HEAD_DIGITS)
+    const text = known.get(head)
+    const name = text === undefined ? id : head
+    const group = groups.get(name) ?? { ids: [], untilMs, text }
+    group.ids.push(id)
+    group.untilMs = Math.min(group.untilMs, untilMs)
+    groups.set(name, group)
+  }
+  return [...groups].map(([name, { ids, untilMs, text }]) => {
+    const [, owner, sinceUs] = /^(.*) (\d+)$/s.exec(text ?? '') ?? []
+    return {
+      owner: owner ?? name,
+      isRedisson: false,
+      holdCount: ids.length,
+      permits: ids,
+      ttlMs: untilMs > NEVER_MS ? null : Math.round(untilMs - nowMs),
+      ageMs: ageOf(Number(sinceUs ?? 0), nowMs),
+    }
+  })
+}
+
+const fairQueue = ({ fair, nowMs }: RawKeys) => waitersOf(fair, nowMs, () => null)
+
+const readWriteQueue = ({ writers, reading, nowMs }: RawKeys) => [
+  ...waitersOf(writers, nowMs, () => 'write'),
+  ...waitersOf(reading, nowMs, () => 'read'),
+]
+
+const permitQueue = ({ wanting, nowMs }: RawKeys) =>
+  waitersOf(wanting, nowMs, (mark) => {
+    const [, permits] = / (\d+)$/.exec(mark) ?? []
+    return permits === undefined ? null : `${permits} permit${permits === '1' ? '' : 's'}`
+  })
+
+function waitersOf(
+  { since, alive }: RawQueue,
+  nowMs: number,
+  wants: (mark: string) => string | null,
+): BareWaiter[] {
+  const marks = new Map(pairs(alive))
+  return pairs(since).map(([owner, sinceUs]) => {
+    const mark = marks.get(clientOf(owner)) ?? ''
+    const aheadMs = Number.parseInt(mark, 10) - nowMs
+    return {
+      owner,
+      // A reader that goes on to write comes before all others, and has no time.
+      waitedMs: ageOf(Number(sinceUs), nowMs),
+      isDead: !(aheadMs >= 0 && aheadMs <= MOST_AHEAD_MS),
+      wants: wants(mark),
+    }
+  })
+}
+
+function ageOf(sinceUs: number, nowMs: number): number | null {
+  return sinceUs < FIRST_US ? null : Math.max(0, Math.round(nowMs - sinceUs / 1e3))
+}

@@ -1,0 +1,77 @@
+/** True if a byte of the name matches this part of the pattern. */
+type Part = (byte: number) => boolean
+
+const STAR = 'star'
+const ANY: Part = () => true
+
+/**
+ * A test of names with a pattern as `SCAN MATCH` takes it, so that both agree about every name, even for a class without an
+ * end and a range the wrong way round. Redis matches bytes, and so does this.
+ *
+ * @see `stringmatchlen` in util.c of Redis
+ */
+export function matcherOf(pattern: string): (name: string) => boolean {
+  const parts = partsOf(Buffer.from(pattern))
+  return (name) => matches(parts, Buffer.from(name))
+}
+
+function partsOf(pattern: Buffer): (Part | typeof STAR)[] {
+  const parts: (Part | typeof STAR)[] = []
+  for (let i = 0; i < pattern.length; i++) {
+    const char = String.fromCharCode(pattern[i] as number)
+    if (char === '*') {
+      if (parts.at(-1) !== STAR) parts.push(STAR)
+    } else if (char === '?') {
+      parts.push(ANY)
+    } else if (char === '[') {
+      const { part, end } = classAt(pattern, i + 1)
+      parts.push(part)
+      i = end
+    } else {
+      if (char === '\\' && i + 1 < pattern.length) i++
+      const wanted = pattern[i]
+      parts.push((byte) => byte === wanted)
+    }
+  }
+  return parts
+}
+
+/** The class that begins behind a `[`, and where its `]` is, or the end of the pattern. */
+function classAt(pattern: Buffer, start: number): { part: Part; end: number } {
+  const isNegated = pattern[start] === 0x5e
+  const ranges: [first: number, last: number][] = []
+  let i = isNegated ? start + 1 : start
+  for (; i < pattern.length && pattern[i] !== 0x5d; i++) {
+    const left = pattern.length - i
+    if (pattern[i] === 0x5c && left >= 2) i++
+    else if (pattern[i + 1] === 0x2d && left >= 3) {
+      ranges.push([pattern[i] as number, pattern[i + 2] as number])
+      i += 2
+      continue
+    }
+    ranges.push([pattern[i] as number, pattern[i] as number])
+  }
+  const isIn = (byte: number) =>
+    ranges.some(([a, b]) => byte >= Math.min(a, b) && byte <= Math.max(a, b))
+  return { part: (byte) => isIn(byte) !== isNegated, end: i }
+}
+
+/** Goes back to the last star only: what an earlier one could match, the last one can match too. */
+function matches(parts: readonly (Part | typeof STAR)[], name: Buffer): boolean {
+  let [at, star, resume] = [0, -1, 0]
+  for (let i = 0; i < name.length; ) {
+    const part = parts[at]
+    if (part === STAR) {
+      star = at++
+      resume = i
+    } else if (part?.(name[i] as number)) {
+      at++
+      i++
+    } else if (star !== -1) {
+      at = star + 1
+      i = ++resume
+    } else return false
+  }
+  while (parts[at] === STAR) at++
+  return at === parts.length
+}

@@ -1,0 +1,227 @@
+import type { Command, ServerClient } from '../servers/open-server.ts'
+import { derived, leasesOf } from './key-names.ts'
+import { reply, replyIfAny } from './reply.ts'
+
+/** At most this many members of one queue, and this many permits of one semaphore, are read. */
+export const MOST_READ = 1_000
+
+/** A queue of waiters as it stands in Redis. */
+export interface RawQueue {
+  /** Waiters, each followed by the server time in µs since when it waits. */
+  readonly since: readonly string[]
+  /** Clients, each followed by until when it counts as alive, in ms, and more behind a space. */
+  readonly alive: readonly string[]
+}
+
+/** What the keys of one lock hold, before anything is concluded from it. */
+export interface RawKeys {
+  readonly key: string
+  /** Server time of the read, in ms. */
+  readonly nowMs: number
+  readonly type: string
+  readonly token: string | null
+  /** The hash of a lock; empty for another type. */
+  readonly fields: readonly string[]
+  readonly ttlMs: number
+  /** Of each reader the time left of its lease in ms, and the server time in µs when it began to hold. */
+  readonly readers: ReadonlyMap<string, { readonly ttlMs: number; readonly sinceUs: number }>
+  /** The number of a semaphore or a latch. */
+  readonly number: string | null
+  /** `latch`, `permits` or `semaphore`, as a client of Holdfast has noted; null if none has. */
+  readonly note: string | null
+  readonly hasRound: boolean
+  /** Permits whose lease goes on, and how many there are of them. */
+  readonly permits: readonly { readonly id: string; readonly untilMs: number }[]
+  readonly taken: number
+  /** How many permits are counted as taken although their lease has ended. */
+  readonly expired: number
+  /** The holders of permits: the head of their ids, followed by the owner and since when, in µs. */
+  readonly permitHolders: readonly string[]
+  /** Clients that listen for releases. */
+  readonly listeners: number
+  readonly fair: RawQueue & { readonly length: number }
+  readonly writers: RawQueue
+  readonly reading: RawQueue
+  readonly wanting: RawQueue
+}
+
+interface Found {
+  readonly key: string
+  readonly type: string
+  readonly token: string | null
+  readonly queued: number
+}
+
+/**
+ * Reads everything that the keys of these locks hold, in three round trips for all of them, and writes nothing. Each way to
+ * look at locks begins here: lists, details and the dashboard.
+ */
+export async function readKeys(
+  server: ServerClient,
+  keys: readonly string[],
+  { isCluster }: { readonly isCluster: boolean },
+): Promise<RawKeys[]> {
+  const first = await server.askAll([
+    ['TIME'],
+    ...keys.flatMap((key): Command[] => [
+      ['TYPE', key],
+      ['GET', derived('redisson_lock_token', key)],
+      ['ZCARD', derived('holdfast_queue', key)],
+    ]),
+  ])
+  const [seconds, micros] = reply<string[]>(first[0], [])
+  const nowMs = Number(seconds) * 1e3 + Number(micros) / 1e3
+  const found = keys.map((key, i): Found => {
+    const [type, token, queued] = first.slice(3 * i + 1, 3 * i + 4)
+    return { key, type: reply(type, 'none'), token: reply(token, null), queued: reply(queued, 0) }
+  })
+  const questions = found.map((one) => questionsOf(one, nowMs, isCluster))
+  const answers = await server.askAll(questions.flatMap((named) => Object.values(named)))
+  let at = 0
+  const raw = found.map((one, i) => {
+    const names = Object.keys(questions[i] as object)
+    const own = new Map(names.map((name, j) => [name, answers[at + j]]))
+    at += names.length
+    return rawOf(one, own, nowMs)
+  })
+  const [readers, permits] = await Promise.all([readersOf(server, raw), permitsOf(server, raw)])
+  return raw.map((one) => ({
+    ...one,
+    readers: readers.get(one.key) ?? one.readers,
+    permits: permits.get(one.key) ?? one.permits,
+  }))
+}
+
+/** What to ask about one key, by the name under which the answer is known here. */
+function questionsOf(
+  { key, type, queued }: Found,
+  nowMs: number,
+  isCluster: boolean,
+): Record<string, Command> {
+  const numsub = isCluster ? 'SHARDNUMSUB' : 'NUMSUB'
+  const queue = (prefix: string): Command => [
+    'ZRANGE',
+    derived(prefix, key),
+    0,
+    MOST_READ - 1,
+    'WITHSCORES',
+  ]
+  const ofFair: Record<string, Command> =
+    queued === 0
+      ? {}
+      : { fair: queue('holdfast_queue'), places: ['HGETALL', derived('holdfast_waiting', key)] }
+  const ofReadWrite: Record<string, Command> = {
+    writers: queue('holdfast_writers'),
+    reading: queue('holdfast_readers'),
+    alive: ['HGETALL', derived('holdfast_alive', key)],
+  }
+  const ofNumber: Record<string, Command> = {
+    note: ['GET', derived('holdfast_kind', key)],
+    wanting: queue('holdfast_permit_queue'),
+    wanted: ['HGETALL', derived('holdfast_permit_waiters', key)],
+  }
+  if (type === 'hash') {
+    return {
+      fields: ['HGETALL', key],
+      ttl: ['PTTL', key],
+      listeners: ['PUBSUB', numsub, derived('redisson_lock__channel', key)],
+      ...ofFair,
+      ...ofReadWrite,
+    }
+  }
+  if (type === 'string') {
+    const timeouts = `${leasesOf(key)}:timeout`
+    return {
+      number: ['GET', key],
+      round: ['EXISTS', derived('holdfast_round', key)],
+      timeouts: ['ZCARD', timeouts],
+      taken: ['ZCOUNT', timeouts, `(${Math.floor(nowMs)}`, '+inf'],
+      permitHolders: ['HGETALL', derived('holdfast_permit_holders', key)],
+      listeners: ['PUBSUB', numsub, latchChannel(key, isCluster)],
+      ...ofNumber,
+    }
+  }
+  return type === 'none' ? { ...ofFair, ...ofReadWrite, ...ofNumber } : {}
+}
+
+function rawOf(one: Found, answers: ReadonlyMap<string, unknown>, nowMs: number): RawKeys {
+  const list = (name: string) => reply<string[]>(answers.get(name), [])
+  const number = (name: string, otherwise: number) => reply(answers.get(name), otherwise)
+  const text = (name: string) => reply<string | null>(answers.get(name), null)
+  const taken = number('taken', 0)
+  return {
+    key: one.key,
+    nowMs,
+    type: one.type,
+    token: one.token,
+    fields: list('fields'),
+    ttlMs: number('ttl', -2),
+    readers: new Map(),
+    number: text('number'),
+    note: text('note'),
+    hasRound: number('round', 0) > 0,
+    permits: [],
+    taken,
+    expired: Math.max(0, number('timeouts', 0) - taken),
+    permitHolders: list('permitHolders'),
+    listeners: Number(replyIfAny<[string, number | string]>(answers.get('listeners'), ['', 0])[1]),
+    fair: { since: list('fair'), alive: list('places'), length: one.queued },
+    writers: { since: list('writers'), alive: list('alive') },
+    reading: { since: list('reading'), alive: list('alive') },
+    wanting: { since: list('wanting'), alive: list('wanted') },
+  }
+}
+
+/** Each reader has a lease of its own; the value of its key is since when, in µs, or `1` if Redisson wrote it. */
+async function readersOf(server: ServerClient, raw: readonly RawKeys[]) {
+  const leases = raw.flatMap(({ key, fields }) =>
+    fields.includes('mode')
+      ? fields
+          .filter((field, i) => i % 2 === 0 && field !== 'mode' && !field.endsWith(':write'))
+          .map((owner) => ({ key, owner, name: `${leasesOf(key)}:${owner}:rwlock_timeout:1` }))
+      : [],
+  )
+  const answers = await server.askAll(
+    leases.flatMap(({ name }): Command[] => [
+      ['PTTL', name],
+      ['GET', name],
+    ]),
+  )
+  const readers = new Map<string, Map<string, { ttlMs: number; sinceUs: number }>>()
+  for (const [i, { key, owner }] of leases.entries()) {
+    const own = readers.get(key) ?? new Map()
+    own.set(owner, {
+      ttlMs: reply(answers[2 * i], -2),
+      sinceUs: Number(reply(answers[2 * i + 1], '0')),
+    })
+    readers.set(key, own)
+  }
+  return readers
+}
+
+/** The ids of permits are 16 bytes each, and no text. */
+async function permitsOf(server: ServerClient, raw: readonly RawKeys[]) {
+  const pools = raw.filter(({ taken }) => taken > 0)
+  const answers = await server.askAll(
+    pools.map(({ key, nowMs }): Command => {
+      const range = [`(${Math.floor(nowMs)}`, '+inf', 'WITHSCORES', 'LIMIT', 0, MOST_READ]
+      return ['ZRANGEBYSCORE', `${leasesOf(key)}:timeout`, ...range]
+    }),
+    'bytes',
+  )
+  return new Map(
+    pools.map(({ key }, i) => {
+      const flat = reply<Buffer[]>(answers[i], [])
+      const permits = flat.flatMap((id, j) =>
+        j % 2 === 1 ? [] : [{ id: id.toString('hex'), untilMs: Number(String(flat[j + 1])) }],
+      )
+      return [key, permits]
+    }),
+  )
+}
+
+/** Redisson puts braces around the name of a latch even if it has a tag; in a cluster Holdfast does not. */
+function latchChannel(key: string, isCluster: boolean): string {
+  const prefix = 'redisson_countdownlatch__channel__'
+  return isCluster && key.includes('{') ? `${prefix}:${key}` : `${prefix}{${key}}`
+}

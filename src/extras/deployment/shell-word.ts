@@ -1,0 +1,18 @@
+/**
+ * Text as one word for bash, zsh and ksh, on one line. Characters that cannot be seen on a line are escaped as in C. A word
+ * that begins with `-` is safe only behind `--`.
+ */
+export function shellWord(text: string): string {
+  if (/^[\w:./@%+=,-]+$/.test(text)) return text
+  if (!/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`
+  let [word, wasEscaped] = ['', false]
+  for (const byte of Buffer.from(text)) {
+    const char = String.fromCharCode(byte)
+    const isPlain = /[\w:./@-]/.test(char)
+    // A hex digit right behind an escape would be read as a part of the escape: the word begins anew before it.
+    if (isPlain && wasEscaped && /[0-9a-fA-F]/.test(char)) word += "'$'"
+    word += isPlain ? char : `\\x${byte.toString(16).padStart(2, '0')}`
+    wasEscaped = !isPlain
+  }
+  return `$'${word}'`
+}

@@ -1,0 +1,33 @@
+import type { BareDetail } from './conclude.ts'
+import { clientOf } from './key-names.ts'
+import type { KnownClients } from './known-clients.ts'
+import type { LockDetail, LockRow, WaiterRow } from './rows.ts'
+
+/** A client that waits reports itself at least so often, with its next request, in milliseconds. */
+const REPORTS_MS = 60_000
+
+/** The same detail with the processes of its clients, and the waiters of a plain lock as far as clients report them. */
+export function withProcesses(bare: BareDetail, clients: KnownClients): LockDetail {
+  const queue = bare.queue.map((one) => ({ ...one, process: clients.of(clientOf(one.owner)) }))
+  const listed = new Set(queue.map(({ owner }) => clientOf(owner)))
+  const others = clients.waitersFor(bare.key).flatMap(({ client, waitedMs }): WaiterRow[] => {
+    if (listed.has(client)) return []
+    const process = clients.of(client)
+    const isDead = (process?.seenMs ?? 0) > REPORTS_MS
+    return [{ owner: client, process, waitedMs, isDead, wants: null }]
+  })
+  const waits = others.flatMap(({ isDead, waitedMs }) => (isDead ? [] : (waitedMs ?? [])))
+  const oldest = [bare.oldestWaitMs ?? [], waits].flat()
+  return {
+    ...bare,
+    holders: bare.holders.map((one) => ({ ...one, process: clients.of(clientOf(one.owner)) })),
+    queue: [...queue, ...others],
+    oldestWaitMs: bare.waiting === 0 || oldest.length === 0 ? null : Math.max(...oldest),
+    votes: null,
+  }
+}
+
+/** The row of a detail. */
+export function rowIn({ queue: _queue, votes: _votes, ...row }: LockDetail): LockRow {
+  return row
+}
