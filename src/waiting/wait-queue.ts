@@ -24,13 +24,13 @@ export class WaitQueue {
     return this.size > 1
   }
 
-  /** Whether nobody in the queue wants the same kind and has not asked yet. */
+  /** Whether nobody else in the queue wants the same kind and is still to ask, or to ask again. */
   isLastOfKind(waiter: Waiter): boolean {
     if (this.#queue.size < 2) return true
     const { kind } = waiter.request
     for (const one of this.#queue) {
       const isOfKind = kind.isCounted || one.request.kind === kind
-      if (isOfKind && one !== waiter && !one.contending) return false
+      if (isOfKind && one !== waiter && !one.asking) return false
     }
     return true
   }
