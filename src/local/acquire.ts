@@ -1,18 +1,15 @@
-import { type AcquirePath, acquireTrace, isTraced } from '../diagnostics.ts'
-import type { Hold } from '../lease/hold.ts'
+import { acquireTrace, isTraced } from '../diagnostics.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
-import type { Confirm } from '../servers/durability.ts'
-import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { type Asked, Asking, abandonName, callMsFor, nameOf } from './ask.ts'
 import { whenConfirmed } from './confirm.ts'
 import { RESERVE } from './hand-over-budget.ts'
-import { kindOf, renewalOf } from './kind-verbs.ts'
-import { newLease } from './local-lease.ts'
+import { kindOf } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
+import { LocalWaiter } from './local-waiter.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
-import { release } from './release.ts'
 import { isOver, traceAcquire } from './tracing.ts'
 import { whenReady } from './when-ready.ts'
 
@@ -46,60 +43,11 @@ function begin(lock: LocalLock, waiter: Waiter): void {
   else waiter.start()
 }
 
-/** A waiter for a lock of this client. */
-export abstract class LocalWaiter extends Waiter {
-  readonly lock: LocalLock
-  /** Where its call came from, if that is wanted. */
-  declare calledFrom?: Error
-
-  constructor(lock: LocalLock, request: AcquireRequest) {
-    super(request, lock.newSharedBudget(request.kind), lock)
-    this.lock = lock
-    const { heldWatch } = lock.services
-    if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()
-  }
-
-  granted(hold: Hold, path?: AcquirePath): void {
-    const { lock, request } = this
-    const { holds, waiters } = lock
-    holds.begin(hold)
-    lock.handOverBudget.acquired()
-    if (this.settled) {
-      lock.tasks.run(release(lock, hold, 0))
-      return
-    }
-    holds.watch(hold, request)
-    // Before listeners hear of it: one of them may abort, and its caller has it already.
-    this.resolve(hold, path)
-    holds.tell(hold, this.waitedMs, request.fact)
-    // A listener may have released it.
-    if (!hold.live) return
-    if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
-    if (request.kind.isShared && !request.kind.isCounted) {
-      for (const other of waiters.sharedAtFront()) {
-        if (other.contending) other.wakeEvent.set()
-        else other.contend()
-      }
-    }
-    for (const other of waiters.queuedWith(this)) {
-      if (other.contending) other.wakeEvent.set()
-      else if (lock.holds.of(request.owner, other.request.kind) === hold) reenter(lock, hold, other)
-    }
-  }
-
-  /** Confirms what it is granted; undefined where that counts without. */
-  get confirm(): Confirm | undefined {
-    return renewalOf(this.request, this.lock.services.server).confirm
-  }
-
-  newLease(hold: Hold): Lease {
-    return newLease(this.lock, hold, this.request, this.calledFrom)
-  }
-}
-
 /** Waits among those of its client, of whatever kind, and asks for the lock when its turn has come. */
 export class RacingWaiter extends LocalWaiter {
   #splits = 0
+  /** When the last answer came by which it has to wait, on the monotonic clock. */
+  protected refusedAt = -Infinity
 
   start(): void {
     const { lock } = this
@@ -150,8 +98,8 @@ export class RacingWaiter extends LocalWaiter {
       lock.tasks.end()
     } else if (this.asksOnce) {
       this.#ask()
-    } else if (lock.keepsOut(request)) {
-      this.#sleepHere()
+    } else if (this.keptOutMs > 0) {
+      this.#sleepHere(this.keptOutMs)
     } else if (handOverBudget.awayMs > 0) {
       wakeEvent.wake(this, handOverBudget.awayMs)
     } else if (handOverBudget.isPolite) {
@@ -163,6 +111,11 @@ export class RacingWaiter extends LocalWaiter {
     } else {
       this.#ask()
     }
+  }
+
+  /** How long to wait for this client to have the lock no more, in milliseconds, before the next request. */
+  protected get keptOutMs(): number {
+    return this.lock.keepsOut(this.request) ? Infinity : 0
   }
 
   #ask(): void {
@@ -205,6 +158,7 @@ export class RacingWaiter extends LocalWaiter {
     if (grant !== null) {
       this.saw(grant)
       lock.sight = this.sight
+      this.refusedAt = lock.services.clock.monotonic()
     }
     const splitMs = grant?.split?.pauseMs
     if (grant?.kind === 'held' && grant.never !== undefined) this.reject(grant.never)
@@ -230,9 +184,9 @@ export class RacingWaiter extends LocalWaiter {
     }
   }
 
-  #sleepHere(): void {
+  #sleepHere(ms?: number): void {
     this.waitsHere = true
-    this.wakeEvent.wake(this)
+    this.wakeEvent.wake(this, ms)
   }
 
   #end(): void {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kit/clock.ts'
-import { LocalWaiter } from '../../local/acquire.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
+import { LocalWaiter } from '../../local/local-waiter.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import type { FairServer } from '../../servers/fair-server.ts'
 import type { LockServer, RemoteLock } from '../../servers/lock-server.ts'
