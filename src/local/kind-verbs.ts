@@ -30,7 +30,9 @@ export interface LockThere {
       | undefined
   }
   /** Those of this client who have it, with the longest lease that was asked for of each, in milliseconds. */
-  readonly holds: { readonly all: readonly { readonly leaseMs: number }[] }
+  readonly holds: {
+    readonly all: readonly Pick<Hold, 'id' | 'leaseMs' | 'loseGone' | 'over'>[]
+  }
 }
 
 /** How locks of one kind are acquired and released at their place, and how their leases are renewed. */

@@ -47,7 +47,7 @@ function waitersOf(queue: readonly string[], alive: readonly string[], nowMs: nu
     owner,
     // Who goes on from reading to writing comes before all others, and has no time.
     waitedMs: Number(sinceUs) > 1e9 ? Math.max(0, Math.round(nowMs - Number(sinceUs) / 1e3)) : null,
-    isDead: (untilOf.get(clientOf(owner)) ?? 0) < nowMs,
+    isDead: (untilOf.get(owner) ?? untilOf.get(clientOf(owner)) ?? 0) < nowMs,
   }))
 }
 

@@ -7,6 +7,8 @@ interface ReadWriteHold {
   holds: number
   /** Of one who reads; the lease of one who writes is that of the whole lock. */
   endsAt: number
+  /** Since when. */
+  readonly beganAt: number
 }
 
 /**
@@ -64,7 +66,7 @@ export class ReadWriteRecord {
 
   /** Takes it, or raises the hold count; makes the lease last at least this long. */
   give(owner: string, holds: number, leaseMs: number, now: number): void {
-    const hold = this.heldBy(owner) ?? { holds, endsAt: -Infinity }
+    const hold = this.heldBy(owner) ?? { holds, endsAt: -Infinity, beganAt: now }
     hold.holds = Math.max(hold.holds, holds)
     this.#holds.set(owner, hold)
     if (isWriter(owner)) this.mode = 'write'

@@ -1,38 +1,37 @@
-import { MOST_LISTED, type WaitingClient } from '../../answers.ts'
+import { UPGRADABLE_SUFFIX } from '../../read-write-server.ts'
 
 /** What a client waits for. */
-export type Wanted = 'read' | 'write'
+export type Wanted = 'read' | 'upgradable' | 'write'
 
-/** Before all times: of one that reads and is to go on to write. */
+/** Before all times: of a client that has the upgradable lock and waits to write. */
 export const GOES_ON = 3
 
 /** A client that waits. */
-interface Waiting {
+export interface Waiting {
   readonly client: string
-  /** The server's time in µs; {@link GOES_ON} for one that reads and is to go on to write. */
+  readonly wanted: Wanted
+  /** The server's time in µs; {@link GOES_ON} if it has the upgradable lock and waits to write. */
   readonly sinceUs: number
 }
 
-/** The clients that want the same. */
+/** Clients in their order. Those who wait to write, or for the upgradable lock, are in one. */
 interface Queue {
-  readonly sinceUs: Map<string, number>
+  readonly members: Map<string, Waiting>
   endsAt: number
 }
 
 /** The clients in which somebody waits for a read-write lock, and until when that counts. */
 export class WaitingRecord {
-  readonly #queues: Record<Wanted, Queue> = {
-    read: { sinceUs: new Map(), endsAt: Infinity },
-    write: { sinceUs: new Map(), endsAt: Infinity },
-  }
+  readonly #readers: Queue = { members: new Map(), endsAt: Infinity }
+  readonly #writers: Queue = { members: new Map(), endsAt: Infinity }
   readonly #untilMs = new Map<string, number>()
   #endsAt = Infinity
   /** Until when those are let in who waited to read when a writer left. */
   #phaseEndsAt = -Infinity
 
   expire(now: number): void {
-    for (const queue of Object.values(this.#queues)) {
-      if (now > queue.endsAt) queue.sinceUs.clear()
+    for (const queue of [this.#readers, this.#writers]) {
+      if (now > queue.endsAt) queue.members.clear()
     }
     if (now > this.#endsAt) this.#untilMs.clear()
     if (now > this.#phaseEndsAt) this.endPhase()
@@ -42,8 +41,9 @@ export class WaitingRecord {
     return this.size('read') + this.size('write') + this.#untilMs.size === 0 && !this.isPhase
   }
 
+  /** How many wait in the queue of those who want that. */
   size(wanted: Wanted): number {
-    return this.#queues[wanted].sinceUs.size
+    return this.#queueOf(wanted).members.size
   }
 
   /** Until when that of a client counts; of no use where it is in no queue. */
@@ -51,19 +51,21 @@ export class WaitingRecord {
     return this.#untilMs.size
   }
 
-  /** Those who wait, the one who has waited for the longest first. */
+  /** The queue of those who want that, the one who has waited for the longest first. */
   list(wanted: Wanted): Waiting[] {
-    const all = [...this.#queues[wanted].sinceUs].map(([client, sinceUs]) => ({ client, sinceUs }))
-    return all.sort((a, b) => a.sinceUs - b.sinceUs || (a.client < b.client ? -1 : 1))
+    const all = [...this.#queueOf(wanted).members]
+    all.sort(([a, one], [b, other]) => one.sinceUs - other.sinceUs || (a < b ? -1 : 1))
+    return all.map(([, waiting]) => waiting)
   }
 
-  /** Who has waited for the longest and still does; those who do not are taken out. */
+  /** The first of that queue who still waits; those before who do not are taken out. */
   first(wanted: Wanted, now: number): Waiting | undefined {
-    return this.list(wanted).find(({ client }) => {
-      const untilMs = this.#untilMs.get(client)
+    return this.list(wanted).find((waiting) => {
+      const member = memberOf(waiting.client, waiting.wanted)
+      const untilMs = this.#untilMs.get(member)
       if (untilMs !== undefined && untilMs >= now) return true
-      this.#queues[wanted].sinceUs.delete(client)
-      this.#untilMs.delete(client)
+      this.#queueOf(wanted).members.delete(member)
+      this.#untilMs.delete(member)
       return false
     })
   }
@@ -76,29 +78,32 @@ export class WaitingRecord {
    * @returns since when
    */
   enter(client: string, wanted: Wanted, fromUs: number, now: number, aliveMs: number): number {
-    const queue = this.#queues[wanted]
-    const found = queue.sinceUs.get(client)
-    // One that reads and is to go on to write has a place of its own.
+    const queue = this.#queueOf(wanted)
+    const member = memberOf(client, wanted)
+    const found = queue.members.get(member)?.sinceUs
+    // Nobody keeps its place from a wait to write to an upgrade, or back.
     const isKept = found !== undefined && (found === GOES_ON) === (fromUs === GOES_ON)
     const sinceUs = isKept ? found : fromUs
-    queue.sinceUs.set(client, sinceUs)
-    this.#untilMs.set(client, now + aliveMs)
+    queue.members.set(member, { client, wanted, sinceUs })
+    this.#untilMs.set(member, now + aliveMs)
     const endsAt = now + 2 * aliveMs
-    queue.endsAt = queue.sinceUs.size > 1 ? Math.max(queue.endsAt, endsAt) : endsAt
+    queue.endsAt = queue.members.size > 1 ? Math.max(queue.endsAt, endsAt) : endsAt
     this.#endsAt = this.#untilMs.size > 1 ? Math.max(this.#endsAt, endsAt) : endsAt
     return sinceUs
   }
 
-  /** Nobody of that client waits for that any more: each waits for one of the two. */
+  /** Nobody of that client waits for that any more. */
   leave(client: string, wanted: Wanted): void {
-    if (!this.#queues[wanted].sinceUs.delete(client)) return
-    this.#untilMs.delete(client)
+    const member = memberOf(client, wanted)
+    if (!this.#queueOf(wanted).members.delete(member)) return
+    this.#untilMs.delete(member)
     if (this.size('read') === 0) this.endPhase()
   }
 
   /** For how much longer it counts that a client waits, in milliseconds. */
-  countsForMs(client: string, now: number): number {
-    return Math.max(0, Math.ceil((this.#untilMs.get(client) ?? now) - now))
+  countsForMs({ client, wanted }: Waiting, now: number): number {
+    const untilMs = this.#untilMs.get(memberOf(client, wanted)) ?? now
+    return Math.max(0, Math.ceil(untilMs - now))
   }
 
   /** Whether those are let in who waited to read when a writer left. */
@@ -119,21 +124,20 @@ export class WaitingRecord {
     this.#phaseEndsAt = -Infinity
   }
 
-  /** Whether readers are to wait for a writer who waits. */
-  isShut(now: number): boolean {
-    return !this.isPhase && this.first('write', now) !== undefined
+  /** Whether a reader of that client has to wait behind the first of the queue. */
+  isShut(client: string, wanted: 'read' | 'upgradable', now: number): boolean {
+    const first = this.first('write', now)
+    if (first === undefined) return false
+    if (wanted === 'upgradable') return first.wanted !== wanted || first.client !== client
+    return first.wanted === 'write' && !this.isPhase
+  }
+
+  #queueOf(wanted: Wanted): Queue {
+    return wanted === 'read' ? this.#readers : this.#writers
   }
 }
 
-/** Those of them who wait for that, as many as are told. */
-export function waitingClients(
-  waiting: WaitingRecord,
-  wanted: Wanted,
-  nowUs: number,
-): WaitingClient[] {
-  const listed = waiting.list(wanted).slice(0, MOST_LISTED)
-  return listed.map(({ client, sinceUs }) => {
-    const waitedMs = Math.max(0, Math.round((nowUs - sinceUs) / 1_000))
-    return { client, waitedMs: sinceUs === GOES_ON ? null : waitedMs }
-  })
+/** A client that waits for the upgradable lock does so under a name of its own. */
+function memberOf(client: string, wanted: Wanted): string {
+  return wanted === 'upgradable' ? client + UPGRADABLE_SUFFIX : client
 }

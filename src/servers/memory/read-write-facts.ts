@@ -1,0 +1,58 @@
+import { MOST_LISTED, type ReadWriteFacts, type Seen, type WaitingClient } from '../answers.ts'
+import type { LockRecord } from './records/lock-record.ts'
+import { ageMs, timeUs } from './records/moments.ts'
+import { isWriter } from './records/read-write-record.ts'
+import { GOES_ON, type Waiting } from './records/waiting-record.ts'
+
+/** Who has a read-write lock, and who waits for it. */
+export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts {
+  const { readWrite, counter } = record
+  const { waiting } = readWrite
+  const alive = readWrite.owners.filter((owner) => readWrite.ttlMsOf(owner, now) !== -2)
+  const holders = alive.map((owner) => {
+    const ttlMs = readWrite.ttlMsOf(owner, now)
+    const holdCount = readWrite.heldBy(owner)?.holds ?? 0
+    return {
+      owner,
+      holdCount,
+      ttlMs: ttlMs < 0 ? null : ttlMs,
+      ageMs: ageMsOf(record, owner, now),
+    }
+  })
+  const queue = waiting.list('write')
+  const toRead = [...waiting.list('read'), ...queue.filter(({ wanted }) => wanted !== 'write')]
+  return {
+    mode: holders.length === 0 ? null : readWrite.mode,
+    holders,
+    token: counter?.token ?? null,
+    waitingToRead: listed(
+      toRead.sort((one, other) => one.sinceUs - other.sinceUs),
+      now,
+    ),
+    waitingToWrite: listed(
+      queue.filter(({ wanted }) => wanted === 'write'),
+      now,
+    ),
+  }
+}
+
+/** One who has it, other than the one who asks, and for how long. */
+export function holderOf(record: LockRecord, but: string, now: number): Seen {
+  const holder = record.readWrite.owners.find((owner) => owner !== but)
+  if (holder === undefined) return { holder: '', ageMs: null }
+  return { holder, ageMs: ageMsOf(record, holder, now) }
+}
+
+/** Of one who writes its token tells, as in Redis. */
+function ageMsOf({ readWrite, counter }: LockRecord, owner: string, now: number): number | null {
+  if (isWriter(owner)) return counter && ageMs(counter.token, now)
+  const hold = readWrite.heldBy(owner)
+  return hold && Math.max(0, Math.round(now - hold.beganAt))
+}
+
+function listed(some: readonly Waiting[], now: number): WaitingClient[] {
+  return some.slice(0, MOST_LISTED).map(({ client, sinceUs }) => {
+    const waitedMs = Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000))
+    return { client, waitedMs: sinceUs === GOES_ON ? null : waitedMs }
+  })
+}
