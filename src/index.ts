@@ -42,6 +42,8 @@ export type { Lock, Lock as HoldfastLock, LockInfo } from './locks/lock/holdfast
 export type { MultiLease } from './locks/multi/multi-lease.ts'
 export type { MultiLock } from './locks/multi/multi-lock.ts'
 export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
+export type { UpgradableLease } from './locks/read-write/upgradable-lease.ts'
+export type { UpgradableLock } from './locks/read-write/upgradable-lock.ts'
 export { UpgradeError } from './locks/read-write/upgrade-error.ts'
 export type { Permit } from './locks/semaphore/permit.ts'
 export type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'

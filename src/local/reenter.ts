@@ -52,6 +52,7 @@ function heard(
   }
   if (grant?.kind === 'granted') {
     hold.proved(leaseMs, sentAt)
+    if (hold.kind.isShared) hold.token = Math.max(hold.token, grant.token)
     waiter.retryBudget.answered(sentAt.monotonic)
     if (!waiter.settled && hold.live) {
       hold.inDoubtUntil(waiter.doubtUntilMs)

@@ -1,16 +1,12 @@
 import type { Public } from '../../kit/public.ts'
-import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
-import type { LockKind } from '../../local/lock-kind.ts'
-import type { Acquisition } from '../../options/acquisition.ts'
-import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
-import { type RemoteReadWriteLock, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
-import { HoldfastLock, type Lock, type LockInfo, nextNumber } from '../lock/holdfast-lock.ts'
-import type { Manner } from '../lock/one-lock.ts'
+import type { ReadWriteFacts } from '../../servers/answers.ts'
+import { type Lock, nextNumber } from '../lock/holdfast-lock.ts'
 import type { ReadWriteKinds } from './read-write-kinds.ts'
-import { UpgradeError } from './upgrade-error.ts'
+import { Side } from './side.ts'
+import type { UpgradableLock } from './upgradable-lock.ts'
+import { UpgradableSide } from './upgradable-side.ts'
 
 /**
  * A lock that many may have at once to read, or one to write, as Redisson's `RReadWriteLock` of that name.
@@ -24,8 +20,9 @@ import { UpgradeError } from './upgrade-error.ts'
  * The token of one who writes is above those of all who wrote before; one who reads has that of the last
  * writer.
  *
- * Whoever writes may read as well, and goes on reading when it has released the one to write. Whoever reads and
- * asks to write would wait for itself: that is refused with `UpgradeError`, but for who has the upgradable lock.
+ * Whoever writes may read as well, and goes on reading when it has released the one to write. Code that holds the read
+ * lock and asks for the write lock would wait for itself: that is refused with `UpgradeError`. The lease of the
+ * upgradable lock has `upgrade()` for that.
  */
 export interface ReadWriteLock extends Public<HoldfastReadWriteLock> {}
 
@@ -33,9 +30,9 @@ export interface ReadWriteLock extends Public<HoldfastReadWriteLock> {}
 export class HoldfastReadWriteLock {
   /** The name of the lock, as it was given to `getReadWriteLock`. */
   readonly name: string
-  readonly #readLock: HoldfastLock
-  readonly #upgradableLock: HoldfastLock
-  readonly #writeLock: HoldfastLock
+  readonly #readLock: Side
+  readonly #upgradableLock: UpgradableLock
+  readonly #writeLock: Side
   readonly #inspect: () => Promise<ReadWriteFacts>
 
   /** @internal */
@@ -49,12 +46,11 @@ export class HoldfastReadWriteLock {
     this.name = name
     const remote = kinds.server.lock(rawName)
     this.#inspect = () => locks.ask(name, 'not inspected', (callMs) => remote.inspect(callMs))
-    const number = nextNumber()
-    const sideOf = (kind: LockKind) =>
-      new Side(name, rawName, owner, locks, kind, number, kinds, this)
-    this.#readLock = sideOf(kinds.reading)
-    this.#upgradableLock = sideOf(kinds.upgrading)
-    this.#writeLock = sideOf(kinds.writing)
+    const whole = { name, rawName, owner, locks, kinds, number: nextNumber(), whole: this }
+    this.#readLock = new Side(whole, kinds.reading)
+    this.#writeLock = new Side(whole, kinds.writing)
+    const upgradableLock: Lock = new UpgradableSide(whole, this.#writeLock)
+    this.#upgradableLock = upgradableLock as UpgradableLock
   }
 
   /** The lock to read: several owners have it at once, while nobody else writes. */
@@ -63,10 +59,10 @@ export class HoldfastReadWriteLock {
   }
 
   /**
-   * The lock to read first and maybe write then: one owner has it, beside others who read. Inside it the same
-   * owner may take the lock to write, which waits until the others have read, and lets nobody write between.
+   * The lock to read first and maybe write then: one owner has it, beside others who read. `upgrade()` of its lease, or
+   * the write lock taken by the same owner, waits until the others have read, and lets nobody write between.
    */
-  upgradableLock(): Lock {
+  upgradableLock(): UpgradableLock {
     return this.#upgradableLock
   }
 
@@ -81,105 +77,5 @@ export class HoldfastReadWriteLock {
    */
   inspect(): Promise<ReadWriteFacts> {
     return this.#inspect()
-  }
-}
-
-/** One side of a read-write lock: to read, to read and maybe write, or to write. */
-class Side extends HoldfastLock {
-  readonly #kinds: ReadWriteKinds
-  readonly #remote: RemoteReadWriteLock
-  readonly #whole: ReadWriteLock
-
-  constructor(
-    name: string,
-    rawName: string,
-    owner: Owner | undefined,
-    locks: LocalLocks,
-    kind: LockKind,
-    number: number,
-    kinds: ReadWriteKinds,
-    whole: ReadWriteLock,
-  ) {
-    super(name, rawName, owner, locks, kind, number)
-    this.#kinds = kinds
-    this.#whole = whole
-    this.#remote = kinds.server.lock(rawName)
-  }
-
-  /** @internal */
-  override get whole(): ReadWriteLock {
-    return this.#whole
-  }
-
-  override acquire(
-    owner: Owner,
-    meant: Acquisition,
-    manner: Manner,
-    holder?: Holder,
-    askedAt?: number,
-  ): Promise<Lease | null> {
-    this.#refuseReader(owner)
-    return super.acquire(owner, meant, manner, holder, askedAt)
-  }
-
-  override async holdCount(): Promise<number> {
-    const lease = this.currentOwner.heldLease()
-    const { holders } = await this.#facts()
-    return holders.find(({ owner }) => owner === lease?.owner)?.holdCount ?? 0
-  }
-
-  /** As `peek()` has it, and how many clients wait for either side. */
-  override async inspect(): Promise<LockInfo> {
-    const facts = await this.#facts()
-    const waiters = facts.waitingToRead.length + facts.waitingToWrite.length
-    return { ...this.#holderOf(facts), waiters, queue: [], queueLength: 0 }
-  }
-
-  /** Whoever has this side: of several who read the one whose lease is the longest. */
-  override async peek(failed?: string): Promise<HolderFacts> {
-    return this.#holderOf(await this.#facts(failed))
-  }
-
-  #holderOf(facts: ReadWriteFacts): HolderFacts {
-    const { token } = facts
-    const longest = this.#ownHolders(facts).sort(
-      (a, b) => (b.ttlMs ?? Infinity) - (a.ttlMs ?? Infinity),
-    )[0]
-    if (longest === undefined) return { holder: null, holdCount: 0, ttlMs: null, token }
-    return { holder: longest.owner, holdCount: longest.holdCount, ttlMs: longest.ttlMs, token }
-  }
-
-  /** Takes this side from all who have it when this is called. */
-  override async forceUnlock(): Promise<boolean> {
-    const failed = 'not confirmed to be unlocked by force'
-    const holders = this.#ownHolders(await this.#facts(failed))
-    for (const { owner } of holders) {
-      const force = (callMs: number) => this.#remote.forceRelease(owner, callMs)
-      await this.registry.ask(this.name, failed, force)
-      this.registry.find(this.rawName)?.forced({ owner, token: null })
-    }
-    return holders.length > 0
-  }
-
-  #facts(failed = 'not inspected'): Promise<ReadWriteFacts> {
-    return this.registry.ask(this.name, failed, (callMs) => this.#remote.inspect(callMs))
-  }
-
-  #ownHolders({ holders }: ReadWriteFacts): ReadWriteHolder[] {
-    const writes = this.kind === this.#kinds.writing
-    return holders.filter(({ owner }) => owner.endsWith(WRITE_SUFFIX) === writes)
-  }
-
-  /** Who reads would wait for itself, where others might do the same. */
-  #refuseReader(owner: Owner): void {
-    const { reading, writing } = this.#kinds
-    if (this.kind === reading) return
-    const holds = this.registry.find(this.rawName)?.holds
-    const reads = holds?.of(owner, reading)
-    if (reads?.kind !== reading) return
-    // It would re-enter the one to read, and be refused when it writes no more.
-    if (this.kind !== writing || holds?.of(owner, writing) === undefined) {
-      throw new UpgradeError(this.name)
-    }
   }
 }
