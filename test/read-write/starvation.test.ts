@@ -105,7 +105,6 @@ describe.each(places)('%s', (_, newClient) => {
         }),
       )
       expect(found.filter(({ times }) => times > MOST_OVERTAKING)).toEqual([])
-      if (process.env.HOLDFAST_REPORT) console.log(found)
     },
     60_000,
   )
