@@ -1,5 +1,5 @@
 import type { Holdfast, Lease, ReadWriteLock } from '../../src/index.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, never } from '../support/eventually.ts'
 import { faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { acquireRead, acquireWrite, releaseReadWrite } from '../support/scripts.ts'
 import { bothPlaces } from './both-places.ts'
@@ -134,6 +134,29 @@ describe('a writer that readers of its own client keep out', () => {
       await reading.release()
     },
   )
+
+  test('leaves the place of its client to an upgrade that comes', async () => {
+    const client = rig.client()
+    const lock = client.getReadWriteLock('it')
+    const upgradable = await lock.upgradableLock().lock()
+    const writing = lock.writeLock().lock()
+    await eventually(() => waitsToWrite(lock, client))
+    const { admin } = rig.server
+    const beside = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
+    // A reader of Redisson, who comes whoever waits.
+    await admin.hset('it', beside, 1)
+    const lease = `{it}:${beside}:rwlock_timeout:1`
+    await admin.set(lease, '1', 'PX', 10_000)
+    const upgrade = upgradable.upgrade()
+    const place = () => admin.zscore('holdfast_writers:{it}', client.id)
+    await eventually(async () => (await place()) === '3')
+    // Longer than until it would ask again.
+    await never(async () => (await place()) !== '3', 1_500)
+    await admin.multi().hdel('it', beside).del(lease).exec()
+    await (await within(5_000, upgrade)).release()
+    await upgradable.release()
+    await (await within(5_000, writing)).release()
+  })
 
   test('asks once a second while they read, however often one of them leaves', async () => {
     const client = rig.client()

@@ -43,7 +43,7 @@ export class ReadWriteWaiter extends RacingWaiter {
   protected override get keptOutMs(): number {
     const { lock, refusedAt } = this
     const ms = super.keptOutMs
-    if (ms === 0 || lock.holds.exclusive !== undefined) return ms
+    if (ms === 0 || lock.holds.exclusive !== undefined || lock.waiters.first !== this) return ms
     return Math.max(0, refusedAt + ASK_AGAIN_MS - lock.services.clock.monotonic())
   }
 

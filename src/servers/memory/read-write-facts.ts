@@ -38,9 +38,11 @@ export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts 
 
 /** One who has it, other than the one who asks, and for how long. */
 export function holderOf(record: LockRecord, but: string, now: number): Seen {
-  const holder = record.readWrite.owners.find((owner) => owner !== but)
-  if (holder === undefined) return { holder: '', ageMs: null }
-  return { holder, ageMs: ageMsOf(record, holder, now) }
+  const { readWrite } = record
+  const owners = readWrite.owners.filter((owner) => owner !== but)
+  const alive = owners.find((owner) => readWrite.ttlMsOf(owner, now) !== -2)
+  if (alive === undefined) return { holder: owners[0] ?? '', ageMs: null }
+  return { holder: alive, ageMs: ageMsOf(record, alive, now) }
 }
 
 /** Of one who writes its token tells, as in Redis. */
