@@ -109,6 +109,20 @@ describe.each(places)('a writer that readers of its own client keep out, %s,', (
   })
 })
 
+test.each(places)(
+  'a lock that a reader waits for %s is had by none of its client that tries once, when its own writer leaves',
+  async (_, newClient) => {
+    const lock = newClient().getReadWriteLock('it')
+    const writing = await lock.writeLock().lock()
+    const reading = lock.readLock().lock()
+    const released = writing.release()
+    // The server has freed it by the time when it would get this.
+    expect(await lock.writeLock().tryLock()).toBeNull()
+    await released
+    await (await within(5_000, reading)).release()
+  },
+)
+
 describe('a writer that readers of its own client keep out', () => {
   test.each(['mute', 'drop'] as const)(
     'is withdrawn, or comes again, after its request met "%s"',
