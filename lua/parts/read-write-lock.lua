@@ -6,8 +6,8 @@
 --          has one for each, with the value 1. Ours have the first alone: its value is the server's time in µs when
 --          the reader got the lock
 -- readers  zset: client -> since when somebody of it waits to read, server time in µs
--- writers  zset: the queue of those who exclude each other, with the same times: a client that waits to write, with
---          3 instead of the time if it waits for an upgrade; `<client>:upgradable` for the upgradable lock
+-- writers  zset: the queue of those who exclude each other, with the same times: a client that waits to write;
+--          `<client>:upgradable` for the upgradable lock; and an owner that has that, and waits to write, with 3
 -- alive    hash: member of either -> until when that counts, server time in ms
 -- phase    string with an expiry: there while those are let in who waited to read when a writer left
 
@@ -185,13 +185,9 @@ local function placeOf(keys, client, owner)
   return client, (isWriter(owner) or isUpgradable(owner)) and keys.writers or keys.readers
 end
 
--- That member waits in that queue, until its next request or for aliveMs. It keeps its place there, but not from a wait
--- to write to an upgrade or back.
+-- That member waits in that queue, until its next request or for aliveMs. It keeps its place there.
 local function waits(keys, member, queue, sinceUs, aliveMs)
-  local found = redis.call('ZSCORE', queue, member)
-  if not found or (found == GOES_ON) ~= (sinceUs == GOES_ON) then
-    redis.call('ZADD', queue, sinceUs, member)
-  end
+  redis.call('ZADD', queue, 'NX', sinceUs, member)
   local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)
   redis.call('HSET', keys.alive, member, untilMs)
   for _, key in ipairs({ queue, keys.alive }) do
@@ -201,14 +197,16 @@ local function waits(keys, member, queue, sinceUs, aliveMs)
   end
 end
 
--- That member waits in that queue no more.
+-- That member waits in that queue no more. Returns whether it did.
 local function waitsNoMore(keys, member, queue)
-  if member ~= '' and redis.call('ZREM', queue, member) == 1 then
+  local didWait = member ~= '' and redis.call('ZREM', queue, member) == 1
+  if didWait then
     redis.call('HDEL', keys.alive, member)
     if redis.call('EXISTS', keys.readers) == 0 then
       redis.call('DEL', keys.phase)
     end
   end
+  return didWait
 end
 
 -- Whether a reader has to wait behind the first of the queue. A plain reader waits if that one waits to write, unless

@@ -67,9 +67,11 @@ if holds > 1 and not held then
   return { 'gone' }
 end
 
--- Who asks now is the one of its client who waits.
-waitsNoMore(keys, client, keys.writers)
 local place, queue = placeOf(keys, client, owner)
+-- Of its client either a reader or a writer waits, whichever asks now; beside those whose owner has the lock.
+if queue == keys.readers and beside == '' then
+  waitsNoMore(keys, client, keys.writers)
+end
 local isKeptOut = not held
   and (
     mode == 'write' and not found[3]

@@ -74,9 +74,16 @@ if not held then
     -- The lock that it makes is a new one.
     mode = false
   end
-  -- Who asks now is the one of its client who waits.
-  waitsNoMore(keys, client, keys.readers)
+  -- Of its client either a reader or a writer waits, whichever asks now; beside those whose owner has the lock.
+  if not isUpgrade then
+    waitsNoMore(keys, client, keys.readers)
+  end
   local first, _, firstForMs = firstOf(keys, keys.writers)
+  if first == owner and not isUpgrade then
+    -- Its owner has released the upgradable lock since.
+    waitsNoMore(keys, owner, keys.writers)
+    first, _, firstForMs = firstOf(keys, keys.writers)
+  end
   local isNext = isUpgrade or not first or first == client
   -- That one is the upgradable lock itself, unless its owner writes by another attempt.
   local isFree = left == 0 or isUpgrade and mode == 'read' and left == 1
@@ -87,8 +94,9 @@ if not held then
       if isLate(notAfterUs) then
         return { 'late', serverTimeText() }
       end
-      waits(keys, client, keys.writers, isUpgrade and GOES_ON or serverTimeText(), waitingMs)
-      sinceUs = redis.call('ZSCORE', keys.writers, client)
+      local place = isUpgrade and owner or client
+      waits(keys, place, keys.writers, isUpgrade and GOES_ON or serverTimeText(), waitingMs)
+      sinceUs = redis.call('ZSCORE', keys.writers, place)
     end
     if not isFree then
       return { 'held', redis.call('PTTL', keys.lock), sinceUs, holderOf(keys, mode, beside) }
@@ -121,5 +129,5 @@ else
 end
 local newToken = nextToken(last, serverTimeUs(), 0)
 setCounter(keys.counter, newToken, counterMs, leaseMs)
-waitsNoMore(keys, client, keys.writers)
+waitsNoMore(keys, isUpgradable(beside) and owner or client, keys.writers)
 return { 'granted', newToken }

@@ -50,8 +50,10 @@ if held and writes and token ~= '' then
   held = not (last and last ~= token and tonumber(last) > tonumber(token)) and held
 end
 if not held then
+  -- It may have waited for an upgrade.
+  local hasLeft = writes and waitsNoMore(keys, owner, keys.writers) or client ~= ''
   -- Whoever waited behind the one who has left is next now.
-  if client ~= '' and found[1] ~= 'write' then
+  if hasLeft and found[1] ~= 'write' then
     tellNext(keys, publish, channel, found[1] and countHolders(keys) or 0)
   end
   return { 'gone' }

@@ -55,11 +55,14 @@ export class RacingWaiter extends LocalWaiter {
       this.contend()
       return
     }
-    if (lock.waiters.first !== undefined || lock.keepsOut(this.request)) lock.announce(this)
+    const isBeside = lock.holds.beside(this.request) !== undefined
+    const { first, firstBeside } = lock.waiters
+    const isBehind = (isBeside ? firstBeside : first) !== undefined
+    if (isBehind || lock.keepsOut(this.request)) lock.announce(this)
     // Whoever hears of it may abort.
     if (this.settled) return
-    if (lock.holds.beside(this.request) === undefined) lock.waiters.queue(this)
-    else lock.waiters.queueFirst(this)
+    if (isBeside) lock.waiters.queueBeside(this)
+    else lock.waiters.queue(this)
     lock.advance()
   }
 
@@ -170,7 +173,7 @@ export class RacingWaiter extends LocalWaiter {
       lock.announce(this)
       const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
       // Of several who may have it beside each other the first asks again.
-      if (lock.waiters.first !== this) this.#sleepHere()
+      if (this.list?.first !== this) this.#sleepHere()
       // A client that has a majority may pass the lock around while nobody seems to wait.
       else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
       else lock.services.clock.after(splitMs, () => this.woken())

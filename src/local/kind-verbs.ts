@@ -28,6 +28,8 @@ export interface LockThere {
     readonly first:
       | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
       | undefined
+    /** The same of those who wait aside. */
+    readonly firstAside: object | undefined
   }
   /** Those of this client who have it, with the longest lease that was asked for of each, in milliseconds. */
   readonly holds: {

@@ -38,7 +38,8 @@ export abstract class LocalWaiter extends Waiter {
     // A listener may have released it.
     if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
-    if (request.kind.isShared && !request.kind.isCounted) {
+    const { isShared, isCounted, waitsAside } = request.kind
+    if (isShared && !isCounted && !waitsAside) {
       for (const other of waiters.sharedAtFront()) {
         if (other.contending) other.wakeEvent.set()
         else other.contend()

@@ -21,6 +21,15 @@ export const WRITE_SUFFIX = ':write'
  */
 export const UPGRADABLE_SUFFIX = ':upgradable'
 
+export function isWriter(owner: string): boolean {
+  return owner.endsWith(WRITE_SUFFIX)
+}
+
+/** Of an owner that reads and may go on to write, or of a client that waits for that. */
+export function isUpgradable(name: string): boolean {
+  return name.endsWith(UPGRADABLE_SUFFIX)
+}
+
 /** What a place must be able to do where read-write locks live, as one client sees it. */
 export interface ReadWriteServer {
   /** One read-write lock there. */
@@ -72,10 +81,10 @@ export interface WaitingAttempt extends Attempt {
 /**
  * Whether a message is for one who waits.
  *
- * @param since if it waits to write or for the upgradable lock: since when, as the place has told it
+ * @param since if it waits to write or for the upgradable lock: since when, as the place has told it; '' of a reader
  */
-export function isMeant(message: string, since: string | null): boolean {
+export function isMeant(message: string, since: string): boolean {
   // Those of Redisson's clients are for all.
   if (message === '0' || message === '1') return true
-  return since === null ? message === '2' : message === since
+  return message === (since || '2')
 }

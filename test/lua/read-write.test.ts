@@ -451,15 +451,29 @@ describe('who waits to write', () => {
     expect((await read('f:1'))[0]).toBe('granted')
   })
 
-  test('has a place of its own where it reads and is to go on to write, not that of its client', async () => {
+  test('has a place of its own if it has the upgradable lock, beside that of its client', async () => {
     await read('d:1:upgradable')
     await read('c:1')
     const [, , since] = await write('d:2', { client: 'd' })
     expect((await write('d:1', { client: 'd', beside: 'd:1:upgradable' }))[2]).toBe('3')
-    expect(await told(() => release('c:1'))).toEqual(['3'])
+    expect((await write('d:2', { client: 'd' }))[2]).toBe(since)
+    // It gives up; or it has the upgradable lock no more.
+    const places = () => admin.zrange('holdfast_writers:{it}', 0, -1)
     await release('d:1:write', { client: '' })
-    const [, , later] = await write('d:2', { client: 'd' })
-    expect(Number(later)).toBeGreaterThan(Number(since))
+    expect(await places()).toEqual(['d'])
+    await write('d:1', { client: 'd', beside: 'd:1:upgradable' })
+    expect(await places()).toEqual(['d:1:write', 'd'])
+    await release('d:1:upgradable')
+    expect((await write('d:1', { client: 'd' }))[2]).toBe(since)
+    expect(await places()).toEqual(['d'])
+  })
+
+  test('is told when it waits for an upgrade and is alone', async () => {
+    await read('d:1:upgradable')
+    await read('c:1')
+    await write('d:2', { client: 'd' })
+    await write('d:1', { client: 'd', beside: 'd:1:upgradable' })
+    expect(await told(() => release('c:1'))).toEqual(['3'])
   })
 
   test('and leaves takes nobody of its client out who waits to read by then', async () => {

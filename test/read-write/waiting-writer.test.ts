@@ -1,5 +1,5 @@
 import type { Holdfast, Lease, ReadWriteLock } from '../../src/index.ts'
-import { eventually, never } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { acquireRead, acquireWrite, releaseReadWrite } from '../support/scripts.ts'
 import { bothPlaces } from './both-places.ts'
@@ -69,7 +69,7 @@ describe.each(places)('a writer that readers of its own client keep out, %s,', (
 
   test.each(['an abort', 'the end of its time', 'close()'])('is withdrawn at %s', async (end) => {
     const leaving = new AbortController()
-    const terms = end === 'the end of its time' ? { waitMs: 200 } : { signal: leaving.signal }
+    const terms = end === 'the end of its time' ? { waitMs: 1_500 } : { signal: leaving.signal }
     const { client, other, reading, writing } = await waitingWriter(terms)
     const behind = other.readLock().lock()
     if (end === 'an abort') leaving.abort()
@@ -149,7 +149,7 @@ describe('a writer that readers of its own client keep out', () => {
     },
   )
 
-  test('leaves the place of its client to an upgrade that comes', async () => {
+  test('keeps the place of its client while an upgrade goes before it', async () => {
     const client = rig.client()
     const lock = client.getReadWriteLock('it')
     const upgradable = await lock.upgradableLock().lock()
@@ -162,10 +162,16 @@ describe('a writer that readers of its own client keep out', () => {
     const lease = `{it}:${beside}:rwlock_timeout:1`
     await admin.set(lease, '1', 'PX', 10_000)
     const upgrade = upgradable.upgrade()
-    const place = () => admin.zscore('holdfast_writers:{it}', client.id)
-    await eventually(async () => (await place()) === '3')
-    // Longer than until it would ask again.
-    await never(async () => (await place()) !== '3', 1_500)
+    const places = () => admin.zrange('holdfast_writers:{it}', 0, -1, 'WITHSCORES')
+    const since = await admin.zscore('holdfast_writers:{it}', client.id)
+    await eventually(async () => (await places()).length === 4)
+    const expected = [expect.stringMatching(/:write$/), '3', client.id, since]
+    expect(await places()).toEqual(expected)
+    // Longer than it would count without asking again.
+    const asked = rig.proxy.count(acquireWrite.sha1)
+    await eventually(() => rig.proxy.count(acquireWrite.sha1) >= asked + 6)
+    expect(await places()).toEqual(expected)
+    expect((await rig.witness().getReadWriteLock('it').inspect()).waitingToWrite).toHaveLength(2)
     await admin.multi().hdel('it', beside).del(lease).exec()
     await (await within(5_000, upgrade)).release()
     await upgradable.release()

@@ -43,6 +43,7 @@ export class ReadWriteKinds {
       ...both,
       name: 'upgradable',
       isShared: true,
+      waitsAside: true,
       nameSuffix: UPGRADABLE_SUFFIX,
       newVerbs: (lock) => verbsOf(lock).upgrading,
       newWaiter: (lock, request) => new UpgradableWaiter(lock, request),

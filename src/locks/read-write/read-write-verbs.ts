@@ -1,7 +1,7 @@
 import type { KindName } from '../../diagnostics.ts'
 import type { KindVerbs, LockThere } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer, Gone } from '../../servers/answers.ts'
-import { isMeant, type RemoteReadWriteLock } from '../../servers/read-write-server.ts'
+import type { RemoteReadWriteLock } from '../../servers/read-write-server.ts'
 import type { Reply } from '../../servers/reply.ts'
 
 /** Who waits asks again after so long at the latest, in milliseconds: so it is known that it still does. */
@@ -19,8 +19,6 @@ export class ReadWriteVerbs {
   readonly upgrading: KindVerbs
   readonly writing: KindVerbs
   readonly #holds: LockThere['holds']
-  /** Since when this client waits to write or for the upgradable lock, as the place has it; null if it does not. */
-  #since: string | null = null
   /** How many requests are under way for those who wait. */
   #asking = 0
   /** What came meanwhile: the answer may come behind the message that is for who is answered. */
@@ -56,7 +54,7 @@ export class ReadWriteVerbs {
       reenter: (reentry, reply) => remote.rereads(reentry, reply),
     })
     this.reading = reading(isLast('read'))
-    this.upgrading = reading(isLast('upgradable'))
+    this.upgrading = reading(() => waiters.firstAside === undefined)
     this.writing = {
       ...verbsOf(noWriter),
       abandon: abandonWriter,
@@ -75,8 +73,8 @@ export class ReadWriteVerbs {
   }
 
   #told(message?: string): void {
-    if (message === undefined || isMeant(message, this.#since)) this.#onWake(message)
-    else if (this.#asking > 0) this.#early.add(message)
+    if (message !== undefined && this.#asking > 0) this.#early.add(message)
+    this.#onWake(message)
   }
 
   /** What the upgradable lock was to go on from is gone: so is the hold, and nobody writes who relied on it. */
@@ -102,13 +100,11 @@ export class ReadWriteVerbs {
     this.#asking += 1
     return {
       answered: (answer) => {
-        this.#since = (answer.kind === 'held' && answer.since) || null
-        for (const message of this.#early) {
-          if (isMeant(message, this.#since)) this.#onWake(message)
-        }
-        this.#ended()
         const isLong = answer.kind === 'held' && (answer.ttlMs < 0 || answer.ttlMs > ASK_AGAIN_MS)
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
+        // By now it knows since when it waits, and so which of them are for it.
+        for (const message of this.#early) this.#onWake(message)
+        this.#ended()
       },
       failed: (failure) => {
         this.#ended()

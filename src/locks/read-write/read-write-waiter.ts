@@ -3,6 +3,9 @@ import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { RacingWaiter } from '../../local/acquire.ts'
 import { newLease } from '../../local/local-lease.ts'
+import type { Held, Seen } from '../../servers/answers.ts'
+import { isMeant } from '../../servers/read-write-server.ts'
+import type { Waiter } from '../../waiting/waiter.ts'
 import { ASK_AGAIN_MS } from './read-write-verbs.ts'
 import { HeldUpgradableLease, type Upgrader } from './upgradable-lease.ts'
 
@@ -10,20 +13,36 @@ import { HeldUpgradableLease, type Upgrader } from './upgradable-lease.ts'
 export class ReadWriteWaiter extends RacingWaiter {
   /** The upgradable lock that its owner has, if it is to go on from that to write. */
   #upgraded: Hold | undefined
+  /** Since when its client waits to write, or for the upgradable lock, as the server has told it; '' of a reader. */
+  #since = ''
 
   override start(): void {
     const { lock, request } = this
     const beside = lock.holds.beside(request)
     if (!request.kind.isShared) this.#upgraded = beside
-    const { first } = lock.waiters
-    // The server may not know of the first: a request of its own client overtakes it there.
-    const isCompatible = first?.request.kind.isShared && request.kind.isShared
-    if (this.asksOnce && first !== undefined && beside === undefined && !isCompatible) {
-      this.sight = first.sight
+    const before = this.asksOnce && beside === undefined ? this.#before : undefined
+    if (before !== undefined) {
+      this.sight = before.sight
       this.resolve(null)
       return
     }
     super.start()
+  }
+
+  /** A waiter of its client that it may not overtake. The server may not know of that one. */
+  get #before(): Waiter | undefined {
+    const { first, firstAside } = this.lock.waiters
+    if (!this.request.kind.isShared) return first ?? firstAside
+    return first?.request.kind.isShared ? undefined : first
+  }
+
+  override saw(seen: Seen & Pick<Held, 'since'>): void {
+    this.#since = seen.since ?? this.#since
+    super.saw(seen)
+  }
+
+  override isMeant(message?: string): boolean {
+    return message === undefined || isMeant(message, this.#since)
   }
 
   override woken(): void {
@@ -43,7 +62,7 @@ export class ReadWriteWaiter extends RacingWaiter {
   protected override get keptOutMs(): number {
     const { lock, refusedAt } = this
     const ms = super.keptOutMs
-    if (ms === 0 || lock.holds.exclusive !== undefined || lock.waiters.first !== this) return ms
+    if (ms === 0 || lock.holds.exclusive !== undefined) return ms
     return Math.max(0, refusedAt + ASK_AGAIN_MS - lock.services.clock.monotonic())
   }
 

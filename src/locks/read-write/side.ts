@@ -5,7 +5,7 @@ import type { Acquisition } from '../../options/acquisition.ts'
 import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
-import { type RemoteReadWriteLock, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
+import { isWriter, type RemoteReadWriteLock } from '../../servers/read-write-server.ts'
 import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
 import type { Manner } from '../lock/one-lock.ts'
 import type { ReadWriteKinds } from './read-write-kinds.ts'
@@ -97,7 +97,7 @@ export class Side extends HoldfastLock {
 
   #ownHolders({ holders }: ReadWriteFacts): ReadWriteHolder[] {
     const writes = this.kind === this.#kinds.writing
-    return holders.filter(({ owner }) => owner.endsWith(WRITE_SUFFIX) === writes)
+    return holders.filter(({ owner }) => isWriter(owner) === writes)
   }
 
   /** Who reads would wait for itself, where others might do the same. */

@@ -1,7 +1,12 @@
 import type { AcquireAnswer, Gone, ReadWriteFacts, ReenterAnswer, Released } from '../answers.ts'
 import type { Ending, Reentry } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import type { RemoteReadWriteLock, WaitingAttempt } from '../read-write-server.ts'
+import {
+  isUpgradable,
+  isWriter,
+  type RemoteReadWriteLock,
+  type WaitingAttempt,
+} from '../read-write-server.ts'
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { countsForMs } from '../waiting-time.ts'
@@ -11,8 +16,7 @@ import type { MemoryServer } from './memory-server.ts'
 import { holderOf, readWriteFacts } from './read-write-facts.ts'
 import { ReadWriteTurns } from './read-write-turns.ts'
 import type { LockRecord } from './records/lock-record.ts'
-import { isUpgradable, isWriter } from './records/read-write-record.ts'
-import { GOES_ON, type Wanted } from './records/waiting-record.ts'
+import { type Place, placeOf } from './records/waiting-record.ts'
 
 /** What one read-write lock needs of its connection. */
 export interface ReadWriteConnection {
@@ -47,22 +51,21 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const { readWrite } = record
       const { waiting } = readWrite
       dropIfDead(record, owner, now)
-      // Who asks now is the one of its client who waits.
-      if (waits) waiting.leave(this.#clientId, 'write')
-      const wanted = isUpgradable(owner) ? 'upgradable' : 'read'
+      const place = placeOf(waits ? this.#clientId : '', owner)
+      const { client, wanted } = place
+      // Of its client either a reader or a writer waits, whichever asks now; beside those whose owner has the lock.
+      if (wanted === 'read' && beside === '') waiting.leave({ member: client, wanted: 'write' })
       const isHeld = readWrite.heldBy(owner) !== null
       const isShut =
-        readWrite.mode === 'write'
-          ? readWrite.heldBy(beside) === null
-          : waiting.isShut(waits ? this.#clientId : '', wanted, now)
+        readWrite.mode === 'write' ? readWrite.heldBy(beside) === null : waiting.isShut(place, now)
       if (!isHeld && (isShut || (wanted === 'upgradable' && readWrite.hasUpgradable(now)))) {
-        const sinceUs = waits && this.#waits(record, wanted, now, countsForMs(attempt))
+        const sinceUs = waits && this.#waits(record, place, now, countsForMs(attempt))
         const since = sinceUs && wanted === 'upgradable' ? String(sinceUs) : ''
         const ttlMs = Math.max(readWrite.ttlMs(now), -1)
         return { kind: 'held', ttlMs, since, ...holderOf(record, '', now) } as const
       }
       readWrite.give(owner, 1, leaseMs, now)
-      if (waits && (isLast || wanted === 'upgradable')) waiting.leave(this.#clientId, wanted)
+      if (isLast || wanted === 'upgradable') waiting.leave(place)
       return granted(this.#lastToken(record, leaseMs, now))
     })
   }
@@ -84,6 +87,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       refuseOthers(record)
       const { readWrite } = record
       const { waiting } = readWrite
+      const place = placeOf(waits ? this.#clientId : '', owner, beside)
       if (readWrite.heldBy(owner) !== null) {
         readWrite.lengthen(owner, leaseMs, now)
         if (record.counter !== null) return granted(this.#lastToken(record, leaseMs, now))
@@ -92,15 +96,16 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         // Somebody else may have written since.
         if (isUpgrade && readWrite.ttlMsOf(beside, now) === -2) return GONE
         const left = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
-        // Who asks now is the one of its client who waits.
-        if (waits) waiting.leave(this.#clientId, 'read')
+        // Of its client either a reader or a writer waits, whichever asks now; beside those whose owner has the lock.
+        if (!isUpgrade) waiting.leave({ member: place.client, wanted: 'read' })
+        // Its owner may have released the upgradable lock since.
+        if (!isUpgrade) waiting.leave({ member: owner, wanted: 'upgrade' })
         const first = waiting.first('write', now)
-        const isOwn = waits && first?.client === this.#clientId && first.wanted === 'write'
-        const isNext = isUpgrade || first === undefined || isOwn
+        const isNext = isUpgrade || first === undefined || first.member === place.member
         const isFree = left === 0 || (isUpgrade && readWrite.mode === 'read' && left === 1)
         if (!isFree || !isNext || waiting.isPhase) {
           const ms = countsForMs(attempt)
-          const since = waits ? String(this.#waits(record, 'write', now, ms, isUpgrade)) : ''
+          const since = waits ? String(this.#waits(record, place, now, ms)) : ''
           const held = { kind: 'held', since } as const
           if (!isFree)
             return { ...held, ttlMs: readWrite.ttlMs(now), ...holderOf(record, beside, now) }
@@ -111,7 +116,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         }
       }
       readWrite.give(owner, 1, leaseMs, now)
-      if (waits) waiting.leave(this.#clientId, 'write')
+      waiting.leave(place)
       return granted(server.mint(record, now, { leaseMs, counterMs }))
     })
   }
@@ -132,11 +137,13 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const { readWriteReleases } = this.#connection.server
       const tell = (message: string) => readWriteReleases.publish(this.#rawName, message)
       const turns = new ReadWriteTurns(readWrite, now, tell)
-      if (isLast) readWrite.waiting.leave(this.#clientId, wantedBy(owner))
+      if (isLast) readWrite.waiting.leave(placeOf(this.#clientId, owner))
       const hold = readWrite.heldBy(owner)
       if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {
+        // It may have waited for an upgrade.
+        const hasLeft = readWrite.waiting.leave({ member: owner, wanted: 'upgrade' }) || isLast
         // Whoever waited behind the one who has left is next now.
-        if (isLast && readWrite.mode !== 'write') {
+        if (hasLeft && readWrite.mode !== 'write') {
           readWrite.dropDead(now)
           turns.tellNext()
         }
@@ -175,10 +182,9 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
     return this.#connection.listen(server.readWriteReleases, this.#rawName, onWake)
   }
 
-  /** This client waits. @returns since when, as the server tells time */
-  #waits({ readWrite }: LockRecord, wanted: Wanted, now: number, ms: number, goesOn = false) {
-    const fromUs = goesOn ? GOES_ON : this.#connection.server.tokenFloor(now)
-    return readWrite.waiting.enter(this.#clientId, wanted, fromUs, now, ms)
+  /** This client waits there. @returns since when, as the server tells time */
+  #waits({ readWrite }: LockRecord, place: Place, now: number, ms: number) {
+    return readWrite.waiting.enter(place, this.#connection.server.tokenFloor(now), now, ms)
   }
 
   /** The token of the last writer, which is remembered for longer. */
@@ -204,12 +210,6 @@ function dropIfDead({ readWrite }: LockRecord, owner: string, now: number): void
   if (readWrite.heldBy(owner) !== null && readWrite.ttlMsOf(owner, now) === -2) {
     readWrite.dropDead(now)
   }
-}
-
-/** What the client waits for whose owner has that name. */
-function wantedBy(owner: string): Wanted {
-  if (isWriter(owner)) return 'write'
-  return isUpgradable(owner) ? 'upgradable' : 'read'
 }
 
 function granted(token: number) {

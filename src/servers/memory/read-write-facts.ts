@@ -1,7 +1,7 @@
 import { MOST_LISTED, type ReadWriteFacts, type Seen, type WaitingClient } from '../answers.ts'
+import { isWriter } from '../read-write-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import { ageMs, timeUs } from './records/moments.ts'
-import { isWriter } from './records/read-write-record.ts'
 import { GOES_ON, type Waiting } from './records/waiting-record.ts'
 
 /** Who has a read-write lock, and who waits for it. */
@@ -20,7 +20,8 @@ export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts 
     }
   })
   const queue = waiting.list('write')
-  const toRead = [...waiting.list('read'), ...queue.filter(({ wanted }) => wanted !== 'write')]
+  const isForReading = ({ wanted }: Waiting) => wanted === 'upgradable'
+  const toRead = [...waiting.list('read'), ...queue.filter(isForReading)]
   return {
     mode: holders.length === 0 ? null : readWrite.mode,
     holders,
@@ -30,7 +31,7 @@ export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts 
       now,
     ),
     waitingToWrite: listed(
-      queue.filter(({ wanted }) => wanted === 'write'),
+      queue.filter((one) => !isForReading(one)),
       now,
     ),
   }

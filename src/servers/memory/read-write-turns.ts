@@ -1,5 +1,6 @@
 import { CLAIM_MS } from '../fair-server.ts'
-import { isUpgradable, isWriter, type ReadWriteRecord } from './records/read-write-record.ts'
+import { isUpgradable, isWriter } from '../read-write-server.ts'
+import type { ReadWriteRecord } from './records/read-write-record.ts'
 import { GOES_ON } from './records/waiting-record.ts'
 
 /** Who may have one read-write lock next, in one request. */
@@ -34,7 +35,7 @@ export class ReadWriteTurns {
   tellNext(wasWritten = false): void {
     const { waiting, size } = this.#readWrite
     const first = waiting.first('write', this.#now)
-    const waitsToWrite = first?.wanted === 'write'
+    const waitsToWrite = first !== undefined && first.wanted !== 'upgradable'
     const reader = waiting.first('read', this.#now)
     const areReadersNext = reader && (wasWritten || !waitsToWrite || waiting.isPhase)
     if (areReadersNext) {

@@ -1,4 +1,4 @@
-import { UPGRADABLE_SUFFIX, WRITE_SUFFIX } from '../../read-write-server.ts'
+import { isUpgradable, isWriter } from '../../read-write-server.ts'
 import { leftMs } from './moments.ts'
 import { WaitingRecord } from './waiting-record.ts'
 
@@ -108,13 +108,4 @@ export class ReadWriteRecord {
     this.endsAt = -Infinity
     this.#holds.clear()
   }
-}
-
-export function isWriter(owner: string): boolean {
-  return owner.endsWith(WRITE_SUFFIX)
-}
-
-/** Of one who reads and may go on to write. */
-export function isUpgradable(owner: string): boolean {
-  return owner.endsWith(UPGRADABLE_SUFFIX)
 }

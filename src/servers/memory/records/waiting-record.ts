@@ -1,20 +1,22 @@
-import { UPGRADABLE_SUFFIX } from '../../read-write-server.ts'
+import { isUpgradable, isWriter, UPGRADABLE_SUFFIX } from '../../read-write-server.ts'
 
-/** What a client waits for. */
-export type Wanted = 'read' | 'upgradable' | 'write'
-
-/** Before all times: of a client that has the upgradable lock and waits to write. */
+/** Before all times: of an owner that has the upgradable lock and waits to write. */
 export const GOES_ON = 3
 
-/** A client that waits. */
-export interface Waiting {
+/** As what a client waits, and for what. Each client has one place to read or to write, and one for the upgradable lock. */
+export interface Place {
+  readonly member: string
   readonly client: string
-  readonly wanted: Wanted
-  /** The server's time in µs; {@link GOES_ON} if it has the upgradable lock and waits to write. */
+  readonly wanted: 'read' | 'upgradable' | 'write' | 'upgrade'
+}
+
+/** A client that waits. */
+export interface Waiting extends Place {
+  /** The server's time in µs; {@link GOES_ON} of an upgrade. */
   readonly sinceUs: number
 }
 
-/** Clients in their order. Those who wait to write, or for the upgradable lock, are in one. */
+/** Who waits, in one order: to read; or to write, for the upgradable lock and for an upgrade. */
 interface Queue {
   readonly members: Map<string, Waiting>
   endsAt: number
@@ -41,9 +43,9 @@ export class WaitingRecord {
     return this.size('read') + this.size('write') + this.#untilMs.size === 0 && !this.isPhase
   }
 
-  /** How many wait in the queue of those who want that. */
-  size(wanted: Wanted): number {
-    return this.#queueOf(wanted).members.size
+  /** How many wait in that queue. */
+  size(queue: 'read' | 'write'): number {
+    return this.#queueOf(queue).members.size
   }
 
   /** Until when that of a client counts; of no use where it is in no queue. */
@@ -51,40 +53,38 @@ export class WaitingRecord {
     return this.#untilMs.size
   }
 
-  /** The queue of those who want that, the one who has waited for the longest first. */
-  list(wanted: Wanted): Waiting[] {
-    const all = [...this.#queueOf(wanted).members]
-    all.sort(([a, one], [b, other]) => one.sinceUs - other.sinceUs || (a < b ? -1 : 1))
-    return all.map(([, waiting]) => waiting)
+  /** Those in that queue, the one who has waited for the longest first. */
+  list(queue: 'read' | 'write'): Waiting[] {
+    const all = [...this.#queueOf(queue).members.values()]
+    const isBefore = (one: Waiting, other: Waiting) =>
+      one.sinceUs - other.sinceUs || (one.member < other.member ? -1 : 1)
+    return all.sort(isBefore)
   }
 
-  /** The first of that queue who still waits; those before who do not are taken out. */
-  first(wanted: Wanted, now: number): Waiting | undefined {
-    return this.list(wanted).find((waiting) => {
-      const member = memberOf(waiting.client, waiting.wanted)
+  /** The first in that queue who still waits; those before who do not are taken out. */
+  first(queue: 'read' | 'write', now: number): Waiting | undefined {
+    return this.list(queue).find(({ member }) => {
       const untilMs = this.#untilMs.get(member)
       if (untilMs !== undefined && untilMs >= now) return true
-      this.#queueOf(wanted).members.delete(member)
+      this.#queueOf(queue).members.delete(member)
       this.#untilMs.delete(member)
       return false
     })
   }
 
   /**
-   * Somebody of that client waits for that, until its next request.
+   * Somebody waits there, until its next request. It keeps its place.
    *
-   * @param fromUs since when, if it has not waited for that before
+   * @param nowUs the server's time in µs
    * @param aliveMs for how long that counts, in milliseconds
    * @returns since when
    */
-  enter(client: string, wanted: Wanted, fromUs: number, now: number, aliveMs: number): number {
+  enter(place: Place, nowUs: number, now: number, aliveMs: number): number {
+    const { member, wanted } = place
     const queue = this.#queueOf(wanted)
-    const member = memberOf(client, wanted)
-    const found = queue.members.get(member)?.sinceUs
-    // Nobody keeps its place from a wait to write to an upgrade, or back.
-    const isKept = found !== undefined && (found === GOES_ON) === (fromUs === GOES_ON)
-    const sinceUs = isKept ? found : fromUs
-    queue.members.set(member, { client, wanted, sinceUs })
+    const fromUs = wanted === 'upgrade' ? GOES_ON : nowUs
+    const sinceUs = queue.members.get(member)?.sinceUs ?? fromUs
+    queue.members.set(member, { ...place, sinceUs })
     this.#untilMs.set(member, now + aliveMs)
     const endsAt = now + 2 * aliveMs
     queue.endsAt = queue.members.size > 1 ? Math.max(queue.endsAt, endsAt) : endsAt
@@ -92,18 +92,17 @@ export class WaitingRecord {
     return sinceUs
   }
 
-  /** Nobody of that client waits for that any more. */
-  leave(client: string, wanted: Wanted): void {
-    const member = memberOf(client, wanted)
-    if (!this.#queueOf(wanted).members.delete(member)) return
+  /** Nobody waits there any more. @returns whether somebody did */
+  leave({ member, wanted }: Pick<Place, 'member' | 'wanted'>): boolean {
+    if (!this.#queueOf(wanted).members.delete(member)) return false
     this.#untilMs.delete(member)
     if (this.size('read') === 0) this.endPhase()
+    return true
   }
 
-  /** For how much longer it counts that a client waits, in milliseconds. */
-  countsForMs({ client, wanted }: Waiting, now: number): number {
-    const untilMs = this.#untilMs.get(memberOf(client, wanted)) ?? now
-    return Math.max(0, Math.ceil(untilMs - now))
+  /** For how much longer it counts that somebody waits, in milliseconds. */
+  countsForMs({ member }: Waiting, now: number): number {
+    return Math.max(0, Math.ceil((this.#untilMs.get(member) ?? now) - now))
   }
 
   /** Whether those are let in who waited to read when a writer left. */
@@ -124,20 +123,31 @@ export class WaitingRecord {
     this.#phaseEndsAt = -Infinity
   }
 
-  /** Whether a reader of that client has to wait behind the first of the queue. */
-  isShut(client: string, wanted: 'read' | 'upgradable', now: number): boolean {
+  /** Whether a reader has to wait behind the first of the queue. @param place its own */
+  isShut({ member, wanted }: Place, now: number): boolean {
     const first = this.first('write', now)
     if (first === undefined) return false
-    if (wanted === 'upgradable') return first.wanted !== wanted || first.client !== client
-    return first.wanted === 'write' && !this.isPhase
+    if (wanted === 'upgradable') return first.member !== member
+    return first.wanted !== 'upgradable' && !this.isPhase
   }
 
-  #queueOf(wanted: Wanted): Queue {
+  #queueOf(wanted: Place['wanted']): Queue {
     return wanted === 'read' ? this.#readers : this.#writers
   }
 }
 
-/** A client that waits for the upgradable lock does so under a name of its own. */
-function memberOf(client: string, wanted: Wanted): string {
-  return wanted === 'upgradable' ? client + UPGRADABLE_SUFFIX : client
+/**
+ * As what a client waits.
+ *
+ * @param client '' if it does not wait
+ * @param beside the name under which the owner has the lock as another kind
+ */
+export function placeOf(client: string, owner: string, beside = ''): Place {
+  if (isUpgradable(owner)) {
+    const member = client === '' ? '' : client + UPGRADABLE_SUFFIX
+    return { member, client, wanted: 'upgradable' }
+  }
+  if (!isWriter(owner)) return { member: client, client, wanted: 'read' }
+  if (isUpgradable(beside)) return { member: owner, client, wanted: 'upgrade' }
+  return { member: client, client, wanted: 'write' }
 }

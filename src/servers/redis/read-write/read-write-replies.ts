@@ -5,7 +5,7 @@ import type {
   ReenterAnswer,
   WaitingClient,
 } from '../../answers.ts'
-import { UPGRADABLE_SUFFIX, WRITE_SUFFIX } from '../../read-write-server.ts'
+import { isUpgradable, isWriter } from '../../read-write-server.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
@@ -57,7 +57,7 @@ export function readWriteFacts(reply: unknown): ReadWriteFacts {
   const [left, since] = [new Map(found.leftMs), new Map(found.sinceUs)]
   const agoMs = (sinceUs: number) => Math.max(0, Math.round((nowUs - sinceUs) / 1_000))
   const ageMsOf = (owner: string) => {
-    const sinceUs = owner.endsWith(WRITE_SUFFIX) ? (token ?? 0) : Number(since.get(owner) ?? 0)
+    const sinceUs = isWriter(owner) ? (token ?? 0) : Number(since.get(owner) ?? 0)
     return sinceUs < LEAST_TIME_US || OF_REDISSON.test(owner) ? null : agoMs(sinceUs)
   }
   const holders = found.holds.map(([owner, count]) => {
@@ -67,20 +67,16 @@ export function readWriteFacts(reply: unknown): ReadWriteFacts {
   })
   const waiting = (members: readonly (readonly [string, string])[]): WaitingClient[] =>
     members.map(([member, sinceUs]) => ({
-      client: isForUpgradable(member) ? member.slice(0, -UPGRADABLE_SUFFIX.length) : member,
+      client: member.replace(/:.*$/, ''),
       waitedMs: sinceUs === GOES_ON ? null : agoMs(Number(sinceUs)),
     }))
-  const upgradable = writers.filter(([member]) => isForUpgradable(member))
+  const upgradable = writers.filter(([member]) => isUpgradable(member))
   const toRead = [...readers, ...upgradable].sort(([, a], [, b]) => Number(a) - Number(b))
   return {
     mode: holders.length === 0 ? null : mode,
     holders,
     token,
     waitingToRead: waiting(toRead),
-    waitingToWrite: waiting(writers.filter(([member]) => !isForUpgradable(member))),
+    waitingToWrite: waiting(writers.filter(([member]) => !isUpgradable(member))),
   }
-}
-
-function isForUpgradable(member: string): boolean {
-  return member.endsWith(UPGRADABLE_SUFFIX)
 }
