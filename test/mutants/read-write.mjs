@@ -98,7 +98,7 @@ export const readWrite = [
   {
     id: 'reader-waits-for-itself',
     mistake: 'Who reads and asks to write waits for itself.',
-    file: 'src/locks/read-write/side.ts',
+    file: 'src/locks/read-write/read-write-lock.ts',
     search: "throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')",
     replace: 'return',
     test: LOCK,
@@ -107,7 +107,7 @@ export const readWrite = [
   {
     id: 'read-beside-own-write-queues',
     mistake: 'Who writes and asks to read waits behind others of its client, who wait for it.',
-    file: 'src/local/acquire.ts',
+    file: 'src/local/racing-waiter.ts',
     search: 'if (isBeside) lock.waiters.queueBeside(this)',
     replace: 'if (isBeside && this.settled) lock.waiters.queueBeside(this)',
     test: LOCK,

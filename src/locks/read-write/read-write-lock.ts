@@ -1,12 +1,39 @@
 import type { Public } from '../../kit/public.ts'
+import type { Hold } from '../../lease/hold.ts'
+import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
+import type { LockKind } from '../../local/lock-kind.ts'
+import { type Acquisition, tryLockArguments, usingOptions } from '../../options/acquisition.ts'
+import type { LockOptions, TryLockOptions } from '../../options/options.ts'
+import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { ReadWriteFacts } from '../../servers/answers.ts'
-import { type Lock, nextNumber } from '../lock/holdfast-lock.ts'
-import type { ReadWriteKinds } from './read-write-kinds.ts'
-import { Side } from './side.ts'
-import type { UpgradableLock } from './upgradable-lock.ts'
-import { UpgradableSide } from './upgradable-side.ts'
+import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
+import {
+  isWriter,
+  type ReadWriteServer,
+  type RemoteReadWriteLock,
+} from '../../servers/read-write-server.ts'
+import type { BaseLock } from '../lock/base-lock.ts'
+import { HoldfastLock, type Lock, type LockInfo, nextNumber } from '../lock/holdfast-lock.ts'
+import type { Manner } from '../lock/one-lock.ts'
+import type { UpgradableLease, Upgrader } from './upgradable-lease.ts'
+import { UpgradeError } from './upgrade-error.ts'
+
+/** What sets the sides apart, and where they live. */
+interface Kinds {
+  readonly reading: LockKind
+  readonly upgrading: LockKind
+  readonly writing: LockKind
+  readonly server: ReadWriteServer
+}
+
+/** The forms in which a lock is acquired. */
+type Acquiring = 'lock' | 'tryLock' | 'using' | 'tryUsing'
+
+/** The upgradable side of a read-write lock: a {@link Lock} whose leases have `upgrade()` and `tryUpgrade()`. */
+export interface UpgradableLock
+  extends Pick<BaseLock<UpgradableLease>, Acquiring>,
+    Omit<Lock, Acquiring> {}
 
 /**
  * A lock that many may have at once to read, or one to write, as Redisson's `RReadWriteLock` of that name.
@@ -41,7 +68,7 @@ export class HoldfastReadWriteLock {
     rawName: string,
     owner: Owner | undefined,
     locks: LocalLocks,
-    kinds: ReadWriteKinds,
+    kinds: Kinds,
   ) {
     this.name = name
     const remote = kinds.server.lock(rawName)
@@ -78,4 +105,144 @@ export class HoldfastReadWriteLock {
   inspect(): Promise<ReadWriteFacts> {
     return this.#inspect()
   }
+}
+
+/** The read-write lock that a side is of. */
+interface WholeLock {
+  readonly name: string
+  readonly rawName: string
+  readonly owner: Owner | undefined
+  readonly locks: LocalLocks
+  readonly kinds: Kinds
+  readonly number: number
+  /** The object that callers know it by. */
+  readonly whole: object
+}
+
+/** One side of a read-write lock: to read, to read and maybe write, or to write. */
+class Side extends HoldfastLock {
+  readonly #kinds: Kinds
+  readonly #remote: RemoteReadWriteLock
+  readonly #whole: object
+
+  constructor({ name, rawName, owner, locks, kinds, number, whole }: WholeLock, kind: LockKind) {
+    super(name, rawName, owner, locks, kind, number)
+    this.#kinds = kinds
+    this.#whole = whole
+    this.#remote = kinds.server.lock(rawName)
+  }
+
+  /** @internal */
+  override get whole(): object {
+    return this.#whole
+  }
+
+  override acquire(
+    owner: Owner,
+    meant: Acquisition,
+    manner: Manner,
+    holder?: Holder,
+    askedAt?: number,
+  ): Promise<Lease | null> {
+    this.#refuseReader(owner)
+    return super.acquire(owner, meant, manner, holder, askedAt)
+  }
+
+  override async holdCount(): Promise<number> {
+    const lease = this.currentOwner.heldLease()
+    const { holders } = await this.#facts()
+    return holders.find(({ owner }) => owner === lease?.owner)?.holdCount ?? 0
+  }
+
+  /** As `peek()` has it, and how many clients wait for either side. */
+  override async inspect(): Promise<LockInfo> {
+    const facts = await this.#facts()
+    const waiters = facts.waitingToRead.length + facts.waitingToWrite.length
+    return { ...this.#holderOf(facts), waiters, queue: [], queueLength: 0 }
+  }
+
+  /** Whoever has this side: of several who read the one whose lease is the longest. */
+  override async peek(failed?: string): Promise<HolderFacts> {
+    return this.#holderOf(await this.#facts(failed))
+  }
+
+  #holderOf(facts: ReadWriteFacts): HolderFacts {
+    const { token } = facts
+    const longest = this.#ownHolders(facts).sort(
+      (a, b) => (b.ttlMs ?? Infinity) - (a.ttlMs ?? Infinity),
+    )[0]
+    if (longest === undefined) return { holder: null, holdCount: 0, ttlMs: null, token }
+    return { holder: longest.owner, holdCount: longest.holdCount, ttlMs: longest.ttlMs, token }
+  }
+
+  /** Takes this side from all who have it when this is called. */
+  override async forceUnlock(): Promise<boolean> {
+    const failed = 'not confirmed to be unlocked by force'
+    const holders = this.#ownHolders(await this.#facts(failed))
+    for (const { owner } of holders) {
+      const force = (callMs: number) => this.#remote.forceRelease(owner, callMs)
+      await this.registry.ask(this.name, failed, force)
+      this.registry.find(this.rawName)?.forced({ owner, token: null })
+    }
+    return holders.length > 0
+  }
+
+  #facts(failed = 'not inspected'): Promise<ReadWriteFacts> {
+    return this.registry.ask(this.name, failed, (callMs) => this.#remote.inspect(callMs))
+  }
+
+  #ownHolders({ holders }: ReadWriteFacts): ReadWriteHolder[] {
+    const writes = this.kind === this.#kinds.writing
+    return holders.filter(({ owner }) => isWriter(owner) === writes)
+  }
+
+  /** Who reads would wait for itself, where others might do the same. */
+  #refuseReader(owner: Owner): void {
+    const { reading, writing } = this.#kinds
+    if (this.kind === reading) return
+    const holds = this.registry.find(this.rawName)?.holds
+    const reads = holds?.of(owner, reading)
+    if (reads?.kind !== reading) return
+    // It would re-enter the one to read, and be refused when it writes no more.
+    if (this.kind !== writing || holds?.of(owner, writing) === undefined) {
+      throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')
+    }
+  }
+}
+
+/** The upgradable side of a read-write lock, whose leases take the write lock for the same owner. */
+class UpgradableSide extends Side implements Upgrader {
+  readonly #writing: Side
+
+  constructor(whole: WholeLock, writing: Side) {
+    super(whole, whole.kinds.upgrading)
+    this.#writing = writing
+  }
+
+  /** @internal */
+  upgrade(hold: Hold, options: LockOptions | undefined, released: AbortSignal): Promise<Lease> {
+    const meant = until(released, usingOptions(options, this.registry.defaults))
+    return this.#writing.orTimeout(this.#acquire(hold, meant), meant, hold.owner)
+  }
+
+  /** @internal */
+  tryUpgrade(
+    hold: Hold,
+    options: TryLockOptions | undefined,
+    released: AbortSignal,
+  ): Promise<Lease | null> {
+    const meant = tryLockArguments(options, undefined, [], this.registry.defaults)
+    return this.#acquire(hold, until(released, meant))
+  }
+
+  #acquire({ owner }: Hold, meant: Acquisition): Promise<Lease | null> {
+    this.#writing.assertPossible(meant)
+    return this.#writing.acquire(owner, meant, { scoped: false })
+  }
+}
+
+/** The same acquisition, which also ends when the upgradable lease is released. */
+function until(released: AbortSignal, meant: Acquisition): Acquisition {
+  const { signal } = meant
+  return { ...meant, signal: signal ? AbortSignal.any([signal, released]) : released }
 }
