@@ -109,7 +109,7 @@ export const leases = [
   {
     id: 'without-the-thread',
     mistake: 'A lock is granted although the thread that should keep it cannot be started.',
-    file: 'src/local/racing-waiter.ts',
+    file: 'src/local/acquire.ts',
     search:
       '  if (ready === undefined) begin(lock, waiter)\n  else void whenReady(ready, lock, waiter, () => begin(lock, waiter))\n',
     replace: '  ready?.catch(() => undefined)\n  begin(lock, waiter)\n',

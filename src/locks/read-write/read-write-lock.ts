@@ -27,6 +27,18 @@ interface Kinds {
   readonly server: ReadWriteServer
 }
 
+/** The read-write lock that a side is of. */
+interface WholeLock {
+  readonly name: string
+  readonly rawName: string
+  readonly owner: Owner | undefined
+  readonly locks: LocalLocks
+  readonly kinds: Kinds
+  readonly number: number
+  /** The object that callers know it by. */
+  readonly whole: object
+}
+
 /** The forms in which a lock is acquired. */
 type Acquiring = 'lock' | 'tryLock' | 'using' | 'tryUsing'
 
@@ -105,18 +117,6 @@ export class HoldfastReadWriteLock {
   inspect(): Promise<ReadWriteFacts> {
     return this.#inspect()
   }
-}
-
-/** The read-write lock that a side is of. */
-interface WholeLock {
-  readonly name: string
-  readonly rawName: string
-  readonly owner: Owner | undefined
-  readonly locks: LocalLocks
-  readonly kinds: Kinds
-  readonly number: number
-  /** The object that callers know it by. */
-  readonly whole: object
 }
 
 /** One side of a read-write lock: to read, to read and maybe write, or to write. */
