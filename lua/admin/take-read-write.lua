@@ -8,7 +8,7 @@
 
   KEYS[1]  lock       hash: `mode`, and owner -> hold count
   KEYS[2]  counter    string: the last fencing token issued for this lock
-  KEYS[3]  readers    zset: client -> since when somebody of it waits to read
+  KEYS[3]  readers    zset: member -> since when it waits to read
   KEYS[4]  writers    zset: member -> since when it waits to write, or for the upgradable lock
   KEYS[5]  alive      hash: member -> until when that counts
   KEYS[6]  phase      string: there while those are let in who waited to read

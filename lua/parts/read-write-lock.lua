@@ -6,8 +6,9 @@
 --          has one for each, with the value 1. Ours have the first alone: its value is the server's time in µs when
 --          the reader got the lock
 -- readers  zset: client -> since when somebody of it waits to read, server time in µs
--- writers  zset: the queue of those who exclude each other, with the same times: a client that waits to write;
---          `<client>:upgradable` for the upgradable lock; and an owner that has that, and waits to write, with 3
+-- writers  zset: the queue of those who exclude each other, with the same times: a client that waits to write, and
+--          `<client>:upgradable` for the upgradable lock. An owner that has the lock as another kind is in one of the two
+--          under its own name; with 3 if it has the upgradable lock and waits to write
 -- alive    hash: member of either -> until when that counts, server time in ms
 -- phase    string with an expiry: there while those are let in who waited to read when a writer left
 
@@ -177,12 +178,14 @@ local function firstOf(keys, queue)
   end
 end
 
--- As what a client waits for what that owner wants, and in which queue.
-local function placeOf(keys, client, owner)
-  if client ~= '' and isUpgradable(owner) then
-    return client .. UPGRADABLE, keys.writers
+-- As what that owner waits, and in which queue; '' if it does not wait. `beside` is the name under which it has the lock
+-- as another kind.
+local function placeOf(keys, client, owner, beside)
+  local queue = (isWriter(owner) or isUpgradable(owner)) and keys.writers or keys.readers
+  if client == '' or beside == '' then
+    return client ~= '' and isUpgradable(owner) and client .. UPGRADABLE or client, queue
   end
-  return client, (isWriter(owner) or isUpgradable(owner)) and keys.writers or keys.readers
+  return owner, queue
 end
 
 -- That member waits in that queue, until its next request or for aliveMs. It keeps its place there.

@@ -8,7 +8,7 @@
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
-  KEYS[3]   readers     zset: client -> since when somebody of it waits to read
+  KEYS[3]   readers     zset: member -> since when it waits to read
   KEYS[4]   writers     zset: member -> since when it waits to write, or for the upgradable lock
   KEYS[5]   alive       hash: member -> until when that counts
   KEYS[6]   phase       string: there while those are let in who waited to read
@@ -67,9 +67,9 @@ if holds > 1 and not held then
   return { 'gone' }
 end
 
-local place, queue = placeOf(keys, client, owner)
--- Of its client either a reader or a writer waits, whichever asks now; beside those whose owner has the lock.
-if queue == keys.readers and beside == '' then
+local place, queue = placeOf(keys, client, owner, beside)
+-- In the place of a client either a reader or a writer waits, whichever asks now.
+if queue == keys.readers and place == client then
   waitsNoMore(keys, client, keys.writers)
 end
 local isKeptOut = not held
@@ -118,7 +118,7 @@ elseif readerTtlMs(keys, owner, 1) - leaseMs < 0 then
   lengthen(keys, owner, leaseMs)
 end
 prolong(keys, leaseMs)
-if last or isUpgradable(owner) then
+if last or place ~= client then
   waitsNoMore(keys, place, queue)
 end
 return { 'granted', token }

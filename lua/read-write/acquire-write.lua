@@ -7,7 +7,7 @@
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
-  KEYS[3]   readers     zset: client -> since when somebody of it waits to read
+  KEYS[3]   readers     zset: member -> since when it waits to read
   KEYS[4]   writers     zset: member -> since when it waits to write, or for the upgradable lock
   KEYS[5]   alive       hash: member -> until when that counts
   KEYS[6]   phase       string: there while those are let in who waited to read
@@ -74,13 +74,14 @@ if not held then
     -- The lock that it makes is a new one.
     mode = false
   end
-  -- Of its client either a reader or a writer waits, whichever asks now; beside those whose owner has the lock.
-  if not isUpgrade then
+  local place = placeOf(keys, client, owner, beside)
+  -- In the place of a client either a reader or a writer waits, whichever asks now.
+  if place == client then
     waitsNoMore(keys, client, keys.readers)
   end
   local first, _, firstForMs = firstOf(keys, keys.writers)
   if first == owner and not isUpgrade then
-    -- Its owner has released the upgradable lock since.
+    -- It has released the upgradable lock since.
     waitsNoMore(keys, owner, keys.writers)
     first, _, firstForMs = firstOf(keys, keys.writers)
   end
@@ -94,7 +95,6 @@ if not held then
       if isLate(notAfterUs) then
         return { 'late', serverTimeText() }
       end
-      local place = isUpgrade and owner or client
       waits(keys, place, keys.writers, isUpgrade and GOES_ON or serverTimeText(), waitingMs)
       sinceUs = redis.call('ZSCORE', keys.writers, place)
     end
@@ -129,5 +129,5 @@ else
 end
 local newToken = nextToken(last, serverTimeUs(), 0)
 setCounter(keys.counter, newToken, counterMs, leaseMs)
-waitsNoMore(keys, isUpgradable(beside) and owner or client, keys.writers)
+waitsNoMore(keys, placeOf(keys, client, owner, beside))
 return { 'granted', newToken }

@@ -6,7 +6,7 @@
 
   KEYS[1]  lock        hash: `mode`, and owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock
-  KEYS[3]  readers     zset: client -> since when somebody of it waits to read
+  KEYS[3]  readers     zset: member -> since when it waits to read
   KEYS[4]  writers     zset: member -> since when it waits to write, or for the upgradable lock
   KEYS[5]  alive       hash: member -> until when that counts
   KEYS[6]  phase       string: there while those are let in who waited to read
@@ -42,7 +42,8 @@ local holds, notAfterUs = tonumber(ARGV[8] or 0), tonumber(ARGV[9] or 0)
 -- include: parts/read-write-lock.lua
 
 local writes = isWriter(owner)
-waitsNoMore(keys, placeOf(keys, client, owner))
+local place, queue = placeOf(keys, client, owner, '')
+waitsNoMore(keys, place, queue)
 local found = redis.call('HMGET', keys.lock, 'mode', owner)
 local held = found[1] and found[2]
 if held and writes and token ~= '' then
@@ -50,8 +51,8 @@ if held and writes and token ~= '' then
   held = not (last and last ~= token and tonumber(last) > tonumber(token)) and held
 end
 if not held then
-  -- It may have waited for an upgrade.
-  local hasLeft = writes and waitsNoMore(keys, owner, keys.writers) or client ~= ''
+  -- It may have waited under its own name.
+  local hasLeft = waitsNoMore(keys, owner, queue) or client ~= ''
   -- Whoever waited behind the one who has left is next now.
   if hasLeft and found[1] ~= 'write' then
     tellNext(keys, publish, channel, found[1] and countHolders(keys) or 0)

@@ -7,7 +7,11 @@ import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockOptions, TryLockOptions } from '../../options/options.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
 
-/** The side of a read-write lock that the lease is of: it takes the lock to write for the same owner. */
+/**
+ * The side of a read-write lock that the lease is of: it takes the lock to write for the same owner.
+ *
+ * @internal
+ */
 export interface Upgrader extends NonNullable<AcquireRequest['askedBy']> {
   upgrade(hold: Hold, options: LockOptions | undefined, signal: AbortSignal): Promise<Lease>
   tryUpgrade(

@@ -51,10 +51,11 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const { readWrite } = record
       const { waiting } = readWrite
       dropIfDead(record, owner, now)
-      const place = placeOf(waits ? this.#clientId : '', owner)
-      const { client, wanted } = place
-      // Of its client either a reader or a writer waits, whichever asks now; beside those whose owner has the lock.
-      if (wanted === 'read' && beside === '') waiting.leave({ member: client, wanted: 'write' })
+      const place = placeOf(waits ? this.#clientId : '', owner, beside)
+      const { member, client } = place
+      const wanted = isUpgradable(owner) ? 'upgradable' : 'read'
+      // In the place of a client either a reader or a writer waits, whichever asks now.
+      if (wanted === 'read' && member === client) waiting.leave({ member, wanted: 'write' })
       const isHeld = readWrite.heldBy(owner) !== null
       const isShut =
         readWrite.mode === 'write' ? readWrite.heldBy(beside) === null : waiting.isShut(place, now)
@@ -65,7 +66,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         return { kind: 'held', ttlMs, since, ...holderOf(record, '', now) } as const
       }
       readWrite.give(owner, 1, leaseMs, now)
-      if (isLast || wanted === 'upgradable') waiting.leave(place)
+      if (isLast || member !== client) waiting.leave(place)
       return granted(this.#lastToken(record, leaseMs, now))
     })
   }
@@ -96,9 +97,9 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         // Somebody else may have written since.
         if (isUpgrade && readWrite.ttlMsOf(beside, now) === -2) return GONE
         const left = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
-        // Of its client either a reader or a writer waits, whichever asks now; beside those whose owner has the lock.
-        if (!isUpgrade) waiting.leave({ member: place.client, wanted: 'read' })
-        // Its owner may have released the upgradable lock since.
+        // In the place of a client either a reader or a writer waits, whichever asks now.
+        if (place.member === place.client) waiting.leave({ member: place.member, wanted: 'read' })
+        // It may have released the upgradable lock since.
         if (!isUpgrade) waiting.leave({ member: owner, wanted: 'upgrade' })
         const first = waiting.first('write', now)
         const isNext = isUpgrade || first === undefined || first.member === place.member
@@ -137,11 +138,12 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const { readWriteReleases } = this.#connection.server
       const tell = (message: string) => readWriteReleases.publish(this.#rawName, message)
       const turns = new ReadWriteTurns(readWrite, now, tell)
-      if (isLast) readWrite.waiting.leave(placeOf(this.#clientId, owner))
+      const place = placeOf(this.#clientId, owner, '')
+      if (isLast) readWrite.waiting.leave(place)
       const hold = readWrite.heldBy(owner)
       if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {
-        // It may have waited for an upgrade.
-        const hasLeft = readWrite.waiting.leave({ member: owner, wanted: 'upgrade' }) || isLast
+        // It may have waited under its own name.
+        const hasLeft = readWrite.waiting.leave({ ...place, member: owner }) || isLast
         // Whoever waited behind the one who has left is next now.
         if (hasLeft && readWrite.mode !== 'write') {
           readWrite.dropDead(now)

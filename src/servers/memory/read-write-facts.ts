@@ -19,9 +19,9 @@ export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts 
       ageMs: ageMsOf(record, owner, now),
     }
   })
-  const queue = waiting.list('write')
+  const queue = waiting.list('write', now)
   const isForReading = ({ wanted }: Waiting) => wanted === 'upgradable'
-  const toRead = [...waiting.list('read'), ...queue.filter(isForReading)]
+  const toRead = [...waiting.list('read', now), ...queue.filter(isForReading)]
   return {
     mode: holders.length === 0 ? null : readWrite.mode,
     holders,

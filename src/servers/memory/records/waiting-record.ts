@@ -3,7 +3,10 @@ import { isUpgradable, isWriter, UPGRADABLE_SUFFIX } from '../../read-write-serv
 /** Before all times: of an owner that has the upgradable lock and waits to write. */
 export const GOES_ON = 3
 
-/** As what a client waits, and for what. Each client has one place to read or to write, and one for the upgradable lock. */
+/**
+ * As what somebody waits, and for what. Each client has one place to read or to write, and one for the upgradable lock. An
+ * owner that has the lock as another kind has one of its own.
+ */
 export interface Place {
   readonly member: string
   readonly client: string
@@ -53,23 +56,29 @@ export class WaitingRecord {
     return this.#untilMs.size
   }
 
-  /** Those in that queue, the one who has waited for the longest first. */
-  list(queue: 'read' | 'write'): Waiting[] {
-    const all = [...this.#queueOf(queue).members.values()]
-    const isBefore = (one: Waiting, other: Waiting) =>
-      one.sinceUs - other.sinceUs || (one.member < other.member ? -1 : 1)
-    return all.sort(isBefore)
+  /** Those in that queue who still wait, the one who has waited for the longest first. */
+  list(queue: 'read' | 'write', now: number): Waiting[] {
+    return this.#inOrder(queue).filter((waiting) => this.#counts(waiting, now))
   }
 
-  /** The first in that queue who still waits; those before who do not are taken out. */
+  /** The first of these; those before who do not wait any more are taken out. */
   first(queue: 'read' | 'write', now: number): Waiting | undefined {
-    return this.list(queue).find(({ member }) => {
-      const untilMs = this.#untilMs.get(member)
-      if (untilMs !== undefined && untilMs >= now) return true
-      this.#queueOf(queue).members.delete(member)
-      this.#untilMs.delete(member)
+    return this.#inOrder(queue).find((waiting) => {
+      if (this.#counts(waiting, now)) return true
+      this.#queueOf(queue).members.delete(waiting.member)
+      this.#untilMs.delete(waiting.member)
       return false
     })
+  }
+
+  #inOrder(queue: 'read' | 'write'): Waiting[] {
+    const isBefore = (one: Waiting, other: Waiting) =>
+      one.sinceUs - other.sinceUs || (one.member < other.member ? -1 : 1)
+    return [...this.#queueOf(queue).members.values()].sort(isBefore)
+  }
+
+  #counts({ member }: Waiting, now: number): boolean {
+    return (this.#untilMs.get(member) ?? -Infinity) >= now
   }
 
   /**
@@ -137,17 +146,16 @@ export class WaitingRecord {
 }
 
 /**
- * As what a client waits.
+ * As what an owner waits.
  *
  * @param client '' if it does not wait
- * @param beside the name under which the owner has the lock as another kind
+ * @param beside the name under which the owner has the lock as another kind; '' for none
  */
-export function placeOf(client: string, owner: string, beside = ''): Place {
-  if (isUpgradable(owner)) {
-    const member = client === '' ? '' : client + UPGRADABLE_SUFFIX
-    return { member, client, wanted: 'upgradable' }
+export function placeOf(client: string, owner: string, beside: string): Place {
+  const wanted = isUpgradable(owner) ? 'upgradable' : isWriter(owner) ? 'write' : 'read'
+  if (client !== '' && beside !== '') {
+    return { member: owner, client, wanted: isUpgradable(beside) ? 'upgrade' : wanted }
   }
-  if (!isWriter(owner)) return { member: client, client, wanted: 'read' }
-  if (isUpgradable(beside)) return { member: owner, client, wanted: 'upgrade' }
-  return { member: client, client, wanted: 'write' }
+  const isAside = client !== '' && wanted === 'upgradable'
+  return { member: isAside ? client + UPGRADABLE_SUFFIX : client, client, wanted }
 }
