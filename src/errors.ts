@@ -147,8 +147,8 @@ export interface WhyNotAcquired {
   /** Who the client of the holder is; null where that is not known. */
   readonly process: ClientInfo | null
   /**
-   * For how long the holder had it then, in milliseconds; null where nothing tells: of a majority of masters, of who
-   * reads, and of clients of Redisson.
+   * For how long the holder had it then, in milliseconds; null where nothing tells: of a majority of masters, of clients
+   * of Redisson, and of readers of an older Holdfast.
    */
   readonly ageMs: number | null
   /** What was left of its lease then, in milliseconds; null where that is not known, or it has no expiry. */

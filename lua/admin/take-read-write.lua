@@ -8,9 +8,9 @@
 
   KEYS[1]  lock       hash: `mode`, and owner -> hold count
   KEYS[2]  counter    string: the last fencing token issued for this lock
-  KEYS[3]  readers    zset: client -> since when somebody of it waits to read
-  KEYS[4]  writers    zset: client -> since when somebody of it waits to write
-  KEYS[5]  alive      hash: client -> until when that counts
+  KEYS[3]  readers    zset: member -> since when it waits to read
+  KEYS[4]  writers    zset: member -> since when it waits to write, or for the upgradable lock
+  KEYS[5]  alive      hash: member -> until when that counts
   KEYS[6]  phase      string: there while those are let in who waited to read
   ARGV[1]  owner      `<clientId>:<owner>`, with `:write` of one who writes
   ARGV[2]  token      number or '': of one who writes, the last token that was seen; '' ends whatever hold it has
@@ -66,7 +66,7 @@ if writes then
   redis.call('HSET', keys.lock, 'mode', 'read')
   local left = dropDead(keys)
   raiseTo(keys.counter, above, counterMs)
-  wake(keys, publish, channel, true, left > 0, claimMs)
+  wake(keys, publish, channel, left, true, claimMs)
   return { 'taken', fence }
 end
 for n = 1, tonumber(held) or 1 do
@@ -78,14 +78,12 @@ end
 local left = dropDead(keys)
 if left == 0 then
   raiseTo(keys.counter, above, counterMs)
-  wake(keys, publish, channel, false, false, claimMs)
+  wake(keys, publish, channel, 0, false, claimMs)
   return { 'taken', fence }
 end
--- Who reads and is to write is told when it is alone.
+-- Who waits for an upgrade is told when it is alone.
 local _, sinceUs = firstOf(keys, keys.writers)
-if left == 1 and sinceUs == GOES_ON then
-  redis.call(publish, channel, GOES_ON)
-elseif isUpgradable(owner) then
-  tellNext(keys, publish, channel, true)
+if isUpgradable(owner) or left == 1 and sinceUs == GOES_ON then
+  tellNext(keys, publish, channel, left)
 end
 return { 'taken', '' }

@@ -3,16 +3,19 @@
 --
 -- lock     hash: `mode` -> read or write, reader -> hold count, `<owner>:write` -> hold count of the writer
 -- <prefix>:<reader>:rwlock_timeout:<n>   string with an expiry: the lease of the n-th hold of a reader. Redisson
---          has one for each; ours have the first alone
+--          has one for each, with the value 1. Ours have the first alone: its value is the server's time in µs when
+--          the reader got the lock
 -- readers  zset: client -> since when somebody of it waits to read, server time in µs
--- writers  zset: client -> the same for who waits to write; 3 for one that reads and is to go on to write
--- alive    hash: client of either -> until when that counts, server time in ms
+-- writers  zset: the queue of those who exclude each other, with the same times: a client that waits to write, and
+--          `<client>:upgradable` for the upgradable lock. An owner that has the lock as another kind is in one of the two
+--          under its own name; with 3 if it has the upgradable lock and waits to write
+-- alive    hash: member of either -> until when that counts, server time in ms
 -- phase    string with an expiry: there while those are let in who waited to read when a writer left
 
 -- A lock that is no read-write lock has no mode.
 local OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'
 
--- Instead of the time, of one that reads and is to go on to write.
+-- Instead of the time, if the client has the upgradable lock and waits to write: it goes before all others.
 local GOES_ON = '3'
 
 local function isWriter(field)
@@ -29,18 +32,23 @@ local function readerTtlMs(keys, reader, count)
   return longestMs
 end
 
+local function leaseKey(keys, reader)
+  return keys.prefix .. ':' .. reader .. ':rwlock_timeout:1'
+end
+
 local function lease(keys, reader, leaseMs)
-  redis.call('SET', keys.prefix .. ':' .. reader .. ':rwlock_timeout:1', '1', 'PX', leaseMs)
+  redis.call('SET', leaseKey(keys, reader), serverTimeText(), 'PX', leaseMs)
 end
 
--- The same of one that has a lease: a full server refuses SET.
+-- A lease that is there already: a full server refuses SET, and the value has to stay.
 local function lengthen(keys, reader, leaseMs)
-  redis.call('PEXPIRE', keys.prefix .. ':' .. reader .. ':rwlock_timeout:1', leaseMs)
+  redis.call('PEXPIRE', leaseKey(keys, reader), leaseMs)
 end
 
--- One who reads and may go on to write.
+-- An owner that has, or a member of the queue that waits for, the upgradable lock.
+local UPGRADABLE = ':upgradable'
 local function isUpgradable(field)
-  return string.sub(field, -11) == ':upgradable'
+  return string.sub(field, -11) == UPGRADABLE
 end
 
 local function hasUpgradable(keys)
@@ -94,23 +102,37 @@ local function dropDead(keys)
   return left
 end
 
--- So many are looked at one by one.
-local FEW = 32
+-- So many holds are looked at one by one. If there are more, so many of them are.
+local FEW = 8
+local SAMPLE = 4
 
--- Whether more than one reads of more than a few, as some of them tell: when all of many leave, each need not look
--- at all others. Where the longest lease has ended, one of those is to last for as long.
-local function isReadByMany(keys, hasLongestEnded)
-  if redis.call('HLEN', keys.lock) <= FEW then
-    return false
+-- How many have the lock: 0, 1, or 2 for several. The dead that it comes across are taken out.
+-- Among many readers it looks at a few at random, so that a release costs the same beside 10,000 as beside ten. It looks
+-- at all of them if hardly any of the few is alive: the dead are then taken out, and each only once. It also does so now
+-- and then if the lock lasts much longer than their leases, because Redisson's waiters go by the expiry of the lock.
+local function countHolders(keys)
+  local size = redis.call('HLEN', keys.lock) - 1
+  if size <= FEW then
+    return dropDead(keys)
   end
-  local longestMs = redis.call('PTTL', keys.lock)
-  local alive, isAsLong = 0, not hasLongestEnded
-  for _, field in ipairs(redis.call('HRANDFIELD', keys.lock, 8)) do
-    local ttlMs = field == 'mode' and -2 or readerTtlMs(keys, field, 1)
-    alive = alive + (ttlMs == -2 and 0 or 1)
-    isAsLong = isAsLong or ttlMs ~= -2 and longestMs - ttlMs < 100
+  local found = redis.call('HRANDFIELD', keys.lock, SAMPLE, 'WITHVALUES')
+  local alive, longestMs = 0, 0
+  for i = 1, #found, 2 do
+    local reader, count = found[i], found[i + 1]
+    if reader ~= 'mode' then
+      local ttlMs = readerTtlMs(keys, reader, count)
+      if ttlMs ~= -2 then
+        alive, longestMs = alive + 1, math.max(longestMs, ttlMs)
+      elseif not isRenewedWithLock(reader, count) then
+        redis.call('HDEL', keys.lock, reader)
+      end
+    end
   end
-  return alive > 1 and isAsLong
+  local isTooLong = redis.call('PTTL', keys.lock) > longestMs * 2 + 1000
+  if alive > 1 and not (isTooLong and serverTimeUs() % size < SAMPLE) then
+    return 2
+  end
+  return dropDead(keys)
 end
 
 -- Nobody counts for longer than this. It is further ahead where the clock was set back: of the dead too.
@@ -156,15 +178,21 @@ local function firstOf(keys, queue)
   end
 end
 
--- Somebody of that client waits in that queue, until its next request or for aliveMs. It keeps its place there,
--- but for one that reads and is to go on to write: that place is its own.
-local function waits(keys, client, queue, sinceUs, aliveMs)
-  local found = redis.call('ZSCORE', queue, client)
-  if not found or (found == GOES_ON) ~= (sinceUs == GOES_ON) then
-    redis.call('ZADD', queue, sinceUs, client)
+-- As what that owner waits, and in which queue; '' if it does not wait. `beside` is the name under which it has the lock
+-- as another kind.
+local function placeOf(keys, client, owner, beside)
+  local queue = (isWriter(owner) or isUpgradable(owner)) and keys.writers or keys.readers
+  if client == '' or beside == '' then
+    return client ~= '' and isUpgradable(owner) and client .. UPGRADABLE or client, queue
   end
+  return owner, queue
+end
+
+-- That member waits in that queue, until its next request or for aliveMs. It keeps its place there.
+local function waits(keys, member, queue, sinceUs, aliveMs)
+  redis.call('ZADD', queue, 'NX', sinceUs, member)
   local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)
-  redis.call('HSET', keys.alive, client, untilMs)
+  redis.call('HSET', keys.alive, member, untilMs)
   for _, key in ipairs({ queue, keys.alive }) do
     if redis.call('PTTL', key) - aliveMs * 2 < 0 then
       redis.call('PEXPIRE', key, aliveMs * 2)
@@ -172,44 +200,54 @@ local function waits(keys, client, queue, sinceUs, aliveMs)
   end
 end
 
--- Nobody of that client waits in that queue any more: each is in one of them.
-local function waitsNoMore(keys, client, queue)
-  if client ~= '' and redis.call('ZREM', queue, client) == 1 then
-    redis.call('HDEL', keys.alive, client)
+-- That member waits in that queue no more. Returns whether it did.
+local function waitsNoMore(keys, member, queue)
+  local didWait = member ~= '' and redis.call('ZREM', queue, member) == 1
+  if didWait then
+    redis.call('HDEL', keys.alive, member)
     if redis.call('EXISTS', keys.readers) == 0 then
       redis.call('DEL', keys.phase)
     end
   end
+  return didWait
 end
 
--- Whether readers are to wait for a writer who waits.
-local function isShut(keys)
-  return redis.call('EXISTS', keys.writers) == 1
-    and redis.call('EXISTS', keys.phase) == 0
-    and firstOf(keys, keys.writers) ~= nil
+-- Whether a reader has to wait behind the first of the queue. A plain reader waits if that one waits to write, unless
+-- readers are being let in. The upgradable lock is had in the order of the queue.
+local function isShut(keys, owner, place)
+  local first = firstOf(keys, keys.writers)
+  if not first or isUpgradable(owner) then
+    return first and first ~= place
+  end
+  return not isUpgradable(first) and redis.call('EXISTS', keys.phase) == 0
 end
 
--- Tells those who are next: all who wait to read, by '2'; or the one writer who has waited for the longest, by
--- the time since then. Nobody else takes notice: others of ours compare texts, and those of Redisson numbers.
-local function tellNext(keys, publish, channel, isRead, areReadersFirst, phaseMs)
-  local reader = firstOf(keys, keys.readers)
-  local writer, sinceUs = firstOf(keys, keys.writers)
-  if reader and (areReadersFirst or not writer or redis.call('EXISTS', keys.phase) == 1) then
-    -- Also where no writer waits yet: one who comes before them would be the second that they wait for.
+-- Tells those who are next. All who wait to read are told '2', and the first of the queue is told the time since when it
+-- waits. Nobody else takes notice: ours compare texts, and Redisson's read numbers.
+-- `left` is how many have the lock, of whom nobody writes.
+local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
+  local first, sinceUs = firstOf(keys, keys.writers)
+  local waitsToWrite = first and not isUpgradable(first)
+  local areReadersNext = firstOf(keys, keys.readers)
+    and (areReadersFirst or not waitsToWrite or redis.call('EXISTS', keys.phase) == 1)
+  if areReadersNext then
+    -- Even if nobody waits to write yet: one who comes before them would be the second writer that they wait for.
     if areReadersFirst then
       redis.call('SET', keys.phase, '1', 'PX', phaseMs)
     end
     redis.call(publish, channel, '2')
-  elseif writer and not isRead then
+  end
+  local isAlone = left == 0 or left == 1 and sinceUs == GOES_ON
+  if first and (not waitsToWrite or isAlone and not areReadersNext) then
     redis.call(publish, channel, sinceUs)
   end
 end
 
 -- The lock is free, or free to read after it was written. '00' and '01' are for those of Redisson: to whom they
 -- are the numbers of a release, and which ours take no notice of.
-local function wake(keys, publish, channel, wasWritten, isRead, phaseMs)
+local function wake(keys, publish, channel, left, wasWritten, phaseMs)
   local told = redis.call(publish, channel, wasWritten and '01' or '00')
   -- Also where nobody was told: a node of a cluster counts its own listeners alone.
-  tellNext(keys, publish, channel, isRead, wasWritten, phaseMs)
+  tellNext(keys, publish, channel, left, wasWritten, phaseMs)
   return told
 end

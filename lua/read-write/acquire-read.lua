@@ -2,15 +2,15 @@
   Takes a read-write lock to read, beside others who read, or re-enters that.
 
   Safe to run twice, as `lock/acquire` is. A reader waits while somebody writes, but for who has the lock to
-  write itself; and while one of ours waits to write, unless those who waited to read are being let in. A reader
-  carries the token of the last writer. One whose name ends in `:upgradable` may go on to write, and there is one
-  of these at a time.
+  write itself; and while one of ours is next to write, unless those who waited to read are being let in. A reader
+  carries the token of the last writer. One whose name ends in `:upgradable` may go on to write. There is one of these
+  at a time, and each waits for all who came before it to write or for the upgradable lock.
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
-  KEYS[3]   readers     zset: client -> since when somebody of it waits to read
-  KEYS[4]   writers     zset: client -> since when somebody of it waits to write
-  KEYS[5]   alive       hash: client -> until when that counts
+  KEYS[3]   readers     zset: member -> since when it waits to read
+  KEYS[4]   writers     zset: member -> since when it waits to write, or for the upgradable lock
+  KEYS[5]   alive       hash: member -> until when that counts
   KEYS[6]   phase       string: there while those are let in who waited to read
   ARGV[1]   owner       `<clientId>:<owner>`
   ARGV[2]   leaseMs     the hold lives at least this long from now, in milliseconds
@@ -19,15 +19,16 @@
   ARGV[5]   prefix      what the names of the timeout keys of this lock begin with
   ARGV[6]   beside      the name under which the same owner has the lock to write; '' for none
   ARGV[7]   client      its client, where it waits; '' where it does not
-  ARGV[8]   last        1 or '': whether nobody else of its client waits to read
+  ARGV[8]   last        1 or '': of a plain reader, whether nobody else of its client waits to read
   ARGV[9]   waitingMs   how long it counts as waiting, in milliseconds
   ARGV[10]  holds=1     the hold count wanted after this call; 1 is a first acquisition
 
   Returns
     { 'granted', token >= 1 }  it is the owner's
-    { 'held', ttlMs >= -1, holder: text or '', ageMs: number or '' as null }
-                               it is not to be had now; for ttlMs more, -1 means without an expiry. The holder is one of
-                               those who have it; who writes has had it for ageMs
+    { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }
+                               it is not to be had now; for ttlMs more, -1 means without an expiry. The client waits
+                               for the upgradable lock since then; '' if it does not. The holder is one of those who
+                               have it, for ageMs
     { 'gone' }                 a re-entry, but the owner does not hold it any more
     { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
@@ -66,20 +67,28 @@ if holds > 1 and not held then
   return { 'gone' }
 end
 
--- Who asks now is the one of its client who waits.
-waitsNoMore(keys, client, keys.writers)
+local place, queue = placeOf(keys, client, owner, beside)
+-- In the place of a client either a reader or a writer waits, whichever asks now.
+if queue == keys.readers and place == client then
+  waitsNoMore(keys, client, keys.writers)
+end
 local isKeptOut = not held
   and (
     mode == 'write' and not found[3]
-    or mode ~= 'write' and isShut(keys)
+    or mode ~= 'write' and isShut(keys, owner, place)
     or mode and isUpgradable(owner) and hasUpgradable(keys)
   )
 if isKeptOut then
+  local sinceUs = ''
   if client ~= '' then
-    waits(keys, client, keys.readers, serverTimeText(), waitingMs)
+    if isLate(notAfterUs) then
+      return { 'late', serverTimeText() }
+    end
+    waits(keys, place, queue, serverTimeText(), waitingMs)
+    sinceUs = isUpgradable(owner) and redis.call('ZSCORE', queue, place) or ''
   end
   local holder, heldMs = holderOf(keys, mode)
-  return { 'held', math.max(redis.call('PTTL', keys.lock), -1), holder, heldMs }
+  return { 'held', math.max(redis.call('PTTL', keys.lock), -1), sinceUs, holder, heldMs }
 end
 local missing = holds - (held or 0)
 if missing > 0 and isLate(notAfterUs) then
@@ -103,11 +112,13 @@ if not mode then
   redis.call('HSET', keys.lock, 'mode', 'read')
   redis.call('PEXPIRE', keys.lock, leaseMs)
 end
-if not held or readerTtlMs(keys, owner, 1) - leaseMs < 0 then
+if not held then
   lease(keys, owner, leaseMs)
+elseif readerTtlMs(keys, owner, 1) - leaseMs < 0 then
+  lengthen(keys, owner, leaseMs)
 end
 prolong(keys, leaseMs)
-if last then
-  waitsNoMore(keys, client, keys.readers)
+if last or place ~= client then
+  waitsNoMore(keys, place, queue)
 end
 return { 'granted', token }

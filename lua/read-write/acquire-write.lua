@@ -1,14 +1,15 @@
 --[[
   Takes a read-write lock to write, alone, or re-enters that.
 
-  Safe to run twice, as `lock/acquire` is. Among ours who wait to write the one who has waited for the longest
-  is next; those who waited to read while somebody wrote are let in before.
+  Safe to run twice, as `lock/acquire` is. Among ours who wait to write or for the upgradable lock the one who has
+  waited for the longest is next; those who waited to read while somebody wrote are let in before. Who has the
+  upgradable lock goes before all who wait to write.
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
-  KEYS[3]   readers     zset: client -> since when somebody of it waits to read
-  KEYS[4]   writers     zset: client -> since when somebody of it waits to write
-  KEYS[5]   alive       hash: client -> until when that counts
+  KEYS[3]   readers     zset: member -> since when it waits to read
+  KEYS[4]   writers     zset: member -> since when it waits to write, or for the upgradable lock
+  KEYS[5]   alive       hash: member -> until when that counts
   KEYS[6]   phase       string: there while those are let in who waited to read
   ARGV[1]   owner       `<clientId>:<owner>:write`
   ARGV[2]   leaseMs     the hold lives at least this long from now, in milliseconds
@@ -27,8 +28,9 @@
     { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }
                                somebody else has it, for ttlMs more; -1 means without an expiry. The client waits
                                to write since then, '' where it does not. The holder is one of those who have
-                               it; who writes has had it for ageMs
-    { 'gone' }                 a re-entry, but the owner does not hold it any more, or not under that token
+                               it, for ageMs
+    { 'gone' }                 the owner does not have any more what it is to re-enter, or the upgradable lock from
+                               which it is to go on to write
     { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
 local keys = {
@@ -62,31 +64,44 @@ if (token or holds > 1) and (not held or token and tonumber(last or 0) > tonumbe
 end
 
 if not held then
-  local left = mode and (mode == 'write' and 1 or dropDead(keys)) or 0
+  local isUpgrade = isUpgradable(beside)
+  -- Somebody else may have written since.
+  if isUpgrade and not (found[3] and readerTtlMs(keys, beside, found[3]) ~= -2) then
+    return { 'gone' }
+  end
+  local left = mode and (mode == 'write' and 1 or countHolders(keys)) or 0
   if left == 0 then
     -- The lock that it makes is a new one.
     mode = false
   end
-  -- Looked at again: the one of that name may be dead.
-  local mayGoOn = mode == 'read' and left == 1 and isUpgradable(beside)
-    and redis.call('HEXISTS', keys.lock, beside) == 1
-  -- Who asks now is the one of its client who waits.
-  waitsNoMore(keys, client, keys.readers)
+  local place = placeOf(keys, client, owner, beside)
+  -- In the place of a client either a reader or a writer waits, whichever asks now.
+  if place == client then
+    waitsNoMore(keys, client, keys.readers)
+  end
   local first, _, firstForMs = firstOf(keys, keys.writers)
-  local isNext = not first or first == client
-  local isFree = left == 0 and isNext and redis.call('EXISTS', keys.phase) == 0
-  if not isFree and not mayGoOn then
+  if first == owner and not isUpgrade then
+    -- It has released the upgradable lock since.
+    waitsNoMore(keys, owner, keys.writers)
+    first, _, firstForMs = firstOf(keys, keys.writers)
+  end
+  local isNext = isUpgrade or not first or first == client
+  -- That one is the upgradable lock itself, unless its owner writes by another attempt.
+  local isFree = left == 0 or isUpgrade and mode == 'read' and left == 1
+  local phaseMs = redis.call('PTTL', keys.phase)
+  if not (isFree and isNext) or phaseMs ~= -2 then
     local sinceUs = ''
     if client ~= '' then
-      local from = found[3] and isUpgradable(beside) and GOES_ON or serverTimeText()
-      waits(keys, client, keys.writers, from, waitingMs)
-      sinceUs = redis.call('ZSCORE', keys.writers, client)
+      if isLate(notAfterUs) then
+        return { 'late', serverTimeText() }
+      end
+      waits(keys, place, keys.writers, isUpgrade and GOES_ON or serverTimeText(), waitingMs)
+      sinceUs = redis.call('ZSCORE', keys.writers, place)
     end
-    if left > 0 then
-      return { 'held', redis.call('PTTL', keys.lock), sinceUs, holderOf(keys, mode) }
+    if not isFree then
+      return { 'held', redis.call('PTTL', keys.lock), sinceUs, holderOf(keys, mode, beside) }
     end
-    -- Nobody has it: it is for those who are let in to read, and for who has waited for longer.
-    local phaseMs = redis.call('PTTL', keys.phase)
+    -- It is for those who are let in to read, and for who has waited for longer.
     return { 'held', math.max(phaseMs, not isNext and firstForMs or 0), sinceUs, '', '' }
   end
 end
@@ -114,5 +129,5 @@ else
 end
 local newToken = nextToken(last, serverTimeUs(), 0)
 setCounter(keys.counter, newToken, counterMs, leaseMs)
-waitsNoMore(keys, client, keys.writers)
+waitsNoMore(keys, placeOf(keys, client, owner, beside))
 return { 'granted', newToken }

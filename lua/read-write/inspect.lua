@@ -3,17 +3,18 @@
 
   KEYS[1]  lock     hash: `mode`, and owner -> hold count
   KEYS[2]  counter  string: the last fencing token issued for this lock
-  KEYS[3]  readers  zset: client -> since when somebody of it waits to read
-  KEYS[4]  writers  zset: client -> since when somebody of it waits to write
-  KEYS[5]  alive    hash: client -> until when that counts
+  KEYS[3]  readers  zset: member -> since when it waits to read
+  KEYS[4]  writers  zset: member -> since when it waits to write, or for the upgradable lock
+  KEYS[5]  alive    hash: member -> until when that counts
   ARGV[1]  prefix   what the names of the timeout keys of this lock begin with
   ARGV[2]  most     number: how many of those who wait are wanted
 
   Returns
     { mode: text or '' as null, ttlMs >= -2, token: number or '' as null, nowUs,
-      holds: pairs, leftMs: pairs, readers: pairs, writers: pairs }
+      holds: pairs, leftMs: pairs, sinceUs: pairs, readers: pairs, writers: pairs }
                              holds are owners and hold counts; leftMs is of each owner what is left of its
-                             lease; readers and writers are clients and since when they wait
+                             lease; sinceUs is of each reader the value of its lease, which is since when ours have
+                             it; readers and writers are the members of these queues and since when they wait
 ]]
 local keys = {
   lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],
@@ -27,7 +28,7 @@ local most = tonumber(ARGV[2])
 
 local fields = redis.call('HGETALL', keys.lock)
 local ttlMs = redis.call('PTTL', keys.lock)
-local mode, holds, leftMs = '', {}, {}
+local mode, holds, leftMs, sinceUs = '', {}, {}, {}
 for i = 1, #fields, 2 do
   local field, count = fields[i], fields[i + 1]
   if field == 'mode' then
@@ -42,6 +43,11 @@ for i = 1, #fields, 2 do
       holds[#holds + 1] = count
       leftMs[#leftMs + 1] = field
       leftMs[#leftMs + 1] = tostring(left)
+      local since = not isWriter(field) and redis.call('GET', leaseKey(keys, field))
+      if since then
+        sinceUs[#sinceUs + 1] = field
+        sinceUs[#sinceUs + 1] = since
+      end
     end
   end
 end
@@ -51,4 +57,4 @@ end
 local token = redis.call('GET', keys.counter) or ''
 local readers = listWaiting(keys, keys.readers, most)
 local writers = listWaiting(keys, keys.writers, most)
-return { mode, ttlMs, token, serverTimeText(), holds, leftMs, readers, writers }
+return { mode, ttlMs, token, serverTimeText(), holds, leftMs, sinceUs, readers, writers }

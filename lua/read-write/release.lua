@@ -6,9 +6,9 @@
 
   KEYS[1]  lock        hash: `mode`, and owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock
-  KEYS[3]  readers     zset: client -> since when somebody of it waits to read
-  KEYS[4]  writers     zset: client -> since when somebody of it waits to write
-  KEYS[5]  alive       hash: client -> until when that counts
+  KEYS[3]  readers     zset: member -> since when it waits to read
+  KEYS[4]  writers     zset: member -> since when it waits to write, or for the upgradable lock
+  KEYS[5]  alive       hash: member -> until when that counts
   KEYS[6]  phase       string: there while those are let in who waited to read
   ARGV[1]  owner       `<clientId>:<owner>`, with `:write` of one who writes
   ARGV[2]  token       number or '': of one who writes, the token of the hold to be ended; '' ends whatever hold
@@ -42,7 +42,8 @@ local holds, notAfterUs = tonumber(ARGV[8] or 0), tonumber(ARGV[9] or 0)
 -- include: parts/read-write-lock.lua
 
 local writes = isWriter(owner)
-waitsNoMore(keys, client, writes and keys.writers or keys.readers)
+local place, queue = placeOf(keys, client, owner, '')
+waitsNoMore(keys, place, queue)
 local found = redis.call('HMGET', keys.lock, 'mode', owner)
 local held = found[1] and found[2]
 if held and writes and token ~= '' then
@@ -50,9 +51,11 @@ if held and writes and token ~= '' then
   held = not (last and last ~= token and tonumber(last) > tonumber(token)) and held
 end
 if not held then
+  -- It may have waited under its own name.
+  local hasLeft = waitsNoMore(keys, owner, queue) or client ~= ''
   -- Whoever waited behind the one who has left is next now.
-  if client ~= '' and found[1] ~= 'write' then
-    tellNext(keys, publish, channel, found[1] == 'read')
+  if hasLeft and found[1] ~= 'write' then
+    tellNext(keys, publish, channel, found[1] and countHolders(keys) or 0)
   end
   return { 'gone' }
 end
@@ -71,44 +74,36 @@ end
 
 redis.call('HDEL', keys.lock, owner)
 if writes then
-  local goesOnReading = redis.call('HLEN', keys.lock) > 1
-  if goesOnReading then
+  local left = 0
+  if redis.call('HLEN', keys.lock) > 1 then
+    -- It goes on reading.
     redis.call('HSET', keys.lock, 'mode', 'read')
-    goesOnReading = dropDead(keys) > 0
+    left = dropDead(keys)
   else
     redis.call('DEL', keys.lock)
   end
-  return { 'freed', wake(keys, publish, channel, true, goesOnReading, claimMs) }
+  return { 'freed', wake(keys, publish, channel, left, true, claimMs) }
 end
 
 local leftMs = readerTtlMs(keys, owner, 1)
-redis.call('DEL', keys.prefix .. ':' .. owner .. ':rwlock_timeout:1')
+redis.call('DEL', leaseKey(keys, owner))
 if found[1] == 'write' then
   return { 'freed', 0 }
 end
 if redis.call('HLEN', keys.lock) == 1 then
   redis.call('DEL', keys.lock)
-  return { 'freed', wake(keys, publish, channel, false, false, claimMs) }
+  return { 'freed', wake(keys, publish, channel, 0, false, claimMs) }
 end
--- Others read: who waits to write is told when they are gone, and who reads and is to write when it is alone.
-local writer, sinceUs = firstOf(keys, keys.writers)
--- Those of Redisson who wait look at the expiry of the lock alone: it is to be that of the longest lease left,
--- and this may have been the longest. The two are set together, but not in one moment on every server.
-local wasLongest = redis.call('PTTL', keys.lock) - leftMs < 100
-if isReadByMany(keys, wasLongest) then
-  if isUpgradable(owner) and not writer then
-    tellNext(keys, publish, channel, true)
-  end
-  return { 'freed', 0 }
-end
-local left = (writer or wasLongest) and dropDead(keys)
+-- Others read. Who waits to write is told when they are gone, or if it waits for an upgrade when it is alone.
+local first, sinceUs = firstOf(keys, keys.writers)
+-- Those of Redisson who wait go by the expiry of the lock alone: it is not to last for much longer than the longest lease
+-- left, and this may have been the longest. The two are set together, but not in one moment on every server.
+local lockMs = redis.call('PTTL', keys.lock)
+local isLong = lockMs - leftMs < 100 or lockMs - leftMs * 2 > 1000
+local left = (first or isLong) and countHolders(keys)
 if left == 0 then
-  return { 'freed', wake(keys, publish, channel, false, false, claimMs) }
-elseif writer then
-  if left == 1 and sinceUs == GOES_ON then
-    redis.call(publish, channel, GOES_ON)
-  end
-elseif isUpgradable(owner) then
-  tellNext(keys, publish, channel, true)
+  return { 'freed', wake(keys, publish, channel, 0, false, claimMs) }
+elseif isUpgradable(owner) or left == 1 and sinceUs == GOES_ON then
+  tellNext(keys, publish, channel, left)
 end
 return { 'freed', 0 }

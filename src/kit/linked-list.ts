@@ -53,17 +53,6 @@ export class LinkedList<T extends Linked<T>> {
     this.#size += 1
   }
 
-  /** Puts it first, out of the chain that it was in. */
-  addFirst(member: T): void {
-    member.list?.remove(member)
-    member.list = this
-    member.after = this.#first
-    if (this.#first === undefined) this.#last = member
-    else this.#first.before = member
-    this.#first = member
-    this.#size += 1
-  }
-
   remove(member: T): void {
     if (member.list !== this) return
     const { before, after } = member

@@ -9,6 +9,11 @@ export interface HoldKind {
   readonly isShared: boolean
   /** Set where each acquisition is for itself, and none re-enters another: permits. */
   readonly isCounted?: true
+  /**
+   * Set if its waiters are in a line of their own, and keep none of their client waiting who wants another kind: its place
+   * knows the order of both.
+   */
+  readonly waitsAside?: true
   /** How errors speak of what is held; left out where it is a lock. */
   readonly words?: Words
   /** What the names of its owners end with at their place. */

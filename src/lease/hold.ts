@@ -25,7 +25,8 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly lockName: string
   readonly owner: Owner
   readonly id: HoldId
-  readonly token: number
+  /** Of a shared hold it rises to the token with which its owner has written. */
+  token: number
   /** The last of the tokens that Redis gave together with it, for those who follow in its name. */
   readonly lastToken: number
   /** Whom it was passed on to under the same name. */

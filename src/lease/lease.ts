@@ -40,7 +40,8 @@ export abstract class HeldLease extends BaseLease {
 
   /**
    * The fencing token: greater than that of every hold of this lock before. The same for all
-   * acquisitions of one hold. A safe integer until the year 2255.
+   * acquisitions of one hold. A safe integer until the year 2255. That of the upgradable side of a read-write lock rises
+   * to the token of each write of its owner: read it when you use it.
    */
   get token(): number {
     return this.#hold.token

@@ -126,6 +126,9 @@ export class Holds extends HoldSet {
       for (const other of this.notBeside(hold)) {
         other.lose('gone', 'the server gave the lock to another owner')
       }
+      // Of its owner a store has seen this token, and would refuse a lower one.
+      const beside = this.beside(hold)
+      if (beside?.kind.isShared) beside.token = Math.max(beside.token, hold.token)
     }
     this.add(hold)
     this.#services.watchdog.track(hold)

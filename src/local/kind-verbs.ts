@@ -28,9 +28,13 @@ export interface LockThere {
     readonly first:
       | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
       | undefined
+    /** The same of those who wait aside. */
+    readonly firstAside: object | undefined
   }
   /** Those of this client who have it, with the longest lease that was asked for of each, in milliseconds. */
-  readonly holds: { readonly all: readonly { readonly leaseMs: number }[] }
+  readonly holds: {
+    readonly all: readonly Pick<Hold, 'id' | 'leaseMs' | 'loseGone' | 'over'>[]
+  }
 }
 
 /** How locks of one kind are acquired and released at their place, and how their leases are renewed. */

@@ -54,6 +54,7 @@ export class LocalLease extends HeldLease {
  * The lease of a request that has the lock; `unlock()` finds it under its holder.
  *
  * @param calledFrom where the call came from, if that is wanted
+ * @param lease left out if it is one of every lock
  * @internal
  */
 export function newLease(
@@ -61,8 +62,8 @@ export function newLease(
   hold: Hold,
   request: AcquireRequest,
   calledFrom?: Error,
+  lease = new LocalLease(lock, hold, request),
 ): Lease {
-  const lease = new LocalLease(lock, hold, request)
   const kept = leasesOf(lock.services, request.kind).add(request.holder, lock.rawName, lease)
   const { heldWatch } = lock.services
   if (heldWatch === undefined) hold.keptIn = kept

@@ -1,4 +1,3 @@
-import type { AcquirePath } from '../diagnostics.ts'
 import type { ClosedError } from '../errors.ts'
 import { BackgroundTasks } from '../kit/background-tasks.ts'
 import { Linked } from '../kit/linked-list.ts'
@@ -16,20 +15,8 @@ import type { Sight, Waiter } from '../waiting/waiter.ts'
 import { HandOverBudget } from './hand-over-budget.ts'
 import { Holds } from './holds.ts'
 import { type KindVerbs, kindOf, type RemoteKind } from './kind-verbs.ts'
+import type { QueuedWaiters } from './queued-waiters.ts'
 import type { Services } from './services.ts'
-
-/** Those of this client who wait for the lock in turn, each at a place of its own in the queue there. */
-export interface QueuedWaiters {
-  readonly isEmpty: boolean
-  /** A release says that this owner has the lock. */
-  granted(owner: string, token: number, path?: AcquirePath): void
-  /** The lock may be free. */
-  lookAgain(): void
-  /** Somebody's acquisition may make those of the same owner re-entries. */
-  wake(owner: Owner): void
-  /** Nobody of this client waits for the lock or has it. */
-  close(): void
-}
 
 /** Where it is kept. */
 interface Host {
@@ -192,21 +179,30 @@ export class LocalLock extends Linked<LocalLock> {
     return this.#releases?.isConfirmed ? 1 : 0
   }
 
-  mayBeFree(): void {
-    this.waiters.first?.wakeEvent.set()
+  /** @param message by which it is told, if it is */
+  mayBeFree(message?: string): void {
+    const { first, firstAside, firstBeside } = this.waiters
+    if (first?.isMeant(message)) first.wakeEvent.set()
+    if (firstAside?.isMeant(message)) firstAside.wakeEvent.set()
+    if (firstBeside?.isMeant(message)) firstBeside.wakeEvent.set()
   }
 
-  /** The first in the queue looks after itself; the last to leave stops listening. */
+  /** The first in each line looks after itself; the last to leave stops listening. */
   advance(): void {
-    const { first } = this.waiters
-    if (first === undefined) {
+    const { waiters } = this
+    if (waiters.isQueueEmpty) {
       this.#releases?.close()
       this.tasks.settle()
-    } else if (!first.contending) {
-      first.contend()
-    } else if (first.waitsHere && !this.keepsOut(first.request)) {
-      first.wakeEvent.set()
+      return
     }
+    this.#lead(waiters.firstBeside)
+    this.#lead(waiters.first)
+    this.#lead(waiters.firstAside)
+  }
+
+  #lead(first: Waiter | undefined): void {
+    if (first?.contending === false) first.contend()
+    else if (first?.waitsHere && !this.keepsOut(first.request)) first.wakeEvent.set()
   }
 
   /**

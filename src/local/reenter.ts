@@ -10,7 +10,7 @@ import { release } from './release.ts'
 export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   lock.waiters.unqueue(waiter)
   // Not from within here: the next one may be of the same owner, and many more after it.
-  if (lock.waiters.first === undefined) lock.advance()
+  if (lock.waiters.isQueueEmpty) lock.advance()
   else lock.advanceLater()
   lock.tasks.begin()
   hold.count += 1
@@ -52,6 +52,7 @@ function heard(
   }
   if (grant?.kind === 'granted') {
     hold.proved(leaseMs, sentAt)
+    if (hold.kind.isShared) hold.token = Math.max(hold.token, grant.token)
     waiter.retryBudget.answered(sentAt.monotonic)
     if (!waiter.settled && hold.live) {
       hold.inDoubtUntil(waiter.doubtUntilMs)

@@ -152,7 +152,7 @@ export interface ReadWriteFacts {
   readonly holders: readonly ReadWriteHolder[]
   /** The last fencing token issued, or null when none is remembered. */
   readonly token: number | null
-  /** The clients in which somebody waits to read, the first 1,000. */
+  /** The clients in which somebody waits to read, or for the upgradable lock, the first 1,000 of either. */
   readonly waitingToRead: readonly WaitingClient[]
   /** The same for those who wait to write, the next one first. */
   readonly waitingToWrite: readonly WaitingClient[]
@@ -164,6 +164,11 @@ export interface ReadWriteHolder {
   readonly holdCount: number
   /** What is left of its lease in milliseconds; null without an expiry. */
   readonly ttlMs: number | null
+  /**
+   * For how long it has been held, by the clock of the server, in milliseconds. Null if nothing tells: of Redisson's
+   * holds, and of readers of clients that are too old to note it.
+   */
+  readonly ageMs: number | null
 }
 
 export interface WaitingClient {

@@ -1,6 +1,6 @@
 import type {
   AcquireAnswer,
-  Held,
+  Gone,
   LeaseToRenew,
   ReadWriteFacts,
   ReenterAnswer,
@@ -15,8 +15,20 @@ import type { Subscription } from './subscription.ts'
 /** What the name of one who writes ends with, as Redisson has it. */
 export const WRITE_SUFFIX = ':write'
 
-/** The same for one who reads and may go on to write: one at a time. */
+/**
+ * The same for one who reads and may go on to write: one at a time. A client that waits for that waits under its name
+ * with this suffix, among those who wait to write.
+ */
 export const UPGRADABLE_SUFFIX = ':upgradable'
+
+export function isWriter(owner: string): boolean {
+  return owner.endsWith(WRITE_SUFFIX)
+}
+
+/** Of an owner that reads and may go on to write, or of a client that waits for that. */
+export function isUpgradable(name: string): boolean {
+  return name.endsWith(UPGRADABLE_SUFFIX)
+}
 
 /** What a place must be able to do where read-write locks live, as one client sees it. */
 export interface ReadWriteServer {
@@ -36,16 +48,16 @@ export interface ReadWriteServer {
 
 /** One read-write lock at its place. */
 export interface RemoteReadWriteLock {
-  /** Takes it to read, or waits for that: beside others who read. */
+  /** Takes it to read, or waits for that: beside others who read, and of upgradable ones in turn. */
   read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void
   rereads(reentry: Reentry, reply: Reply<ReenterAnswer>): void
-  /** Takes it to write, or waits for that: alone. */
-  write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | HeldSince>): void
+  /** Takes it to write, or waits for that: alone. `Gone` if its owner lost the upgradable lock beside it. */
+  write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void
   rewrites(reentry: Reentry, reply: Reply<ReenterAnswer>): void
   /**
    * Lowers the hold count of one who reads or writes; at zero it has the lock no more.
    *
-   * @param isLast whether nobody of this client waits any more
+   * @param isLast whether nobody of this client is next to ask for the same kind
    */
   release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
   /** Ends what that owner has, by force. */
@@ -62,22 +74,17 @@ export interface WaitingAttempt extends Attempt {
   readonly beside: string
   /** Whether its client waits where it is refused. */
   readonly waits: boolean
-  /** Of one who reads: whether nobody else of its client waits to read. */
+  /** Of a plain reader: whether nobody else of its client waits to read. */
   readonly isLast: boolean
-}
-
-/** Somebody else has it, and this client waits to write since then, as the place tells time. */
-export interface HeldSince extends Held {
-  readonly since?: string
 }
 
 /**
  * Whether a message is for one who waits.
  *
- * @param since when it is one who waits to write: since when, as the place has told it
+ * @param since if it waits to write or for the upgradable lock: since when, as the place has told it; '' of a reader
  */
-export function isMeant(message: string, since: string | null): boolean {
+export function isMeant(message: string, since: string): boolean {
   // Those of Redisson's clients are for all.
   if (message === '0' || message === '1') return true
-  return since === null ? message === '2' : message === since
+  return message === (since || '2')
 }

@@ -19,7 +19,7 @@ type Listenable = Pick<RemoteLock, 'listen'> & { readonly listensWith?: object }
 /** Whose waiters they are. */
 interface Host {
   /** It is worth looking at the lock. */
-  mayBeFree(): void
+  mayBeFree(message?: string): void
 }
 
 /** Listens for releases by other clients, while anybody of one local lock waits for them. */
@@ -57,7 +57,7 @@ export class ReleaseListener {
       this.#listening = null
       this.#source = source
     }
-    this.#listening ??= remote.listen(() => this.#host.mayBeFree())
+    this.#listening ??= remote.listen((message) => this.#host.mayBeFree(message))
     const freeMs = Math.min(ttlMs >= 0 ? this.#untilFree(ttlMs) : Infinity, untilLookMs())
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)

@@ -11,6 +11,8 @@ const FEW = 32
  */
 export class WaitQueue {
   readonly #queue = new LinkedList<Waiter>()
+  /** Further lines, which most locks never have: of kinds that wait aside, and of owners that have it as another kind. */
+  #more: { readonly aside: LinkedList<Waiter>; readonly beside: LinkedList<Waiter> } | undefined
   readonly #others = new LinkedList<Waiter>()
   /** How many each owner has, while there are many. */
   #counts: Map<Owner, number> | undefined
@@ -24,13 +26,14 @@ export class WaitQueue {
     return this.size > 1
   }
 
-  /** Whether nobody in the queue wants the same kind and has not asked yet. */
+  /** Whether nobody else at the front of the queue wants the same kind and is still to ask, or to ask again. */
   isLastOfKind(waiter: Waiter): boolean {
     if (this.#queue.size < 2) return true
     const { kind } = waiter.request
     for (const one of this.#queue) {
-      const isOfKind = kind.isCounted || one.request.kind === kind
-      if (isOfKind && one !== waiter && !one.contending) return false
+      // Those behind one of another kind do not ask before that one.
+      if (!kind.isCounted && one.request.kind !== kind) return true
+      if (one !== waiter && !one.asking) return false
     }
     return true
   }
@@ -50,6 +53,21 @@ export class WaitQueue {
     return this.#queue.first
   }
 
+  /** The same of those who wait aside. */
+  get firstAside(): Waiter | undefined {
+    return this.#more?.aside.first
+  }
+
+  /** The same of those whose owner has it as another kind: others in here may wait for that owner. */
+  get firstBeside(): Waiter | undefined {
+    return this.#more?.beside.first
+  }
+
+  /** Whether nobody waits in any line. */
+  get isQueueEmpty(): boolean {
+    return (this.first ?? this.firstAside ?? this.firstBeside) === undefined
+  }
+
   enter(waiter: Waiter): void {
     this.#others.add(waiter)
     if (this.#counts !== undefined) this.#count(waiter, 1)
@@ -60,17 +78,22 @@ export class WaitQueue {
   }
 
   queue(waiter: Waiter): void {
-    this.#queue.add(waiter)
+    const line = waiter.request.kind.waitsAside ? this.#moreLines.aside : this.#queue
+    line.add(waiter)
   }
 
-  /** Those who wait here may wait for its owner. */
-  queueFirst(waiter: Waiter): void {
-    this.#queue.addFirst(waiter)
+  queueBeside(waiter: Waiter): void {
+    this.#moreLines.beside.add(waiter)
+  }
+
+  get #moreLines() {
+    this.#more ??= { aside: new LinkedList(), beside: new LinkedList() }
+    return this.#more
   }
 
   /** No turn will come for it; it is still waited for. */
   unqueue(waiter: Waiter): void {
-    if (this.#queue.has(waiter)) this.#others.add(waiter)
+    if (waiter.list !== undefined) this.#others.add(waiter)
   }
 
   leave(waiter: Waiter): void {
@@ -89,7 +112,7 @@ export class WaitQueue {
   queuedWith(waiter: Waiter): Waiter[] {
     const { owner } = waiter.request
     if (this.isEmpty || !this.has(owner)) return []
-    return [...this.#queue].filter((one) => one !== waiter && one.request.owner === owner)
+    return this.#inLines.filter((one) => one !== waiter && one.request.owner === owner)
   }
 
   /** @param isMeant left out where all are */
@@ -103,11 +126,18 @@ export class WaitQueue {
     else this.#counts?.delete(owner)
   }
 
+  get #inLines(): Waiter[] {
+    const { aside, beside } = this.#more ?? { aside: [], beside: [] }
+    return [...beside, ...this.#queue, ...aside]
+  }
+
   get #all(): Waiter[] {
-    return [...this.#queue, ...this.#others]
+    return [...this.#inLines, ...this.#others]
   }
 
   get size(): number {
-    return this.#queue.size + this.#others.size
+    const more = this.#more
+    const size = this.#queue.size + this.#others.size
+    return more === undefined ? size : size + more.aside.size + more.beside.size
   }
 }

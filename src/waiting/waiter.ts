@@ -129,6 +129,11 @@ export abstract class Waiter extends Linked<Waiter> {
   /** What its caller gets for a hold. */
   abstract newLease(hold: Hold): Lease
 
+  /** Whether it is worth asking after that message, if it was told by one. */
+  isMeant(_message?: string): boolean {
+    return true
+  }
+
   get settled(): boolean {
     return this.#settled
   }

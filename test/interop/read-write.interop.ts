@@ -49,6 +49,33 @@ describe('RReadWriteLock and getReadWriteLock', () => {
     expect(await timeouts()).toEqual({})
   })
 
+  test('tell since when somebody has it of those here alone, and Java leaves what tells it as it is', async () => {
+    const javaReads = javaRead({ thread: 'a' })
+    await javaReads.lock()
+    const lease = await nodeLock().readLock().lock(20_000)
+    const since = () => stage.server.admin.get(timeoutOf(lease.owner))
+    const before = await since()
+    expect(Number(before)).toBeGreaterThan(1e15)
+    const ages = async () => {
+      const { holders } = await nodeLock().inspect()
+      return Object.fromEntries(holders.map(({ owner, ageMs }) => [owner, ageMs]))
+    }
+    const java = await stage.javaOwner('a')
+    expect(await ages()).toEqual({ [java]: null, [lease.owner]: expect.any(Number) })
+    // Each of these looks at all leases, or sets them.
+    await javaReads.lock()
+    await javaReads.unlock()
+    expect(await javaWrite({ thread: 'b' }).tryLock()).toBe(false)
+    await javaReads.unlock()
+    expect(await since()).toBe(before)
+    expect(await ages()).toEqual({ [lease.owner]: expect.any(Number) })
+    await lease.release()
+    const javaWrites = javaWrite({ thread: 'a' })
+    await javaWrites.lock()
+    expect(Object.values(await ages())).toEqual([null])
+    await javaWrites.unlock()
+  })
+
   test.each([
     ['a reader of Java', true],
     ['a reader here', true],

@@ -1,7 +1,7 @@
 import type { Hold } from '../../src/lease/hold.ts'
-import { plainKind } from '../../src/local/acquire.ts'
 import { Holds } from '../../src/local/holds.ts'
 import type { LocalLock } from '../../src/local/local-lock.ts'
+import { plainKind } from '../../src/local/racing-waiter.ts'
 import { Owner } from '../../src/owner/owner.ts'
 import type { Waiter } from '../../src/waiting/waiter.ts'
 import { TestClock } from './test-clock.ts'

@@ -1,6 +1,6 @@
-import { RacingWaiter } from '../../src/local/acquire.ts'
 import type { KindVerbs } from '../../src/local/kind-verbs.ts'
 import type { LockKind } from '../../src/local/lock-kind.ts'
+import { RacingWaiter } from '../../src/local/racing-waiter.ts'
 import type { AcquireAnswer, ReenterAnswer, Released } from '../../src/servers/answers.ts'
 import type { RemoteLock } from '../../src/servers/lock-server.ts'
 import type { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { Holdfast } from '../../src/index.ts'
+import { plainKind } from '../../src/local/racing-waiter.ts'
 import { Owner } from '../../src/owner/owner.ts'
 import { WaitQueue } from '../../src/waiting/wait-queue.ts'
 import type { Waiter } from '../../src/waiting/waiter.ts'
@@ -77,6 +78,7 @@ describe('many who wait for one lock', () => {
     const waiters = times(count, (i) => {
       const owner = ownerOf(i)
       const request = {
+        kind: plainKind,
         get owner() {
           looks += 1
           return owner

@@ -12,6 +12,7 @@ import {
   messagesOf,
   NEVER,
   notAfter,
+  nowUs,
   run,
   state,
   type Value,
@@ -22,7 +23,7 @@ const CHANNEL = 'redisson_rwlock:{it}'
 const timeoutOf = (reader: string, n = 1) => `{it}:${reader}:rwlock_timeout:${n}`
 
 const terms = { notAfterUs: NEVER, counterMs: COUNTER_MS, prefix: '{it}', waitingMs: 3_000 }
-type Answer = [string, Value, Value?]
+type Answer = [string, Value, Value?, ...Value[]]
 
 beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' }))
 
@@ -67,7 +68,6 @@ describe('to read', () => {
     const [kind, token] = await read('c:1')
     expect(kind).toBe('granted')
     expect(await fields()).toEqual({ mode: 'read', 'c:1': '1' })
-    expect(await admin.get(timeoutOf('c:1'))).toBe('1')
     expect(await admin.pttl(timeoutOf('c:1'))).toBeGreaterThan(9_000)
     expect(await admin.pttl(LOCK)).toBeGreaterThan(9_000)
     expect(await admin.get(COUNTER)).toBe(token)
@@ -120,6 +120,64 @@ describe('to read', () => {
     expect(kind).toBe('held')
     expect(Number(ttlMs)).toBeGreaterThan(9_000)
     expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
+  })
+})
+
+test('the lease of a reader has since when it reads, also after a renewal and a re-entry', async () => {
+  const before = await nowUs()
+  await read('c:1', { leaseMs: 1_000 })
+  const since = await admin.get(timeoutOf('c:1'))
+  expect(Number(since)).toBeGreaterThanOrEqual(before)
+  expect(Number(since)).toBeLessThanOrEqual(await nowUs())
+  await read('c:1', { leaseMs: 20_000 })
+  await read('c:1', { holds: 2, leaseMs: 30_000 })
+  const { source } = scripts.renewReadWrite
+  await admin.eval(source, 2, LOCK, COUNTER, 60_000, COUNTER_MS, 'c:1', '{it}')
+  expect(await admin.get(timeoutOf('c:1'))).toBe(since)
+  expect(await admin.pttl(timeoutOf('c:1'))).toBeGreaterThan(50_000)
+  await release('c:1', { holds: 1 })
+  expect(await admin.get(timeoutOf('c:1'))).toBe(since)
+  await release('c:1')
+  await read('c:1')
+  expect(Number(await admin.get(timeoutOf('c:1')))).toBeGreaterThan(Number(since))
+})
+
+describe('who is refused', () => {
+  const ageOf = (answer: Answer) => answer.at(-1)
+
+  test('is told for how long one of those who have it has had it', async () => {
+    await read('c:1')
+    await admin.set(timeoutOf('c:1'), (await nowUs()) - 5_000_000, 'KEEPTTL')
+    expect(await write('d:1')).toEqual(['held', expect.any(Number), '', 'c:1', expect.any(Number)])
+    expect(ageOf(await write('d:1'))).toBeGreaterThanOrEqual(5_000)
+    expect(ageOf(await write('d:1'))).toBeLessThan(60_000)
+  })
+
+  test.each(['1', 'text'])(
+    'is told no age by a lease with the value %s, as of Redisson',
+    async (value) => {
+      await read('c:1')
+      await admin.set(timeoutOf('c:1'), value, 'KEEPTTL')
+      expect((await write('d:1')).slice(2)).toEqual(['', 'c:1', ''])
+    },
+  )
+
+  test('is not told of its own upgradable lock, but of who keeps it out', async () => {
+    await read('c:1:upgradable')
+    await read('d:1')
+    for (let i = 0; i < 10; i++) {
+      expect((await write('c:2', { beside: 'c:1:upgradable' }))[3]).toBe('d:1')
+    }
+  })
+
+  test.each([
+    ['read', (args: Arguments) => read('e:1', args)],
+    ['write', (args: Arguments) => write('e:1', args)],
+  ])('does not wait to %s where that comes too late', async (_, take) => {
+    await write('c:1')
+    const late = { client: 'e', notAfterUs: await notAfter(-1_000, 100) }
+    expect((await take(late))[0]).toBe('late')
+    expect((await admin.keys('holdfast_*')).sort()).toEqual([])
   })
 })
 
@@ -211,11 +269,114 @@ test('one at a time may go on to write, beside others who read', async () => {
   await read('c:1:upgradable')
   await read('d:1')
   expect((await read('e:1:upgradable', { client: 'e' }))[0]).toBe('held')
-  expect(await told(() => release('c:1:upgradable'))).toEqual(['2'])
+  const [, , since] = await read('e:1:upgradable', { client: 'e' })
+  expect(await told(() => release('c:1:upgradable'))).toEqual([since])
   expect((await read('e:1:upgradable', { client: 'e' }))[0]).toBe('granted')
   // One who died is no reason to wait for the others.
   await admin.del(timeoutOf('e:1:upgradable'))
   expect((await read('f:1:upgradable'))[0]).toBe('granted')
+})
+
+describe('those who wait for the upgradable lock and to write', () => {
+  const upgradable = (client: string) => read(`${client}:1:upgradable`, { client })
+  const upgrade = (client: string) =>
+    write(`${client}:2`, { client, beside: `${client}:1:upgradable` })
+
+  test('have it in the order in which they came, and who upgrades goes first', async () => {
+    await upgradable('a')
+    const [, , w] = await write('w:1', { client: 'w' })
+    const [, , b] = await upgradable('b')
+    const [, , x] = await write('x:1', { client: 'x' })
+    const [, written] = await upgrade('a')
+    expect(await told(() => release('a:2:write', { token: written as string }))).toEqual(['01'])
+    expect(await told(() => release('a:1:upgradable'))).toEqual(['00', w])
+    expect((await upgradable('b'))[0]).toBe('held')
+    expect((await write('x:1', { client: 'x' }))[0]).toBe('held')
+    expect((await write('w:1', { client: 'w' }))[0]).toBe('granted')
+    expect(await told(() => release('w:1:write'))).toEqual(['01', b])
+    expect((await write('x:1', { client: 'x' }))[0]).toBe('held')
+    expect((await upgradable('b'))[0]).toBe('granted')
+    expect((await upgrade('b'))[0]).toBe('granted')
+    await release('b:2:write')
+    expect(await told(() => release('b:1:upgradable'))).toEqual(['00', x])
+    expect((await write('x:1', { client: 'x' }))[0]).toBe('granted')
+  })
+
+  test('are kept in order also while those are let in who waited to read', async () => {
+    await write('a:1')
+    await read('r:1', { client: 'r' })
+    const [, , w] = await write('w:1', { client: 'w' })
+    await upgradable('u')
+    expect(await told(() => release('a:1:write'))).toEqual(['01', '2'])
+    expect((await upgradable('u'))[0]).toBe('held')
+    expect((await read('r:1', { client: 'r' }))[0]).toBe('granted')
+    expect((await upgradable('u'))[0]).toBe('held')
+    expect(await told(() => release('r:1'))).toEqual(['00', w])
+    expect((await write('w:1', { client: 'w' }))[0]).toBe('granted')
+  })
+
+  test('keep nobody from reading while the upgradable lock is the next', async () => {
+    await upgradable('a')
+    await upgradable('b')
+    await write('w:1', { client: 'w' })
+    expect((await read('r:1'))[0]).toBe('granted')
+    await release('a:1:upgradable')
+    expect((await upgradable('b'))[0]).toBe('granted')
+    // Now the next one wants to write.
+    expect((await read('r:2'))[0]).toBe('held')
+  })
+
+  test('are told when those before them leave', async () => {
+    await upgradable('a')
+    const [, , w] = await write('w:1', { client: 'w' })
+    const [, , b] = await upgradable('b')
+    await read('r:1', { client: 'r' })
+    expect(Number(b)).toBeGreaterThan(Number(w))
+    expect(await told(() => release('w:1:write', { client: 'w' }))).toEqual(['2', b])
+    expect((await read('r:1', { client: 'r' }))[0]).toBe('granted')
+    expect(await told(() => release('a:1:upgradable'))).toEqual([b])
+    expect((await upgradable('b'))[0]).toBe('granted')
+  })
+
+  test('leave a place to the others of their client', async () => {
+    await upgradable('a')
+    const [, , first] = await upgradable('b')
+    await release('b:1:upgradable', { client: '' })
+    expect((await upgradable('b'))[2]).toBe(first)
+    await release('b:1:upgradable', { client: 'b' })
+    expect(await admin.exists('holdfast_writers:{it}', 'holdfast_alive:{it}')).toBe(0)
+  })
+
+  test('keep nobody out when they are dead', async () => {
+    await upgradable('a')
+    await read('b:1:upgradable', { client: 'b', waitingMs: 50 })
+    await release('a:1:upgradable')
+    expect((await write('w:1', { client: 'w' }))[0]).toBe('held')
+    await eventually(async () => (await write('w:1', { client: 'w' }))[0] === 'granted')
+  })
+
+  test('who upgrades waits for those who are let in to read, and is told when they have left or given up', async () => {
+    for (const leaves of [false, true]) {
+      await upgradable('a')
+      await upgrade('a')
+      await read('r:1', { client: 'r' })
+      expect(await told(() => release('a:2:write', { claimMs: 60_000 }))).toEqual(['01', '2'])
+      const [kind, ttlMs, since] = await upgrade('a')
+      expect([kind, since]).toEqual(['held', '3'])
+      expect(ttlMs).toBeGreaterThan(50_000)
+      if (!leaves) await read('r:1', { client: 'r' })
+      expect(await told(() => release('r:1', { client: leaves ? 'r' : '' }))).toEqual(['3'])
+      expect((await upgrade('a'))[0]).toBe('granted')
+      await release('a:2:write')
+      await release('a:1:upgradable')
+    }
+  })
+
+  test('no owner writes by two attempts at once, that go on from one upgradable lock', async () => {
+    await upgradable('a')
+    expect((await upgrade('a'))[0]).toBe('granted')
+    expect((await write('a:3', { beside: 'a:1:upgradable' }))[0]).toBe('held')
+  })
 })
 
 describe('readers who are dead, and whom nobody has taken out', () => {
@@ -226,13 +387,14 @@ describe('readers who are dead, and whom nobody has taken out', () => {
     expect(await withoutTtl()).toEqual([])
   })
 
-  test('do not go on to write beside one who reads', async () => {
+  test('do not go on to write: somebody else may have written since', async () => {
     await read('c:1:upgradable')
     await read('d:1')
     await admin.del(timeoutOf('c:1:upgradable'))
     const going = { beside: 'c:1:upgradable', client: 'c' }
-    expect((await write('c:2', going))[0]).toBe('held')
-    expect(await fields()).toEqual({ mode: 'read', 'd:1': '1' })
+    expect(await write('c:2', going)).toEqual(['gone'])
+    await release('d:1')
+    expect(await write('c:2', going)).toEqual(['gone'])
   })
 })
 
@@ -289,15 +451,29 @@ describe('who waits to write', () => {
     expect((await read('f:1'))[0]).toBe('granted')
   })
 
-  test('has a place of its own where it reads and is to go on to write, not that of its client', async () => {
+  test('has a place of its own if it has the upgradable lock, beside that of its client', async () => {
     await read('d:1:upgradable')
     await read('c:1')
     const [, , since] = await write('d:2', { client: 'd' })
     expect((await write('d:1', { client: 'd', beside: 'd:1:upgradable' }))[2]).toBe('3')
-    expect(await told(() => release('c:1'))).toEqual(['3'])
+    expect((await write('d:2', { client: 'd' }))[2]).toBe(since)
+    // It gives up; or it has the upgradable lock no more.
+    const places = () => admin.zrange('holdfast_writers:{it}', 0, -1)
     await release('d:1:write', { client: '' })
-    const [, , later] = await write('d:2', { client: 'd' })
-    expect(Number(later)).toBeGreaterThan(Number(since))
+    expect(await places()).toEqual(['d'])
+    await write('d:1', { client: 'd', beside: 'd:1:upgradable' })
+    expect(await places()).toEqual(['d:1:write', 'd'])
+    await release('d:1:upgradable')
+    expect((await write('d:1', { client: 'd' }))[2]).toBe(since)
+    expect(await places()).toEqual(['d'])
+  })
+
+  test('is told when it waits for an upgrade and is alone', async () => {
+    await read('d:1:upgradable')
+    await read('c:1')
+    await write('d:2', { client: 'd' })
+    await write('d:1', { client: 'd', beside: 'd:1:upgradable' })
+    expect(await told(() => release('c:1'))).toEqual(['3'])
   })
 
   test('and leaves takes nobody of its client out who waits to read by then', async () => {
@@ -318,6 +494,68 @@ describe('who waits to write', () => {
     expect((await read('f:1'))[0]).toBe('held')
     await pause(800)
     expect((await read('f:1'))[0]).toBe('granted')
+  })
+})
+
+describe('beside many who read', () => {
+  const many = (leaseMs: (i: number) => number, count = 300) =>
+    Promise.all(Array.from({ length: count }, (_, i) => read(`c:${i}`, { leaseMs: leaseMs(i) })))
+  const commandsOf = async (work: () => Promise<unknown>) => {
+    await admin.config('RESETSTAT')
+    await work()
+    const stats = await admin.info('commandstats')
+    return [...stats.matchAll(/calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0)
+  }
+
+  test.each([
+    ['reads', () => read('d:1', { leaseMs: 30_000 }), () => release('d:1')],
+    [
+      'fails to write',
+      () => write('d:1', { client: 'd' }),
+      () => release('d:1:write', { client: 'd' }),
+    ],
+  ])('one who %s for a moment costs no more than beside a few', async (_, take, leave) => {
+    await many((i) => 20_000 + i * 30)
+    expect(
+      await commandsOf(async () => {
+        await take()
+        await leave()
+      }),
+    ).toBeLessThan(60)
+    expect(await admin.hlen(LOCK)).toBe(301)
+  })
+
+  test('a lease that is much longer than theirs leaves with its owner after some more have left', async () => {
+    await many(() => 5_000, 20)
+    await read('d:1', { leaseMs: 3_600_000 })
+    await release('d:1')
+    for (let n = 0; (await admin.pttl(LOCK)) > 11_000; n++) {
+      expect(n).toBeLessThan(1_000)
+      await read(`e:${n}`, { leaseMs: 5_000 })
+      await release(`e:${n}`)
+    }
+    expect(await admin.hlen(LOCK)).toBe(21)
+  })
+
+  test('the dead are taken out by those who come and go', async () => {
+    await many(() => 60_000, 20)
+    for (let i = 0; i < 10; i++) await admin.del(timeoutOf(`c:${i}`))
+    for (let n = 0; (await admin.hlen(LOCK)) > 11; n++) {
+      expect(n).toBeLessThan(1_000)
+      await read(`e:${n}`, { leaseMs: 60_000 })
+      await release(`e:${n}`)
+    }
+  })
+
+  test('one of Redisson that has re-entered is not taken for dead', async () => {
+    const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
+    await many(() => 60_000, 9)
+    await admin.hset(LOCK, java, 2)
+    for (let n = 0; n < 50; n++) {
+      await read(`e:${n}`, { leaseMs: 60_000 })
+      await release(`e:${n}`)
+    }
+    expect(await admin.hget(LOCK, java)).toBe('2')
   })
 })
 

@@ -74,9 +74,10 @@ class Stage {
       if (key === 'token' || key === 'since') shown[key] = value && this.number(String(value))
       else if (key === 'ttlMs') shown[key] = aboutMs(value)
       else if (key === 'holder') shown[key] = value === '' ? '' : 'one of them'
+      // Of one of them: one of few may be dead, and tell none.
+      else if (key === 'ageMs' && 'holder' in answer) shown[key] = 'an age or none'
       else if (key === 'ageMs') shown[key] = value === null ? null : 'an age'
-      // That of one who goes on to write is since the epoch.
-      else if (key === 'waitedMs') shown[key] = value > 1e9 ? 'before all' : value >= 0
+      else if (key === 'waitedMs') shown[key] = value === null ? 'before all' : value >= 0
       else if (key === 'holders') shown[key] = this.show(value.sort(byOwner))
       else if (key !== 'reserved') shown[key] = this.show(value)
     }
@@ -204,7 +205,8 @@ function newStep(random: Random): [what: string, step: Step] {
       verbsOf(plain(stage)).release({ owner: other, holds: 0, token: '', callMs: CALL_MS }),
     'renew another kind': async (stage) => {
       const leases = [{ key: 'it', wireOwner: other }]
-      return (stage.servers[client] as LockServer).renew(leases, LEASE_MS, CALL_MS)
+      const left = await (stage.servers[client] as LockServer).renew(leases, LEASE_MS, CALL_MS)
+      return left.map((ms) => aboutMs(ms as number))
     },
     'peek at another kind': (stage) => plain(stage).peek(CALL_MS),
   }

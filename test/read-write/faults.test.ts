@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Holdfast, Lease, ReadWriteLock } from '../../src/index.ts'
+import type { Holdfast, Lease, ReadWriteLock, UpgradableLease } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
@@ -7,7 +7,7 @@ import type { ProxyRequest, Trap } from '../support/proxy.ts'
 import { type Fault, faults } from '../support/request-faults.ts'
 import { acquireRead, acquireWrite, releaseReadWrite, renewReadWrite } from '../support/scripts.ts'
 
-type Side = 'read' | 'write'
+type Side = 'read' | 'upgradable' | 'write'
 
 /** One client behind the proxy, which acts for one owner, and one that no fault touches. */
 interface Scene {
@@ -31,10 +31,10 @@ interface Operation {
 }
 
 const rig = faultRig()
-const SIDES = ['read', 'write'] as const
+const SIDES = ['read', 'upgradable', 'write'] as const
 
 const sideOf = (lock: ReadWriteLock, side: Side) =>
-  side === 'read' ? lock.readLock() : lock.writeLock()
+  ({ read: lock.readLock(), upgradable: lock.upgradableLock(), write: lock.writeLock() })[side]
 
 const take = async ({ lock, held }: Scene, side: Side) => {
   held.push({ side, lease: granted(await sideOf(lock, side).tryLock()) })
@@ -48,7 +48,7 @@ const requestsOf =
   ({ args }: ProxyRequest) =>
     args[0] === sha1 && args[2] === name
 
-const acquiring = (side: Side) => (side === 'read' ? acquireRead : acquireWrite)
+const acquiring = (side: Side) => (side === 'write' ? acquireWrite : acquireRead)
 
 const operations: Operation[] = [
   ...SIDES.flatMap((side): Operation[] => [
@@ -116,7 +116,62 @@ const operations: Operation[] = [
     },
     act: letGo,
   },
+  {
+    operation: 'upgrade',
+    script: acquireWrite,
+    prepare: (scene) => take(scene, 'upgradable'),
+    act: upgrade,
+  },
+  {
+    operation: 'upgrade after a wait',
+    script: acquireWrite,
+    prepare: async (scene) => {
+      await take(scene, 'upgradable')
+      await waitBehindReader(scene, () => upgradableOf(scene).upgrade())
+    },
+    act: goOn,
+  },
+  {
+    operation: 'last release of one who has upgraded',
+    script: releaseReadWrite,
+    prepare: async (scene) => {
+      await take(scene, 'upgradable')
+      await upgrade(scene)
+    },
+    act: letGo,
+  },
+  {
+    operation: 'acquire to write after a wait for a reader of its own client',
+    script: acquireWrite,
+    prepare: async (scene) => {
+      const lock = scene.client.getReadWriteLock(scene.name)
+      scene.witnessed = await lock.readLock().lock()
+      scene.pending = sideOf(scene.lock, 'write').lock()
+      await eventually(async () => (await scene.theirs.inspect()).waitingToWrite.length === 1)
+    },
+    act: goOn,
+  },
 ]
+
+const upgradableOf = ({ held }: Scene) => held[0]?.lease as UpgradableLease
+
+async function upgrade(scene: Scene): Promise<void> {
+  scene.held.push({ side: 'write', lease: await upgradableOf(scene).upgrade() })
+}
+
+/** What was waited for is had when the witness has left. */
+async function goOn(scene: Scene): Promise<void> {
+  await scene.witnessed?.release()
+  scene.held.push({ side: 'write', lease: await (scene.pending as Promise<Lease>) })
+}
+
+async function waitBehindReader(scene: Scene, acquire: () => Promise<Lease>): Promise<void> {
+  scene.witnessed = granted(await scene.theirs.readLock().tryLock())
+  const asks = requestsOf(acquireWrite, scene.name)
+  const asked = rig.proxy.count(asks)
+  scene.pending = acquire()
+  await eventually(() => rig.proxy.count(asks) >= asked + 2)
+}
 
 function sceneOf(name: string, leaseMs = 10_000): Scene {
   const client = rig.client({ leaseMs })
@@ -142,11 +197,11 @@ async function checkCounts({ name, held }: Scene): Promise<void> {
   const hash: Record<string, string> = {}
   const keys = held.length > 0 ? [name] : []
   for (const { side, lease } of held) {
-    if (side === 'read' && hash[lease.owner] === undefined) {
+    if (side !== 'write' && hash[lease.owner] === undefined) {
       keys.push(`{${name}}:${lease.owner}:rwlock_timeout:1`)
     }
     hash[lease.owner] = String(Number(hash[lease.owner] ?? 0) + 1)
-    if (hash.mode !== 'write') hash.mode = side
+    if (hash.mode !== 'write') hash.mode = side === 'write' ? side : 'read'
     expect(lease.valid).toBe(true)
   }
   expect(await rig.hash(name)).toEqual(hash)

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast, HoldfastError, type Lease } from '../../src/index.ts'
+import { Holdfast, HoldfastError, type Lease, type UpgradableLease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 import { blow, pick, type Random, randomFrom, SEED, tryAnyhow, weathers } from '../support/gale.ts'
@@ -27,6 +27,7 @@ type Side = 'read' | 'write'
 class ReadWriteWitness {
   readonly violations: string[] = []
   readonly grants = { read: 0, write: 0 }
+  upgrades = 0
   #lastToken = 0
   readonly #inside = new Map<Lease, Side>()
 
@@ -73,9 +74,42 @@ describe.each(weathers)('in a storm of $name', (weather) => {
       if (!(error instanceof HoldfastError && error.code === 'HOLDFAST_UNAVAILABLE')) throw error
     }
 
+    /** Reads, upgrades, writes and reads on, each step as long as nothing fails. */
+    const upgrades = async (client: Holdfast, name: string, random: Random) => {
+      const seen = witnesses.get(name) as ReadWriteWitness
+      const side = client.getReadWriteLock(name).upgradableLock()
+      const lease = (await tryAnyhow(side, random)) as UpgradableLease | null
+      if (lease === null) return
+      seen.enter(lease, 'read')
+      await pause(random() * 3)
+      const trying = random() < 0.5 ? lease.upgrade({ waitMs: 400 }) : lease.tryUpgrade()
+      const writing = await trying.catch(() => null)
+      if (writing !== null) {
+        seen.upgrades += 1
+        seen.leave(lease)
+        seen.enter(writing, 'write')
+        if (lease.valid && lease.token !== writing.token) {
+          seen.violations.push(
+            `the upgradable lease has token ${lease.token}, ${writing.token} was written`,
+          )
+        }
+        await pause(random() * 3)
+        seen.leave(writing)
+        await writing.release().catch(unlessOut)
+        seen.enter(lease, 'read')
+        await pause(random() * 3)
+      }
+      seen.leave(lease)
+      await lease.release().catch(unlessOut)
+    }
+
     const work = async (client: Holdfast, random: Random) => {
       while (!isOver) {
         const name = pick(random, names)
+        if (random() < 0.25) {
+          await upgrades(client, name, random)
+          continue
+        }
         const seen = witnesses.get(name) as ReadWriteWitness
         const owner = random() < 0.3 ? { owner: client.owner() } : {}
         const side: Side = random() < 0.6 ? 'read' : 'write'
@@ -111,14 +145,16 @@ describe.each(weathers)('in a storm of $name', (weather) => {
     // A lock that leaked would keep them for the rest of its lease.
     await within(6_000, Promise.all(workers))
 
-    let [reads, writes] = [0, 0]
-    for (const [name, { violations, grants }] of witnesses) {
+    let [reads, writes, upgraded] = [0, 0, 0]
+    for (const [name, { violations, grants, upgrades }] of witnesses) {
       expect({ name, violations }).toEqual({ name, violations: [] })
       reads += grants.read
       writes += grants.write
+      upgraded += upgrades
     }
     // Whoever waits to write behind a fault keeps others out for as long as that counts.
-    expect({ reads: reads > 2, writes: writes > 2 }).toEqual({ reads: true, writes: true })
+    const counts = { reads: reads > 2, writes: writes > 2, upgrades: upgraded > 0 }
+    expect(counts).toEqual({ reads: true, writes: true, upgrades: true })
     // What was in doubt is settled while the clients live: no lease has to run out for it.
     const left = async () => {
       const keys = await lastingKeys(rig.server.admin)

@@ -66,22 +66,33 @@ test('whose process has died is not told to wait', async () => {
 })
 
 test('who sleeps behind one of its client that leaves is the next to ask', async () => {
-  const client = rig.client()
-  const lock = client.getReadWriteLock('it', { owner: client.owner() })
-  const upgradable = await lock.upgradableLock().lock()
-  const reading = await newLock().readLock().lock()
-  const behind = client.getReadWriteLock('it').writeLock().lock()
-  const leaving = new AbortController()
-  const first = outcome(lock.writeLock().lock({ signal: leaving.signal }))
+  const [lock, reader, writer] = [1, 2, 3].map(() => rig.witness().getReadWriteLock('it'))
+  const reading = (await reader?.readLock().lock()) as Lease
+  const leaving = [new AbortController(), new AbortController()] as const
+  const writing = outcome(writer?.writeLock().lock({ signal: leaving[0].signal }) as Promise<Lease>)
   await waiting(0, 1)
-  await upgradable.release()
-  await waiting(0, 1)
-  const asked = rig.proxy.count(acquireWrite.sha1)
-  leaving.abort()
-  await first
-  await eventually(() => rig.proxy.count(acquireWrite.sha1) > asked)
+  const mine = newLock().readLock()
+  const readers = [mine.lock(), mine.lock({ signal: leaving[1].signal }), mine.lock()]
+  const given = outcome(readers[1] as Promise<Lease>)
+  await waiting(1, 1)
+  // One of them is let in, and the others ask in vain, for another writer waits before they do.
+  const trap = rig.proxy.onNextRequest(acquireRead.sha1, 'holdReply')
+  leaving[0].abort()
+  await writing
+  await trap.seen
+  await eventually(async () => (await lock?.inspect())?.holders.length === 2)
+  const next = writer?.writeLock().lock()
+  await waiting(1, 1)
+  trap.release()
+  await (await (readers[0] as Promise<Lease>)).release()
+  await waiting(1, 1)
+  const asked = rig.proxy.count(acquireRead.sha1)
+  leaving[1].abort()
+  await given
+  await eventually(() => rig.proxy.count(acquireRead.sha1) > asked)
   await reading.release()
-  await released(behind)
+  await released(next as Promise<Lease>)
+  await released(readers[2] as Promise<Lease>)
 })
 
 test('who gives up lets in those who waited behind it, in its client and in others', async () => {

@@ -1,4 +1,4 @@
-import { RacingWaiter } from '../../src/local/acquire.ts'
+import { RacingWaiter } from '../../src/local/racing-waiter.ts'
 import { eventually } from '../support/eventually.ts'
 import { outcome } from '../support/fault-rig.ts'
 import { releaseSemaphore } from '../support/scripts.ts'

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
 import type { LockRecord } from '../../src/servers/memory/records/lock-record.ts'
-import { isWriter } from '../../src/servers/memory/records/read-write-record.ts'
+import { isWriter } from '../../src/servers/read-write-server.ts'
 import {
   INBOX,
   latchKeys,

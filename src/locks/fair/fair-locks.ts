@@ -1,7 +1,7 @@
 import type { Clock } from '../../kit/clock.ts'
-import { LocalWaiter } from '../../local/acquire.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
+import { LocalWaiter } from '../../local/racing-waiter.ts'
 import type { FairServer } from '../../servers/fair-server.ts'
 import type { LockServer, RemoteLock } from '../../servers/lock-server.ts'
 import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'

@@ -15,6 +15,7 @@ import { assertFunction } from '../../options/input.ts'
 import type { LockOptions, TryLockOptions, TryUsingOptions } from '../../options/options.ts'
 import type { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
+import type { Owner } from '../../owner/owner.ts'
 import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
@@ -64,7 +65,7 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
       const meant = lockArguments(options, others, this.registry.defaults)
       const acquiring = this.acquireBare(meant)
       if (meant.waitMs === Infinity) return acquiring as Promise<L>
-      return this.#orTimeout(acquiring, meant)
+      return this.orTimeout(acquiring, meant)
     } catch (error) {
       this.currentOwner.gotNothing()
       return Promise.reject(error)
@@ -175,17 +176,23 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
     return runWhileHeld(lease, carried, () => fn(lease), this.registry.emit)
   }
 
-  async #orTimeout(acquiring: Promise<L | null>, { waitMs }: Acquisition): Promise<L> {
+  /**
+   * @param but whose holds are not what it waited for
+   * @returns rejects with `WaitTimeoutError` if it was not acquired
+   * @internal
+   */
+  async orTimeout(acquiring: Promise<L | null>, { waitMs }: Acquisition, but?: Owner): Promise<L> {
     const askedAt = this.registry.clock.monotonic()
     const lease = await acquiring
-    if (lease === null) throw this.#timeout(waitMs, this.registry.clock.monotonic() - askedAt)
+    if (lease === null) throw this.#timeout(waitMs, this.registry.clock.monotonic() - askedAt, but)
     return lease
   }
 
-  #timeout(waitMs: number, waitedMs: number): Error {
+  #timeout(waitMs: number, waitedMs: number, but?: Owner): Error {
     const facts = this.lastWhy
     const others = facts && heldBy(facts)
-    return lockTimeout(this.name, waitMs, waitedMs, this.ownHolds(), others, facts && told(facts))
+    const holds = this.ownHolds().filter(({ owner }) => owner !== but)
+    return lockTimeout(this.name, waitMs, waitedMs, holds, others, facts && told(facts))
   }
 
   /**

@@ -1,4 +1,3 @@
-import { RacingWaiter } from '../../local/acquire.ts'
 import type { LockThere } from '../../local/kind-verbs.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
@@ -9,6 +8,7 @@ import {
 } from '../../servers/read-write-server.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
 import { ReadWriteVerbs } from './read-write-verbs.ts'
+import { ReadWriteWaiter, UpgradableWaiter } from './read-write-waiter.ts'
 
 /** The kinds that make a read-write lock: many read, or one writes. */
 export class ReadWriteKinds {
@@ -31,7 +31,7 @@ export class ReadWriteKinds {
       announcesWaits: true,
       whyNoVote: 'is one side of a read-write lock, which needs one server',
       renewal: server,
-      newWaiter: (lock: LocalLock, request: AcquireRequest) => new RacingWaiter(lock, request),
+      newWaiter: (lock: LocalLock, request: AcquireRequest) => new ReadWriteWaiter(lock, request),
     } as const
     this.reading = {
       ...both,
@@ -39,7 +39,15 @@ export class ReadWriteKinds {
       isShared: true,
       newVerbs: (lock) => verbsOf(lock).reading,
     }
-    this.upgrading = { ...this.reading, name: 'upgradable', nameSuffix: UPGRADABLE_SUFFIX }
+    this.upgrading = {
+      ...both,
+      name: 'upgradable',
+      isShared: true,
+      waitsAside: true,
+      nameSuffix: UPGRADABLE_SUFFIX,
+      newVerbs: (lock) => verbsOf(lock).upgrading,
+      newWaiter: (lock, request) => new UpgradableWaiter(lock, request),
+    }
     this.writing = {
       ...both,
       name: 'write',

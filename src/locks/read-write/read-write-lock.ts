@@ -1,16 +1,51 @@
 import type { Public } from '../../kit/public.ts'
+import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import type { Acquisition } from '../../options/acquisition.ts'
+import { type Acquisition, tryLockArguments, usingOptions } from '../../options/acquisition.ts'
+import type { LockOptions, TryLockOptions } from '../../options/options.ts'
 import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
-import { type RemoteReadWriteLock, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
+import {
+  isWriter,
+  type ReadWriteServer,
+  type RemoteReadWriteLock,
+} from '../../servers/read-write-server.ts'
+import type { BaseLock } from '../lock/base-lock.ts'
 import { HoldfastLock, type Lock, type LockInfo, nextNumber } from '../lock/holdfast-lock.ts'
 import type { Manner } from '../lock/one-lock.ts'
-import type { ReadWriteKinds } from './read-write-kinds.ts'
+import type { UpgradableLease, Upgrader } from './upgradable-lease.ts'
 import { UpgradeError } from './upgrade-error.ts'
+
+/** What sets the sides apart, and where they live. */
+interface Kinds {
+  readonly reading: LockKind
+  readonly upgrading: LockKind
+  readonly writing: LockKind
+  readonly server: ReadWriteServer
+}
+
+/** The read-write lock that a side is of. */
+interface WholeLock {
+  readonly name: string
+  readonly rawName: string
+  readonly owner: Owner | undefined
+  readonly locks: LocalLocks
+  readonly kinds: Kinds
+  readonly number: number
+  /** The object that callers know it by. */
+  readonly whole: object
+}
+
+/** The forms in which a lock is acquired. */
+type Acquiring = 'lock' | 'tryLock' | 'using' | 'tryUsing'
+
+/** The upgradable side of a read-write lock: a {@link Lock} whose leases have `upgrade()` and `tryUpgrade()`. */
+export interface UpgradableLock
+  extends Pick<BaseLock<UpgradableLease>, Acquiring>,
+    Omit<Lock, Acquiring> {}
 
 /**
  * A lock that many may have at once to read, or one to write, as Redisson's `RReadWriteLock` of that name.
@@ -24,8 +59,9 @@ import { UpgradeError } from './upgrade-error.ts'
  * The token of one who writes is above those of all who wrote before; one who reads has that of the last
  * writer.
  *
- * Whoever writes may read as well, and goes on reading when it has released the one to write. Whoever reads and
- * asks to write would wait for itself: that is refused with `UpgradeError`, but for who has the upgradable lock.
+ * Whoever writes may read as well, and goes on reading when it has released the one to write. Code that holds the read
+ * lock and asks for the write lock would wait for itself: that is refused with `UpgradeError`. The lease of the
+ * upgradable lock has `upgrade()` for that.
  */
 export interface ReadWriteLock extends Public<HoldfastReadWriteLock> {}
 
@@ -33,9 +69,9 @@ export interface ReadWriteLock extends Public<HoldfastReadWriteLock> {}
 export class HoldfastReadWriteLock {
   /** The name of the lock, as it was given to `getReadWriteLock`. */
   readonly name: string
-  readonly #readLock: HoldfastLock
-  readonly #upgradableLock: HoldfastLock
-  readonly #writeLock: HoldfastLock
+  readonly #readLock: Side
+  readonly #upgradableLock: UpgradableLock
+  readonly #writeLock: Side
   readonly #inspect: () => Promise<ReadWriteFacts>
 
   /** @internal */
@@ -44,17 +80,16 @@ export class HoldfastReadWriteLock {
     rawName: string,
     owner: Owner | undefined,
     locks: LocalLocks,
-    kinds: ReadWriteKinds,
+    kinds: Kinds,
   ) {
     this.name = name
     const remote = kinds.server.lock(rawName)
     this.#inspect = () => locks.ask(name, 'not inspected', (callMs) => remote.inspect(callMs))
-    const number = nextNumber()
-    const sideOf = (kind: LockKind) =>
-      new Side(name, rawName, owner, locks, kind, number, kinds, this)
-    this.#readLock = sideOf(kinds.reading)
-    this.#upgradableLock = sideOf(kinds.upgrading)
-    this.#writeLock = sideOf(kinds.writing)
+    const whole = { name, rawName, owner, locks, kinds, number: nextNumber(), whole: this }
+    this.#readLock = new Side(whole, kinds.reading)
+    this.#writeLock = new Side(whole, kinds.writing)
+    const upgradableLock: Lock = new UpgradableSide(whole, this.#writeLock)
+    this.#upgradableLock = upgradableLock as UpgradableLock
   }
 
   /** The lock to read: several owners have it at once, while nobody else writes. */
@@ -63,10 +98,10 @@ export class HoldfastReadWriteLock {
   }
 
   /**
-   * The lock to read first and maybe write then: one owner has it, beside others who read. Inside it the same
-   * owner may take the lock to write, which waits until the others have read, and lets nobody write between.
+   * The lock to read first and maybe write then: one owner has it, beside others who read. `upgrade()` of its lease, or
+   * the write lock taken by the same owner, waits until the others have read, and lets nobody write between.
    */
-  upgradableLock(): Lock {
+  upgradableLock(): UpgradableLock {
     return this.#upgradableLock
   }
 
@@ -86,20 +121,11 @@ export class HoldfastReadWriteLock {
 
 /** One side of a read-write lock: to read, to read and maybe write, or to write. */
 class Side extends HoldfastLock {
-  readonly #kinds: ReadWriteKinds
+  readonly #kinds: Kinds
   readonly #remote: RemoteReadWriteLock
-  readonly #whole: ReadWriteLock
+  readonly #whole: object
 
-  constructor(
-    name: string,
-    rawName: string,
-    owner: Owner | undefined,
-    locks: LocalLocks,
-    kind: LockKind,
-    number: number,
-    kinds: ReadWriteKinds,
-    whole: ReadWriteLock,
-  ) {
+  constructor({ name, rawName, owner, locks, kinds, number, whole }: WholeLock, kind: LockKind) {
     super(name, rawName, owner, locks, kind, number)
     this.#kinds = kinds
     this.#whole = whole
@@ -107,7 +133,7 @@ class Side extends HoldfastLock {
   }
 
   /** @internal */
-  override get whole(): ReadWriteLock {
+  override get whole(): object {
     return this.#whole
   }
 
@@ -167,7 +193,7 @@ class Side extends HoldfastLock {
 
   #ownHolders({ holders }: ReadWriteFacts): ReadWriteHolder[] {
     const writes = this.kind === this.#kinds.writing
-    return holders.filter(({ owner }) => owner.endsWith(WRITE_SUFFIX) === writes)
+    return holders.filter(({ owner }) => isWriter(owner) === writes)
   }
 
   /** Who reads would wait for itself, where others might do the same. */
@@ -179,7 +205,44 @@ class Side extends HoldfastLock {
     if (reads?.kind !== reading) return
     // It would re-enter the one to read, and be refused when it writes no more.
     if (this.kind !== writing || holds?.of(owner, writing) === undefined) {
-      throw new UpgradeError(this.name)
+      throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')
     }
   }
+}
+
+/** The upgradable side of a read-write lock, whose leases take the write lock for the same owner. */
+class UpgradableSide extends Side implements Upgrader {
+  readonly #writing: Side
+
+  constructor(whole: WholeLock, writing: Side) {
+    super(whole, whole.kinds.upgrading)
+    this.#writing = writing
+  }
+
+  /** @internal */
+  upgrade(hold: Hold, options: LockOptions | undefined, released: AbortSignal): Promise<Lease> {
+    const meant = until(released, usingOptions(options, this.registry.defaults))
+    return this.#writing.orTimeout(this.#acquire(hold, meant), meant, hold.owner)
+  }
+
+  /** @internal */
+  tryUpgrade(
+    hold: Hold,
+    options: TryLockOptions | undefined,
+    released: AbortSignal,
+  ): Promise<Lease | null> {
+    const meant = tryLockArguments(options, undefined, [], this.registry.defaults)
+    return this.#acquire(hold, until(released, meant))
+  }
+
+  #acquire({ owner }: Hold, meant: Acquisition): Promise<Lease | null> {
+    this.#writing.assertPossible(meant)
+    return this.#writing.acquire(owner, meant, { scoped: false })
+  }
+}
+
+/** The same acquisition, which also ends when the upgradable lease is released. */
+function until(released: AbortSignal, meant: Acquisition): Acquisition {
+  const { signal } = meant
+  return { ...meant, signal: signal ? AbortSignal.any([signal, released]) : released }
 }

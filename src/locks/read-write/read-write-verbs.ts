@@ -1,14 +1,11 @@
+import type { KindName } from '../../diagnostics.ts'
 import type { KindVerbs, LockThere } from '../../local/kind-verbs.ts'
-import type { AcquireAnswer } from '../../servers/answers.ts'
-import {
-  type HeldSince,
-  isMeant,
-  type RemoteReadWriteLock,
-} from '../../servers/read-write-server.ts'
+import type { AcquireAnswer, Gone } from '../../servers/answers.ts'
+import type { RemoteReadWriteLock } from '../../servers/read-write-server.ts'
 import type { Reply } from '../../servers/reply.ts'
 
 /** Who waits asks again after so long at the latest, in milliseconds: so it is known that it still does. */
-const ASK_AGAIN_MS = 1_000
+export const ASK_AGAIN_MS = 1_000
 
 /** A lease that ran out here has done so at its place as well after so long, in milliseconds. */
 const AFTER_EXPIRY_MS = 1_000
@@ -16,12 +13,12 @@ const AFTER_EXPIRY_MS = 1_000
 /** Where the place does not answer a name is taken out for so much longer than it could have the lock, in milliseconds. */
 const TAKEN_OUT_MS = 30_000
 
-/** The verbs of both sides of one read-write lock, who hear of releases by the same messages. */
+/** The verbs of all sides of one read-write lock, who hear of releases by the same messages. */
 export class ReadWriteVerbs {
   readonly reading: KindVerbs
+  readonly upgrading: KindVerbs
   readonly writing: KindVerbs
-  /** Since when this client waits to write, as the place has it; null while it does not. */
-  #since: string | null = null
+  readonly #holds: LockThere['holds']
   /** How many requests are under way for those who wait. */
   #asking = 0
   /** What came meanwhile: the answer may come behind the message that is for who is answered. */
@@ -32,8 +29,9 @@ export class ReadWriteVerbs {
     remote: RemoteReadWriteLock,
     { waiters, holds, services }: Pick<LockThere, 'waiters' | 'holds' | 'services'>,
   ) {
-    const isLast = (isShared: boolean) => () => waiters.first?.request.kind.isShared !== isShared
-    const [noReader, noWriter] = [isLast(true), isLast(false)]
+    this.#holds = holds
+    const isLast = (kind: KindName) => () => waiters.first?.request.kind.name !== kind
+    const noWriter = isLast('write')
     // Where its owner reads as well the name goes on with that, which may be renewed yet.
     const abandonWriter = (owner: string, untilMs: number, leaseMs: number) => {
       let longestMs = leaseMs
@@ -49,22 +47,21 @@ export class ReadWriteVerbs {
         return remote.listen((message) => this.#told(message))
       },
     })
-    this.reading = {
-      ...verbsOf(noReader),
+    const reading = (isLast: () => boolean): KindVerbs => ({
+      ...verbsOf(isLast),
       acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) =>
-        remote.read(
-          { ...attempt, beside, waits, isLast },
-          this.#heard(reply, waits, () => null),
-        ),
+        remote.read({ ...attempt, beside, waits, isLast }, this.#heard(reply, waits)),
       reenter: (reentry, reply) => remote.rereads(reentry, reply),
-    }
+    })
+    this.reading = reading(isLast('read'))
+    this.upgrading = reading(() => waiters.firstAside === undefined)
     this.writing = {
       ...verbsOf(noWriter),
       abandon: abandonWriter,
       acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) =>
         remote.write(
           { ...attempt, beside, waits, isLast },
-          this.#heard(reply, waits, ({ since }) => since ?? null),
+          this.#unlessGone(beside, this.#heard(reply, waits)),
         ),
       reenter: (reentry, reply) => remote.rewrites(reentry, reply),
       // Where its owner reads as well the key goes on, and so would this.
@@ -76,26 +73,38 @@ export class ReadWriteVerbs {
   }
 
   #told(message?: string): void {
-    if (message === undefined || isMeant(message, this.#since)) this.#onWake(message)
-    else if (this.#asking > 0) this.#early.add(message)
+    if (message !== undefined && this.#asking > 0) this.#early.add(message)
+    this.#onWake(message)
   }
 
-  #heard(
-    reply: Reply<AcquireAnswer>,
-    waits: boolean,
-    sinceOf: (held: HeldSince) => string | null,
-  ): Reply<AcquireAnswer | HeldSince> {
+  /** What the upgradable lock was to go on from is gone: so is the hold, and nobody writes who relied on it. */
+  #unlessGone(beside: string, reply: Reply<AcquireAnswer>): Reply<AcquireAnswer | Gone> {
+    return {
+      answered: (answer) => {
+        if (answer.kind !== 'gone') {
+          reply.answered(answer)
+          return
+        }
+        const hold = this.#holds.all.find(({ id }) => id.wireOwner === beside)
+        hold?.loseGone()
+        // One that was released meanwhile is none to go on from.
+        const held = { kind: 'held', ttlMs: 0 } as const
+        reply.answered(hold === undefined ? held : { ...held, never: hold.over() })
+      },
+      failed: (failure) => reply.failed(failure),
+    }
+  }
+
+  #heard(reply: Reply<AcquireAnswer>, waits: boolean): Reply<AcquireAnswer> {
     if (!waits) return reply
     this.#asking += 1
     return {
       answered: (answer) => {
-        this.#since = answer.kind === 'held' ? sinceOf(answer) : null
-        for (const message of this.#early) {
-          if (isMeant(message, this.#since)) this.#onWake(message)
-        }
-        this.#ended()
         const isLong = answer.kind === 'held' && (answer.ttlMs < 0 || answer.ttlMs > ASK_AGAIN_MS)
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
+        // By now it knows since when it waits, and so which of them are for it.
+        for (const message of this.#early) this.#onWake(message)
+        this.#ended()
       },
       failed: (failure) => {
         this.#ended()

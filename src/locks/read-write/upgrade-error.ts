@@ -1,16 +1,18 @@
 import { HoldfastError } from '../../errors.ts'
 
 /**
- * Who has a read-write lock to read asked for it to write, and would wait for itself. Nothing was changed, and
- * it reads on.
+ * Code that holds the read lock asked for the write lock, or for the upgradable lock, and would wait for itself. Nothing
+ * was changed, and it still holds the read lock.
  */
 export class UpgradeError extends HoldfastError {
-  constructor(lockName: string) {
+  /** @param side the one that was asked for */
+  constructor(lockName: string, side: 'write' | 'upgradable' = 'write') {
     super(
       'HOLDFAST_UPGRADE',
-      `Read-write lock "${lockName}" is held to read by the code that asks for more, which would wait for ` +
-        'itself. Release the read lock before; or take the upgradable lock instead of it, or the write lock, ' +
-        'inside both of which you may read.',
+      `Read-write lock "${lockName}": the code that asked for the ${side} lock holds the read lock, so it would wait ` +
+        'for itself. It still holds the read lock. There are three ways to write: (1) release the read lock first, then ' +
+        'take the write lock and read again; (2) take upgradableLock() instead of readLock(), and call upgrade() on its ' +
+        'lease; (3) take the write lock from the start, inside which you may read.',
       { lockName },
     )
   }

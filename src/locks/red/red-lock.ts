@@ -1,8 +1,8 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import type { HoldEvent } from '../../events.ts'
-import { plainKind } from '../../local/acquire.ts'
 import { Backend, type Client } from '../../local/backend.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
+import { plainKind } from '../../local/racing-waiter.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 

@@ -1,5 +1,5 @@
 import type { Hold } from '../../lease/hold.ts'
-import { RacingWaiter } from '../../local/acquire.ts'
+import { RacingWaiter } from '../../local/racing-waiter.ts'
 import type { PermitServer } from '../../servers/permit-server.ts'
 import { HeldPermit } from './permit.ts'
 import { PermitKinds } from './permit-kinds.ts'

@@ -1,18 +1,22 @@
-import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, Released, Seen } from '../answers.ts'
+import type { AcquireAnswer, Gone, ReadWriteFacts, ReenterAnswer, Released } from '../answers.ts'
 import type { Ending, Reentry } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import type { HeldSince, RemoteReadWriteLock, WaitingAttempt } from '../read-write-server.ts'
+import {
+  isUpgradable,
+  isWriter,
+  type RemoteReadWriteLock,
+  type WaitingAttempt,
+} from '../read-write-server.ts'
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { countsForMs } from '../waiting-time.ts'
 import type { Channels } from './channels.ts'
 import { onlyLocks, refuseOthers } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
+import { holderOf, readWriteFacts } from './read-write-facts.ts'
 import { ReadWriteTurns } from './read-write-turns.ts'
 import type { LockRecord } from './records/lock-record.ts'
-import { ageMs, timeUs } from './records/moments.ts'
-import { isUpgradable, isWriter, type ReadWriteRecord } from './records/read-write-record.ts'
-import { GOES_ON, type Wanted, waitingClients } from './records/waiting-record.ts'
+import { type Place, placeOf } from './records/waiting-record.ts'
 
 /** What one read-write lock needs of its connection. */
 export interface ReadWriteConnection {
@@ -47,17 +51,22 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const { readWrite } = record
       const { waiting } = readWrite
       dropIfDead(record, owner, now)
-      // Who asks now is the one of its client who waits.
-      if (waits) waiting.leave(this.#clientId, 'write')
+      const place = placeOf(waits ? this.#clientId : '', owner, beside)
+      const { member, client } = place
+      const wanted = isUpgradable(owner) ? 'upgradable' : 'read'
+      // In the place of a client either a reader or a writer waits, whichever asks now.
+      if (wanted === 'read' && member === client) waiting.leave({ member, wanted: 'write' })
       const isHeld = readWrite.heldBy(owner) !== null
       const isShut =
-        readWrite.mode === 'write' ? readWrite.heldBy(beside) === null : waiting.isShut(now)
-      if (!isHeld && (isShut || (isUpgradable(owner) && readWrite.hasUpgradable(now)))) {
-        if (waits) this.#waits(record, 'read', now, countsForMs(attempt))
-        return { kind: 'held', ttlMs: Math.max(readWrite.ttlMs(now), -1), ...holderOf(record, now) }
+        readWrite.mode === 'write' ? readWrite.heldBy(beside) === null : waiting.isShut(place, now)
+      if (!isHeld && (isShut || (wanted === 'upgradable' && readWrite.hasUpgradable(now)))) {
+        const sinceUs = waits && this.#waits(record, place, now, countsForMs(attempt))
+        const since = sinceUs && wanted === 'upgradable' ? String(sinceUs) : ''
+        const ttlMs = Math.max(readWrite.ttlMs(now), -1)
+        return { kind: 'held', ttlMs, since, ...holderOf(record, '', now) } as const
       }
       readWrite.give(owner, 1, leaseMs, now)
-      if (waits && isLast) waiting.leave(this.#clientId, 'read')
+      if (isLast || member !== client) waiting.leave(place)
       return granted(this.#lastToken(record, leaseMs, now))
     })
   }
@@ -72,38 +81,43 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
     })
   }
 
-  write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | HeldSince>): void {
+  write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void {
     const { server, counterMs } = this.#connection
     const { owner, leaseMs, beside, waits } = attempt
     this.#reply(reply, (record, now) => {
       refuseOthers(record)
       const { readWrite } = record
       const { waiting } = readWrite
+      const place = placeOf(waits ? this.#clientId : '', owner, beside)
       if (readWrite.heldBy(owner) !== null) {
         readWrite.lengthen(owner, leaseMs, now)
         if (record.counter !== null) return granted(this.#lastToken(record, leaseMs, now))
       } else {
-        const goesOn = isUpgradable(beside) && readWrite.heldBy(beside) !== null
+        const isUpgrade = isUpgradable(beside)
+        // Somebody else may have written since.
+        if (isUpgrade && readWrite.ttlMsOf(beside, now) === -2) return GONE
         const left = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
-        const isAlone = left === 1 && readWrite.heldBy(beside) !== null
-        const mayGoOn = readWrite.mode === 'read' && goesOn && isAlone
-        // Who asks now is the one of its client who waits.
-        if (waits) waiting.leave(this.#clientId, 'read')
+        // In the place of a client either a reader or a writer waits, whichever asks now.
+        if (place.member === place.client) waiting.leave({ member: place.member, wanted: 'read' })
+        // It may have released the upgradable lock since.
+        if (!isUpgrade) waiting.leave({ member: owner, wanted: 'upgrade' })
         const first = waiting.first('write', now)
-        const isNext = first === undefined || (waits && first.client === this.#clientId)
-        if (!mayGoOn && (left > 0 || !isNext || waiting.isPhase)) {
+        const isNext = isUpgrade || first === undefined || first.member === place.member
+        const isFree = left === 0 || (isUpgrade && readWrite.mode === 'read' && left === 1)
+        if (!isFree || !isNext || waiting.isPhase) {
           const ms = countsForMs(attempt)
-          const since = waits ? String(this.#waits(record, 'write', now, ms, goesOn)) : ''
-          const held = { kind: 'held', since, ...holderOf(record, now) } as const
-          if (left > 0) return { ...held, ttlMs: readWrite.ttlMs(now) }
-          // Nobody has it: it is for those who are let in to read, and for who has waited for longer.
-          const firstForMs = isNext ? 0 : waiting.countsForMs(first.client, now)
+          const since = waits ? String(this.#waits(record, place, now, ms)) : ''
+          const held = { kind: 'held', since } as const
+          if (!isFree)
+            return { ...held, ttlMs: readWrite.ttlMs(now), ...holderOf(record, beside, now) }
+          // It is for those who are let in to read, and for who has waited for longer.
+          const firstForMs = isNext ? 0 : waiting.countsForMs(first, now)
           const ttlMs = Math.max(waiting.phaseLeftMs(now), firstForMs)
-          return { ...held, ttlMs }
+          return { ...held, ttlMs, holder: '', ageMs: null }
         }
       }
       readWrite.give(owner, 1, leaseMs, now)
-      if (waits) waiting.leave(this.#clientId, 'write')
+      waiting.leave(place)
       return granted(server.mint(record, now, { leaseMs, counterMs }))
     })
   }
@@ -121,30 +135,27 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
   release({ owner, holds, token }: Ending, isLast: boolean, reply: Reply<Released>): void {
     this.#reply(reply, (record, now): Released => {
       const { readWrite } = onlyLocks(record)
-      const { mode } = readWrite
       const { readWriteReleases } = this.#connection.server
       const tell = (message: string) => readWriteReleases.publish(this.#rawName, message)
-      const turns = new ReadWriteTurns(readWrite.waiting, now, tell)
-      if (isLast) readWrite.waiting.leave(this.#clientId, isWriter(owner) ? 'write' : 'read')
+      const turns = new ReadWriteTurns(readWrite, now, tell)
+      const place = placeOf(this.#clientId, owner, '')
+      if (isLast) readWrite.waiting.leave(place)
       const hold = readWrite.heldBy(owner)
       if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {
+        // It may have waited under its own name.
+        const hasLeft = readWrite.waiting.leave({ ...place, member: owner }) || isLast
         // Whoever waited behind the one who has left is next now.
-        if (isLast && mode !== 'write') turns.tellNext({ isRead: mode === 'read' })
+        if (hasLeft && readWrite.mode !== 'write') {
+          readWrite.dropDead(now)
+          turns.tellNext()
+        }
         return GONE
       }
       if (holds > 0) {
         hold.holds = Math.min(hold.holds, holds)
         return { kind: 'kept' }
       }
-      // Where the lease that ends is the longest, the lock is to last for as long as those that are left.
-      const wasLongest = readWrite.ttlMs(now) - readWrite.ttlMsOf(owner, now) < 100
-      readWrite.remove(owner)
-      const listeners = isWriter(owner)
-        ? turns.wake({ isRead: readWrite.dropDead(now) > 0, wasWritten: true })
-        : mode === 'read'
-          ? afterReading(readWrite, turns, owner, wasLongest, now)
-          : 0
-      return { kind: 'freed', listeners }
+      return { kind: 'freed', listeners: turns.freed(owner) }
     })
   }
 
@@ -164,20 +175,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
   inspect(): Promise<ReadWriteFacts> {
     return this.#request((record, now) => {
       refuseOthers(record)
-      const { readWrite } = record
-      const alive = readWrite.owners.filter((owner) => readWrite.ttlMsOf(owner, now) !== -2)
-      const holders = alive.map((owner) => {
-        const ttlMs = readWrite.ttlMsOf(owner, now)
-        const holdCount = readWrite.heldBy(owner)?.holds ?? 0
-        return { owner, holdCount, ttlMs: ttlMs < 0 ? null : ttlMs }
-      })
-      return {
-        mode: holders.length === 0 ? null : readWrite.mode,
-        holders,
-        token: record.counter?.token ?? null,
-        waitingToRead: waitingClients(readWrite.waiting, 'read', timeUs(now)),
-        waitingToWrite: waitingClients(readWrite.waiting, 'write', timeUs(now)),
-      }
+      return readWriteFacts(record, now)
     })
   }
 
@@ -186,10 +184,9 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
     return this.#connection.listen(server.readWriteReleases, this.#rawName, onWake)
   }
 
-  /** This client waits. @returns since when, as the server tells time */
-  #waits({ readWrite }: LockRecord, wanted: Wanted, now: number, ms: number, goesOn = false) {
-    const fromUs = goesOn ? GOES_ON : this.#connection.server.tokenFloor(now)
-    return readWrite.waiting.enter(this.#clientId, wanted, fromUs, now, ms)
+  /** This client waits there. @returns since when, as the server tells time */
+  #waits({ readWrite }: LockRecord, place: Place, now: number, ms: number) {
+    return readWrite.waiting.enter(place, this.#connection.server.tokenFloor(now), now, ms)
   }
 
   /** The token of the last writer, which is remembered for longer. */
@@ -217,32 +214,6 @@ function dropIfDead({ readWrite }: LockRecord, owner: string, now: number): void
   }
 }
 
-/**
- * Who waits to write is told when nobody reads any more, and who reads and is to write when it is alone.
- *
- * @returns how many were told that it is free
- */
-function afterReading(
-  readWrite: ReadWriteRecord,
-  turns: ReadWriteTurns,
-  owner: string,
-  wasLongest: boolean,
-  now: number,
-): number {
-  const writer = readWrite.waiting.first('write', now)
-  const left = writer || wasLongest ? readWrite.dropDead(now) : readWrite.size
-  if (left === 0) return turns.wake({ isRead: false, wasWritten: false })
-  if (writer === undefined && isUpgradable(owner)) turns.tellNext({ isRead: true })
-  if (left === 1 && writer?.sinceUs === GOES_ON) turns.publish(String(GOES_ON))
-  return 0
-}
-
 function granted(token: number) {
   return { kind: 'granted', token } as const
-}
-
-/** One who has it; and who writes for how long, by the token. */
-function holderOf({ readWrite, counter }: LockRecord, now: number): Seen {
-  const [holder = ''] = readWrite.owners
-  return { holder, ageMs: readWrite.mode === 'write' && counter ? ageMs(counter.token, now) : null }
 }

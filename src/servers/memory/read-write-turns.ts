@@ -1,47 +1,69 @@
 import { CLAIM_MS } from '../fair-server.ts'
-import type { WaitingRecord } from './records/waiting-record.ts'
+import { isUpgradable, isWriter } from '../read-write-server.ts'
+import type { ReadWriteRecord } from './records/read-write-record.ts'
+import { GOES_ON } from './records/waiting-record.ts'
 
 /** Who may have one read-write lock next, in one request. */
 export class ReadWriteTurns {
-  /** Tells all who listen. @returns how many */
-  readonly publish: (message: string) => number
-  readonly #waiting: WaitingRecord
+  readonly #readWrite: ReadWriteRecord
   readonly #now: number
+  readonly #publish: (message: string) => number
 
-  constructor(waiting: WaitingRecord, now: number, publish: (message: string) => number) {
-    this.#waiting = waiting
+  /** @param publish tells all who listen, and returns how many these are */
+  constructor(readWrite: ReadWriteRecord, now: number, publish: (message: string) => number) {
+    this.#readWrite = readWrite
     this.#now = now
-    this.publish = publish
+    this.#publish = publish
+  }
+
+  /** An owner has left. @returns how many were told that the lock is free, or free to read */
+  freed(owner: string): number {
+    const { mode } = this.#readWrite
+    // If the lease that ends is the longest, the lock is to last for as long as those that are left.
+    const lockMs = this.#readWrite.ttlMs(this.#now)
+    const wasLongest = lockMs - this.#readWrite.ttlMsOf(owner, this.#now) < 100
+    this.#readWrite.remove(owner)
+    if (isWriter(owner)) return this.#wake(true)
+    return mode === 'read' ? this.#readerLeft(owner, wasLongest) : 0
   }
 
   /**
-   * Tells those who are next: all who wait to read, or the one who has waited to write for the longest.
+   * Tells those who are next: all who wait to read, and the first of the queue.
    *
-   * @param isRead whether somebody reads
    * @param wasWritten whether a writer has left, after whom those who wait to read are next
    */
-  tellNext({ isRead, wasWritten = false }: { isRead: boolean; wasWritten?: boolean }): void {
-    const waiting = this.#waiting
+  tellNext(wasWritten = false): void {
+    const { waiting, size } = this.#readWrite
+    const first = waiting.first('write', this.#now)
+    const waitsToWrite = first !== undefined && first.wanted !== 'upgradable'
     const reader = waiting.first('read', this.#now)
-    const writer = waiting.first('write', this.#now)
-    if (reader && (wasWritten || !writer || waiting.isPhase)) {
-      // Also where no writer waits yet: one who comes before them would be the second that they wait for.
+    const areReadersNext = reader && (wasWritten || !waitsToWrite || waiting.isPhase)
+    if (areReadersNext) {
+      // Even if nobody waits to write yet: one who comes before them would be the second writer that they wait for.
       if (wasWritten) waiting.beginPhase(this.#now + CLAIM_MS)
-      this.publish('2')
-    } else if (writer && !isRead) {
-      this.publish(String(writer.sinceUs))
+      this.#publish('2')
     }
+    if (first === undefined) return
+    const isAlone = size === 0 || (size === 1 && first.sinceUs === GOES_ON)
+    if (!waitsToWrite || (isAlone && !areReadersNext)) this.#publish(String(first.sinceUs))
   }
 
-  /**
-   * The lock is free, or free to read after it was written.
-   *
-   * @returns how many were told
-   */
-  wake(terms: { isRead: boolean; wasWritten: boolean }): number {
+  /** Whoever waits to write is told if nobody reads any more, or if it waits for an upgrade when it is alone. */
+  #readerLeft(owner: string, wasLongest: boolean): number {
+    const readWrite = this.#readWrite
+    const first = readWrite.waiting.first('write', this.#now)
+    const left = first || wasLongest ? readWrite.dropDead(this.#now) : readWrite.size
+    if (left === 0) return this.#wake(false)
+    if (isUpgradable(owner) || (left === 1 && first?.sinceUs === GOES_ON)) this.tellNext()
+    return 0
+  }
+
+  /** The lock is free, or free to read after it was written. @returns how many were told */
+  #wake(wasWritten: boolean): number {
+    this.#readWrite.dropDead(this.#now)
     // What is told to clients of Redisson, of whom there are none here.
-    const listeners = this.publish(terms.wasWritten ? '01' : '00')
-    this.tellNext(terms)
+    const listeners = this.#publish(wasWritten ? '01' : '00')
+    this.tellNext(wasWritten)
     return listeners
   }
 }

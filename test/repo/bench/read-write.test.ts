@@ -14,6 +14,7 @@ describe('the measurements of the read-write lock, in short', () => {
     ['readers', /^4 +Holdfast +[1-9]/],
     ['writer-wait', /^Holdfast, Holdfast +[0-9.]+ /],
     ['grants', /^2, processes +[1-9]/],
+    ['beside-readers', /^10 +[1-9]/],
   ])(
     '%s runs to its end and finds nothing that must not be',
     async (name, line) => {

@@ -1,4 +1,4 @@
-import { UPGRADABLE_SUFFIX, WRITE_SUFFIX } from '../../read-write-server.ts'
+import { isUpgradable, isWriter } from '../../read-write-server.ts'
 import { leftMs } from './moments.ts'
 import { WaitingRecord } from './waiting-record.ts'
 
@@ -7,6 +7,8 @@ interface ReadWriteHold {
   holds: number
   /** Of one who reads; the lease of one who writes is that of the whole lock. */
   endsAt: number
+  /** Since when. */
+  readonly beganAt: number
 }
 
 /**
@@ -64,7 +66,7 @@ export class ReadWriteRecord {
 
   /** Takes it, or raises the hold count; makes the lease last at least this long. */
   give(owner: string, holds: number, leaseMs: number, now: number): void {
-    const hold = this.heldBy(owner) ?? { holds, endsAt: -Infinity }
+    const hold = this.heldBy(owner) ?? { holds, endsAt: -Infinity, beganAt: now }
     hold.holds = Math.max(hold.holds, holds)
     this.#holds.set(owner, hold)
     if (isWriter(owner)) this.mode = 'write'
@@ -106,13 +108,4 @@ export class ReadWriteRecord {
     this.endsAt = -Infinity
     this.#holds.clear()
   }
-}
-
-export function isWriter(owner: string): boolean {
-  return owner.endsWith(WRITE_SUFFIX)
-}
-
-/** Of one who reads and may go on to write. */
-export function isUpgradable(owner: string): boolean {
-  return owner.endsWith(UPGRADABLE_SUFFIX)
 }

@@ -1,5 +1,6 @@
 import {
   type AcquireAnswer,
+  type Gone,
   MOST_LISTED,
   type ReadWriteFacts,
   type ReenterAnswer,
@@ -7,7 +8,6 @@ import {
 } from '../../answers.ts'
 import type { Ending, Reentry } from '../../lock-server.ts'
 import type {
-  HeldSince,
   ReadWriteServer,
   RemoteReadWriteLock,
   WaitingAttempt,
@@ -102,7 +102,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
     )
   }
 
-  write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | HeldSince>): void {
+  write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void {
     const { owner, leaseMs, beside, waits, callMs } = attempt
     const { prefix, six } = this.#keys
     const client = waits ? this.#clientId : ''

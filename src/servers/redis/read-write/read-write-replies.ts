@@ -1,16 +1,28 @@
-import type { AcquireAnswer, ReadWriteFacts, ReenterAnswer, WaitingClient } from '../../answers.ts'
-import type { HeldSince } from '../../read-write-server.ts'
+import type {
+  AcquireAnswer,
+  Gone,
+  ReadWriteFacts,
+  ReenterAnswer,
+  WaitingClient,
+} from '../../answers.ts'
+import { isUpgradable, isWriter } from '../../read-write-server.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
-/** Instead of the time, for one that reads and is to go on to write. */
+/** Instead of the time, if the client has the upgradable lock and waits to write. */
 const GOES_ON = '3'
+
+/** The value of a lease tells since when if it is a time in µs, and not the 1 of Redisson and old clients. */
+const LEAST_TIME_US = 1e12
+
+/** The owners of Redisson begin with a UUID. Its writers issue no token. */
+const OF_REDISSON = /^[0-9a-f]{8}-[0-9a-f-]{27}:/
 
 /** What `acquire-read` answered to a first acquisition. */
 export function readingOf(reply: unknown): AcquireAnswer {
   const answer = scripts.readAcquireRead(reply)
   if (answer.kind === 'gone') throw odd()
-  return answer
+  return answer.kind === 'granted' ? answer : heldOf(answer)
 }
 
 /** What `acquire-read` answered to a re-entry. */
@@ -21,11 +33,13 @@ export function rereadingOf(reply: unknown): ReenterAnswer {
 }
 
 /** What `acquire-write` answered to a first acquisition. */
-export function writingOf(reply: unknown): AcquireAnswer | HeldSince {
+export function writingOf(reply: unknown): AcquireAnswer | Gone {
   const answer = scripts.readAcquireWrite(reply)
-  if (answer.kind === 'gone' || (answer.kind === 'granted' && answer.token === 0)) throw odd()
-  if (answer.kind === 'granted') return answer
-  const { sinceUs, ...held } = answer
+  if (answer.kind === 'granted' && answer.token === 0) throw odd()
+  return answer.kind === 'held' ? heldOf(answer) : answer
+}
+
+function heldOf<H extends { readonly sinceUs: string }>({ sinceUs, ...held }: H) {
   return { ...held, since: sinceUs }
 }
 
@@ -38,23 +52,31 @@ export function rewritingOf(reply: unknown): ReenterAnswer {
 
 /** What `inspect` answered. */
 export function readWriteFacts(reply: unknown): ReadWriteFacts {
-  const { mode, token, nowUs, holds, leftMs, readers, writers } = scripts.readInspect(reply)
+  const { mode, token, nowUs, readers, writers, ...found } = scripts.readInspect(reply)
   if (mode !== null && mode !== 'read' && mode !== 'write') throw odd()
-  const left = new Map(leftMs)
-  const holders = holds.map(([owner, count]) => {
+  const [left, since] = [new Map(found.leftMs), new Map(found.sinceUs)]
+  const agoMs = (sinceUs: number) => Math.max(0, Math.round((nowUs - sinceUs) / 1_000))
+  const ageMsOf = (owner: string) => {
+    const sinceUs = isWriter(owner) ? (token ?? 0) : Number(since.get(owner) ?? 0)
+    return sinceUs < LEAST_TIME_US || OF_REDISSON.test(owner) ? null : agoMs(sinceUs)
+  }
+  const holders = found.holds.map(([owner, count]) => {
     const ttlMs = Number(left.get(owner) ?? -1)
-    return { owner, holdCount: Number(count), ttlMs: ttlMs < 0 ? null : ttlMs }
+    const holdCount = Number(count)
+    return { owner, holdCount, ttlMs: ttlMs < 0 ? null : ttlMs, ageMs: ageMsOf(owner) }
   })
-  const waiting = (clients: readonly (readonly [string, string])[]): WaitingClient[] =>
-    clients.map(([client, sinceUs]) => {
-      const waitedMs = Math.max(0, Math.round((nowUs - Number(sinceUs)) / 1_000))
-      return { client, waitedMs: sinceUs === GOES_ON ? null : waitedMs }
-    })
+  const waiting = (members: readonly (readonly [string, string])[]): WaitingClient[] =>
+    members.map(([member, sinceUs]) => ({
+      client: member.replace(/:.*$/, ''),
+      waitedMs: sinceUs === GOES_ON ? null : agoMs(Number(sinceUs)),
+    }))
+  const upgradable = writers.filter(([member]) => isUpgradable(member))
+  const toRead = [...readers, ...upgradable].sort(([, a], [, b]) => Number(a) - Number(b))
   return {
     mode: holders.length === 0 ? null : mode,
     holders,
     token,
-    waitingToRead: waiting(readers),
-    waitingToWrite: waiting(writers),
+    waitingToRead: waiting(toRead),
+    waitingToWrite: waiting(writers.filter(([member]) => !isUpgradable(member))),
   }
 }

@@ -111,7 +111,7 @@ export function needsOf(
     },
     {
       kind: 'read-write lock',
-      commands: [['EXISTS', lock], ['HEXISTS', lock, 'f'], ...HASHES(lock), ...SETS(lock)],
+      commands: [['EXISTS', lock], ...HASHES(lock), ...SETS(lock)],
       patterns: [
         `~{${keyPrefix}*`,
         ...own(['holdfast_readers', 'holdfast_writers', 'holdfast_alive', 'holdfast_phase']),

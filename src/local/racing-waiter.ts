@@ -1,0 +1,233 @@
+import type { AcquirePath } from '../diagnostics.ts'
+import type { Hold } from '../lease/hold.ts'
+import type { Lease } from '../lease/lease.ts'
+import type { AcquireAnswer } from '../servers/answers.ts'
+import type { Confirm } from '../servers/durability.ts'
+import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
+import { type Asked, Asking, abandonName, callMsFor, nameOf } from './ask.ts'
+import { whenConfirmed } from './confirm.ts'
+import { RESERVE } from './hand-over-budget.ts'
+import { kindOf, renewalOf } from './kind-verbs.ts'
+import { newLease } from './local-lease.ts'
+import type { LocalLock } from './local-lock.ts'
+import type { LockKind } from './lock-kind.ts'
+import { reenter } from './reenter.ts'
+import { release } from './release.ts'
+
+/** A waiter that does not wait asks again so often where the votes were split: maybe nobody has the lock. */
+const MOST_SPLITS = 3
+
+/** A waiter for a lock of this client. */
+export abstract class LocalWaiter extends Waiter {
+  readonly lock: LocalLock
+  /** Where its call came from, if that is wanted. */
+  declare calledFrom?: Error
+
+  constructor(lock: LocalLock, request: AcquireRequest) {
+    super(request, lock.newSharedBudget(request.kind), lock)
+    this.lock = lock
+    const { heldWatch } = lock.services
+    if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()
+  }
+
+  granted(hold: Hold, path?: AcquirePath): void {
+    const { lock, request } = this
+    const { holds, waiters } = lock
+    holds.begin(hold)
+    lock.handOverBudget.acquired()
+    if (this.settled) {
+      lock.tasks.run(release(lock, hold, 0))
+      return
+    }
+    holds.watch(hold, request)
+    // Before listeners hear of it: one of them may abort, and its caller has it already.
+    this.resolve(hold, path)
+    holds.tell(hold, this.waitedMs, request.fact)
+    // A listener may have released it.
+    if (!hold.live) return
+    if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
+    const { isShared, isCounted, waitsAside } = request.kind
+    if (isShared && !isCounted && !waitsAside) {
+      for (const other of waiters.sharedAtFront()) {
+        if (other.contending) other.wakeEvent.set()
+        else other.contend()
+      }
+    }
+    for (const other of waiters.queuedWith(this)) {
+      if (other.contending) other.wakeEvent.set()
+      else if (lock.holds.of(request.owner, other.request.kind) === hold) reenter(lock, hold, other)
+    }
+  }
+
+  /** Confirms what it is granted; undefined where that counts without. */
+  get confirm(): Confirm | undefined {
+    return renewalOf(this.request, this.lock.services.server).confirm
+  }
+
+  newLease(hold: Hold): Lease {
+    return newLease(this.lock, hold, this.request, this.calledFrom)
+  }
+}
+
+/** Waits among those of its client, of whatever kind, and asks for the lock when its turn has come. */
+export class RacingWaiter extends LocalWaiter {
+  #splits = 0
+  /** When the last answer came by which it has to wait, on the monotonic clock. */
+  protected refusedAt = -Infinity
+
+  start(): void {
+    const { lock } = this
+    if (this.asksOnce) {
+      this.contend()
+      return
+    }
+    const isBeside = lock.holds.beside(this.request) !== undefined
+    const { first, firstBeside } = lock.waiters
+    const isBehind = (isBeside ? firstBeside : first) !== undefined
+    if (isBehind || lock.keepsOut(this.request)) lock.announce(this)
+    // Whoever hears of it may abort.
+    if (this.settled) return
+    if (isBeside) lock.waiters.queueBeside(this)
+    else lock.waiters.queue(this)
+    lock.advance()
+  }
+
+  contend(): void {
+    this.contending = true
+    this.lock.tasks.begin()
+    this.woken()
+  }
+
+  /** Asks, or waits for what it has to wait for first; until it has the lock, or is settled. */
+  woken(): void {
+    this.#safely(() => this.#goOn())
+  }
+
+  /** Should anything go wrong in here, the waiter does not wait for ever, nor whoever closes the client. */
+  #safely(step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      this.reject(error)
+      this.lock.taskFailed(error as Error)
+      this.lock.tasks.end()
+    }
+  }
+
+  #goOn(): void {
+    const { lock, request, wakeEvent } = this
+    const { handOverBudget } = lock
+    wakeEvent.reset()
+    this.waitsHere = false
+    const own = this.settled ? undefined : lock.holds.of(request.owner, request.kind)
+    if (this.settled) {
+      this.#end()
+    } else if (own !== undefined) {
+      reenter(lock, own, this)
+      lock.tasks.end()
+    } else if (this.asksOnce) {
+      this.#ask()
+    } else if (this.keptOutMs > 0) {
+      this.#sleepHere(this.keptOutMs)
+    } else if (handOverBudget.awayMs > 0) {
+      wakeEvent.wake(this, handOverBudget.awayMs)
+    } else if (handOverBudget.isPolite) {
+      void handOverBudget.stepBack().then(() => {
+        const own = lock.holds.of(request.owner, request.kind)
+        if (this.settled || own !== undefined || lock.keepsOut(request)) this.woken()
+        else this.#safely(() => this.#ask())
+      })
+    } else {
+      this.#ask()
+    }
+  }
+
+  /** How long to wait for this client to have the lock no more, in milliseconds, before the next request. */
+  protected get keptOutMs(): number {
+    return this.lock.keepsOut(this.request) ? Infinity : 0
+  }
+
+  #ask(): void {
+    const { lock, request, retryBudget } = this
+    if (retryBudget.isUsedUp) {
+      this.reject(retryBudget.error('not acquired'))
+      this.#end()
+      return
+    }
+    const callMs = callMsFor(this)
+    const waits = !this.asksOnce
+    const attempt = {
+      owner: nameOf(this),
+      leaseMs: request.leaseMs,
+      reserve: lock.waiters.isShared ? RESERVE : 0,
+      callMs,
+      beside: lock.holds.beside(request)?.id.wireOwner,
+      waits,
+      leftMs: this.leftMs,
+      isLast: lock.waiters.isLastOfKind(this),
+    }
+    this.queued ||= waits && kindOf(request).announcesWaits === true
+    const { together = lock.remoteOf(request) } = request
+    const heard = (asked: Asked<AcquireAnswer>) => this.#safely(() => this.#heard(asked))
+    const then = whenConfirmed(lock, this, this.confirm, heard)
+    together.acquire(attempt, new Asking(lock, this, callMs, then))
+  }
+
+  #heard({ grant, sentAt, pauseMs }: Asked<AcquireAnswer>): void {
+    const { lock, wakeEvent, request } = this
+    if (grant?.kind === 'granted') {
+      const hold = lock.holds.granted(this, grant, sentAt)
+      if (hold === null) this.woken()
+      else {
+        this.granted(hold)
+        lock.tasks.end()
+      }
+      return
+    }
+    if (grant !== null) {
+      this.saw(grant)
+      lock.sight = this.sight
+      this.refusedAt = lock.services.clock.monotonic()
+    }
+    const splitMs = grant?.split?.pauseMs
+    if (grant?.kind === 'held' && grant.never !== undefined) this.reject(grant.never)
+    if (this.settled) {
+      this.#end()
+    } else if (grant === null) {
+      wakeEvent.wake(this, pauseMs)
+    } else if (!this.asksOnce) {
+      lock.announce(this)
+      const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
+      // Of several who may have it beside each other the first asks again.
+      if (this.list?.first !== this) this.#sleepHere()
+      // A client that has a majority may pass the lock around while nobody seems to wait.
+      else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
+      else lock.services.clock.after(splitMs, () => this.woken())
+    } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
+      this.#splits += 1
+      lock.services.clock.after(splitMs, () => this.woken())
+    } else {
+      // Where its owner has got the lock meanwhile it re-enters.
+      if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
+      this.woken()
+    }
+  }
+
+  #sleepHere(ms?: number): void {
+    this.waitsHere = true
+    this.wakeEvent.wake(this, ms)
+  }
+
+  #end(): void {
+    // While the lock is on its way to it, it has use for its name.
+    if (!this.asking) abandonName(this.lock, this)
+    this.lock.tasks.end()
+  }
+}
+
+export const plainKind: LockKind = {
+  name: 'lock',
+  isShared: false,
+  waitsInTurn: false,
+  newWaiter: (lock, request) => new RacingWaiter(lock, request),
+}

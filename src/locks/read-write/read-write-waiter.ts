@@ -1,0 +1,83 @@
+import type { AcquirePath } from '../../diagnostics.ts'
+import type { Hold } from '../../lease/hold.ts'
+import type { Lease } from '../../lease/lease.ts'
+import { newLease } from '../../local/local-lease.ts'
+import { RacingWaiter } from '../../local/racing-waiter.ts'
+import type { Held, Seen } from '../../servers/answers.ts'
+import { isMeant } from '../../servers/read-write-server.ts'
+import type { Waiter } from '../../waiting/waiter.ts'
+import { ASK_AGAIN_MS } from './read-write-verbs.ts'
+import { HeldUpgradableLease, type Upgrader } from './upgradable-lease.ts'
+
+/** Waits for one side of a read-write lock. */
+export class ReadWriteWaiter extends RacingWaiter {
+  /** The upgradable lock that its owner has, if it is to go on from that to write. */
+  #upgraded: Hold | undefined
+  /** Since when its client waits to write, or for the upgradable lock, as the server has told it; '' of a reader. */
+  #since = ''
+
+  override start(): void {
+    const { lock, request } = this
+    const beside = lock.holds.beside(request)
+    if (!request.kind.isShared) this.#upgraded = beside
+    const before = this.asksOnce && beside === undefined ? this.#before : undefined
+    if (before !== undefined) {
+      this.sight = before.sight
+      this.resolve(null)
+      return
+    }
+    super.start()
+  }
+
+  /** A waiter of its client that it may not overtake. The server may not know of that one. */
+  get #before(): Waiter | undefined {
+    const { first, firstAside } = this.lock.waiters
+    if (!this.request.kind.isShared) return first ?? firstAside
+    return first?.request.kind.isShared ? undefined : first
+  }
+
+  override saw(seen: Seen & Pick<Held, 'since'>): void {
+    this.#since = seen.since ?? this.#since
+    super.saw(seen)
+  }
+
+  override isMeant(message?: string): boolean {
+    return message === undefined || isMeant(message, this.#since)
+  }
+
+  override woken(): void {
+    this.#rejectIfLost()
+    super.woken()
+  }
+
+  override granted(hold: Hold, path?: AcquirePath): void {
+    this.#rejectIfLost()
+    super.granted(hold, path)
+  }
+
+  /**
+   * A writer asks although readers of its own client keep it out. Else clients would not know that it waits, and new
+   * readers would be let in for as long as any come.
+   */
+  protected override get keptOutMs(): number {
+    const { lock, refusedAt } = this
+    const ms = super.keptOutMs
+    if (ms === 0 || lock.holds.exclusive !== undefined) return ms
+    return Math.max(0, refusedAt + ASK_AGAIN_MS - lock.services.clock.monotonic())
+  }
+
+  /** Somebody else may have written since: what its owner has read is no longer so. */
+  #rejectIfLost(): void {
+    this.#upgraded?.loseIfExpired()
+    if (this.#upgraded?.lostAt !== undefined) this.reject(this.#upgraded.over())
+  }
+}
+
+/** Waits for the upgradable lock. */
+export class UpgradableWaiter extends ReadWriteWaiter {
+  override newLease(hold: Hold): Lease {
+    const { lock, request, calledFrom } = this
+    const lease = new HeldUpgradableLease(lock, hold, request, request.askedBy as Upgrader)
+    return newLease(lock, hold, request, calledFrom, lease)
+  }
+}

@@ -1,0 +1,98 @@
+import { InvalidArgumentError, LeaseLostError } from '../../errors.ts'
+import type { Public } from '../../kit/public.ts'
+import type { Hold } from '../../lease/hold.ts'
+import type { Lease } from '../../lease/lease.ts'
+import { LocalLease } from '../../local/local-lease.ts'
+import type { LocalLock } from '../../local/local-lock.ts'
+import type { LockOptions, TryLockOptions } from '../../options/options.ts'
+import type { AcquireRequest } from '../../waiting/waiter.ts'
+
+/**
+ * The side of a read-write lock that the lease is of: it takes the lock to write for the same owner.
+ *
+ * @internal
+ */
+export interface Upgrader extends NonNullable<AcquireRequest['askedBy']> {
+  upgrade(hold: Hold, options: LockOptions | undefined, signal: AbortSignal): Promise<Lease>
+  tryUpgrade(
+    hold: Hold,
+    options: TryLockOptions | undefined,
+    signal: AbortSignal,
+  ): Promise<Lease | null>
+}
+
+/** One acquisition of the upgradable lock: the right to read beside others, and to go on to write. */
+export interface UpgradableLease extends Public<HeldUpgradableLease> {}
+
+/** An {@link UpgradableLease} of this client. */
+export class HeldUpgradableLease extends LocalLease {
+  readonly #upgrader: Upgrader
+  /** Aborts the upgrades that wait when the lease is released. */
+  #released: AbortController | undefined
+
+  /** @internal */
+  constructor(lock: LocalLock, hold: Hold, request: AcquireRequest, upgrader: Upgrader) {
+    super(lock, hold, request)
+    this.#upgrader = upgrader
+  }
+
+  /**
+   * Acquires the write lock for the owner of this lease, as its `writeLock().lock()` does. It works without a frame. It
+   * waits until all other readers have left, and goes before all other writers. Nobody has written since this lease was
+   * acquired, so what was read under it is still so.
+   *
+   * Releasing the lease of the write lock leaves this one, with which the owner goes on reading.
+   *
+   * @param options as for `lock()` of the write lock: `waitMs`, `leaseMs`, `renew`, `maxHoldMs`, `signal`
+   * @returns the lease of the write lock. Rejects as `lock()` does; with `InvalidArgumentError` if this lease was
+   * released, and with `LeaseLostError` if it was lost, before the call or during the wait
+   */
+  async upgrade(options?: LockOptions): Promise<Lease> {
+    return this.#upgraded((signal) => this.#upgrader.upgrade(this.hold, options, signal))
+  }
+
+  /**
+   * The same as {@link upgrade} if that is possible in the time given: it tries once without `waitMs`.
+   *
+   * @returns the lease of the write lock; null if others still read. Rejects as {@link upgrade} does
+   */
+  async tryUpgrade(options?: TryLockOptions): Promise<Lease | null> {
+    return this.#upgraded((signal) => this.#upgrader.tryUpgrade(this.hold, options, signal))
+  }
+
+  async #upgraded<L>(acquire: (released: AbortSignal) => Promise<L>): Promise<L> {
+    const { hold } = this
+    if (this.released) throw this.#releasedError()
+    this.#released ??= new AbortController()
+    hold.loseIfExpired()
+    try {
+      if (!hold.live) throw hold.over()
+      return await acquire(this.#released.signal)
+    } catch (error) {
+      if (error !== hold.loss || !(error instanceof LeaseLostError)) throw error
+      this.told = true
+      throw new LeaseLostError(
+        `Read-write lock "${this.name}" was not upgraded: its upgradable lease (token ${error.token}) was lost, and ` +
+          'another owner may have written since. Acquire the upgradable lock again and read again before you write.',
+        this.name,
+        error.reason,
+        error.token,
+        error,
+      )
+    }
+  }
+
+  /** @internal */
+  protected override undo(): Promise<boolean> {
+    this.#released?.abort(this.#releasedError())
+    return super.undo()
+  }
+
+  #releasedError(): InvalidArgumentError {
+    return new InvalidArgumentError(
+      `Read-write lock "${this.name}" was not upgraded: its upgradable lease was released, and another owner may have ` +
+        'written since. Release it after the write. To write now, acquire the upgradable lock again and read again.',
+      this.name,
+    )
+  }
+}

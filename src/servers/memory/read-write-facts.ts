@@ -1,0 +1,61 @@
+import { MOST_LISTED, type ReadWriteFacts, type Seen, type WaitingClient } from '../answers.ts'
+import { isWriter } from '../read-write-server.ts'
+import type { LockRecord } from './records/lock-record.ts'
+import { ageMs, timeUs } from './records/moments.ts'
+import { GOES_ON, type Waiting } from './records/waiting-record.ts'
+
+/** Who has a read-write lock, and who waits for it. */
+export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts {
+  const { readWrite, counter } = record
+  const { waiting } = readWrite
+  const alive = readWrite.owners.filter((owner) => readWrite.ttlMsOf(owner, now) !== -2)
+  const holders = alive.map((owner) => {
+    const ttlMs = readWrite.ttlMsOf(owner, now)
+    const holdCount = readWrite.heldBy(owner)?.holds ?? 0
+    return {
+      owner,
+      holdCount,
+      ttlMs: ttlMs < 0 ? null : ttlMs,
+      ageMs: ageMsOf(record, owner, now),
+    }
+  })
+  const queue = waiting.list('write', now)
+  const isForReading = ({ wanted }: Waiting) => wanted === 'upgradable'
+  const toRead = [...waiting.list('read', now), ...queue.filter(isForReading)]
+  return {
+    mode: holders.length === 0 ? null : readWrite.mode,
+    holders,
+    token: counter?.token ?? null,
+    waitingToRead: listed(
+      toRead.sort((one, other) => one.sinceUs - other.sinceUs),
+      now,
+    ),
+    waitingToWrite: listed(
+      queue.filter((one) => !isForReading(one)),
+      now,
+    ),
+  }
+}
+
+/** One who has it, other than the one who asks, and for how long. */
+export function holderOf(record: LockRecord, but: string, now: number): Seen {
+  const { readWrite } = record
+  const owners = readWrite.owners.filter((owner) => owner !== but)
+  const alive = owners.find((owner) => readWrite.ttlMsOf(owner, now) !== -2)
+  if (alive === undefined) return { holder: owners[0] ?? '', ageMs: null }
+  return { holder: alive, ageMs: ageMsOf(record, alive, now) }
+}
+
+/** Of one who writes its token tells, as in Redis. */
+function ageMsOf({ readWrite, counter }: LockRecord, owner: string, now: number): number | null {
+  if (isWriter(owner)) return counter && ageMs(counter.token, now)
+  const hold = readWrite.heldBy(owner)
+  return hold && Math.max(0, Math.round(now - hold.beganAt))
+}
+
+function listed(some: readonly Waiting[], now: number): WaitingClient[] {
+  return some.slice(0, MOST_LISTED).map(({ client, sinceUs }) => {
+    const waitedMs = Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000))
+    return { client, waitedMs: sinceUs === GOES_ON ? null : waitedMs }
+  })
+}

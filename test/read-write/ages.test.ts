@@ -1,0 +1,73 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '../support/eventually.ts'
+import { Diary, faultRig, outcome } from '../support/fault-rig.ts'
+import { bothPlaces } from './both-places.ts'
+
+const rig = faultRig()
+const places = bothPlaces(rig)
+
+describe.each(places)('for how long somebody has the lock, %s,', (_, newClient) => {
+  test('is told of each who reads, from its first acquisition on', async () => {
+    const client = newClient({ leaseMs: 3_000 })
+    const diary = new Diary(client)
+    const lock = client.getReadWriteLock('it', { owner: client.owner() })
+    const from = performance.now()
+    const lease = await lock.upgradableLock().lock()
+    // Renewals and re-entries do not make it younger.
+    await eventually(() => diary.renewed >= 1)
+    const again = await lock.readLock().lock(60_000)
+    const younger = await newClient().getReadWriteLock('it').readLock().lock()
+    await pause(50)
+    const { holders } = await lock.inspect()
+    const agoMs = performance.now() - from
+    const ageOf = (owner: string) => holders.find((one) => one.owner === owner)?.ageMs
+    expect(ageOf(lease.owner)).toBeGreaterThan(900)
+    expect(ageOf(lease.owner)).toBeLessThanOrEqual(agoMs + 2)
+    expect(ageOf(younger.owner)).toBeGreaterThanOrEqual(45)
+    expect(ageOf(younger.owner)).toBeLessThan(900)
+    for (const one of [younger, again, lease]) await one.release()
+  })
+
+  test('is told of who writes, and of its hold to read', async () => {
+    const client = newClient()
+    const lock = client.getReadWriteLock('it', { owner: client.owner() })
+    const writing = await lock.writeLock().lock()
+    await pause(50)
+    const reading = await lock.readLock().lock()
+    const { holders } = await lock.inspect()
+    const [writer, reader] = [writing, reading].map(
+      (lease) => holders.find(({ owner }) => owner === lease.owner)?.ageMs ?? -1,
+    )
+    expect(writer).toBeGreaterThanOrEqual(45)
+    expect(reader).toBeGreaterThanOrEqual(0)
+    expect(reader).toBeLessThanOrEqual((writer as number) - 40)
+    await Promise.all([writing.release(), reading.release()])
+  })
+
+  test('is told to a writer that waits in vain for who reads', async () => {
+    const reading = await newClient().getReadWriteLock('it').readLock().lock()
+    await pause(50)
+    const lock = newClient().getReadWriteLock('it').writeLock()
+    expect(await lock.tryLock()).toBeNull()
+    const why = await lock.why()
+    expect(why.holder).toBe(reading.owner)
+    expect(why.ageMs).toBeGreaterThanOrEqual(45)
+    const { error } = await outcome(lock.lock({ waitMs: 30 }))
+    expect((error as Error).message).toMatch(/held by .* for \d+ ms/)
+    await reading.release()
+  })
+})
+
+test('for how long one reads is not known of Redisson, and of an old client', async () => {
+  const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
+  const lock = rig.client().getReadWriteLock('it')
+  const reading = await lock.readLock().lock()
+  const { admin } = rig.server
+  await admin.hset('it', java, 1)
+  for (const owner of [java, reading.owner]) {
+    await admin.set(`{it}:${owner}:rwlock_timeout:1`, '1', 'PX', 10_000)
+  }
+  const { holders } = await lock.inspect()
+  expect(holders.map(({ ageMs }) => ageMs)).toEqual([null, null])
+  await admin.flushall()
+})
