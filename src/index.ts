@@ -60,6 +60,7 @@ export type {
   AwaitOptions,
   GetLockOptions,
   HoldfastOptions,
+  LatchRoundOptions,
   LockOptions,
   TryLockOptions,
   TryUsingOptions,
