@@ -3,9 +3,9 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { callListeners } from '../../kit/call-listeners.ts'
 import { INSPECT, type Inspect, printed } from '../../kit/printed.ts'
 import { assertFunction } from '../../options/input.ts'
-import type { Owner } from '../../owner/owner.ts'
 import type { ElectionChannel } from '../../servers/election-channel.ts'
 import { Campaign } from './campaign.ts'
+import type { ElectionHost } from './election-host.ts'
 import { type ElectionInfo, electionIn, type LeaderInfo, leaderIn } from './election-info.ts'
 import type { ElectionLock } from './election-lock.ts'
 import { type LeadOptions, leadOptions } from './leader-options.ts'
@@ -23,16 +23,6 @@ export interface LeaderElectionEvents {
 
 type Listener = LeaderElectionEvents['changed']
 
-/** Whose elections they are. */
-interface Host {
-  newOwner(): Owner
-  lock(owner?: Owner): ElectionLock
-  channel(lock: ElectionLock): ElectionChannel
-  watches: Set<LeaderWatch>
-  /** Aborts when nobody is to lead any more. */
-  closing: AbortSignal
-}
-
 /**
  * One candidate of an election: those of one name take turns to lead, in the order in which they came, one at a
  * time. To lead is to hold the fair lock of that name, with a lease that the watchdog renews.
@@ -45,7 +35,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   readonly name: string
   /** What others see of this candidate. */
   readonly label: string
-  readonly #host: Host
+  readonly #host: ElectionHost
   readonly #lock: ElectionLock
   readonly #channel: ElectionChannel
   readonly #watch: LeaderWatch
@@ -54,7 +44,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   #campaign: Campaign | undefined
 
   /** @internal */
-  constructor(label: string, host: Host) {
+  constructor(label: string, host: ElectionHost) {
     super()
     this.label = label
     this.#host = host
@@ -69,6 +59,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       look: () => lock.peek(),
       // The first tells of the end of a term that nobody follows, and the server tells it itself.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],
+      verify: (holder) => this.#verify(holder),
       accepts: (holder) => this.#accepts(holder),
       changed: (leader) => this.#tell(leader),
       failed: (error) => lock.registry.emit('error', error),
@@ -121,10 +112,13 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
         const owner = this.#host.newOwner()
         const campaign = new Campaign(owner, this.#host.lock(owner), signal, this.#host.closing)
         this.#campaign = campaign
+        this.#host.campaigns.add(campaign)
         try {
           return await campaign.run(fn, (term) => this.#began(term))
         } catch (error) {
           if (!again || !(await campaign.standsAgain(error))) throw error
+        } finally {
+          this.#host.campaigns.delete(campaign)
         }
       }
     } finally {
@@ -221,14 +215,20 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       .catch(() => {})
   }
 
-  /** What this process tells is never behind, or ahead of, what it says of itself. */
-  async #accepts(holder: string | null): Promise<boolean> {
+  /** Another one leads, or nobody does: a term that goes on by its clocks may be lost. */
+  async #verify(holder: string | null): Promise<void> {
     const campaign = this.#campaign
-    if (holder !== null && campaign?.owner.isNamed(holder)) {
-      return campaign.leads && campaign.term?.owner === holder
-    }
+    if (holder !== null && campaign?.owner.isNamed(holder)) return
     if (campaign?.leads) await campaign.term?.verify()
-    return !this.isLeading
+  }
+
+  /** What this process tells is never behind, or ahead of, what it says of itself. */
+  #accepts(holder: string | null): boolean {
+    const campaign = this.#campaign
+    if (holder === null || !campaign?.owner.isNamed(holder)) {
+      return !this.isLeading && !(holder !== null && this.#host.isOver(holder))
+    }
+    return campaign.leads && campaign.term?.owner === holder
   }
 
   #tell(leader: LeaderInfo | null): void {
