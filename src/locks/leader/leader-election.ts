@@ -87,7 +87,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
    * ended, in one message. An object is one candidate at a time.
    *
    * What `fn` does must end when `term.signal` aborts. As long as it has not, nobody else leads: unless the term
-   * was lost, when others go by its lease alone.
+   * was lost, when others go by its lease alone. With `maxDrainMs` the lease is not renewed for longer than that
+   * after the abort.
    *
    * @param fn runs in a frame that carries the lock of the election, as with `using` of a lock
    * @returns what `fn` returns. Rejects with what `fn` rejects with; with `LeaseLostError` when the term was lost
@@ -98,7 +99,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
    */
   async lead<T>(fn: (term: Term) => Promise<T> | T, options: LeadOptions = {}): Promise<T> {
     assertFunction(fn)
-    const { signal, again } = leadOptions(options)
+    const leading = leadOptions(options)
     if (this.#isCandidate) {
       throw new InvalidArgumentError(
         `lead() of "${this.name}" is under way: this object is a candidate already. For one more candidate ` +
@@ -110,13 +111,13 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     try {
       for (;;) {
         const owner = this.#host.newOwner()
-        const campaign = new Campaign(owner, this.#host.lock(owner), signal, this.#host.closing)
+        const campaign = new Campaign(owner, this.#host.lock(owner), leading, this.#host.closing)
         this.#campaign = campaign
         this.#host.campaigns.add(campaign)
         try {
           return await campaign.run(fn, (term) => this.#began(term))
         } catch (error) {
-          if (!again || !(await campaign.standsAgain(error))) throw error
+          if (!leading.again || !(await campaign.standsAgain(error))) throw error
         } finally {
           this.#host.campaigns.delete(campaign)
         }
@@ -129,10 +130,11 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   /**
    * Ends the term of this candidate: `isLeading` is false at once, `term.signal` aborts with a `ResignedError`, and
    * the next candidate leads as soon as the function has ended, by one message. The lease is renewed until then, so
-   * a function that goes on keeps the others waiting, and no two lead. `lead` then settles as the function does.
+   * a function that goes on keeps the others waiting, and no two lead: for `maxDrainMs` at most, if `lead` was given
+   * that. `lead` then settles as the function does.
    *
    * @returns true when it was handed over, or, called inside the function, at once; false when this candidate did
-   * not lead, or had lost the term before. Rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis did
+   * not lead, or has lost the term. Rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis did
    * not confirm it within `outageMs`: it is then tried on in the background, and the term ends with its lease at the
    * latest. Calling it again waits for the same.
    */
