@@ -3,7 +3,7 @@
 
   Safe to run twice: what a request came to is kept under its name for as long as it may still run. A call that names
   its round counts in that round only. Any other call that was made before this round began counts for nothing,
-  because its own round is over. Where there is nothing to be counted nothing is kept.
+  because its own round is over. If there is nothing to be counted nothing is kept.
 
   KEYS[1]  latch      string: what is left to be counted
   KEYS[2]  round      string: when the count was set

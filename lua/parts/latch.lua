@@ -19,9 +19,9 @@ local function countOf(latch)
   return tonumber(count)
 end
 
--- Whether a call is not meant for the round that was set at `setUs`. It may name its own round; if it does not, it is
--- too late if it was made before that moment. A round from the future was set before the clock was set back: its time
--- says nothing.
+-- True if a call is not meant for the round that was set at `setUs`. A call may name its own round. If it does not, it
+-- is too late if it was made before that moment. A round from the future was set before the clock was set back: its
+-- time says nothing.
 local function isOfOtherRound(setUs, ownRound, askedUs)
   if ownRound then
     return setUs ~= ownRound

@@ -33,7 +33,7 @@ export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostEr
   )
 }
 
-/** Whether a proof that is good until then went to the limit of the hold, after which none comes. */
+/** True if a proof that is good until then went to the limit of the hold, after which none comes. */
 export function isAtLimit({ leaseMs, limitAt }: Hold, overAt: number): boolean {
   return overAt + leaseMs - validityMs(leaseMs) >= limitAt
 }

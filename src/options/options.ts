@@ -193,7 +193,7 @@ export interface TryUsingOptions<U = null> extends TryLockOptions {
   otherwise?: U
 }
 
-/** What `countDown` and `delete` of a latch take. */
+/** The options of `countDown` and `delete` of a latch. */
 export interface LatchRoundOptions {
   /** The only round that the call is for, as `inspect()` of the latch gives it. */
   round: number

@@ -340,7 +340,7 @@ describe('an observer', () => {
     await again.led
     await eventually(() => seen.at(-1)?.[0] === undefined && heard.at(-1) === null)
     expect(seen.filter(([own]) => own !== undefined)).toEqual([[term.owner, true]])
-    // Whoever listens in the same process hears of the term, and of nothing else.
+    // Other listeners in the same process hear of the term, and of nothing else.
     expect(heard.filter((label) => label !== null)).toEqual(['a'])
   })
 

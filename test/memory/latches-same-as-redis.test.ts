@@ -48,7 +48,7 @@ class Stage {
     if (request === undefined || act === undefined) return undefined
     request.mayHaveRun = true
     const answer = await act(this.latch, request)
-    // Of a count-down of an open latch nothing is kept in Redis: then it is one whose round is over.
+    // Redis keeps nothing of a count-down of an open latch: later it is one whose round is over.
     return answer ?? OPEN
   }
 
@@ -62,7 +62,7 @@ class Stage {
     return { count, waiters, round: round && this.#rounds.indexOf(round) }
   }
 
-  /** What was answered, in words that mean the same in every place. */
+  /** An answer in words that mean the same in every place. */
   show(answer: unknown): unknown {
     if (typeof answer !== 'object' || answer === null) return answer
     const { count, round } = answer as { count: number; round: number | null }

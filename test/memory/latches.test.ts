@@ -17,7 +17,7 @@ function newLatch(): CountDownLatch {
   return client.getCountDownLatch('it')
 }
 
-/** What a promise has come to by now: undefined while it is pending. */
+/** The value that a promise has come to by now: undefined while it is pending. */
 function seen<T>(promise: Promise<T>): { value?: T } {
   const result: { value?: T } = {}
   void promise.then((value) => {

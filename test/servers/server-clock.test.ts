@@ -1,7 +1,7 @@
 import { ServerClock } from '../../src/servers/redis/calls/server-clock.ts'
 import { type Random, randomOf } from '../support/random.ts'
 
-/** What two clocks may drift apart, in parts of the time: as much as NTP allows itself, and what quartz adds. */
+/** How fast two clocks drift apart, in parts of the time: as fast as NTP allows itself, and what quartz adds. */
 const DRIFTS = [0, 0.0006, -0.0006]
 
 /** A client and a server, whose clocks a test moves. */

@@ -49,7 +49,7 @@ export class Awaiter extends Linked<Awaiter> {
     if (waitMs !== Infinity) this.#armDeadline()
   }
 
-  /** What a request that was sent after its call began has found. */
+  /** A request that was sent after its call began has found the latch like this. */
   saw({ count, round, setAt = -Infinity }: LatchState): void {
     this.#isAnswered = true
     const isOther =
@@ -59,7 +59,7 @@ export class Awaiter extends Linked<Awaiter> {
     else this.#round = round ?? this.#round ?? null
   }
 
-  /** What the request of that number has found, by which its client changed the latch: before its call, or after it. */
+  /** Its client has changed the latch by the request of that number, before or after its call, and found it like this. */
   sawBy(request: number, state: LatchState): void {
     if (request > this.#requests) this.saw(state)
   }

@@ -100,7 +100,7 @@ export class HoldfastCountDownLatch {
     const state = await this.#latches.change(this.#self, {
       ...COUNTING,
       ask: (request, callMs) => this.#remote.countDown(request, callMs, round),
-      // The round of the call is over. Of one that was named nobody knows since when.
+      // The round of the call is over. Nobody knows since when another round is that was named.
       found: (answer) => answer ?? (isAny ? OPEN : undefined),
     })
     return state?.count ?? (isAny ? 0 : null)
@@ -132,7 +132,7 @@ export class HoldfastCountDownLatch {
   }
 
   /**
-   * Deletes the count. Whoever awaits the latch goes on, as at zero. A call whose request reaches Redis in the next
+   * Deletes the count. Its awaiters go on, as at zero. A call whose request reaches Redis in the next
    * round deletes nothing, as with {@link countDown}.
    *
    * @param options with `round` it deletes the count of that round, and of no other
@@ -149,7 +149,7 @@ export class HoldfastCountDownLatch {
   }
 
   /**
-   * What is left, how many clients have somebody who awaits it, and the number of the round.
+   * Tells what is left, how many clients have somebody who awaits it, and the number of the round.
    *
    * @throws as `count` does
    */

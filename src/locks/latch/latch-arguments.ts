@@ -2,7 +2,7 @@ import { InvalidArgumentError, show } from '../../errors.ts'
 import { assertNoMore, assertSignal, optionsOf, waitMs as waitMsOf } from '../../options/input.ts'
 import type { AwaitOptions, LatchRoundOptions } from '../../options/options.ts'
 
-/** What the options of `await` mean. */
+/** The options of `await`, checked. */
 export function awaitArguments(options: unknown, others: readonly unknown[]): AwaitOptions {
   assertNoMore(others)
   if (options === undefined) return {}

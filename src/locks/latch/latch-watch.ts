@@ -57,7 +57,7 @@ export class LatchWatch {
     this.#wakeEvent.set()
   }
 
-  /** What the request of that number has found, by which this client changed the latch. */
+  /** This client has changed the latch by the request of that number, and found it like this. */
   saw(request: number, state: LatchState): void {
     for (const awaiter of [...this.#all]) awaiter.sawBy(request, state)
   }

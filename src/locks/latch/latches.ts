@@ -24,12 +24,12 @@ interface Named {
 
 /** A change of a latch that is to count once. */
 interface Change<T> {
-  /** What to say when it did not come about. */
+  /** The words for a change that did not come about. */
   readonly failed: string
-  /** What to say when nobody knows whether it did. */
+  /** The words for a change of which nobody knows whether it did. */
   readonly unknown: string
   ask(request: OnceRequest, callMs: number): Promise<T>
-  /** What its answer says of the latch. */
+  /** The latch as the answer tells it, if it does. */
   found(answer: T): LatchState | undefined
 }
 

@@ -4,7 +4,7 @@ import type { Campaign } from './campaign.ts'
 import type { ElectionLock } from './election-lock.ts'
 import type { LeaderWatch } from './leader-watch.ts'
 
-/** What an election needs of its client. */
+/** The parts of its client that an election needs. */
 export interface ElectionHost {
   newOwner(): Owner
   lock(owner?: Owner): ElectionLock
@@ -12,7 +12,7 @@ export interface ElectionHost {
   readonly watches: Set<LeaderWatch>
   /** Those that are under way, whatever the election. */
   readonly campaigns: Set<Campaign>
-  /** Whether the holder is a candidate of this client whose campaign is over: nobody leads under that name. */
+  /** True if the holder is a candidate of this client whose campaign is over: nobody leads under that name. */
   isOver(holder: string): boolean
   /** Aborts when nobody is to lead any more. */
   readonly closing: AbortSignal

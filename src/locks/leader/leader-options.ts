@@ -44,7 +44,7 @@ export function electionLabel(options: unknown, ofClient: string): string {
   return label
 }
 
-/** What the options of `lead` mean. */
+/** The options of `lead`, checked and complete. */
 export interface Leading {
   readonly signal: AbortSignal | undefined
   readonly again: boolean

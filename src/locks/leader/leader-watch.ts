@@ -15,9 +15,9 @@ interface Host {
   look(): Promise<HolderFacts>
   /** Calls `onWake` when there may have been a change. */
   listen(onWake: () => void): Subscription[]
-  /** Makes sure of what this process says of itself, where that holder contradicts it. */
+  /** Asks the server whether this process leads, if it says so of itself and that holder contradicts it. */
   verify(holder: string | null): Promise<void>
-  /** Whether this process can tell it by now. */
+  /** True if this process can tell it now. */
   accepts(holder: string | null): boolean
   changed(leader: LeaderInfo | null): void
   failed(error: Error): void

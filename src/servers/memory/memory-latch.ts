@@ -18,7 +18,7 @@ interface Connection {
 export class MemoryLatch implements RemoteLatch {
   readonly #connection: Connection
   readonly #rawName: string
-  /** What requests came to whose answer may be lost, for as long as they may be sent again. */
+  /** The answers to requests, for as long as these may be sent again: an outage may have lost them. */
   readonly #answers = new WeakMap<OnceRequest, unknown>()
 
   constructor(connection: Connection, rawName: string) {
@@ -96,7 +96,7 @@ export class MemoryLatch implements RemoteLatch {
   }
 }
 
-/** Whether a call is not meant for the round that there is: by the round that it names, or by when it was made. */
+/** True if a call is not meant for the present round: by the round that it names, or by the moment of the call. */
 function isOfOtherRound(
   latch: LockRecord['latch'],
   { askedAt }: OnceRequest,

@@ -105,7 +105,7 @@ export class RedisLatch implements RemoteLatch {
     return this.#server.listen(this.#keys, () => onWake())
   }
 
-  /** What is known of the time of the server that has the latch. */
+  /** The clock of the server that has the latch, as far as it is known. */
   get #clock(): ServerClock {
     return this.#server.runner.clockFor(this.#keys.both[0] as string)
   }

@@ -10,7 +10,7 @@ const LONG_PAST_US = 1
 /** Two clocks drift apart by less than this share of the time: NTP adds half of it at most, and quartz a tenth. */
 const DRIFT = 0.001
 
-/** What the server's clock less `performance.now()` is at the most, or at the least, as one answer told. */
+/** A bound of the server's clock less `performance.now()`, as one answer told it. */
 interface Bound {
   readonly offsetMs: number
   /** When that answer came, on `performance.now()`. */
@@ -90,7 +90,7 @@ export class ServerClock {
     return at - driftMs(this.#most, at)
   }
 
-  /** Keeps the better bounds of both. Where they contradict each other the clock was set. */
+  /** Keeps the better bounds of both. If they contradict each other the clock was set. */
   #refine(offsetMs: number, wayMs: number): void {
     const at = performance.now()
     const [least, most] = [
@@ -105,7 +105,7 @@ export class ServerClock {
   }
 }
 
-/** What the clocks can have drifted apart between that answer and that moment, in milliseconds. */
+/** The most that the clocks can have drifted apart between that answer and that moment, in milliseconds. */
 function driftMs(bound: Bound, at: number): number {
   return Math.abs(at - bound.at) * DRIFT
 }
