@@ -61,6 +61,7 @@ export type {
   AwaitOptions,
   GetLockOptions,
   HoldfastOptions,
+  LatchRoundOptions,
   LockOptions,
   TryLockOptions,
   TryUsingOptions,

@@ -61,6 +61,7 @@ export class OneServer {
     this.#semaphores = semaphores && new Semaphores(registry, semaphores)
     this.#latches = new Latches(clientId, registry.limits)
     this.#elections = new LeaderElections({
+      id: clientId,
       label: settings.label,
       lock: (name, owner) => this.fairLock(name, owner && { owner }, 'leader election'),
       newOwner: (suffix) => owners.next(suffix),

@@ -1,14 +1,15 @@
 --[[
-  Tells what is left of a latch, and how many await it, and changes nothing.
+  Tells what is left of a latch, how many await it and which round it is in, and changes nothing.
 
   KEYS[1]  latch    string: what is left to be counted
+  KEYS[2]  round    string: when the count was set
   ARGV[1]  channel  where those who await the latch listen
   ARGV[2]  publish  PUBLISH or SPUBLISH, as they are told there
 
   Returns
-    { count, listeners }  count is 0 where the latch is open
+    { count, listeners, round: number or '' as null }  count is 0 and round is '' where the latch is open
 ]]
-local latch, channel, publish = KEYS[1], ARGV[1], ARGV[2]
+local latch, round, channel, publish = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 
 -- include: parts/server-time.lua
 
@@ -20,4 +21,5 @@ local count = countOf(latch)
 if type(count) == 'table' then
   return count
 end
-return { math.max(count or 0, 0), listenersAt(channel, publish) }
+local left = math.max(count or 0, 0)
+return { left, listenersAt(channel, publish), left > 0 and redis.call('GET', round) or '' }

@@ -5,7 +5,8 @@
   KEYS[2]  round  string: when the count was set
 
   Returns
-    { count, round: text or '' as null }  count is 0 where the latch is open; round is '' where it is not known
+    { count, round: number or '' as null, serverTimeUs >= 1 }  count is 0 where the latch is open; round is '' where it
+                                                               is not known
 ]]
 local latch, round = KEYS[1], KEYS[2]
 
@@ -17,4 +18,4 @@ local count = countOf(latch)
 if type(count) == 'table' then
   return count
 end
-return { math.max(count or 0, 0), redis.call('GET', round) or '' }
+return { math.max(count or 0, 0), redis.call('GET', round) or '', serverTimeText() }

@@ -1,11 +1,11 @@
 -- Included by the scripts of the count-down latch, after parts/server-time.lua.
 --
 -- latch  string: what is left to be counted, as Redisson has it; not there when the latch is open
--- round  string with an expiry: when the count was set, server time in µs. Redisson does not know of it, so that
---        it may be missing, or be of an earlier count
+-- round  string with an expiry: when the count was set, server time in µs, which is the number of the round. Redisson
+--        does not know of it, so that it may be missing, or be of an earlier count
 
--- An awaiter looks every few seconds, and knows the round by then.
-local ROUND_MS = 3600000
+-- 30 days: the key stays behind only if Redisson opens the latch.
+local ROUND_MS = 2592000000
 
 -- What is left; false where no count is set. A key of another type is an error of GET.
 local function countOf(latch)
@@ -19,12 +19,12 @@ local function countOf(latch)
   return tonumber(count)
 end
 
--- Since when there is this round, if it was set after a call was made: by an upper bound of that moment. One that
--- is ahead of the server's clock, which was set back then, says nothing.
-local function setAfter(round, askedUs)
-  local setUs = redis.call('GET', round)
-  if setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs() then
-    return setUs
+-- True if a call is not meant for the round that was set at `setUs`. A call may name its own round. If it does not, it
+-- is too late if it was made before that moment. A round from the future was set before the clock was set back: its
+-- time says nothing.
+local function isOfOtherRound(setUs, ownRound, askedUs)
+  if ownRound then
+    return setUs ~= ownRound
   end
-  return false
+  return setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs()
 end

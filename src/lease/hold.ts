@@ -50,6 +50,8 @@ export class Hold extends Linked<Hold> implements Dated {
   beganAt: number
   /** When it ends at the latest, on the monotonic clock. */
   limitAt = Infinity
+  /** For how long it is renewed after its holder was asked to end, in milliseconds, if that is its limit. */
+  drainMs: number | undefined
   /** When it was lost, on the monotonic clock. */
   lostAt: number | undefined
   /** Where its leases are kept, which is told when it is lost. */
@@ -243,8 +245,7 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   #loseByTime(): void {
-    const { sentAt, validForMs } = this.#proof
-    const agoMs = elapsedMs(sentAt, this.#clock.now())
-    this.lose('expired', howItRanOut(this, sentAt.monotonic + validForMs, agoMs))
+    const agoMs = elapsedMs(this.#proof.sentAt, this.#clock.now())
+    this.lose('expired', howItRanOut(this, this.#proof, agoMs))
   }
 }

@@ -11,6 +11,13 @@ interface Hold {
   readonly renewMs: number
   readonly beganAt: number
   readonly limitAt: number
+  readonly drainMs: number | undefined
+}
+
+/** When a lease was proved last, and for how long. */
+interface Proof {
+  readonly sentAt: { readonly monotonic: number }
+  readonly validForMs: number
 }
 
 /** @param how it was lost, in words for people */
@@ -26,22 +33,27 @@ export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostEr
   )
 }
 
-/** Whether a proof that is good until then went to the end of `maxHoldMs`, after which none comes. */
+/** True if a proof that is good until then went to the limit of the hold, after which none comes. */
 export function isAtLimit({ leaseMs, limitAt }: Hold, overAt: number): boolean {
   return overAt + leaseMs - validityMs(leaseMs) >= limitAt
+}
+
+/** The option that limits for how long it is renewed. */
+export function limitOf({ drainMs }: Pick<Hold, 'drainMs'>): 'maxHoldMs' | 'maxDrainMs' {
+  return drainMs === undefined ? 'maxHoldMs' : 'maxDrainMs'
 }
 
 /**
  * Why the time of a hold is up.
  *
- * @param overAt until when its last proof was good, on the monotonic clock
+ * @param proof the last one
  * @param agoMs when that was sent
  */
-export function howItRanOut(hold: Hold, overAt: number, agoMs: number): string {
-  const { leaseMs, limitAt, beganAt, renewMs } = hold
-  if (isAtLimit(hold, overAt)) {
-    const heldMs = Math.round(limitAt - beganAt)
-    return `its \`maxHoldMs\` of ${heldMs} ms is over, beyond which it is not renewed`
+export function howItRanOut(hold: Hold, { sentAt, validForMs }: Proof, agoMs: number): string {
+  const { leaseMs, limitAt, drainMs, beganAt, renewMs } = hold
+  if (isAtLimit(hold, sentAt.monotonic + validForMs)) {
+    const limitMs = drainMs ?? Math.round(limitAt - beganAt)
+    return `its \`${limitOf(hold)}\` of ${limitMs} ms is over, beyond which it is not renewed`
   }
   const kind = renewMs > 0 ? 'the watched lease' : 'the fixed lease'
   return `its time ran out; ${kind} of ${leaseMs} ms was last confirmed ${Math.round(agoMs)} ms ago`

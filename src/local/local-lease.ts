@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
 import { HeldLease, type Lease } from '../lease/lease.ts'
+import { limitOf } from '../lease/loss.ts'
 import { leaseMs as checkedLeaseMs } from '../options/input.ts'
 import type { AcquireRequest } from '../waiting/waiter.ts'
 import { extend } from './extend.ts'
@@ -41,7 +42,7 @@ export class LocalLease extends HeldLease {
     const leftMs = Math.floor(hold.limitAt - lock.services.clock.monotonic())
     if (leaseMs > leftMs && hold.live) {
       throw new InvalidArgumentError(
-        `Lock "${this.name}": extend(${leaseMs}) would go beyond its \`maxHoldMs\`, of which ${leftMs} ms are left. ` +
+        `Lock "${this.name}": extend(${leaseMs}) would go beyond its \`${limitOf(hold)}\`, of which ${leftMs} ms are left. ` +
           'Ask for less, or acquire it with a longer one.',
         this.name,
       )

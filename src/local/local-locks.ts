@@ -184,6 +184,14 @@ export class LocalLocks {
     this.#services.watchdog.watch(hold)
   }
 
+  /** A hold that was asked to end is renewed for so long from now at most, in milliseconds. */
+  limitDrain(hold: Hold, maxDrainMs: number): void {
+    if (maxDrainMs === Infinity || !hold.live) return
+    hold.drainMs = maxDrainMs
+    hold.limitAt = this.clock.monotonic() + maxDrainMs
+    this.#services.watchdog.watch(hold)
+  }
+
   assertNotLonger(lockName: string, leaseMs = 0): void {
     assertNotLonger(this.#services, lockName, leaseMs)
   }

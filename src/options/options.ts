@@ -193,9 +193,17 @@ export interface TryUsingOptions<U = null> extends TryLockOptions {
   otherwise?: U
 }
 
+/** The options of `countDown` and `delete` of a latch. */
+export interface LatchRoundOptions {
+  /** The only round that the call is for, as `inspect()` of the latch gives it. */
+  round: number
+}
+
 /** What `await` of a latch takes. */
 export interface AwaitOptions {
-  /** The longest wait in milliseconds. Without it there is none. 0 is refused. */
+  /** The round whose end is awaited, as `inspect()` of the latch gives it. Without it, that of the call. */
+  round?: number
+  /** The longest wait in milliseconds. Without it, and with `Infinity`, there is none. 0 is refused. */
   waitMs?: number
   /** Ends the wait: the call rejects with `signal.reason`. */
   signal?: AbortSignal

@@ -186,6 +186,11 @@ export interface LatchFacts {
   readonly count: number
   /** How many clients have somebody who awaits it, at least. */
   readonly waiters: number
+  /**
+   * The number of the round: the server's time in µs when its count was set. It rises with each round, but it does not
+   * count them. Null when the latch is open, and when Redisson set the count.
+   */
+  readonly round: number | null
 }
 
 /** A semaphore as the server sees it. */

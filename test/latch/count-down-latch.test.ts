@@ -38,12 +38,12 @@ describeWorlds('a count-down latch', (world) => {
     expect(await other.countDown()).toBe(2)
     expect(await other.countDown()).toBe(1)
     expect(await third.count()).toBe(1)
-    expect(await third.inspect()).toEqual({ count: 1, waiters: 3 })
+    expect(await third.inspect()).toMatchObject({ count: 1, waiters: 3 })
     await never(() => seen.some(({ settled }) => settled), 100)
     expect(await third.countDown()).toBe(0)
     expect(await within(2_000, Promise.all(waiting))).toEqual([true, true, true, true])
     await awaited(latch, 0)
-    expect(await latch.inspect()).toEqual({ count: 0, waiters: 0 })
+    expect(await latch.inspect()).toEqual({ count: 0, waiters: 0, round: null })
     expect(await world.server.admin.exists(world.rawName('ready'))).toBe(0)
   })
 
@@ -114,6 +114,80 @@ describeWorlds('a count-down latch', (world) => {
     expect(settled).toBe(false)
     await latch.delete()
     expect(await within(2_000, next)).toBe(true)
+  })
+
+  test('inspect() tells a number that rises with each round, and null where the latch is open', async () => {
+    const latch = latchOf()
+    const rounds: number[] = []
+    for (let n = 0; n < 5; n++) {
+      expect((await latch.inspect()).round).toBeNull()
+      await latch.trySetCount(2)
+      await latch.countDown()
+      const { round } = await latch.inspect()
+      rounds.push(round as number)
+      expect((await latchOf().inspect()).round).toBe(round)
+      await latch.countDown()
+    }
+    expect(rounds.every(Number.isSafeInteger)).toBe(true)
+    expect(rounds).toEqual([...new Set(rounds)].sort((a, b) => a - b))
+  })
+
+  test('a count-down and a delete() for one round act in that round only', async () => {
+    const latch = latchOf()
+    const begin = async (count: number) => {
+      expect(await latch.trySetCount(count)).toBe(true)
+      return (await latch.inspect()).round as number
+    }
+    const first = await begin(2)
+    expect(await latch.countDown({ round: first })).toBe(1)
+    expect(await latch.countDown({ round: first })).toBe(0)
+    // The latch is open.
+    expect(await latch.countDown({ round: first })).toBeNull()
+    expect(await latch.delete({ round: first })).toBe(false)
+    const second = await begin(2)
+    expect(await latch.countDown({ round: first })).toBeNull()
+    expect(await latch.delete({ round: first })).toBe(false)
+    expect(await latch.count()).toBe(2)
+    expect(await latch.countDown({ round: second })).toBe(1)
+    expect(await latch.delete({ round: second })).toBe(true)
+    expect(await latch.count()).toBe(0)
+  })
+
+  test('await() of one round goes on at its end, even when it is called in a later one', async () => {
+    const [latch, other] = [latchOf(), latchOf()]
+    await other.trySetCount(1)
+    const round = (await other.inspect()).round as number
+    const waiting = latch.await({ round })
+    const late = latch.await({ round, waitMs: 60 })
+    const { settled } = isSettled(waiting)
+    await awaited(other)
+    expect(await late).toBe(false)
+    expect(settled).toBe(false)
+    await Promise.all([other.countDown(), other.trySetCount(3)])
+    expect(await within(2_000, waiting)).toBe(true)
+    expect(await within(2_000, latch.await({ round }))).toBe(true)
+    expect(await latch.await({ waitMs: 60 })).toBe(false)
+    await other.delete()
+    expect(await within(2_000, latch.await({ round }))).toBe(true)
+  })
+
+  test('a wait of Infinity has no end', async () => {
+    const latch = latchOf()
+    await latch.trySetCount(1)
+    const waiting = latch.await({ waitMs: Infinity })
+    const seen = isSettled(waiting)
+    await never(() => seen.settled, 100)
+    await latch.countDown()
+    expect(await within(2_000, waiting)).toBe(true)
+  })
+
+  test('opened and set anew by its own client in one go, it was open', async () => {
+    const latch = latchOf()
+    await latch.trySetCount(1)
+    const waiting = [latch.await(), latch.await()]
+    await Promise.all([latch.countDown(), latch.trySetCount(4)])
+    expect(await within(2_000, Promise.all(waiting))).toEqual([true, true])
+    await latch.delete()
   })
 
   test('close() ends the waits of its client with a ClosedError, and lets nothing begin', async () => {
@@ -198,10 +272,17 @@ describe('bad input is refused at the door', () => {
   test.each<[string, (latch: Any) => Promise<unknown>, string]>([
     ['a wait that is no option', (latch) => latch.await(500), 'got 500'],
     ['a wait of 0', (latch) => latch.await({ waitMs: 0 }), 'got 0'],
-    ['a wait of Infinity', (latch) => latch.await({ waitMs: Infinity }), 'got Infinity'],
+    ['a wait that is no number', (latch) => latch.await({ waitMs: Number.NaN }), 'got NaN'],
+    ['one more argument', (latch) => latch.await({}, 500), 'got 500'],
     ['an option of locks', (latch) => latch.await({ leaseMs: 5 }), '`leaseMs`'],
     ['a signal that is none', (latch) => latch.await({ signal: 'now' }), 'got "now"'],
     ['a step', (latch) => latch.countDown(2), 'got 2'],
+    ['a round that is none', (latch) => latch.countDown({ round: null }), 'got null'],
+    ['a round that is missing', (latch) => latch.countDown({}), 'got undefined'],
+    ['a round below 1', (latch) => latch.delete({ round: 0 }), 'got 0'],
+    ['a round to await', (latch) => latch.await({ round: 1.5 }), 'got 1.5'],
+    ['a step with a round', (latch) => latch.countDown({ round: 1 }, 2), 'got 2'],
+    ['another option', (latch) => latch.countDown({ count: 2 }), '`count`'],
     ['a unit of time', (latch) => latch.trySetCount(1, 'SECONDS'), 'got "SECONDS"'],
   ])('%s', async (_, call, words) => {
     const { error } = await outcome(call(client().getCountDownLatch('it')))

@@ -56,7 +56,43 @@ interface Operation {
   after: number
 }
 
+/** The round that there is, by a look that no fault touches. */
+const roundNow = async ({ name }: CountDownLatch) =>
+  Number(await rig.server.admin.get(`holdfast_round:{${name}}`))
+
 const operations: Operation[] = [
+  {
+    operation: 'a count-down for one round',
+    script: countDown,
+    before: 3,
+    act: async (latch) => latch.countDown({ round: await roundNow(latch) }),
+    answer: 2,
+    after: 2,
+  },
+  {
+    operation: 'the last count-down for one round',
+    script: countDown,
+    before: 1,
+    act: async (latch) => latch.countDown({ round: await roundNow(latch) }),
+    answer: 0,
+    after: 0,
+  },
+  {
+    operation: 'a count-down for a round that is over',
+    script: countDown,
+    before: 2,
+    act: (latch) => latch.countDown({ round: 17 }),
+    answer: null,
+    after: 2,
+  },
+  {
+    operation: 'to delete the count of one round',
+    script: deleteCount,
+    before: 2,
+    act: async (latch) => latch.delete({ round: await roundNow(latch) }),
+    answer: true,
+    after: 0,
+  },
   {
     operation: 'a count-down',
     script: countDown,

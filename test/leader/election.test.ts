@@ -195,6 +195,36 @@ describeWorlds('a leader election', (world) => {
     expect(overlapped).toBe(false)
   })
 
+  test('a function that ignores resign() for longer than `maxDrainMs` loses its term, and the next one leads', async () => {
+    const [a, b] = [newElection('a', { leaseMs: 1_500 }), newElection('b')]
+    const losses: string[] = []
+    clients[0]?.on('lost', ({ error }) => losses.push(error.message))
+    const go = deferred<void>()
+    const term = deferred<Term>()
+    const led = a.lead(
+      (own) => {
+        term.resolve(own)
+        return go.promise
+      },
+      { maxDrainMs: 2_000 },
+    )
+    led.catch(() => undefined)
+    const own = await term.promise
+    const next = leading(b)
+    await candidates(a, 1)
+    const resigned = a.resign()
+    const nextTerm = await next.begun
+    expect(nextTerm.token).toBeGreaterThan(own.token)
+    expect([own.valid, own.signal.aborted]).toEqual([false, true])
+    expect(losses).toEqual([expect.stringContaining('its `maxDrainMs` of 2000 ms is over')])
+    expect(await resigned).toBe(false)
+    go.resolve()
+    await expect(led).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'expired' })
+    expect(nextTerm.valid).toBe(true)
+    next.go()
+    await next.led
+  })
+
   test('resign() inside the function does not wait for itself', async () => {
     const a = newElection('a')
     const reason = await a.lead(async (term) => {
@@ -578,6 +608,8 @@ function badInput(world: WorldHandle): void {
     ['a function', (one: LeaderElection) => one.lead('work' as never), '"work"'],
     ['a signal', (one: LeaderElection) => one.lead(() => 1, { signal: 5 as never }), '5'],
     ['again', (one: LeaderElection) => one.lead(() => 1, { again: 'yes' as never }), '"yes"'],
+    ['a drain of 0', (one: LeaderElection) => one.lead(() => 1, { maxDrainMs: 0 }), 'got 0'],
+    ['a drain', (one: LeaderElection) => one.lead(() => 1, { maxDrainMs: '5' as never }), '"5"'],
     ['an option', (one: LeaderElection) => one.lead(() => 1, { leaseMs: 5 } as never), 'leaseMs'],
     ['options', (one: LeaderElection) => one.lead(() => 1, 5 as never), '5'],
   ])('%s that is of no use to lead() is refused, with its value', async (_, lead, value) => {

@@ -311,6 +311,39 @@ describe('an observer', () => {
     expect(labels).toEqual(['own', null])
   })
 
+  test('is not told that it leads itself by a grant that it gave up before it heard of it', async () => {
+    const client = rig.client()
+    const [a, other] = [electionOf(client, 'a'), electionOf(client, 'other')]
+    const first = leading(electionOf(rig.witness(), 'first'))
+    await first.begun
+    const abort = new AbortController()
+    const gaveUp = leading(a, { signal: abort.signal })
+    await rig.queued('it', 1)
+    const owner = (await a.inspect()).candidates[0]?.owner as string
+    abort.abort(new Error('never mind'))
+    await expect(gaveUp.led).rejects.toThrow('never mind')
+    await rig.queued('it', 0)
+    first.go()
+    await first.led
+    // As the server has it until it hears that the grant was given up.
+    await rig.server.admin.hset('it', owner, 1)
+    await rig.server.admin.pexpire('it', 700)
+    const again = leading(a)
+    await rig.queued('it', 1)
+    const seen: [string | undefined, boolean][] = []
+    a.on('changed', (leader) => seen.push([leader?.owner, a.isLeading]))
+    const heard = told(other)
+    const term = await again.begun
+    expect(seen.filter(([own]) => own !== undefined)).toEqual([[term.owner, true]])
+    await eventually(() => heard.includes('a'))
+    again.go()
+    await again.led
+    await eventually(() => seen.at(-1)?.[0] === undefined && heard.at(-1) === null)
+    expect(seen.filter(([own]) => own !== undefined)).toEqual([[term.owner, true]])
+    // Other listeners in the same process hear of the term, and of nothing else.
+    expect(heard.filter((label) => label !== null)).toEqual(['a'])
+  })
+
   test('that leads itself learns first that it does not, when the lock was taken away', async () => {
     const client = rig.client({ leaseMs: 30_000 })
     const a = electionOf(client, 'a')

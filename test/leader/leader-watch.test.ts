@@ -24,7 +24,8 @@ function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 
       listeners += 1
       return [{ confirmed: true, stop: () => (listeners -= 1) }]
     },
-    accepts: async () => accepts,
+    verify: async () => {},
+    accepts: () => accepts,
     changed: (leader) => told.push(leader?.token ?? null),
     failed: (error) => failures.push(error),
   })

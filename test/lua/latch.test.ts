@@ -33,9 +33,13 @@ const once = (script: Script, { id = `new-${++requests}`, ...args }: Arguments =
   ) as Promise<[string, Value, Value?]>
 
 const setCount = (count: number, args?: Arguments) => once(scripts.setCount, { count, ...args })
-const countDown = (args?: Arguments) => once(scripts.countDown, args)
+const countDown = async (args?: Arguments) => {
+  const answer = await once(scripts.countDown, args)
+  return answer[0] === 'counted' ? answer.slice(0, 2) : answer
+}
 const deleteCount = (args?: Arguments) => once(scripts.deleteCount, args)
-const look = () => run(scripts.lookAtLatch, {}) as Promise<[count: number, round: string]>
+const look = async () =>
+  ((await run(scripts.lookAtLatch, {})) as [count: number, round: string]).slice(0, 2)
 
 test('it counts down to zero, where nothing is left of it and those who await it are told', async () => {
   const messages = await messagesOf(async () => {
@@ -129,6 +133,69 @@ test.each([
   expect((await look())[0]).toBe(2)
   expect((await ask({ askedUs: Number(setUs) }))[0]).not.toBe('over')
   expect((await look())[0]).toBeLessThan(2)
+})
+
+test.each([
+  ['count-down', scripts.countDown],
+  ['delete', scripts.deleteCount],
+])(
+  'a %s for one round does nothing in a later one, nor when the latch is open',
+  async (_, script) => {
+    const setUs = async () => Number(await admin.get(ROUND))
+    await setCount(2)
+    const first = await setUs()
+    await deleteCount()
+    const over = ['over', '', expect.stringMatching(/^\d{16}$/)]
+    expect(await once(script, { ownRound: first })).toEqual(over)
+    expect(await admin.exists(LOCK)).toBe(0)
+    await setCount(2)
+    const second = await setUs()
+    expect(await once(script, { ownRound: first, id: 'a' })).toEqual(['over', `${second}`, over[2]])
+    expect((await look())[0]).toBe(2)
+    expect((await once(script, { ownRound: second }))[0]).not.toBe('over')
+    expect((await look())[0]).toBeLessThan(2)
+  },
+)
+
+test('a count-down for one round, asked for long before, counts in it', async () => {
+  const askedUs = await nowUs()
+  await setCount(2)
+  const ownRound = Number(await admin.get(ROUND))
+  expect(await countDown({ askedUs, ownRound })).toEqual(['counted', 1])
+})
+
+test('a round whose key is gone, or was left by another count, takes no count-down for it', async () => {
+  await setCount(2)
+  const ownRound = Number(await admin.get(ROUND))
+  await admin.del(ROUND)
+  expect((await countDown({ ownRound }))[0]).toBe('over')
+  // As Redisson leaves it when it counts down to zero.
+  await admin.set(ROUND, String(ownRound))
+  await admin.del(LOCK)
+  expect((await countDown({ ownRound }))[0]).toBe('over')
+})
+
+test('a count-down, a repeat of it, a look and inspect tell the round', async () => {
+  await setCount(3)
+  const round = await admin.get(ROUND)
+  const count = (id: string) => once(scripts.countDown, { id })
+  expect(await count('a')).toEqual(['counted', 2, round])
+  const args = { channel: CHANNEL, publish: 'PUBLISH' }
+  expect(await run(scripts.inspectLatch, args)).toEqual([2, 0, round])
+  expect(await run(scripts.lookAtLatch, {})).toEqual([2, round, expect.stringMatching(/^\d{16}$/)])
+  await deleteCount()
+  await setCount(9)
+  expect(await count('a')).toEqual(['counted', '2', round])
+  await deleteCount()
+  expect(await run(scripts.inspectLatch, args)).toEqual([0, 0, ''])
+  expect(await count('b')).toEqual(['counted', 0, ''])
+})
+
+test('the key of a round lives for 30 days, in case Redisson opens the latch', async () => {
+  await setCount(3)
+  const days = (await admin.pttl(ROUND)) / 86_400_000
+  expect(days).toBeGreaterThan(29.9)
+  expect(days).toBeLessThanOrEqual(30)
 })
 
 test('a round that began later than now, by a clock that was set back, says nothing of who asked before', async () => {

@@ -1,6 +1,9 @@
 const SCRIPTS = 'test/lua/latch.test.ts'
 const FAULTS = 'test/latch/faults.test.ts'
 const CLOCK = 'test/latch/set-clock.test.ts'
+const LATE = 'test/latch/late-requests.test.ts'
+const OWN = 'test/latch/own-changes.test.ts'
+const MEMORY = 'test/memory/latches.test.ts'
 
 /** Of the count-down latch. */
 export const latch = [
@@ -46,8 +49,8 @@ export const latch = [
     id: 'count-down-of-next-round',
     mistake: 'A count-down that was asked for in one round counts in the next.',
     file: 'lua/latch/count-down.lua',
-    search: 'local setUs = setAfter(round, askedUs)',
-    replace: 'local setUs = false',
+    search: 'if isOfOtherRound(setUs, ownRound, askedUs) then',
+    replace: 'if false then',
     test: FAULTS,
     name: 'a count-down that never arrived before its round was over spares the next one',
   },
@@ -55,17 +58,35 @@ export const latch = [
     id: 'count-down-lost-by-a-clock',
     mistake: 'By a clock that was set forward, a count-down is taken for one of the round before.',
     file: 'src/servers/redis/latch-commands.ts',
-    search: 'if (wasAskedBefore(answer, request, sentAt)) return answer',
+    search: 'if (round !== undefined || isTooLate) return answer',
     replace: 'if (sentAt > 0) return answer',
     test: CLOCK,
     name: 'what is asked for when the clock was set by',
   },
   {
+    id: 'count-down-held-up',
+    mistake: 'A count-down that was held up in the network counts in the next round.',
+    file: 'src/servers/redis/latch-commands.ts',
+    search: 'askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))',
+    replace: 'askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt + 1e6))',
+    test: LATE,
+    name: 'changes nothing when the whole connection is slow',
+  },
+  {
+    id: 'count-down-of-other-round',
+    mistake: 'A count-down for one round counts in a later one.',
+    file: 'lua/parts/latch.lua',
+    search: 'return setUs ~= ownRound',
+    replace: 'return not setUs',
+    test: SCRIPTS,
+    name: 'for one round does nothing in a later one, nor when the latch is open',
+  },
+  {
     id: 'count-below-zero',
     mistake: 'A latch that is open is opened once more, and all are told.',
     file: 'lua/latch/count-down.lua',
-    search: 'if not count then\n',
-    replace: 'count = count or 1\nif not count then\n',
+    search: 'if not count and not ownRound then\n',
+    replace: 'count = count or 1\nif not count and not ownRound then\n',
     test: SCRIPTS,
     name: 'at zero, and without a key, a count-down writes and publishes nothing',
   },
@@ -97,6 +118,43 @@ export const latch = [
     name: 'all messages are lost and the count is set anew: its round is over',
   },
   {
+    id: 'round-over-before-first-look',
+    mistake: 'A call awaits the next round if that has begun before the first look is answered.',
+    file: 'src/locks/latch/awaiter.ts',
+    search: '? setAt > this.#startedAt',
+    replace: '? setAt < this.#startedAt - 1e9',
+    test: LATE,
+    name: 'await() sees that its round is over when the next one has begun before its first look',
+  },
+  {
+    id: 'round-before-call-is-over',
+    mistake: 'A round that began just before the call is taken for one that began after it.',
+    file: 'src/servers/redis/calls/server-clock.ts',
+    search: 'return at - driftMs(this.#most, at)',
+    replace: 'return at - driftMs(this.#most, at) + 50',
+    test: LATE,
+    name: 'await() waits for a round that began just before the call',
+  },
+  {
+    id: 'first-look-comes-later',
+    mistake:
+      'What a caller does after its call of await() reaches the server before its first look.',
+    file: 'src/locks/latch/latch-watch.ts',
+    search: '    while (this.#all.size > 0) {\n',
+    replace: '    await Promise.resolve()\n    while (this.#all.size > 0) {\n',
+    test: LATE,
+    name: 'the first look of a call reaches Redis before what its caller asks for next',
+  },
+  {
+    id: 'own-changes-not-seen',
+    mistake: 'Those who await a latch do not hear what their own client did to it.',
+    file: 'src/locks/latch/awaiter.ts',
+    search: 'if (request > this.#requests) this.saw(state)',
+    replace: 'if (request < 0) this.saw(state)',
+    test: OWN,
+    name: 'a call goes on when a later count-down of its client opens the latch, before its look is answered',
+  },
+  {
     id: 'forgotten-round-opens',
     mistake: 'A round whose key is gone is taken for another one.',
     file: 'src/locks/latch/awaiter.ts',
@@ -104,6 +162,15 @@ export const latch = [
     replace: 'round !== this.#round',
     test: FAULTS,
     name: 'a round that the server has forgotten goes on',
+  },
+  {
+    id: 'done-twice-in-memory',
+    mistake: 'In memory a count-down whose answer was lost in an outage counts twice.',
+    file: 'src/servers/memory/memory-latch.ts',
+    search: 'if (!this.#answers.has(request)) this.#answers',
+    replace: 'this.#answers',
+    test: MEMORY,
+    name: 'whose answer is lost in an outage is done once',
   },
   {
     id: 'latch-not-looked-at',
@@ -136,7 +203,7 @@ export const latch = [
     id: 'outage-as-time-up',
     mistake: 'Whose time is up in an outage is told that the latch did not open.',
     file: 'src/locks/latch/awaiter.ts',
-    search: 'if (this.retryBudget.isOutage(this.#round !== undefined))',
+    search: 'if (this.retryBudget.isOutage(this.#isAnswered))',
     replace: 'if (this.#waitMs < 0)',
     test: FAULTS,
     name: 'is told as that to all who ask or wait, also where their time is up',

@@ -1,6 +1,7 @@
 const ELECTION = 'test/leader/election.test.ts'
 const FAULTS = 'test/leader/faults.test.ts'
 const WATCH = 'test/leader/leader-watch.test.ts'
+const DRAINING = 'test/leader/draining.test.ts'
 
 /** Of elections. */
 export const leader = [
@@ -8,8 +9,8 @@ export const leader = [
     id: 'released-while-it-runs',
     mistake: 'Who resigns hands over although the function of the term goes on.',
     file: 'src/locks/leader/campaign.ts',
-    search: 'this.#resigned ??= this.#over?.then(() => lease.release())',
-    replace: 'this.#resigned ??= lease.release()',
+    search: 'Promise.race([this.#over, lossOf(lease)]).then(() => lease.release())',
+    replace: 'lease.release()',
     test: ELECTION,
     name: 'a function that ignores resign() keeps the others waiting, on a lease that is renewed',
   },
@@ -21,6 +22,33 @@ export const leader = [
     replace: 'return this.#lease.valid',
     test: ELECTION,
     name: 'resign() hands over at once when the function ends, with no wait for the lease',
+  },
+  {
+    id: 'drained-for-ever',
+    mistake: 'A function that ignores its end keeps others waiting for longer than `maxDrainMs`.',
+    file: 'src/locks/leader/campaign.ts',
+    search: 'if (!this.#isEnding) this.#lock.registry.limitDrain(lease.hold, this.#maxDrainMs)',
+    replace: '',
+    test: DRAINING,
+    name: 'a leader that goes on is renewed for `maxDrainMs`, and then the next one leads',
+  },
+  {
+    id: 'drained-anew',
+    mistake: 'Each further call of resign() makes `maxDrainMs` begin anew.',
+    file: 'src/locks/leader/campaign.ts',
+    search: 'if (!this.#isEnding) this.#lock',
+    replace: 'this.#lock',
+    test: DRAINING,
+    name: 'the first of several ends counts',
+  },
+  {
+    id: 'resigns-without-an-end',
+    mistake: 'resign() waits for a function whose lease has ended.',
+    file: 'src/locks/leader/campaign.ts',
+    search: 'Promise.race([this.#over, lossOf(lease)])',
+    replace: '(this.#over ?? lossOf(lease))',
+    test: DRAINING,
+    name: 'resign() gives false when the lease of a function that goes on has ended',
   },
   {
     id: 'waits-for-itself-to-resign',
@@ -51,12 +79,21 @@ export const leader = [
   },
   {
     id: 'event-before-state',
-    mistake: 'A leader is told of another one while it takes itself for the leader.',
+    mistake: 'A leader whose lock was taken away hears of it at its next renewal only.',
     file: 'src/locks/leader/leader-election.ts',
-    search: 'if (campaign?.leads) await campaign.term?.verify()\n    return !this.isLeading',
-    replace: 'return true',
+    search: 'if (campaign?.leads) await campaign.term?.verify()',
+    replace: 'void campaign',
     test: FAULTS,
     name: 'that leads itself learns first that it does not, when the lock was taken away',
+  },
+  {
+    id: 'led-by-a-grant-given-up',
+    mistake: 'A candidate is told that it leads itself by a grant that it gave up unheard.',
+    file: 'src/locks/leader/leader-elections.ts',
+    search: 'return ![...this.#campaigns].some',
+    replace: 'return false && [...this.#campaigns].some',
+    test: FAULTS,
+    name: 'is not told that it leads itself by a grant that it gave up before it heard of it',
   },
   {
     id: 'older-after-newer',

@@ -50,6 +50,27 @@ export async function elect(signal: AbortSignal): Promise<string> {
   return `${led} ${handedOver} ${(await election.inspect()).candidates[0]?.waitedMs}`
 }
 
+export async function awaitAll(): Promise<boolean> {
+  const latch = holdfast.getCountDownLatch('import:42')
+  await latch.trySetCount(2)
+  // @ts-expect-error: it takes a count, and no time
+  await latch.trySetCount(2, 5)
+  // @ts-expect-error: it counts down by one
+  await latch.countDown(2)
+  // @ts-expect-error: nor does it count for others
+  await latch.delete(2)
+  // @ts-expect-error: its options are an object
+  await latch.await(500)
+  const left: number = await latch.countDown()
+  const { round } = await latch.inspect()
+  // @ts-expect-error: it is null where the latch is open, and must be looked at
+  await latch.countDown({ round })
+  if (round === null) return latch.await({ waitMs: Infinity })
+  // @ts-expect-error: null says that the round was over
+  const leftOfRound: number = await latch.countDown({ round })
+  return left === leftOfRound || latch.await({ round, waitMs: 500 })
+}
+
 export async function inMemory(server: MemoryServer = createMemoryServer()): Promise<boolean> {
   const [one, two]: Holdfast[] = [server.newClient(), server.newClient({ leaseMs: 500 })]
   // @ts-expect-error: it has no server of Redis

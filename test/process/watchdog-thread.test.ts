@@ -98,6 +98,27 @@ describe('a watchdog with a thread', () => {
     await closeIn(child)
   })
 
+  it('renews the lease of a leader that goes on up to its `maxDrainMs`', async () => {
+    const child = startBlockable({ leaseMs: 900, watchdogThread: true })
+    child.send({ command: 'lead', name: 'led', how: { maxDrainMs: 2_500 } })
+    await child.next<object>((said) => 'locked' in said)
+    const endsAt = performance.now() + 2_500
+    await workerIsUp()
+    child.send({ command: 'block', ms: 4_000 })
+    const blockedAt = performance.now()
+    let seenAt = 0
+    await eventually(async () => {
+      const leftMs = await server.admin.pttl('led')
+      if (leftMs > 0) seenAt = performance.now()
+      return leftMs === -2
+    })
+    // The main thread could not renew it so far.
+    expect(seenAt).toBeGreaterThan(blockedAt + 1_000)
+    expect(seenAt).toBeLessThan(endsAt + 500)
+    await child.next<AfterBlock>(afterBlock)
+    await closeIn(child)
+  })
+
   it('gives the lock up when the main thread has been silent for the limit', async () => {
     const child = startBlockable({ leaseMs: 500, watchdogThread: { silenceLimitMs: 1_500 } })
     await lockIn(child, 'silent')

@@ -12,22 +12,31 @@ export class Awaiter extends Linked<Awaiter> {
   readonly retryBudget: RetryBudget
   readonly #waitMs: number
   readonly #startedAt: number
+  /** How many requests for changes its client had made when its call began. */
+  readonly #requests: number
   readonly #host: { settled(awaiter: Awaiter): void }
   readonly #abort: AbortWatch | undefined
   /** The round that it awaits the end of: null where nobody knows it, undefined before the first look. */
-  #round: string | null | undefined
+  #round: number | null | undefined
+  #isAnswered = false
   #settled = false
   #deadline: Timer | undefined
   #resolve!: (isOpen: boolean) => void
   #reject!: (reason: unknown) => void
 
-  /** @param host told when it is settled */
+  /**
+   * @param requests how many requests for changes its client has made by now
+   * @param host told when it is settled
+   */
   constructor(
-    { waitMs = Infinity, signal }: AwaitOptions,
+    { round, waitMs = Infinity, signal }: AwaitOptions,
     retryBudget: RetryBudget,
+    requests: number,
     host: { settled(awaiter: Awaiter): void },
   ) {
     super()
+    this.#round = round
+    this.#requests = requests
     this.retryBudget = retryBudget
     this.#waitMs = waitMs
     this.#startedAt = retryBudget.clock.monotonic()
@@ -40,12 +49,19 @@ export class Awaiter extends Linked<Awaiter> {
     if (waitMs !== Infinity) this.#armDeadline()
   }
 
-  /** What a look that was sent after its call began has found. */
-  saw({ count, round }: LatchState): void {
-    const isOther = this.#round !== undefined && round !== null && round !== this.#round
+  /** A request that was sent after its call began has found the latch like this. */
+  saw({ count, round, setAt = -Infinity }: LatchState): void {
+    this.#isAnswered = true
+    const isOther =
+      this.#round === undefined ? setAt > this.#startedAt : round !== null && round !== this.#round
     if (count === 0 || isOther) this.#settle(() => this.#resolve(true))
     // A round that is forgotten goes on.
     else this.#round = round ?? this.#round ?? null
+  }
+
+  /** Its client has changed the latch by the request of that number, before or after its call, and found it like this. */
+  sawBy(request: number, state: LatchState): void {
+    if (request > this.#requests) this.saw(state)
   }
 
   reject(reason: unknown): void {
@@ -76,7 +92,7 @@ export class Awaiter extends Linked<Awaiter> {
 
   // False says that it was not open in the time given. Where Redis is silent for longer than usual nobody can know.
   #timeIsUp(): void {
-    if (this.retryBudget.isOutage(this.#round !== undefined)) {
+    if (this.retryBudget.isOutage(this.#isAnswered)) {
       this.reject(this.retryBudget.error(`not seen to open within ${this.#waitMs} ms`))
     } else {
       this.#settle(() => this.#resolve(false))

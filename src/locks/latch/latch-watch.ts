@@ -2,7 +2,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { LinkedList } from '../../kit/linked-list.ts'
 import { WakeEvent } from '../../kit/wake-event.ts'
 import { CallFailure } from '../../servers/call-failure.ts'
-import type { RemoteLatch } from '../../servers/latch-server.ts'
+import type { LatchState, RemoteLatch } from '../../servers/latch-server.ts'
 import { ReleaseListener } from '../../waiting/release-listener.ts'
 import { OpenRequest, ServerHealth } from '../../waiting/server-health.ts'
 import type { Awaiter } from './awaiter.ts'
@@ -57,13 +57,17 @@ export class LatchWatch {
     this.#wakeEvent.set()
   }
 
+  /** This client has changed the latch by the request of that number, and found it like this. */
+  saw(request: number, state: LatchState): void {
+    for (const awaiter of [...this.#all]) awaiter.sawBy(request, state)
+  }
+
   rejectAll(reason: Error): void {
     for (const awaiter of [...this.#all]) awaiter.reject(reason)
   }
 
   async #run(): Promise<void> {
-    // Those who come in one turn of the event loop share the first look.
-    await Promise.resolve()
+    // The first look is sent at once: it reaches the server before what the caller does next.
     while (this.#all.size > 0) {
       this.#wakeEvent.reset()
       const waitMs = await this.#look()

@@ -5,7 +5,7 @@ import { within } from '../../kit/within.ts'
 import { closedError } from '../../local/local-locks.ts'
 import type { AwaitOptions } from '../../options/options.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
-import type { RemoteLatch } from '../../servers/latch-server.ts'
+import type { LatchState, RemoteLatch } from '../../servers/latch-server.ts'
 import { OnceRequest } from '../../servers/once-request.ts'
 import { type Limits, RetryBudget } from '../../waiting/retry-budget.ts'
 import { Awaiter } from './awaiter.ts'
@@ -16,10 +16,21 @@ const LONGEST_KEPT_MS = 45_000
 
 const WORDS: Words = { noun: 'Latch', unavailable: 'This says nothing about whether it is open.' }
 
-/** What to say where a change did not come about, and where nobody knows whether it did. */
-export interface ChangeWords {
+/** Which latch it is. */
+interface Named {
+  readonly name: string
+  readonly rawName: string
+}
+
+/** A change of a latch that is to count once. */
+interface Change<T> {
+  /** The words for a change that did not come about. */
   readonly failed: string
+  /** The words for a change of which nobody knows whether it did. */
   readonly unknown: string
+  ask(request: OnceRequest, callMs: number): Promise<T>
+  /** The latch as the answer tells it, if it does. */
+  found(answer: T): LatchState | undefined
 }
 
 /** The latches of one client: who awaits them, and the requests that change them. */
@@ -36,19 +47,12 @@ export class Latches {
     this.#limits = limits
   }
 
-  /** Asks for a change that is to count once, under one name until it is answered. */
-  change<T>(
-    name: string,
-    { failed, unknown }: ChangeWords,
-    ask: (request: OnceRequest, callMs: number) => Promise<T>,
-  ): Promise<T> {
+  /** Asks for a change under one name until it is answered. */
+  change<T>({ name, rawName }: Named, { failed, unknown, ask, found }: Change<T>): Promise<T> {
     this.#requests += 1
+    const number = this.#requests
     const keptMs = Math.min(this.#limits.outageMs, LONGEST_KEPT_MS)
-    const request = new OnceRequest(
-      `${this.#clientId}:${this.#requests}`,
-      keptMs,
-      this.#limits.clock,
-    )
+    const request = new OnceRequest(`${this.#clientId}:${number}`, keptMs, this.#limits.clock)
     const changed = this.#ask(
       name,
       (callMs) => ask(request, callMs),
@@ -58,7 +62,11 @@ export class Latches {
       },
     )
     this.#changes.count(changed)
-    return changed
+    return changed.then((answer) => {
+      const state = found(answer)
+      if (state !== undefined) this.#watches.get(rawName)?.saw(number, state)
+      return answer
+    })
   }
 
   /** Puts a question that changes nothing. */
@@ -67,8 +75,7 @@ export class Latches {
   }
 
   async await(
-    name: string,
-    rawName: string,
+    { name, rawName }: Named,
     remote: RemoteLatch,
     options: AwaitOptions,
   ): Promise<boolean> {
@@ -79,7 +86,7 @@ export class Latches {
       watch = new LatchWatch(remote, this.#limits.clock, () => this.#watches.delete(rawName))
       this.#watches.set(rawName, watch)
     }
-    const awaiter = new Awaiter(options, this.#budget(name, watch), watch)
+    const awaiter = new Awaiter(options, this.#budget(name, watch), this.#requests, watch)
     const here = watch
     outsideFrames(() => here.add(awaiter))
     return awaiter.promise

@@ -6,6 +6,7 @@ import { NotDurableError } from '../../options/durability.ts'
 import type { Owner } from '../../owner/owner.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { ElectionLock } from './election-lock.ts'
+import type { Leading } from './leader-options.ts'
 import { ResignedError } from './resigned-error.ts'
 import { HeldTerm, type Term } from './term.ts'
 
@@ -17,11 +18,13 @@ export class Campaign {
   readonly owner: Owner
   readonly #lock: ElectionLock
   readonly #signal: AbortSignal | undefined
+  readonly #maxDrainMs: number
   readonly #closing: AbortSignal
   #term: Term | undefined
   #lease: Lease | undefined
   #over: Promise<void> | undefined
   #hasResigned = false
+  #isEnding = false
   #resigned: Promise<boolean> | undefined
 
   /**
@@ -31,13 +34,14 @@ export class Campaign {
   constructor(
     owner: Owner,
     lock: ElectionLock,
-    signal: AbortSignal | undefined,
+    { signal, maxDrainMs }: Leading,
     closing: AbortSignal,
   ) {
     this.owner = owner
     this.#lock = lock
     this.#closing = closing
     this.#signal = signal
+    this.#maxDrainMs = maxDrainMs
   }
 
   get leads(): boolean {
@@ -61,14 +65,14 @@ export class Campaign {
     return led
   }
 
-  /** Ends the term, and hands over when its function has ended. */
+  /** Ends the term, and hands over when its function has ended. If that lost the lease, there is nothing to wait for. */
   resign(): Promise<boolean> {
     const lease = this.#lease
     if (lease === undefined) return Promise.resolve(false)
     this.#hasResigned = true
-    this.#term?.end(new ResignedError(this.#lock.name, lease.token))
-    this.#resigned ??= this.#over?.then(() => lease.release())
-    return this.#resigned ?? Promise.resolve(false)
+    this.#end(lease, new ResignedError(this.#lock.name, lease.token))
+    this.#resigned ??= Promise.race([this.#over, lossOf(lease)]).then(() => lease.release())
+    return this.#resigned
   }
 
   /** Whether to stand again after that error; waits a little where that is better. */
@@ -94,6 +98,13 @@ export class Campaign {
     return true
   }
 
+  /** Asks the function of the term to end. Its lease is renewed until then, or until the limit of that. */
+  #end(lease: Lease, reason: unknown): void {
+    if (!this.#isEnding) this.#lock.registry.limitDrain(lease.hold, this.#maxDrainMs)
+    this.#isEnding = true
+    this.#term?.end(reason)
+  }
+
   async #lead<T>(
     lease: Lease,
     fn: (term: Term) => Promise<T> | T,
@@ -106,7 +117,7 @@ export class Campaign {
     const term = new HeldTerm(lease)
     this.#term = term
     this.#lease = lease
-    const ending = { reject: (reason: unknown) => term.end(reason) }
+    const ending = { reject: (reason: unknown) => this.#end(lease, reason) }
     const watches = signals.map((one) => new AbortWatch(one, ending))
     try {
       began(term)
@@ -117,6 +128,12 @@ export class Campaign {
       term.end()
     }
   }
+}
+
+/** Resolves when the lease is lost. */
+function lossOf({ signal }: Lease): Promise<unknown> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }
 
 /** Whether an error says no more than that the term was lost: nothing of a mistake in the function. */

@@ -15,6 +15,7 @@ export interface ElectionLock {
     readonly leaseMs: number
     readonly clock: Clock
     readonly server: { lock(rawName: string): { listen(onWake: () => void): Subscription } }
+    limitDrain(hold: Lease['hold'], maxDrainMs: number): void
     readonly emit: (event: 'error', error: Error) => void
     ask<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T>
   }

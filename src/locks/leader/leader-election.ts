@@ -3,9 +3,9 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { callListeners } from '../../kit/call-listeners.ts'
 import { INSPECT, type Inspect, printed } from '../../kit/printed.ts'
 import { assertFunction } from '../../options/input.ts'
-import type { Owner } from '../../owner/owner.ts'
 import type { ElectionChannel } from '../../servers/election-channel.ts'
 import { Campaign } from './campaign.ts'
+import type { ElectionHost } from './election-host.ts'
 import { type ElectionInfo, electionIn, type LeaderInfo, leaderIn } from './election-info.ts'
 import type { ElectionLock } from './election-lock.ts'
 import { type LeadOptions, leadOptions } from './leader-options.ts'
@@ -23,16 +23,6 @@ export interface LeaderElectionEvents {
 
 type Listener = LeaderElectionEvents['changed']
 
-/** Whose elections they are. */
-interface Host {
-  newOwner(): Owner
-  lock(owner?: Owner): ElectionLock
-  channel(lock: ElectionLock): ElectionChannel
-  watches: Set<LeaderWatch>
-  /** Aborts when nobody is to lead any more. */
-  closing: AbortSignal
-}
-
 /**
  * One candidate of an election: those of one name take turns to lead, in the order in which they came, one at a
  * time. To lead is to hold the fair lock of that name, with a lease that the watchdog renews.
@@ -45,7 +35,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   readonly name: string
   /** What others see of this candidate. */
   readonly label: string
-  readonly #host: Host
+  readonly #host: ElectionHost
   readonly #lock: ElectionLock
   readonly #channel: ElectionChannel
   readonly #watch: LeaderWatch
@@ -54,7 +44,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   #campaign: Campaign | undefined
 
   /** @internal */
-  constructor(label: string, host: Host) {
+  constructor(label: string, host: ElectionHost) {
     super()
     this.label = label
     this.#host = host
@@ -69,6 +59,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       look: () => lock.peek(),
       // The first tells of the end of a term that nobody follows, and the server tells it itself.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],
+      verify: (holder) => this.#verify(holder),
       accepts: (holder) => this.#accepts(holder),
       changed: (leader) => this.#tell(leader),
       failed: (error) => lock.registry.emit('error', error),
@@ -96,7 +87,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
    * ended, in one message. An object is one candidate at a time.
    *
    * What `fn` does must end when `term.signal` aborts. As long as it has not, nobody else leads: unless the term
-   * was lost, when others go by its lease alone.
+   * was lost, when others go by its lease alone. With `maxDrainMs` the lease is not renewed for longer than that
+   * after the abort.
    *
    * @param fn runs in a frame that carries the lock of the election, as with `using` of a lock
    * @returns what `fn` returns. Rejects with what `fn` rejects with; with `LeaseLostError` when the term was lost
@@ -107,7 +99,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
    */
   async lead<T>(fn: (term: Term) => Promise<T> | T, options: LeadOptions = {}): Promise<T> {
     assertFunction(fn)
-    const { signal, again } = leadOptions(options)
+    const leading = leadOptions(options)
     if (this.#isCandidate) {
       throw new InvalidArgumentError(
         `lead() of "${this.name}" is under way: this object is a candidate already. For one more candidate ` +
@@ -119,12 +111,15 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     try {
       for (;;) {
         const owner = this.#host.newOwner()
-        const campaign = new Campaign(owner, this.#host.lock(owner), signal, this.#host.closing)
+        const campaign = new Campaign(owner, this.#host.lock(owner), leading, this.#host.closing)
         this.#campaign = campaign
+        this.#host.campaigns.add(campaign)
         try {
           return await campaign.run(fn, (term) => this.#began(term))
         } catch (error) {
-          if (!again || !(await campaign.standsAgain(error))) throw error
+          if (!leading.again || !(await campaign.standsAgain(error))) throw error
+        } finally {
+          this.#host.campaigns.delete(campaign)
         }
       }
     } finally {
@@ -135,10 +130,11 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   /**
    * Ends the term of this candidate: `isLeading` is false at once, `term.signal` aborts with a `ResignedError`, and
    * the next candidate leads as soon as the function has ended, by one message. The lease is renewed until then, so
-   * a function that goes on keeps the others waiting, and no two lead. `lead` then settles as the function does.
+   * a function that goes on keeps the others waiting, and no two lead: for `maxDrainMs` at most, if `lead` was given
+   * that. `lead` then settles as the function does.
    *
    * @returns true when it was handed over, or, called inside the function, at once; false when this candidate did
-   * not lead, or had lost the term before. Rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis did
+   * not lead, or has lost the term. Rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis did
    * not confirm it within `outageMs`: it is then tried on in the background, and the term ends with its lease at the
    * latest. Calling it again waits for the same.
    */
@@ -221,14 +217,20 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       .catch(() => {})
   }
 
-  /** What this process tells is never behind, or ahead of, what it says of itself. */
-  async #accepts(holder: string | null): Promise<boolean> {
+  /** Another one leads, or nobody does: a term that goes on by its clocks may be lost. */
+  async #verify(holder: string | null): Promise<void> {
     const campaign = this.#campaign
-    if (holder !== null && campaign?.owner.isNamed(holder)) {
-      return campaign.leads && campaign.term?.owner === holder
-    }
+    if (holder !== null && campaign?.owner.isNamed(holder)) return
     if (campaign?.leads) await campaign.term?.verify()
-    return !this.isLeading
+  }
+
+  /** What this process tells is never behind, or ahead of, what it says of itself. */
+  #accepts(holder: string | null): boolean {
+    const campaign = this.#campaign
+    if (holder === null || !campaign?.owner.isNamed(holder)) {
+      return !this.isLeading && !(holder !== null && this.#host.isOver(holder))
+    }
+    return campaign.leads && campaign.term?.owner === holder
   }
 
   #tell(leader: LeaderInfo | null): void {

@@ -1,7 +1,8 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { ElectionChannel } from '../../servers/election-channel.ts'
-import { labelSuffix } from './candidate-label.ts'
+import type { Campaign } from './campaign.ts'
+import { labelIn, labelSuffix } from './candidate-label.ts'
 import type { ElectionLock } from './election-lock.ts'
 import { LeaderElection } from './leader-election.ts'
 import { electionLabel } from './leader-options.ts'
@@ -9,6 +10,7 @@ import type { LeaderWatch } from './leader-watch.ts'
 
 /** What elections need of their client. */
 interface Client {
+  readonly id: string
   readonly label: string
   /** The fair lock of that name. */
   lock(name: string, owner: Owner | undefined): ElectionLock
@@ -21,6 +23,7 @@ interface Client {
 export class LeaderElections {
   readonly #client: Client
   readonly #watches = new Set<LeaderWatch>()
+  readonly #campaigns = new Set<Campaign>()
   readonly #closing = new AbortController()
 
   constructor(client: Client) {
@@ -43,8 +46,17 @@ export class LeaderElections {
       lock: (owner) => lock(name, owner),
       channel: ({ rawName }) => channel(rawName),
       watches: this.#watches,
+      campaigns: this.#campaigns,
+      isOver: (holder) => this.#isOver(holder),
       closing: this.#closing.signal,
     })
+  }
+
+  // A grant that was given up before it was heard of is released in the background: until then its candidate holds
+  // the lock.
+  #isOver(holder: string): boolean {
+    if (!holder.startsWith(`${this.#client.id}:`) || labelIn(holder) === null) return false
+    return ![...this.#campaigns].some(({ owner }) => owner.isNamed(holder))
   }
 
   /** Ends the term of each leader for that reason; the lock is released when its work has ended. */

@@ -1,4 +1,4 @@
-import { assertBoolean, assertSignal, optionsOf } from '../../options/input.ts'
+import { assertBoolean, assertSignal, optionsOf, wholeMs } from '../../options/input.ts'
 import { assertLabel } from './candidate-label.ts'
 
 /** What `getLeaderElection` takes beside the name. */
@@ -26,6 +26,14 @@ export interface LeadOptions {
    * @default false
    */
   again?: boolean
+  /**
+   * How long the lease is renewed, in milliseconds, after the term was asked to end: by `resign()`, by the abort of
+   * `signal`, or by `close({ drainMs })`. If the function goes on for longer the term is lost, and the next candidate
+   * leads when the lease has ended. Without a limit a function that never ends keeps all others waiting.
+   *
+   * @default Infinity
+   */
+  maxDrainMs?: number
 }
 
 /** @returns the label of the candidate */
@@ -36,10 +44,19 @@ export function electionLabel(options: unknown, ofClient: string): string {
   return label
 }
 
-export function leadOptions(options: unknown): { signal: AbortSignal | undefined; again: boolean } {
-  const given = optionsOf(options, 'The options of lead()', ['signal', 'again']) as LeadOptions
-  const { signal, again = false } = given
+/** The options of `lead`, checked and complete. */
+export interface Leading {
+  readonly signal: AbortSignal | undefined
+  readonly again: boolean
+  readonly maxDrainMs: number
+}
+
+export function leadOptions(options: unknown): Leading {
+  const known = ['signal', 'again', 'maxDrainMs']
+  const given = optionsOf(options, 'The options of lead()', known) as LeadOptions
+  const { signal, again = false, maxDrainMs = Infinity } = given
   assertSignal(signal)
   assertBoolean(again, '`again`')
-  return { signal, again }
+  if (maxDrainMs !== Infinity) wholeMs(maxDrainMs, '`maxDrainMs`')
+  return { signal, again, maxDrainMs }
 }

@@ -15,8 +15,10 @@ interface Host {
   look(): Promise<HolderFacts>
   /** Calls `onWake` when there may have been a change. */
   listen(onWake: () => void): Subscription[]
-  /** Whether what was seen is news that this process can tell. */
-  accepts(holder: string | null): Promise<boolean>
+  /** Asks the server whether this process leads, if it says so of itself and that holder contradicts it. */
+  verify(holder: string | null): Promise<void>
+  /** True if this process can tell it now. */
+  accepts(holder: string | null): boolean
   changed(leader: LeaderInfo | null): void
   failed(error: Error): void
 }
@@ -93,9 +95,9 @@ export class LeaderWatch {
     const epoch = this.#epoch
     try {
       const facts = await this.#host.look()
-      const isNews = epoch === this.#epoch && (await this.#host.accepts(facts.holder))
+      if (epoch === this.#epoch) await this.#host.verify(facts.holder)
       if (epoch !== this.#epoch) this.#looksAgain = true
-      else if (isNews) this.#tell(leaderIn(facts))
+      else if (this.#host.accepts(facts.holder)) this.#tell(leaderIn(facts))
       const { holder, ttlMs } = facts
       if (holder === null || ttlMs === null) return everyMs
       return Math.min(everyMs, Math.max(ttlMs + 1, SHORTEST_MS))

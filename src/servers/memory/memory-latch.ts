@@ -1,5 +1,5 @@
 import type { LatchFacts } from '../answers.ts'
-import type { LatchState, RemoteLatch } from '../latch-server.ts'
+import { type LatchState, OPEN, type RemoteLatch } from '../latch-server.ts'
 import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
@@ -14,40 +14,45 @@ interface Connection {
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
 }
 
-/** One count-down latch on a server in memory. No request is sent twice there, so that none is remembered. */
+/** One count-down latch on a server in memory. */
 export class MemoryLatch implements RemoteLatch {
   readonly #connection: Connection
   readonly #rawName: string
+  /** The answers to requests, for as long as these may be sent again: an outage may have lost them. */
+  readonly #answers = new WeakMap<OnceRequest, unknown>()
 
   constructor(connection: Connection, rawName: string) {
     this.#connection = connection
     this.#rawName = rawName
   }
 
-  trySetCount(count: number, _request: OnceRequest, _callMs: number): Promise<boolean> {
-    return this.#do((record) => {
+  trySetCount(count: number, request: OnceRequest, _callMs: number): Promise<boolean> {
+    return this.#once(request, (record, now) => {
       if (record.latch !== null) return false
-      record.latch = { count, round: this.#connection.server.nextRound() }
+      const { server } = this.#connection
+      record.latch = { count, round: server.tokenFloor(now), setAt: server.clock.monotonic() }
       this.#tell('1')
       return true
     })
   }
 
-  countDown(_request: OnceRequest, _callMs: number): Promise<number> {
-    return this.#do((record) => {
+  countDown(request: OnceRequest, _callMs: number, round?: number): Promise<LatchState | null> {
+    return this.#once(request, (record) => {
       const { latch } = record
-      if (latch === null) return 0
+      if (isOfOtherRound(latch, request, round)) return null
+      if (latch === null) return OPEN
       latch.count -= 1
-      if (latch.count > 0) return latch.count
+      if (latch.count > 0) return { count: latch.count, round: latch.round }
       record.latch = null
       this.#tell('0')
-      return 0
+      return OPEN
     })
   }
 
-  delete(_request: OnceRequest, _callMs: number): Promise<boolean> {
-    return this.#do((record) => {
-      if (record.latch === null) return false
+  delete(request: OnceRequest, _callMs: number, round?: number): Promise<boolean> {
+    return this.#once(request, (record) => {
+      const { latch } = record
+      if (latch === null || isOfOtherRound(latch, request, round)) return false
       record.latch = null
       this.#tell('1')
       return true
@@ -55,13 +60,14 @@ export class MemoryLatch implements RemoteLatch {
   }
 
   look(_callMs: number): Promise<LatchState> {
-    return this.#do(({ latch }) => ({ count: latch?.count ?? 0, round: latch?.round ?? null }))
+    return this.#do(({ latch }) => (latch === null ? OPEN : { ...latch }))
   }
 
   inspect(_callMs: number): Promise<LatchFacts> {
     return this.#do(({ latch, rawName }) => ({
       count: latch?.count ?? 0,
       waiters: this.#connection.server.latchMessages.count(rawName),
+      round: latch?.round ?? null,
     }))
   }
 
@@ -74,11 +80,28 @@ export class MemoryLatch implements RemoteLatch {
     this.#connection.server.latchMessages.publish(this.#rawName, message)
   }
 
-  #do<T>(work: (record: LockRecord) => T): Promise<T> {
+  #once<T>(request: OnceRequest, work: (record: LockRecord, now: number) => T): Promise<T> {
+    return this.#do((record, now) => {
+      if (!this.#answers.has(request)) this.#answers.set(request, work(record, now))
+      return this.#answers.get(request) as T
+    })
+  }
+
+  #do<T>(work: (record: LockRecord, now: number) => T): Promise<T> {
     return this.#connection.request((now) => {
       const record = this.#connection.server.record(this.#rawName, now)
       refuseLocks(record)
-      return work(record)
+      return work(record, now)
     })
   }
+}
+
+/** True if a call is not meant for the present round: by the round that it names, or by the moment of the call. */
+function isOfOtherRound(
+  latch: LockRecord['latch'],
+  { askedAt }: OnceRequest,
+  round: number | undefined,
+): boolean {
+  if (round !== undefined) return latch?.round !== round
+  return latch !== null && latch.setAt > askedAt
 }

@@ -48,7 +48,6 @@ export class MemoryServer {
   /** Its clients by their ids, and what they note of their owners. */
   readonly clients = new Map<string, ClientInfo>()
   readonly notes = new Map<string, string>()
-  #rounds = 0
   /** The clients that are next for permits, by the raw names of the semaphores. */
   readonly tickets: Channels<string>
   /** Grants in turn, by the ids of the clients. */
@@ -112,12 +111,6 @@ export class MemoryServer {
     const floor = Math.max(timeUs(now), this.#lastFloor + 1)
     this.#lastFloor = floor + reserve
     return floor
-  }
-
-  /** What no round of a latch had before. */
-  nextRound(): string {
-    this.#rounds += 1
-    return String(this.#rounds)
   }
 
   /** Frees the lock, and tells those who listen. */

@@ -5,6 +5,7 @@ import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
 import { type LockKeys, latchKeys } from './calls/keys.ts'
 import type { ScriptServer } from './calls/script-runner.ts'
+import type { ServerClock } from './calls/server-clock.ts'
 import * as scripts from './scripts/latch.generated.ts'
 import type { Args, Script } from './scripts/script.ts'
 
@@ -20,7 +21,7 @@ interface Terms {
   readonly publish: 'PUBLISH' | 'SPUBLISH'
 }
 
-/** A count was set after the call was made, by the server's time. */
+/** The round of the call is over: another count was set then, by the server's time; at 0 none was. */
 interface Over {
   readonly kind: 'over'
   readonly setUs: number
@@ -32,9 +33,6 @@ interface Forgotten {
   readonly kind: 'forgotten'
   readonly serverTimeUs: number
 }
-
-/** Two readings of the server's clock may differ by this, beside what has passed in between, in milliseconds. */
-const SLACK_MS = 10
 
 /** One count-down latch on one server, or in a cluster. */
 export class RedisLatch implements RemoteLatch {
@@ -53,80 +51,106 @@ export class RedisLatch implements RemoteLatch {
     return answer.kind === 'done' && answer.isSet
   }
 
-  async countDown(request: OnceRequest, callMs: number): Promise<number> {
-    const args = (terms: Terms) => scripts.countDownArgs(terms, terms, this.#keys)
+  async countDown(
+    request: OnceRequest,
+    callMs: number,
+    round?: number,
+  ): Promise<LatchState | null> {
+    const own = round === undefined ? {} : { ownRound: round }
+    const args = (terms: Terms) => scripts.countDownArgs({ ...terms, ...own }, terms, this.#keys)
     const { countDown: script, readCountDown: read } = scripts
-    const answer = await this.#once({ script, args, read }, request, callMs)
-    return answer.kind === 'over' ? 0 : answer.left
+    const answer = await this.#once({ script, args, read }, request, callMs, round)
+    return answer.kind === 'over' ? null : { count: answer.left, round: answer.round }
   }
 
-  async delete(request: OnceRequest, callMs: number): Promise<boolean> {
-    const args = (terms: Terms) => scripts.deleteCountArgs(terms, terms, this.#keys)
+  async delete(request: OnceRequest, callMs: number, round?: number): Promise<boolean> {
+    const own = round === undefined ? {} : { ownRound: round }
+    const args = (terms: Terms) => scripts.deleteCountArgs({ ...terms, ...own }, terms, this.#keys)
     const { deleteCount: script, readDeleteCount: read } = scripts
-    const answer = await this.#once({ script, args, read }, request, callMs)
+    const answer = await this.#once({ script, args, read }, request, callMs, round)
     return answer.kind === 'done' && answer.isDeleted
   }
 
-  look(callMs: number): Promise<LatchState> {
-    return this.#server.runner.ask({
+  async look(callMs: number): Promise<LatchState> {
+    let sentAt = 0
+    const { count, round, serverTimeUs } = await this.#server.runner.ask({
       script: scripts.look,
       keys: this.#keys.both,
-      args: () => [],
+      args: () => {
+        sentAt = performance.now()
+        return []
+      },
       read: scripts.readLook,
       callMs,
     })
+    const clock = this.#clock
+    clock.heard(serverTimeUs, sentAt)
+    // A round from the future was set before the server's clock was set back: its time says nothing.
+    if (count === 0 || round === null || round > serverTimeUs) return { count, round }
+    return { count, round, setAt: clock.earliestAt(round) }
   }
 
   async inspect(callMs: number): Promise<LatchFacts> {
-    const { count, listeners } = await this.#server.runner.ask({
+    const { count, listeners, round } = await this.#server.runner.ask({
       script: scripts.inspect,
-      keys: this.#keys.both.slice(0, 1),
+      keys: this.#keys.both,
       args: (terms) => scripts.inspectArgs(terms, this.#keys),
       read: scripts.readInspect,
       callMs,
     })
-    return { count, waiters: listeners }
+    return { count, waiters: listeners, round }
   }
 
   listen(onWake: () => void): Subscription {
     return this.#server.listen(this.#keys, () => onWake())
   }
 
-  /** Asks under the name of the request, and once more where the clocks had come apart. */
+  /** The clock of the server that has the latch, as far as it is known. */
+  get #clock(): ServerClock {
+    return this.#server.runner.clockFor(this.#keys.both[0] as string)
+  }
+
+  /**
+   * Asks under the name of the request, and again where the clocks had come apart.
+   *
+   * @param round the only round that it is for
+   */
   async #once<A extends { readonly kind: string }>(
     asked: { script: Script; args(terms: Terms): Args; read(reply: unknown): A | Over | Forgotten },
     request: OnceRequest,
     callMs: number,
+    round?: number,
   ): Promise<A | Over> {
     const { runner } = this.#server
     const { script, read } = asked
     const endsAt = performance.now() + callMs
-    const clock = () => runner.clockFor(this.#keys.both[0] as string)
-    let [askedUs, sentAt] = [0, 0]
+    let [askedUs, sentAt, isAgain] = [0, 0, false]
     for (;;) {
       const answer = await runner.ask({
         script,
         keys: [...this.#keys.both, this.#keys.request(request.id)],
         args: ({ publish }) => {
           sentAt = performance.now()
-          askedUs = Math.max(askedUs, clock().latestUs(request.askedAt))
+          askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))
           // No copy may run longer than one that may have run is remembered.
           if (!request.mayHaveRun) request.untilUs = undefined
-          request.untilUs ??= clock().inUs(request.keptMs)
+          request.untilUs ??= this.#clock.inUs(request.keptMs)
           return asked.args({ askedUs, untilUs: request.untilUs, publish })
         },
         read,
         callMs: Math.max(1, endsAt - performance.now()),
       })
       if (!isForgotten(answer) && !isOver(answer)) return answer
-      clock().heard(answer.serverTimeUs, sentAt)
+      this.#clock.heard(answer.serverTimeUs, sentAt)
       if (isForgotten(answer)) {
         if (request.mayHaveRun) throw new CallFailure('unknown', TOO_LATE, undefined, true)
         if (performance.now() >= endsAt) throw new CallFailure('unsent', 'it came too late')
       } else {
-        if (wasAskedBefore(answer, request, sentAt)) return answer
-        // The server's clock was set forward since it was last read: the call was made in this round.
-        askedUs = answer.setUs
+        const isTooLate = this.#clock.earliestAt(answer.setUs) > request.askedAt
+        if (round !== undefined || isTooLate) return answer
+        // The clock was set, or the answer was too slow to tell. If the next one is as slow, the request counts.
+        if (isAgain) askedUs = answer.setUs
+        isAgain = true
       }
     }
   }
@@ -142,14 +166,4 @@ function isForgotten(answer: { readonly kind: string }): answer is Forgotten {
 
 function isOver(answer: { readonly kind: string }): answer is Over {
   return answer.kind === 'over'
-}
-
-/** Whether the call was made before the count was set, by the time that the server told with its answer. */
-function wasAskedBefore(
-  { setUs, serverTimeUs }: Over,
-  { askedAt }: OnceRequest,
-  sentAt: number,
-): boolean {
-  const latestMs = serverTimeUs / 1_000 - (sentAt - askedAt)
-  return setUs / 1_000 > latestMs + SLACK_MS
 }

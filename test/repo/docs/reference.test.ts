@@ -81,6 +81,7 @@ describe('the page about options', () => {
       'DurabilityOptions',
       'GetLockOptions',
       'HoldfastOptions',
+      'LatchRoundOptions',
       'LockOptions',
       'TryLockOptions',
       'TryUsingOptions',

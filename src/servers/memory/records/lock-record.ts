@@ -18,8 +18,8 @@ export class LockRecord {
   holder: Holder | null = null
   /** The last token that was issued, and until when it is remembered. */
   counter: { readonly token: number; endsAt: number } | null = null
-  /** Where it is a count-down latch that is not open: what is left, and which round it is. */
-  latch: { count: number; readonly round: string } | null = null
+  /** The count-down latch of that name, if it is not open: what is left, which round it is, and since when. */
+  latch: { count: number; readonly round: number; readonly setAt: number } | null = null
   #queue: QueueRecord | undefined
   #readWrite: ReadWriteRecord | undefined
   #semaphore: SemaphoreRecord | undefined

@@ -1,28 +1,30 @@
 // Generated from the headers of lua/ by `npm run lua`. Do not edit.
-import { flag, listOf, odd, sized, text, whole } from './reading.ts'
+import { flag, listOf, odd, sized, whole } from './reading.ts'
 import type { Args, Script, Value } from './script.ts'
 import type { Terms } from './terms.ts'
 
-export const countDown: Script<'askedUs' | 'untilUs' | 'channel' | 'publish'> = {
+export const countDown: Script<'askedUs' | 'untilUs' | 'channel' | 'publish' | 'ownRound'> = {
   name: "latch/count-down",
   keys: ["latch","round","request"],
-  args: ["askedUs","untilUs","channel","publish"],
-  sha1: "f5bbb275a9e0d4449663f29d193efed7a1057b1e",
-  source: "local latch, round, request = KEYS[1], KEYS[2], KEYS[3]\nlocal askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]\nlocal time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal function isLate(notAfterUs)\n  if notAfterUs <= 0 then\n    return false\n  end\n  local aheadUs, mostUs = notAfterUs - serverTimeUs(), notAfterUs % 1000 * 100000\n  return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs\nend\nlocal LONGEST_KEPT_US = 90000000\nlocal function answerTo(request)\n  return redis.call('GET', request)\nend\nlocal function keepAnswer(request, answer, untilUs)\n  local untilUs = untilUs > 0 and untilUs or serverTimeUs() + LONGEST_KEPT_US\n  redis.call('SET', request, answer, 'PXAT', string.format('%.0f', math.ceil(untilUs / 1000) + 1000))\nend\nlocal ROUND_MS = 3600000\nlocal function countOf(latch)\n  local count = redis.call('GET', latch)\n  if not count then\n    return false\n  end\n  if not string.match(count, '^%-?%d+$') then\n    return redis.error_reply('WRONGTYPE a key that is no count has this name')\n  end\n  return tonumber(count)\nend\nlocal function setAfter(round, askedUs)\n  local setUs = redis.call('GET', round)\n  if setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs() then\n    return setUs\n  end\n  return false\nend\nlocal count = countOf(latch)\nif type(count) == 'table' then\n  return count\nend\nlocal answer = answerTo(request)\nif answer then\n  return { 'counted', answer }\nend\nif not count then\n  return { 'counted', 0 }\nend\nif isLate(untilUs) then\n  return { 'forgotten', serverTimeText() }\nend\nlocal setUs = setAfter(round, askedUs)\nif setUs then\n  return { 'over', setUs, serverTimeText() }\nend\nlocal left = count - 1\nif left > 0 then\n  redis.call('DEL', request)\n  left = redis.call('DECR', latch)\nelse\n  redis.call('DEL', latch, round)\nend\nif left < 0 then\n  return { 'counted', 0 }\nend\nkeepAnswer(request, left, untilUs)\nif left == 0 then\n  redis.call(publish, channel, '0')\nend\nreturn { 'counted', left }\n",
+  args: ["askedUs","untilUs","channel","publish","ownRound"],
+  sha1: "9ebdbc9caa96560f7193d36f6872a1db02882be2",
+  source: "local latch, round, request = KEYS[1], KEYS[2], KEYS[3]\nlocal askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]\nlocal ownRound = ARGV[5]\nlocal time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal function isLate(notAfterUs)\n  if notAfterUs <= 0 then\n    return false\n  end\n  local aheadUs, mostUs = notAfterUs - serverTimeUs(), notAfterUs % 1000 * 100000\n  return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs\nend\nlocal LONGEST_KEPT_US = 90000000\nlocal function answerTo(request)\n  return redis.call('GET', request)\nend\nlocal function keepAnswer(request, answer, untilUs)\n  local untilUs = untilUs > 0 and untilUs or serverTimeUs() + LONGEST_KEPT_US\n  redis.call('SET', request, answer, 'PXAT', string.format('%.0f', math.ceil(untilUs / 1000) + 1000))\nend\nlocal ROUND_MS = 2592000000\nlocal function countOf(latch)\n  local count = redis.call('GET', latch)\n  if not count then\n    return false\n  end\n  if not string.match(count, '^%-?%d+$') then\n    return redis.error_reply('WRONGTYPE a key that is no count has this name')\n  end\n  return tonumber(count)\nend\nlocal function isOfOtherRound(setUs, ownRound, askedUs)\n  if ownRound then\n    return setUs ~= ownRound\n  end\n  return setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs()\nend\nlocal count = countOf(latch)\nif type(count) == 'table' then\n  return count\nend\nlocal answer = answerTo(request)\nif answer then\n  local leftThen, roundThen = string.match(answer, '^(%d+) ?(%d*)$')\n  return { 'counted', leftThen, roundThen }\nend\nif not count and not ownRound then\n  return { 'counted', 0, '' }\nend\nif isLate(untilUs) then\n  return { 'forgotten', serverTimeText() }\nend\nlocal setUs = count and redis.call('GET', round)\nif isOfOtherRound(setUs, ownRound, askedUs) then\n  return { 'over', setUs or '', serverTimeText() }\nend\nlocal left = count - 1\nif left > 0 then\n  redis.call('DEL', request)\n  left = redis.call('DECR', latch)\nelse\n  redis.call('DEL', latch, round)\nend\nif left < 0 then\n  return { 'counted', 0, '' }\nend\nkeepAnswer(request, left .. ' ' .. (setUs or ''), untilUs)\nif left == 0 then\n  redis.call(publish, channel, '0')\nend\nreturn { 'counted', left, setUs or '' }\n",
 }
 
 export interface CountDownArgs {
   readonly askedUs: number
   readonly untilUs: number
+  readonly ownRound?: number | undefined
 }
 
 export function countDownArgs(given: CountDownArgs, terms: Pick<Terms, 'publish'>, names: { readonly channel: string }): Args {
   const args: Value[] = [given.askedUs, given.untilUs, names.channel, terms.publish]
+  if (given.ownRound !== undefined) args.push(given.ownRound)
   return args
 }
 
 export type CountDownReply = 
-  | { readonly kind: 'counted'; readonly left: number }
+  | { readonly kind: 'counted'; readonly left: number; readonly round: number | null }
   | { readonly kind: 'over'; readonly setUs: number; readonly serverTimeUs: number }
   | { readonly kind: 'forgotten'; readonly serverTimeUs: number }
 
@@ -30,11 +32,11 @@ export function readCountDown(reply: unknown): CountDownReply {
   const list = listOf(reply)
   switch (list[0]) {
     case 'counted':
-      sized(list, 2)
-      return { kind: 'counted', left: whole(list[1], 0) }
+      sized(list, 3)
+      return { kind: 'counted', left: whole(list[1], 0), round: list[2] === '' ? null : whole(list[2], 0) }
     case 'over':
       sized(list, 3)
-      return { kind: 'over', setUs: whole(list[1], 1), serverTimeUs: whole(list[2], 1) }
+      return { kind: 'over', setUs: list[1] === '' ? 0 : whole(list[1], 0), serverTimeUs: whole(list[2], 1) }
     case 'forgotten':
       sized(list, 2)
       return { kind: 'forgotten', serverTimeUs: whole(list[1], 1) }
@@ -43,21 +45,23 @@ export function readCountDown(reply: unknown): CountDownReply {
   }
 }
 
-export const deleteCount: Script<'askedUs' | 'untilUs' | 'channel' | 'publish'> = {
+export const deleteCount: Script<'askedUs' | 'untilUs' | 'channel' | 'publish' | 'ownRound'> = {
   name: "latch/delete-count",
   keys: ["latch","round","request"],
-  args: ["askedUs","untilUs","channel","publish"],
-  sha1: "1ac7b00b77d44609ebeab11fd86a03684ce1db0e",
-  source: "local latch, round, request = KEYS[1], KEYS[2], KEYS[3]\nlocal askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]\nlocal time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal function isLate(notAfterUs)\n  if notAfterUs <= 0 then\n    return false\n  end\n  local aheadUs, mostUs = notAfterUs - serverTimeUs(), notAfterUs % 1000 * 100000\n  return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs\nend\nlocal LONGEST_KEPT_US = 90000000\nlocal function answerTo(request)\n  return redis.call('GET', request)\nend\nlocal function keepAnswer(request, answer, untilUs)\n  local untilUs = untilUs > 0 and untilUs or serverTimeUs() + LONGEST_KEPT_US\n  redis.call('SET', request, answer, 'PXAT', string.format('%.0f', math.ceil(untilUs / 1000) + 1000))\nend\nlocal ROUND_MS = 3600000\nlocal function countOf(latch)\n  local count = redis.call('GET', latch)\n  if not count then\n    return false\n  end\n  if not string.match(count, '^%-?%d+$') then\n    return redis.error_reply('WRONGTYPE a key that is no count has this name')\n  end\n  return tonumber(count)\nend\nlocal function setAfter(round, askedUs)\n  local setUs = redis.call('GET', round)\n  if setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs() then\n    return setUs\n  end\n  return false\nend\nlocal count = countOf(latch)\nif type(count) == 'table' then\n  return count\nend\nlocal answer = answerTo(request)\nif answer then\n  return { 'done', answer }\nend\nif isLate(untilUs) then\n  return { 'forgotten', serverTimeText() }\nend\nlocal setUs = count and setAfter(round, askedUs)\nif setUs then\n  return { 'over', setUs, serverTimeText() }\nend\nredis.call('DEL', latch, round)\nkeepAnswer(request, count and '1' or '0', untilUs)\nif count then\n  redis.call(publish, channel, '1')\nend\nreturn { 'done', count and '1' or '0' }\n",
+  args: ["askedUs","untilUs","channel","publish","ownRound"],
+  sha1: "b8db1d89a24e13c049213d1ea6f6ca52158596db",
+  source: "local latch, round, request = KEYS[1], KEYS[2], KEYS[3]\nlocal askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]\nlocal ownRound = ARGV[5]\nlocal time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal function isLate(notAfterUs)\n  if notAfterUs <= 0 then\n    return false\n  end\n  local aheadUs, mostUs = notAfterUs - serverTimeUs(), notAfterUs % 1000 * 100000\n  return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs\nend\nlocal LONGEST_KEPT_US = 90000000\nlocal function answerTo(request)\n  return redis.call('GET', request)\nend\nlocal function keepAnswer(request, answer, untilUs)\n  local untilUs = untilUs > 0 and untilUs or serverTimeUs() + LONGEST_KEPT_US\n  redis.call('SET', request, answer, 'PXAT', string.format('%.0f', math.ceil(untilUs / 1000) + 1000))\nend\nlocal ROUND_MS = 2592000000\nlocal function countOf(latch)\n  local count = redis.call('GET', latch)\n  if not count then\n    return false\n  end\n  if not string.match(count, '^%-?%d+$') then\n    return redis.error_reply('WRONGTYPE a key that is no count has this name')\n  end\n  return tonumber(count)\nend\nlocal function isOfOtherRound(setUs, ownRound, askedUs)\n  if ownRound then\n    return setUs ~= ownRound\n  end\n  return setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs()\nend\nlocal count = countOf(latch)\nif type(count) == 'table' then\n  return count\nend\nlocal answer = answerTo(request)\nif answer then\n  return { 'done', answer }\nend\nif isLate(untilUs) then\n  return { 'forgotten', serverTimeText() }\nend\nlocal setUs = count and redis.call('GET', round)\nif isOfOtherRound(setUs, ownRound, askedUs) then\n  return { 'over', setUs or '', serverTimeText() }\nend\nredis.call('DEL', latch, round)\nkeepAnswer(request, count and '1' or '0', untilUs)\nif count then\n  redis.call(publish, channel, '1')\nend\nreturn { 'done', count and '1' or '0' }\n",
 }
 
 export interface DeleteCountArgs {
   readonly askedUs: number
   readonly untilUs: number
+  readonly ownRound?: number | undefined
 }
 
 export function deleteCountArgs(given: DeleteCountArgs, terms: Pick<Terms, 'publish'>, names: { readonly channel: string }): Args {
   const args: Value[] = [given.askedUs, given.untilUs, names.channel, terms.publish]
+  if (given.ownRound !== undefined) args.push(given.ownRound)
   return args
 }
 
@@ -74,7 +78,7 @@ export function readDeleteCount(reply: unknown): DeleteCountReply {
       return { kind: 'done', isDeleted: flag(list[1]) }
     case 'over':
       sized(list, 3)
-      return { kind: 'over', setUs: whole(list[1], 1), serverTimeUs: whole(list[2], 1) }
+      return { kind: 'over', setUs: list[1] === '' ? 0 : whole(list[1], 0), serverTimeUs: whole(list[2], 1) }
     case 'forgotten':
       sized(list, 2)
       return { kind: 'forgotten', serverTimeUs: whole(list[1], 1) }
@@ -85,10 +89,10 @@ export function readDeleteCount(reply: unknown): DeleteCountReply {
 
 export const inspect: Script<'channel' | 'publish'> = {
   name: "latch/inspect",
-  keys: ["latch"],
+  keys: ["latch","round"],
   args: ["channel","publish"],
-  sha1: "6295c10d9f5043fecba852918df4991fa87fca30",
-  source: "local latch, channel, publish = KEYS[1], ARGV[1], ARGV[2]\nlocal time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal function listenersAt(channel, publish)\n  return redis.call('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2]\nend\nlocal ROUND_MS = 3600000\nlocal function countOf(latch)\n  local count = redis.call('GET', latch)\n  if not count then\n    return false\n  end\n  if not string.match(count, '^%-?%d+$') then\n    return redis.error_reply('WRONGTYPE a key that is no count has this name')\n  end\n  return tonumber(count)\nend\nlocal function setAfter(round, askedUs)\n  local setUs = redis.call('GET', round)\n  if setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs() then\n    return setUs\n  end\n  return false\nend\nlocal count = countOf(latch)\nif type(count) == 'table' then\n  return count\nend\nreturn { math.max(count or 0, 0), listenersAt(channel, publish) }\n",
+  sha1: "31f5b50c222fae8c605a71d83e0441b9c9c53a0e",
+  source: "local latch, round, channel, publish = KEYS[1], KEYS[2], ARGV[1], ARGV[2]\nlocal time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal function listenersAt(channel, publish)\n  return redis.call('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2]\nend\nlocal ROUND_MS = 2592000000\nlocal function countOf(latch)\n  local count = redis.call('GET', latch)\n  if not count then\n    return false\n  end\n  if not string.match(count, '^%-?%d+$') then\n    return redis.error_reply('WRONGTYPE a key that is no count has this name')\n  end\n  return tonumber(count)\nend\nlocal function isOfOtherRound(setUs, ownRound, askedUs)\n  if ownRound then\n    return setUs ~= ownRound\n  end\n  return setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs()\nend\nlocal count = countOf(latch)\nif type(count) == 'table' then\n  return count\nend\nlocal left = math.max(count or 0, 0)\nreturn { left, listenersAt(channel, publish), left > 0 and redis.call('GET', round) or '' }\n",
 }
 
 export function inspectArgs(terms: Pick<Terms, 'publish'>, names: { readonly channel: string }): Args {
@@ -96,36 +100,36 @@ export function inspectArgs(terms: Pick<Terms, 'publish'>, names: { readonly cha
   return args
 }
 
-export type InspectReply = { readonly count: number; readonly listeners: number }
+export type InspectReply = { readonly count: number; readonly listeners: number; readonly round: number | null }
 
 export function readInspect(reply: unknown): InspectReply {
   const parts = listOf(reply)
-  sized(parts, 2)
-  return { count: whole(parts[0], 0), listeners: whole(parts[1], 0) }
+  sized(parts, 3)
+  return { count: whole(parts[0], 0), listeners: whole(parts[1], 0), round: parts[2] === '' ? null : whole(parts[2], 0) }
 }
 
 export const look: Script<never> = {
   name: "latch/look",
   keys: ["latch","round"],
   args: [],
-  sha1: "58772416677001c719b41cf11168f08c8a552521",
-  source: "local latch, round = KEYS[1], KEYS[2]\nlocal time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal ROUND_MS = 3600000\nlocal function countOf(latch)\n  local count = redis.call('GET', latch)\n  if not count then\n    return false\n  end\n  if not string.match(count, '^%-?%d+$') then\n    return redis.error_reply('WRONGTYPE a key that is no count has this name')\n  end\n  return tonumber(count)\nend\nlocal function setAfter(round, askedUs)\n  local setUs = redis.call('GET', round)\n  if setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs() then\n    return setUs\n  end\n  return false\nend\nlocal count = countOf(latch)\nif type(count) == 'table' then\n  return count\nend\nreturn { math.max(count or 0, 0), redis.call('GET', round) or '' }\n",
+  sha1: "79145e49930b5707a1b6d7ec263eb90390c5dfbc",
+  source: "local latch, round = KEYS[1], KEYS[2]\nlocal time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal ROUND_MS = 2592000000\nlocal function countOf(latch)\n  local count = redis.call('GET', latch)\n  if not count then\n    return false\n  end\n  if not string.match(count, '^%-?%d+$') then\n    return redis.error_reply('WRONGTYPE a key that is no count has this name')\n  end\n  return tonumber(count)\nend\nlocal function isOfOtherRound(setUs, ownRound, askedUs)\n  if ownRound then\n    return setUs ~= ownRound\n  end\n  return setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs()\nend\nlocal count = countOf(latch)\nif type(count) == 'table' then\n  return count\nend\nreturn { math.max(count or 0, 0), redis.call('GET', round) or '', serverTimeText() }\n",
 }
 
-export type LookReply = { readonly count: number; readonly round: string | null }
+export type LookReply = { readonly count: number; readonly round: number | null; readonly serverTimeUs: number }
 
 export function readLook(reply: unknown): LookReply {
   const parts = listOf(reply)
-  sized(parts, 2)
-  return { count: whole(parts[0], 0), round: parts[1] === '' ? null : text(parts[1]) }
+  sized(parts, 3)
+  return { count: whole(parts[0], 0), round: parts[1] === '' ? null : whole(parts[1], 0), serverTimeUs: whole(parts[2], 1) }
 }
 
 export const setCount: Script<'count' | 'untilUs' | 'channel' | 'publish'> = {
   name: "latch/set-count",
   keys: ["latch","round","request"],
   args: ["count","untilUs","channel","publish"],
-  sha1: "07b055a4cfc404cc6a36674190ee4486c541214e",
-  source: "local latch, round, request = KEYS[1], KEYS[2], KEYS[3]\nlocal count, untilUs, channel, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]\nlocal time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal function isLate(notAfterUs)\n  if notAfterUs <= 0 then\n    return false\n  end\n  local aheadUs, mostUs = notAfterUs - serverTimeUs(), notAfterUs % 1000 * 100000\n  return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs\nend\nlocal LONGEST_KEPT_US = 90000000\nlocal function answerTo(request)\n  return redis.call('GET', request)\nend\nlocal function keepAnswer(request, answer, untilUs)\n  local untilUs = untilUs > 0 and untilUs or serverTimeUs() + LONGEST_KEPT_US\n  redis.call('SET', request, answer, 'PXAT', string.format('%.0f', math.ceil(untilUs / 1000) + 1000))\nend\nlocal ROUND_MS = 3600000\nlocal function countOf(latch)\n  local count = redis.call('GET', latch)\n  if not count then\n    return false\n  end\n  if not string.match(count, '^%-?%d+$') then\n    return redis.error_reply('WRONGTYPE a key that is no count has this name')\n  end\n  return tonumber(count)\nend\nlocal function setAfter(round, askedUs)\n  local setUs = redis.call('GET', round)\n  if setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs() then\n    return setUs\n  end\n  return false\nend\nlocal before = countOf(latch)\nif type(before) == 'table' then\n  return before\nend\nlocal answer = answerTo(request)\nif answer then\n  return { 'done', answer }\nend\nif isLate(untilUs) then\n  return { 'forgotten', serverTimeText() }\nend\nif before then\n  keepAnswer(request, '0', untilUs)\n  return { 'done', '0' }\nend\nredis.call('SET', latch, count)\nredis.call('SET', round, serverTimeText(), 'PX', ROUND_MS)\nkeepAnswer(request, '1', untilUs)\nredis.call(publish, channel, '1')\nreturn { 'done', '1' }\n",
+  sha1: "7609f3dcb94a19cd1639cb379a0219035c90fea7",
+  source: "local latch, round, request = KEYS[1], KEYS[2], KEYS[3]\nlocal count, untilUs, channel, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]\nlocal time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal function isLate(notAfterUs)\n  if notAfterUs <= 0 then\n    return false\n  end\n  local aheadUs, mostUs = notAfterUs - serverTimeUs(), notAfterUs % 1000 * 100000\n  return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs\nend\nlocal LONGEST_KEPT_US = 90000000\nlocal function answerTo(request)\n  return redis.call('GET', request)\nend\nlocal function keepAnswer(request, answer, untilUs)\n  local untilUs = untilUs > 0 and untilUs or serverTimeUs() + LONGEST_KEPT_US\n  redis.call('SET', request, answer, 'PXAT', string.format('%.0f', math.ceil(untilUs / 1000) + 1000))\nend\nlocal ROUND_MS = 2592000000\nlocal function countOf(latch)\n  local count = redis.call('GET', latch)\n  if not count then\n    return false\n  end\n  if not string.match(count, '^%-?%d+$') then\n    return redis.error_reply('WRONGTYPE a key that is no count has this name')\n  end\n  return tonumber(count)\nend\nlocal function isOfOtherRound(setUs, ownRound, askedUs)\n  if ownRound then\n    return setUs ~= ownRound\n  end\n  return setUs and askedUs > 0 and tonumber(setUs) > askedUs and tonumber(setUs) <= serverTimeUs()\nend\nlocal before = countOf(latch)\nif type(before) == 'table' then\n  return before\nend\nlocal answer = answerTo(request)\nif answer then\n  return { 'done', answer }\nend\nif isLate(untilUs) then\n  return { 'forgotten', serverTimeText() }\nend\nif before then\n  keepAnswer(request, '0', untilUs)\n  return { 'done', '0' }\nend\nredis.call('SET', latch, count)\nredis.call('SET', round, serverTimeText(), 'PX', ROUND_MS)\nkeepAnswer(request, '1', untilUs)\nredis.call(publish, channel, '1')\nreturn { 'done', '1' }\n",
 }
 
 export interface SetCountArgs {

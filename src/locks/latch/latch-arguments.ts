@@ -1,0 +1,43 @@
+import { InvalidArgumentError, show } from '../../errors.ts'
+import { assertNoMore, assertSignal, optionsOf, waitMs as waitMsOf } from '../../options/input.ts'
+import type { AwaitOptions, LatchRoundOptions } from '../../options/options.ts'
+
+/** The options of `await`, checked. */
+export function awaitArguments(options: unknown, others: readonly unknown[]): AwaitOptions {
+  assertNoMore(others)
+  if (options === undefined) return {}
+  const known = ['round', 'waitMs', 'signal']
+  const given = optionsOf(options, 'The options of await()', known) as AwaitOptions
+  const { round, waitMs, signal } = given
+  assertSignal(signal)
+  if (waitMs !== undefined) waitMsOf(waitMs, 'To ask once without waiting there is count().')
+  if (round !== undefined) assertRound(round)
+  return given
+}
+
+/**
+ * The round that a call is for, if it is for one only.
+ *
+ * @param call as people write it
+ */
+export function roundOf(
+  options: unknown,
+  call: string,
+  others: readonly unknown[],
+  hint?: string,
+): number | undefined {
+  assertNoMore(others, hint)
+  if (options === undefined) return undefined
+  if (typeof options !== 'object') assertNoMore([options], hint)
+  const given = optionsOf(options, `The options of ${call}`, ['round']) as LatchRoundOptions
+  assertRound(given.round)
+  return given.round
+}
+
+function assertRound(round: unknown): void {
+  if (Number.isSafeInteger(round) && (round as number) > 0) return
+  throw new InvalidArgumentError(
+    `\`round\` must be the number of a round, as inspect() gives it; got ${show(round)}. ` +
+      'It gives null when the latch is open, and when Redisson set the count: then leave `round` out.',
+  )
+}

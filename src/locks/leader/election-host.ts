@@ -1,0 +1,19 @@
+import type { Owner } from '../../owner/owner.ts'
+import type { ElectionChannel } from '../../servers/election-channel.ts'
+import type { Campaign } from './campaign.ts'
+import type { ElectionLock } from './election-lock.ts'
+import type { LeaderWatch } from './leader-watch.ts'
+
+/** The parts of its client that an election needs. */
+export interface ElectionHost {
+  newOwner(): Owner
+  lock(owner?: Owner): ElectionLock
+  channel(lock: ElectionLock): ElectionChannel
+  readonly watches: Set<LeaderWatch>
+  /** Those that are under way, whatever the election. */
+  readonly campaigns: Set<Campaign>
+  /** True if the holder is a candidate of this client whose campaign is over: nobody leads under that name. */
+  isOver(holder: string): boolean
+  /** Aborts when nobody is to lead any more. */
+  readonly closing: AbortSignal
+}

@@ -1,0 +1,200 @@
+import type { CountDownLatch } from '../../src/index.ts'
+import { faultRig, within } from '../support/fault-rig.ts'
+import type { Action } from '../support/proxy.ts'
+import { countDown, deleteCount, lookAtLatch } from '../support/scripts.ts'
+
+/** Requests that reach Redis when the latch has opened and its count is set again. */
+const rig = faultRig()
+
+/** How long a request is held up, in milliseconds: far longer than the latch needs to open and close again. */
+const HELD_UP_MS = 120
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** A latch behind the proxy, whose client is connected, and the same latch on a connection of its own. */
+async function pair(options = {}) {
+  const mine = rig.client({ commandTimeoutMs: 2_000, ...options }).getCountDownLatch('it')
+  const theirs = rig.witness().getCountDownLatch('it')
+  await theirs.trySetCount(1)
+  expect(await mine.count()).toBe(1)
+  return { mine, theirs }
+}
+
+/** The latch opens, and the next round begins at once. */
+async function nextRound(latch: CountDownLatch, count = 3): Promise<void> {
+  expect(await latch.countDown()).toBe(0)
+  expect(await latch.trySetCount(count)).toBe(true)
+}
+
+const changes: [string, { sha1: string }, (latch: CountDownLatch) => Promise<unknown>, unknown][] =
+  [
+    ['count-down', countDown, (latch) => latch.countDown(), 0],
+    ['delete()', deleteCount, (latch) => latch.delete(), false],
+  ]
+
+describe.each(changes)('a %s that reaches Redis in the next round', (_, script, act, answer) => {
+  test('changes nothing when the network held its request up', async () => {
+    const { mine, theirs } = await pair()
+    const trap = rig.proxy.onNextRequest(script.sha1, 'hold')
+    const acting = act(mine)
+    await trap.seen
+    await nextRound(theirs)
+    await pause(HELD_UP_MS)
+    trap.release()
+    expect(await within(3_000, acting)).toBe(answer)
+    expect(await theirs.count()).toBe(3)
+    await theirs.delete()
+  })
+
+  test('changes nothing when the whole connection is slow', async () => {
+    const { mine, theirs } = await pair()
+    rig.proxy.delay(HELD_UP_MS)
+    const acting = act(mine)
+    await nextRound(theirs)
+    expect(await within(3_000, acting)).toBe(answer)
+    expect(await theirs.count()).toBe(3)
+    await theirs.delete()
+  })
+
+  test('changes nothing when the client was still connecting', async () => {
+    const { theirs } = await pair()
+    rig.proxy.refuse()
+    const late = rig.client().getCountDownLatch('it')
+    const acting = act(late)
+    await nextRound(theirs)
+    await rig.proxy.heal()
+    expect(await within(3_000, acting)).toBe(answer)
+    expect(await theirs.count()).toBe(3)
+    await theirs.delete()
+  })
+})
+
+test('a count-down that follows the count at once is counted, even when all answers are slow', async () => {
+  const { mine, theirs } = await pair()
+  await theirs.delete()
+  // So that the client knows little of the server's clock.
+  rig.proxy.cut()
+  const slow = () => rig.proxy.delay(HELD_UP_MS, { direction: 'toClient' })
+  const connecting = slow()
+  expect(await mine.count()).toBe(0)
+  connecting.heal()
+  expect(await theirs.trySetCount(2)).toBe(true)
+  slow()
+  expect(await within(3_000, mine.countDown())).toBe(1)
+  expect(await theirs.count()).toBe(1)
+  await theirs.delete()
+})
+
+describe('await() sees that its round is over when the next one has begun before its first look', () => {
+  test.each<[string, Action]>([
+    ['was held up', 'hold'],
+    ['was lost with its connection', 'cutBefore'],
+  ])('which %s', async (_, action) => {
+    const { mine, theirs } = await pair()
+    const trap = rig.proxy.onNextRequest(lookAtLatch.sha1, action)
+    const waiting = mine.await()
+    await trap.seen
+    await nextRound(theirs)
+    await pause(HELD_UP_MS)
+    trap.release()
+    expect(await within(3_000, waiting)).toBe(true)
+    expect(await theirs.count()).toBe(3)
+    await theirs.delete()
+  })
+
+  test('on a connection that is slow', async () => {
+    const { mine, theirs } = await pair()
+    rig.proxy.delay(HELD_UP_MS)
+    const waiting = mine.await()
+    await nextRound(theirs)
+    expect(await within(3_000, waiting)).toBe(true)
+    await theirs.delete()
+  })
+
+  test('of a client that was still connecting', async () => {
+    const { theirs } = await pair()
+    rig.proxy.refuse()
+    const waiting = rig.client().getCountDownLatch('it').await()
+    await nextRound(theirs)
+    await rig.proxy.heal()
+    expect(await within(3_000, waiting)).toBe(true)
+    await theirs.delete()
+  })
+})
+
+test('the first look of a call reaches Redis before what its caller asks for next', async () => {
+  const { mine, theirs } = await pair()
+  const from = rig.proxy.requests.length
+  const waiting = mine.await()
+  expect(await mine.countDown()).toBe(0)
+  expect(await theirs.trySetCount(3)).toBe(true)
+  expect(await within(3_000, waiting)).toBe(true)
+  const [first, second] = rig.proxy.requests.slice(from).map(({ args }) => args[0])
+  expect([first, second]).toEqual([lookAtLatch.sha1, countDown.sha1])
+  await theirs.delete()
+})
+
+test('await() waits for a round that began just before the call, however slow its first look is', async () => {
+  const { mine, theirs } = await pair()
+  for (const heldUpMs of [0, 0, 0, 0, 0, 0, 0, 0, 30, HELD_UP_MS]) {
+    await nextRound(theirs, 1)
+    const trap = heldUpMs > 0 ? rig.proxy.onNextRequest(lookAtLatch.sha1, 'hold') : undefined
+    const waiting = mine.await({ waitMs: heldUpMs + 80 })
+    await pause(heldUpMs)
+    trap?.release()
+    expect(await waiting).toBe(false)
+  }
+  await theirs.delete()
+})
+
+/** Parties that meet at the end of each round; one of them begins the next one. */
+async function meet(parties: readonly CountDownLatch[], rounds: number): Promise<number> {
+  let met = 0
+  const party = async (latch: CountDownLatch) => {
+    for (let round = 0; round < rounds; round++) {
+      await latch.trySetCount(parties.length)
+      const opened = latch.await()
+      await latch.countDown()
+      expect(await opened).toBe(true)
+      met += 1
+    }
+  }
+  await Promise.all(parties.map(party))
+  return met
+}
+
+/** Does something to the network again and again while they meet. */
+async function meetWhile<T>(meeting: Promise<T>, disturb: () => Promise<void>): Promise<T> {
+  let isOver = false
+  const over = () => {
+    isOver = true
+  }
+  meeting.then(over, over)
+  while (!isOver) await disturb()
+  return meeting
+}
+
+describe('a cyclic barrier goes through all of its rounds', () => {
+  test('although the looks of some parties are held up: 200 rounds', async () => {
+    const [slow, quick] = [rig.client(), rig.witness()].map((one) => one.getCountDownLatch('it'))
+    const parties = [slow, slow, quick, quick] as CountDownLatch[]
+    const met = await meetWhile(within(20_000, meet(parties, 200)), async () => {
+      const trap = rig.proxy.onNextRequest(lookAtLatch.sha1, 'hold')
+      await Promise.race([trap.seen, pause(20)])
+      await pause(5)
+      trap.cancel()
+      trap.release()
+    })
+    expect(met).toBe(800)
+  })
+
+  test('although connections break', async () => {
+    const [mine, theirs] = [rig.client(), rig.witness()].map((one) => one.getCountDownLatch('it'))
+    const parties = [mine, mine, theirs] as CountDownLatch[]
+    const met = await meetWhile(within(20_000, meet(parties, 60)), async () => {
+      await pause(30)
+      rig.proxy.cut('commands')
+    })
+    expect(met).toBe(180)
+  })
+})

@@ -1,0 +1,78 @@
+import { systemClock } from '../../src/kit/clock.ts'
+import { HoldfastCountDownLatch } from '../../src/locks/latch/count-down-latch.ts'
+import { Latches } from '../../src/locks/latch/latches.ts'
+import type { LatchState, RemoteLatch } from '../../src/servers/latch-server.ts'
+import { ResponseTime } from '../../src/waiting/response-time.ts'
+import { deferred } from '../support/deferred.ts'
+import { never } from '../support/eventually.ts'
+
+/** A latch of a client whose looks and count-downs are answered when a test says so. */
+function scene() {
+  const looks = [deferred<LatchState>(), deferred<LatchState>()]
+  const counts = [deferred<LatchState | null>(), deferred<LatchState | null>()]
+  const asked = { looks: 0, counts: 0 }
+  const remote: RemoteLatch = {
+    look: () => (looks[asked.looks++] ?? looks[1] ?? deferred()).promise,
+    countDown: () => (counts[asked.counts++] ?? deferred()).promise,
+    trySetCount: async () => true,
+    delete: async () => true,
+    inspect: async () => ({ count: 0, waiters: 0, round: null }),
+    listen: () => ({ confirmed: true, stop: () => {} }),
+  }
+  const limits = {
+    clock: systemClock,
+    commandTimeoutMs: 1_000,
+    outageMs: 5_000,
+    responseTime: new ResponseTime(),
+    whyDown: () => undefined,
+  }
+  const latches = new Latches('c', limits)
+  const latch = new HoldfastCountDownLatch('it', 'it', remote, latches)
+  return { latch, latches, looks, counts }
+}
+
+const isSettled = (promise: Promise<unknown>) => {
+  const seen = { settled: false }
+  promise.then(
+    () => {
+      seen.settled = true
+    },
+    () => {
+      seen.settled = true
+    },
+  )
+  return seen
+}
+
+test('a call goes on when a later count-down of its client opens the latch, before its look is answered', async () => {
+  const { latch, counts } = scene()
+  const waiting = latch.await()
+  const counted = latch.countDown()
+  counts[0]?.resolve({ count: 0, round: 1 })
+  expect(await counted).toBe(0)
+  expect(await waiting).toBe(true)
+})
+
+test('a call awaits the round in which a later count-down of its client counted', async () => {
+  const { latch, looks, counts } = scene()
+  const waiting = latch.await()
+  const counted = latch.countDown()
+  counts[0]?.resolve({ count: 1, round: 1 })
+  expect(await counted).toBe(1)
+  // Nobody can tell by this answer when that round was set.
+  looks[0]?.resolve({ count: 5, round: 2 })
+  expect(await waiting).toBe(true)
+})
+
+test('a count-down that was made before the call says nothing of the latch since then', async () => {
+  const { latch, latches, looks, counts } = scene()
+  const counted = latch.countDown()
+  const waiting = latch.await()
+  const seen = isSettled(waiting)
+  counts[0]?.resolve({ count: 0, round: 1 })
+  expect(await counted).toBe(0)
+  looks[0]?.resolve({ count: 5, round: 2 })
+  await never(() => seen.settled, 50)
+  await latches.close()
+  await expect(waiting).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
+})

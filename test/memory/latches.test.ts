@@ -1,0 +1,103 @@
+import type { CountDownLatch, Holdfast } from '../../src/index.ts'
+import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
+
+let server: MemoryServer
+let clients: Holdfast[]
+
+beforeEach(() => {
+  server = createMemoryServer({ virtualTime: true })
+  clients = []
+})
+afterEach(() => Promise.all(clients.map((client) => client.close())))
+
+/** A latch of a client of its own. */
+function newLatch(): CountDownLatch {
+  const client = server.newClient()
+  clients.push(client)
+  return client.getCountDownLatch('it')
+}
+
+/** The value that a promise has come to by now: undefined while it is pending. */
+function seen<T>(promise: Promise<T>): { value?: T } {
+  const result: { value?: T } = {}
+  void promise.then((value) => {
+    result.value = value
+  })
+  return result
+}
+
+async function settled<T>(promise: Promise<T>): Promise<T> {
+  await server.advance(0)
+  return promise
+}
+
+describe('the next round begins in an outage of one client', () => {
+  test.each<[string, (latch: CountDownLatch) => Promise<unknown>, unknown]>([
+    ['a count-down', (latch) => latch.countDown(), 0],
+    ['a delete()', (latch) => latch.delete(), false],
+  ])('%s that was asked for before it changes nothing', async (_, act, answer) => {
+    const [mine, theirs] = [newLatch(), newLatch()]
+    await settled(theirs.trySetCount(1))
+    server.beginOutage()
+    const acting = act(mine)
+    await server.advance(5)
+    server.endOutage()
+    // Before the next try of the other one, which pauses.
+    await settled(theirs.countDown())
+    await settled(theirs.trySetCount(3))
+    await server.advance(1_000)
+    expect(await acting).toBe(answer)
+    expect(await settled(theirs.count())).toBe(3)
+  })
+
+  test('those who awaited the round before go on', async () => {
+    const [mine, theirs] = [newLatch(), newLatch()]
+    await settled(theirs.trySetCount(1))
+    server.beginOutage()
+    const waiting = seen(mine.await())
+    await server.advance(5)
+    server.endOutage()
+    await settled(theirs.countDown())
+    await settled(theirs.trySetCount(3))
+    await server.advance(1_000)
+    expect(waiting.value).toBe(true)
+  })
+})
+
+test('a round that ends and begins anew in the moment of the call is seen to be over', async () => {
+  const [mine, theirs] = [newLatch(), newLatch()]
+  await settled(theirs.trySetCount(1))
+  const waiting = seen(mine.await())
+  const done = Promise.all([theirs.countDown(), theirs.trySetCount(3)])
+  await server.advance(1_000)
+  expect(await done).toEqual([0, true])
+  expect(waiting.value).toBe(true)
+})
+
+test('a call that comes while a look is under way goes on when its own client opens the latch', async () => {
+  const [mine, theirs] = [newLatch(), newLatch()]
+  await settled(theirs.trySetCount(1))
+  const waiting = [mine.await(), mine.await()].map(seen)
+  const done = Promise.all([mine.countDown(), theirs.trySetCount(3)])
+  await server.advance(1_000)
+  expect(await done).toEqual([0, true])
+  expect(waiting.map(({ value }) => value)).toEqual([true, true])
+})
+
+test.each<[string, number, (latch: CountDownLatch) => Promise<unknown>, unknown, number]>([
+  ['a count-down', 3, (latch) => latch.countDown(), 2, 2],
+  ['the last count-down', 1, (latch) => latch.countDown(), 0, 0],
+  ['to set the count', 0, (latch) => latch.trySetCount(4), true, 4],
+  ['to set a count that is set', 2, (latch) => latch.trySetCount(4), false, 2],
+  ['to delete the count', 2, (latch) => latch.delete(), true, 0],
+])('%s whose answer is lost in an outage is done once', async (_, before, act, answer, after) => {
+  const [mine, theirs] = [newLatch(), newLatch()]
+  if (before > 0) await settled(theirs.trySetCount(before))
+  const acting = act(mine)
+  server.beginOutage()
+  await server.advance(5)
+  server.endOutage()
+  await server.advance(1_000)
+  expect(await acting).toBe(answer)
+  expect(await settled(theirs.count())).toBe(after)
+})

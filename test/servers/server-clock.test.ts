@@ -1,0 +1,85 @@
+import { ServerClock } from '../../src/servers/redis/calls/server-clock.ts'
+import { type Random, randomOf } from '../support/random.ts'
+
+/** How fast two clocks drift apart, in parts of the time: as fast as NTP allows itself, and what quartz adds. */
+const DRIFTS = [0, 0.0006, -0.0006]
+
+/** A client and a server, whose clocks a test moves. */
+function scene(drift: number) {
+  let now = 1_000
+  let stepMs = 1_800_000_000_000
+  jest.spyOn(performance, 'now').mockImplementation(() => now)
+  const serverMs = (at: number) => at * (1 + drift) + stepMs
+  const clock = new ServerClock()
+  const wait = (ms: number) => {
+    now += ms
+  }
+  return {
+    clock,
+    wait,
+    /** The server's time in µs at a moment of the client's clock. */
+    timeUs: (at = now) => serverMs(at) * 1_000,
+    now: () => now,
+    step(ms: number) {
+      stepMs += ms
+    },
+    /** A request that is on its way for so long, and its answer. */
+    ask(thereMs: number, backMs: number) {
+      const sentAt = now
+      wait(thereMs)
+      const us = serverMs(now) * 1_000
+      wait(backMs)
+      clock.heard(us, sentAt)
+    },
+  }
+}
+
+/** Mostly quick; now and then something holds it up. */
+const way = (random: Random) => (random.below(4) === 0 ? random.below(500) : 1 + random.below(3))
+
+afterEach(() => jest.restoreAllMocks())
+
+describe.each(DRIFTS)('with a drift of %d', (drift) => {
+  test.each([1, 2, 3, 4, 5])(
+    'no moment of the server is taken for a later one than it was, however slow its answers are: %i',
+    (seed) => {
+      const random = randomOf(seed)
+      const { clock, ask, wait, timeUs, now } = scene(drift)
+      for (let n = 0; n < 300; n++) {
+        ask(way(random), way(random))
+        wait(random.below(20_000))
+        const at = now() - random.below(10_000)
+        expect(clock.earliestAt(timeUs(at))).toBeLessThanOrEqual(at + 0.01)
+      }
+    },
+  )
+
+  test('what a quick answer tells is not lost by slow ones', () => {
+    const { clock, ask, timeUs, now } = scene(drift)
+    ask(300, 400)
+    ask(1, 1)
+    for (let n = 0; n < 3; n++) ask(400, 300)
+    const at = now()
+    // The way of the quick one, and what the clocks can have drifted apart since.
+    expect(at - clock.earliestAt(timeUs())).toBeLessThan(1 + 2.1 * 3 + 0.1)
+    expect(Math.abs(clock.timeUs(at) - timeUs())).toBeLessThan(3_000)
+  })
+})
+
+test.each([-600_000, -300, 300, 600_000])(
+  'a clock that is set by %i ms is known after one quick answer',
+  (ms) => {
+    const { clock, ask, step, timeUs, now } = scene(0)
+    ask(2, 3)
+    step(ms)
+    ask(2, 3)
+    expect(now() - clock.earliestAt(timeUs())).toBeLessThan(2.1)
+    expect(clock.earliestAt(timeUs())).toBeLessThanOrEqual(now())
+  },
+)
+
+test('of a server that has told no time nothing is known', () => {
+  const clock = new ServerClock()
+  expect(clock.timeUs(performance.now())).toBe(0)
+  expect(clock.earliestAt(1_800_000_000_000_000)).toBeNaN()
+})
