@@ -45,7 +45,11 @@ export type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 export { UpgradeError } from './locks/read-write/upgrade-error.ts'
 export type { Permit } from './locks/semaphore/permit.ts'
 export type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
-export type { PermitOptions, TryPermitOptions } from './locks/semaphore/permit-options.ts'
+export type {
+  PermitOptions,
+  PermitSemaphoreOptions,
+  TryPermitOptions,
+} from './locks/semaphore/permit-options.ts'
 export type { Semaphore } from './locks/semaphore/semaphore.ts'
 export type {
   AcquirePermitsOptions,
@@ -53,6 +57,7 @@ export type {
   TryAcquirePermitsOptions,
   UsingPermitsOptions,
 } from './locks/semaphore/semaphore-options.ts'
+export type { PermitOwner, WhyNoPermits } from './locks/semaphore/why-no-permits.ts'
 export type { CloseOptions } from './options/close-options.ts'
 export { type DurabilityOptions, NotDurableError } from './options/durability.ts'
 export type { NodeRedisClient } from './options/node-redis-source.ts'
@@ -78,5 +83,5 @@ export type {
 } from './servers/answers.ts'
 export { escapeName } from './servers/escape-name.ts'
 export type { MasterHealth } from './servers/master-health.ts'
-export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
+export type { AcquiredPermit, PermitFacts, PermitHolder } from './servers/permit-server.ts'
 export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'

@@ -7,6 +7,7 @@
   KEYS[1]  latch    string: what is left to be counted
   KEYS[2]  round    string: when the count was set
   KEYS[3]  request  string: what this request came to
+  KEYS[4]  kind     string: which kind has set the number
   ARGV[1]  askedUs  server time at which it was asked for, at the latest, in µs; 0 is any
   ARGV[2]  untilUs  server time after which no copy of it is done, in µs; 0 is never
   ARGV[3]  channel  where those who await the latch listen
@@ -17,7 +18,7 @@
     { 'over', setUs >= 1, serverTimeUs >= 1 }  not deleted: the count was set at setUs, after it was asked for
     { 'forgotten', serverTimeUs >= 1 }  refused: it is later than untilUs, and nothing of it is remembered
 ]]
-local latch, round, request = KEYS[1], KEYS[2], KEYS[3]
+local latch, round, request, kind = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]
 
 -- include: parts/server-time.lua
@@ -26,9 +27,11 @@ local askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]),
 
 -- include: parts/once.lua
 
+-- include: parts/kind.lua
+
 -- include: parts/latch.lua
 
-local count = countOf(latch)
+local count = countOf(latch, kind)
 if type(count) == 'table' then
   return count
 end
@@ -43,7 +46,7 @@ local setUs = count and setAfter(round, askedUs)
 if setUs then
   return { 'over', setUs, serverTimeText() }
 end
-redis.call('DEL', latch, round)
+redis.call('DEL', latch, round, kind)
 -- Also where there was none: a copy that comes when the count is set anew must not delete it.
 keepAnswer(request, count and '1' or '0', untilUs)
 if count then

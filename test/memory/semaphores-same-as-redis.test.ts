@@ -51,6 +51,12 @@ const OLDER = `
       for i = 1, #found, 2 do
         redis.call('ZADD', key, less(found[i + 1], by), found[i])
       end
+    elseif kind == 'hash' and string.find(key, 'holders') then
+      local found = redis.call('HGETALL', key)
+      for i = 1, #found, 2 do
+        local owner, sinceUs = string.match(found[i + 1], '^(.*) (%d+)$')
+        redis.call('HSET', key, found[i], owner .. ' ' .. less(sinceUs, ms * 1000))
+      end
     elseif kind == 'hash' and string.find(key, 'waiters') then
       local found = redis.call('HGETALL', key)
       for i = 1, #found, 2 do

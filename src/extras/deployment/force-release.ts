@@ -154,7 +154,8 @@ function takerOf(
   if (kind === 'permits' && /^[0-9a-f]{32}$/.test(owner)) {
     const queue = named('holdfast_permit_queue', 'holdfast_permit_waiters')
     const [channel, tickets] = named('redisson_sc', 'holdfast_tickets') as [string, string]
-    const keys = [key, `${leasesOf(key)}:timeout`, ...queue]
+    const notes = named('holdfast_permit_holders', 'holdfast_kind')
+    const keys = [key, `${leasesOf(key)}:timeout`, ...queue, ...notes]
     return run(takePermit, keys, owner, channel, publish, tickets)
   }
   throw new InvalidArgumentError(refusal(kind, key, owner))

@@ -21,7 +21,7 @@ export const isHeldLock = (fields: readonly string[]): boolean =>
 
 /** Keys that end by themselves. Counters do not with `keepCounters`, nor what latches and semaphores count. */
 const ENDING =
-  /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters|client):|:rwlock_timeout:\d+$/
+  /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters|permit_holders|kind|client):|:rwlock_timeout:\d+$/
 
 export const endsByItself = (key: string): boolean => ENDING.test(key)
 

@@ -70,7 +70,7 @@ export class RedisLatch implements RemoteLatch {
   look(callMs: number): Promise<LatchState> {
     return this.#server.runner.ask({
       script: scripts.look,
-      keys: this.#keys.both,
+      keys: [...this.#keys.both, this.#keys.kind],
       args: () => [],
       read: scripts.readLook,
       callMs,
@@ -80,7 +80,7 @@ export class RedisLatch implements RemoteLatch {
   async inspect(callMs: number): Promise<LatchFacts> {
     const { count, listeners } = await this.#server.runner.ask({
       script: scripts.inspect,
-      keys: this.#keys.both.slice(0, 1),
+      keys: [...this.#keys.both.slice(0, 1), this.#keys.kind],
       args: (terms) => scripts.inspectArgs(terms, this.#keys),
       read: scripts.readInspect,
       callMs,
@@ -106,7 +106,7 @@ export class RedisLatch implements RemoteLatch {
     for (;;) {
       const answer = await runner.ask({
         script,
-        keys: [...this.#keys.both, this.#keys.request(request.id)],
+        keys: [...this.#keys.both, this.#keys.request(request.id), this.#keys.kind],
         args: ({ publish }) => {
           sentAt = performance.now()
           askedUs = Math.max(askedUs, clock().latestUs(request.askedAt))
