@@ -21,7 +21,7 @@ const KINDS: Record<string, { words: string; noun: string; make: Use; uses: Reco
         delete: (client) => client.getCountDownLatch('it').delete(),
       },
     },
-    leased: {
+    'semaphore with leases': {
       words: 'a semaphore with leases has this name',
       noun: 'Semaphore',
       make: (client) => client.getPermitExpirableSemaphore('it').setPermits(3),
@@ -37,7 +37,7 @@ const KINDS: Record<string, { words: string; noun: string; make: Use; uses: Reco
         delete: (client) => client.getPermitExpirableSemaphore('it').delete(),
       },
     },
-    plain: {
+    'semaphore without leases': {
       words: 'a semaphore without leases has this name',
       noun: 'Semaphore',
       make: (client) => client.getSemaphore('it').trySetPermits(3),

@@ -1,7 +1,6 @@
 import { GIVING_BACK_MS, type RemoteSemaphore, type SemaphoreServer } from '../semaphore-server.ts'
 import { MemoryPool, type PoolConnection } from './memory-pool.ts'
 import { MemorySemaphore } from './memory-semaphore.ts'
-import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
 /** The semaphores on a server in memory, as one client waits for them. */
 export class MemorySemaphoreServer implements SemaphoreServer {
@@ -35,17 +34,19 @@ export class MemorySemaphoreServer implements SemaphoreServer {
     this.#answered.get(rawName)?.delete(id)
   }
 
-  forget(rawName: string, { requests }: SemaphoreRecord): void {
-    for (const id of this.#answered.get(rawName) ?? []) requests.forget(id)
+  /** Those that go with a request that is about to be made. */
+  take(rawName: string): Iterable<string> {
+    const ids = this.#answered.get(rawName) ?? []
     this.#answered.delete(rawName)
+    return ids
   }
 
   /** Nothing is left to be forgotten. */
   quiet(): void {
     const { server } = this.#connection
     const { now } = server
-    for (const rawName of this.#answered.keys()) {
-      this.forget(rawName, server.record(rawName, now).semaphore)
+    for (const rawName of [...this.#answered.keys()]) {
+      server.record(rawName, now).semaphore.requests.forget(this.take(rawName))
     }
   }
 }

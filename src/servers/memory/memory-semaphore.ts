@@ -23,7 +23,7 @@ interface Host {
   readonly keptMs: number
   heard(rawName: string, id: string): void
   unheard(rawName: string, id: string): void
-  forget(rawName: string, semaphore: SemaphoreRecord): void
+  take(rawName: string): Iterable<string>
 }
 
 /**
@@ -183,7 +183,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       const wasFirst = isLast && waiting.first(now)?.client === pool.clientId
       if (isLast) waiting.leave(pool.clientId)
       if (keptMs > 0) requests.set(owner, 'returned', now + keptMs)
-      else if (done !== 'returned') requests.forget(owner)
+      else if (done !== 'returned') requests.forget([owner])
       // One that is gone meanwhile is not made again.
       const isBack = typeof done === 'number' && semaphore.isSet
       if (isBack) semaphore.add(done)
@@ -201,9 +201,10 @@ export class MemorySemaphore implements RemoteSemaphore {
   /** A request that is remembered by its name. */
   #named<T>(id: string, verb: Named<T>): Promise<T> {
     const { rawName } = this.#pool
+    const answered = this.#host.take(rawName)
     return this.#pool.request(({ semaphore }, now) => {
       const done = semaphore.requests.get(id)
-      this.#host.forget(rawName, semaphore)
+      semaphore.requests.forget(answered)
       return verb(semaphore, now, done)
     })
   }
