@@ -12,7 +12,6 @@ import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
 import { HoldfastLock, type Lock } from './locks/lock/holdfast-lock.ts'
 import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
 import type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
-import type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
 import type { PermitSemaphoreOptions } from './locks/semaphore/permit-options.ts'
 import type { Semaphore } from './locks/semaphore/semaphore.ts'
 import { OneServer } from './one-server.ts'
@@ -127,12 +126,8 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name or options that are invalid, and where locks are held by a majority of
    * masters, whose majorities do not count
    */
-  getPermitExpirableSemaphore(
-    name: string,
-    options?: PermitSemaphoreOptions,
-    ...others: readonly never[]
-  ): PermitExpirableSemaphore {
-    return this.#oneServer.permitExpirableSemaphore(name, options, others)
+  getPermitExpirableSemaphore(name: string, options?: PermitSemaphoreOptions) {
+    return this.#oneServer.permitExpirableSemaphore(name, options)
   }
 
   /**

@@ -97,13 +97,9 @@ export class OneServer {
     return new HoldfastReadWriteLock(name, rawName, owner, this.#backend.registry, kinds)
   }
 
-  permitExpirableSemaphore(
-    name: string,
-    options: unknown,
-    others: readonly unknown[],
-  ): PermitExpirableSemaphore {
+  permitExpirableSemaphore(name: string, options: unknown): PermitExpirableSemaphore {
     const rawName = this.#client.rawName(name, 'semaphore')
-    const limit = limitGiven(options, others)
+    const limit = limitGiven(options)
     if (this.#permits === undefined) throw needsOneServer(name)
     return new HoldfastPermitExpirableSemaphore(name, rawName, this.#permits, limit)
   }

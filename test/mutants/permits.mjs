@@ -8,7 +8,7 @@ export const permits = [
     id: 'permits-of-the-dead',
     mistake: 'Permits whose lease is over are not available again.',
     file: 'lua/parts/permits.lua',
-    search: "redis.call('ZREMRANGEBYSCORE', keys.timeouts, '-inf', nowInMs())",
+    search: "redis.call('ZCOUNT', keys.timeouts, '-inf', nowInMs())",
     replace: '0',
     test: SCRIPTS,
     name: 'what was taken by one who died is available when its lease ends',

@@ -115,8 +115,7 @@ function resolve(
 }
 
 /** @returns how many permits a semaphore is to have in all; undefined if that is not given */
-export function limitGiven(options: unknown, others: readonly unknown[]): number | undefined {
-  assertNoMore(others)
+export function limitGiven(options: unknown): number | undefined {
   if (options === undefined) return undefined
   const what = 'getPermitExpirableSemaphore(name, options): the options'
   const { permits } = optionsOf(options, what, ['permits']) as PermitSemaphoreOptions

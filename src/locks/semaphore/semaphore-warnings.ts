@@ -27,10 +27,10 @@ export class SemaphoreWarnings {
   none(semaphore: Named, waitedMs: number): void {
     if (!this.warnsOfNone(semaphore)) return
     this.#unset.add(semaphore.rawName)
-    warn(
-      'HOLDFAST_NO_PERMITS',
+    process.emitWarning(
       `Semaphore "${semaphore.name}" has no permits, and a call has waited for one for ${waitedMs} ms: nobody has ` +
         `set how many there are, or Redis has lost its data. ${this.#setBy}`,
+      { type: 'HoldfastWarning', code: 'HOLDFAST_NO_PERMITS' },
     )
   }
 
@@ -39,14 +39,10 @@ export class SemaphoreWarnings {
     const { name, rawName } = semaphore
     if (this.#differing.has(rawName) || this.#differing.size >= MOST_NAMES) return
     this.#differing.add(rawName)
-    warn(
-      'HOLDFAST_PERMITS_DIFFER',
+    process.emitWarning(
       `Semaphore "${name}" has ${inRedis} permits in Redis, and the option \`permits\` of this client is ${limit}. ` +
         `The number in Redis counts. setPermits(${limit}) sets it for all clients; or correct the option.`,
+      { type: 'HoldfastWarning', code: 'HOLDFAST_PERMITS_DIFFER' },
     )
   }
-}
-
-function warn(code: string, message: string): void {
-  process.emitWarning(message, { type: 'HoldfastWarning', code })
 }
