@@ -1,5 +1,5 @@
 -- Included after parts/permits.lua. Who has the permits of a semaphore, beside the permits themselves, which
--- Redisson knows as well and which have no room for it.
+-- Redisson knows as well and which have no room for it. No permit depends on it: errors are passed over.
 
 -- Entries are kept for so much longer than the leases, so that the expiry need not be set with each of them.
 local MORE_MS = 3600000
@@ -12,12 +12,17 @@ local function keepHolders(holders, leaseMs)
   end
 end
 
+-- The owner of an entry and since when, in µs; nothing where there is none, or none that makes sense.
+local function ownerAt(holders, head)
+  local entry = redis.pcall('HGET', holders, head)
+  return string.match(type(entry) == 'string' and entry or '', '^(.*:%d+) (%d+)$')
+end
+
 -- The entry goes unless its owner has any of its permits.
 local function dropUnlessTaken(keys, head)
-  local entry = redis.call('HGET', keys.holders, head)
-  local owner = entry and string.match(entry, '^(.*:%d+) %d+$')
+  local owner = ownerAt(keys.holders, head)
   if not owner or takenBy(keys, owner) == 0 then
-    redis.call('HDEL', keys.holders, head)
+    redis.pcall('HDEL', keys.holders, head)
   end
 end
 
@@ -27,7 +32,9 @@ local LOOKED_AT = 10
 
 local function addHolder(keys, owner, leaseMs, taken)
   local _, head = headOf(owner)
-  redis.call('HSET', keys.holders, head, owner .. ' ' .. serverTimeText())
+  if type(redis.pcall('HSET', keys.holders, head, owner .. ' ' .. serverTimeText())) == 'table' then
+    return
+  end
   keepHolders(keys.holders, leaseMs)
   if redis.call('HLEN', keys.holders) > taken then
     for _, other in ipairs(redis.call('HRANDFIELD', keys.holders, LOOKED_AT)) do
@@ -41,9 +48,8 @@ local function holdersOf(keys, found)
   local holders, last = {}, nil
   for i = 1, #found, 2 do
     local head = headIn(found[i])
-    local entry = head ~= last and redis.call('HGET', keys.holders, head)
-    local owner, sinceUs = string.match(entry or '', '^(.*:%d+) (%d+)$')
-    if owner then
+    if head ~= last then
+      local owner, sinceUs = ownerAt(keys.holders, head)
       holders[#holders + 1] = owner
       holders[#holders + 1] = sinceUs
     end

@@ -49,7 +49,8 @@ local function giveBackExpired(keys)
     for i, id in ipairs(ids) do
       ids[i] = headIn(id)
     end
-    redis.call('HDEL', keys.holders, unpack(ids))
+    -- No permit depends on who is noted for it: not on an error either.
+    redis.pcall('HDEL', keys.holders, unpack(ids))
   end
   redis.call('INCRBY', keys.pool, expired)
   return expired

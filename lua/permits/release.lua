@@ -46,7 +46,7 @@ if owner ~= '' then
     freed = freed + redis.call('ZREM', keys.timeouts, unpack(ids))
   end)
   local _, head = headOf(owner)
-  redis.call('HDEL', keys.holders, head)
+  redis.pcall('HDEL', keys.holders, head)
 end
 available = available + expired
 if freed > 0 then

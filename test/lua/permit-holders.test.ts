@@ -248,6 +248,24 @@ test('a client that waits for a semaphore that nobody has set is told so', async
   ])
 })
 
+test('no permit depends on the notes: a key of another type in their place does no harm', async () => {
+  await change('set', 5)
+  await admin.set(HOLDERS, 'text')
+  expect((await acquire('c:1:2'))[0]).toBe('granted')
+  expect((await acquire('c:2:1'))[0]).toBe('granted')
+  expect((await acquire('d:1:4', { client: 'd' })).at(-1)).toEqual([])
+  expect(await renew(20_000, 'c:1:2')).toEqual([20_000])
+  expect(((await run(scripts.inspectPermits, { most: 10 })) as unknown[])[5]).toEqual([])
+  await isOver('c:2:1')
+  expect(await releaseIds([idsOf('c:1:2')[0] as string])).toBe(1)
+  expect(await take(idsOf('c:1:2')[1] as string)).toEqual(['taken'])
+  await admin.del('holdfast_queue:{it}', 'holdfast_alive:{it}')
+  await acquire('c:3:1')
+  expect(await release('c:3:1')).toEqual(['freed'])
+  expect(await admin.get(POOL)).toBe('5')
+  await change('delete', 0)
+})
+
 describe('to release permits by their ids', () => {
   beforeEach(() => change('set', 5))
 

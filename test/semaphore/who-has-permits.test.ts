@@ -212,6 +212,19 @@ describe('beside others', () => {
     await permit.release()
   })
 
+  test('a client that tells nothing of itself is asked about once', async () => {
+    const quiet = new HoldfastClient({ redis: server.url, presence: false })
+    atEnd(() => quiet.close(), { beforeCheck: true })
+    const client = newClient()
+    await leased(quiet).setPermits(1)
+    const permit = await leased(quiet).acquire()
+    const asks = jest.spyOn(Clients.prototype, 'ask')
+    const error = await errorOf(leased(client).acquire({ waitMs: 2_500 }))
+    expect(error.message).toContain(`1 of 1 permit is taken: 1 by ${permit.owner} for `)
+    expect(asks).toHaveBeenCalledTimes(1)
+    await permit.release()
+  })
+
   test('a client that may not ask is refused once, and its errors name ids', async () => {
     const keys = ['~it', '~{it}*', '~redisson_*', '~holdfast_permit*', '~holdfast_kind*']
     await server.admin.acl('SETUSER', 'poor', 'on', '>secret', '&*', '+@all', ...keys)

@@ -64,16 +64,16 @@ const hasTheName = (what: string, name: string) =>
 async function whatIs(client: Client, name: string, type: string): Promise<string> {
   const unknown = `${OF_OTHERS[type] ?? `a key of type "${type}"`} that Holdfast does not know`
   if (type === 'string') {
-    const [text, kind] = await Promise.all([client.get(name), client.get(kindKey(name))])
+    const noted = client.get(kindKey(name)).catch(() => null)
+    const [text, kind] = await Promise.all([client.get(name), noted])
     if (!/^-?\d+$/.test(text ?? '')) return unknown
     return WHAT_HAS_IT[kind as NumberKind] ?? 'a semaphore or latch (a string)'
   }
   if (type !== 'hash') return unknown
-  const [mode, [, some]] = await Promise.all([
-    client.hget(name, 'mode'),
-    client.hscan(name, 0, 'COUNT', 10),
-  ])
-  const fields = some.filter((_, i) => i % 2 === 0)
+  const scanned = client.hscan(name, 0, 'COUNT', 10).catch(() => null)
+  const [mode, some] = await Promise.all([client.hget(name, 'mode'), scanned])
+  const fields = some?.[1].filter((_, i) => i % 2 === 0) ?? []
   if (!fields.every((field) => OF_LOCK.test(field))) return unknown
-  return mode === null ? WHAT_HAS_IT.lock : WHAT_HAS_IT.readWrite
+  if (mode !== null) return WHAT_HAS_IT.readWrite
+  return some === null ? 'a lock or another hash' : WHAT_HAS_IT.lock
 }
