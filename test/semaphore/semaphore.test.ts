@@ -79,7 +79,7 @@ describe('permits', () => {
     const semaphore = semaphoreOf(rig.client())
     await semaphore.trySetPermits(3)
     await semaphore.acquire({ permits: 2 })
-    await semaphore.acquire(undefined, { waitMs: 500 })
+    await semaphore.acquire(1, { waitMs: 500 })
     expect(await semaphore.availablePermits()).toBe(0)
     const { error } = await outcome(semaphore.acquire({ waitMs: 50 }))
     expect(error).toMatchObject({ code: 'HOLDFAST_WAIT_TIMEOUT' })
