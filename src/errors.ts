@@ -138,10 +138,10 @@ export interface WhyNotAcquired {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
   /**
-   * `held`: somebody has it, or goes before. `free`: nobody has it, by now. `outage`: Redis could not tell. `failed`:
-   * something else, as the `text` has it.
+   * `held`: somebody has it, or goes before. `free`: nobody has it, by now. `unset`: of a semaphore, nobody has set how
+   * many permits there are. `outage`: Redis could not tell. `failed`: something else, as the `text` has it.
    */
-  readonly outcome: 'held' | 'free' | 'outage' | 'failed'
+  readonly outcome: 'held' | 'free' | 'unset' | 'outage' | 'failed'
   /** Who had it when that was last seen, as `<clientId>:<owner>`; null where that is not known. */
   readonly holder: string | null
   /** Who the client of the holder is; null where that is not known. */

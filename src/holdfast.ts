@@ -12,7 +12,7 @@ import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
 import { HoldfastLock, type Lock } from './locks/lock/holdfast-lock.ts'
 import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
 import type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
-import type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
+import type { PermitSemaphoreOptions } from './locks/semaphore/permit-options.ts'
 import type { Semaphore } from './locks/semaphore/semaphore.ts'
 import { OneServer } from './one-server.ts'
 import { type CloseOptions, drainMsOf } from './options/close-options.ts'
@@ -122,12 +122,12 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * available again when it ends.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
+   * @param options `permits`: how many there are in all, which the first acquisition sets if nobody has
+   * @throws `InvalidArgumentError` for a name or options that are invalid, and where locks are held by a majority of
    * masters, whose majorities do not count
    */
-  getPermitExpirableSemaphore(name: string): PermitExpirableSemaphore
-  getPermitExpirableSemaphore(name: string, ...others: unknown[]): PermitExpirableSemaphore {
-    return this.#oneServer.permitExpirableSemaphore(name, others)
+  getPermitExpirableSemaphore(name: string, options?: PermitSemaphoreOptions) {
+    return this.#oneServer.permitExpirableSemaphore(name, options)
   }
 
   /**

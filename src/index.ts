@@ -46,7 +46,11 @@ export type { UpgradableLease } from './locks/read-write/upgradable-lease.ts'
 export { UpgradeError } from './locks/read-write/upgrade-error.ts'
 export type { Permit } from './locks/semaphore/permit.ts'
 export type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
-export type { PermitOptions, TryPermitOptions } from './locks/semaphore/permit-options.ts'
+export type {
+  PermitOptions,
+  PermitSemaphoreOptions,
+  TryPermitOptions,
+} from './locks/semaphore/permit-options.ts'
 export type { Semaphore } from './locks/semaphore/semaphore.ts'
 export type {
   AcquirePermitsOptions,
@@ -54,6 +58,7 @@ export type {
   TryAcquirePermitsOptions,
   UsingPermitsOptions,
 } from './locks/semaphore/semaphore-options.ts'
+export type { PermitOwner, WhyNoPermits } from './locks/semaphore/why-no-permits.ts'
 export type { CloseOptions } from './options/close-options.ts'
 export { type DurabilityOptions, NotDurableError } from './options/durability.ts'
 export type { NodeRedisClient } from './options/node-redis-source.ts'
@@ -80,5 +85,5 @@ export type {
 } from './servers/answers.ts'
 export { escapeName } from './servers/escape-name.ts'
 export type { MasterHealth } from './servers/master-health.ts'
-export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
+export type { AcquiredPermit, PermitFacts, PermitHolder } from './servers/permit-server.ts'
 export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'

@@ -16,6 +16,7 @@ import {
   HoldfastPermitExpirableSemaphore,
   type PermitExpirableSemaphore,
 } from './locks/semaphore/permit-expirable-semaphore.ts'
+import { limitGiven } from './locks/semaphore/permit-options.ts'
 import { HoldfastSemaphore, type Semaphore } from './locks/semaphore/semaphore.ts'
 import { Semaphores } from './locks/semaphore/semaphores.ts'
 import type { GetLockOptions } from './options/options.ts'
@@ -56,7 +57,7 @@ export class OneServer {
     const readWrite = server.readWriteFor?.(clientId)
     this.#readWriteKinds = readWrite && new ReadWriteKinds(readWrite)
     const permits = server.permitsFor?.(clientId)
-    this.#permits = permits && new ExpirablePermits(permits)
+    this.#permits = permits && new ExpirablePermits(registry, permits)
     const semaphores = server.semaphoresFor?.(clientId, settings.outageMs)
     this.#semaphores = semaphores && new Semaphores(registry, semaphores)
     this.#latches = new Latches(clientId, registry.limits)
@@ -97,16 +98,11 @@ export class OneServer {
     return new HoldfastReadWriteLock(name, rawName, owner, this.#backend.registry, kinds)
   }
 
-  permitExpirableSemaphore(name: string, others: unknown[]): PermitExpirableSemaphore {
+  permitExpirableSemaphore(name: string, options: unknown): PermitExpirableSemaphore {
     const rawName = this.#client.rawName(name, 'semaphore')
-    assertAlone('getPermitExpirableSemaphore', others, SETS_PERMITS)
+    const limit = limitGiven(options)
     if (this.#permits === undefined) throw needsOneServer(name)
-    return new HoldfastPermitExpirableSemaphore(
-      name,
-      rawName,
-      this.#backend.registry,
-      this.#permits,
-    )
+    return new HoldfastPermitExpirableSemaphore(name, rawName, this.#permits, limit)
   }
 
   semaphore(name: string, others: unknown[]): Semaphore {
@@ -148,7 +144,8 @@ export class OneServer {
   }
 }
 
-const SETS_PERMITS = 'trySetPermits() sets how many permits there are.'
+const SETS_PERMITS =
+  'trySetPermits() sets how many permits there are; getPermitExpirableSemaphore(name, { permits }) takes that number.'
 
 /** What others take with the name would be passed over here. */
 function assertAlone(get: string, others: readonly unknown[], how: string): void {

@@ -7,6 +7,7 @@
   KEYS[1]  latch      string: what is left to be counted
   KEYS[2]  round      string: when the count was set
   KEYS[3]  request    string: what this request came to
+  KEYS[4]  kind       string: which kind has set the number
   ARGV[1]  askedUs    server time at which it was asked for, in µs; 0 is any
   ARGV[2]  untilUs    server time after which no copy of it is done, in µs; 0 is never
   ARGV[3]  channel    where those who await the latch listen
@@ -18,7 +19,7 @@
     { 'over', setUs: number or '' as 0, serverTimeUs >= 1 }  not deleted: its round is over; setUs is when this one began
     { 'forgotten', serverTimeUs >= 1 }  refused: it is later than untilUs, and nothing of it is remembered
 ]]
-local latch, round, request = KEYS[1], KEYS[2], KEYS[3]
+local latch, round, request, kind = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local ownRound = ARGV[5]
 
@@ -28,9 +29,11 @@ local ownRound = ARGV[5]
 
 -- include: parts/once.lua
 
+-- include: parts/kind.lua
+
 -- include: parts/latch.lua
 
-local count = countOf(latch)
+local count = countOf(latch, kind)
 if type(count) == 'table' then
   return count
 end
@@ -45,7 +48,7 @@ local setUs = count and redis.call('GET', round)
 if isOfOtherRound(setUs, ownRound, askedUs) then
   return { 'over', setUs or '', serverTimeText() }
 end
-redis.call('DEL', latch, round)
+redis.call('DEL', latch, round, kind)
 -- Also where there was none: a copy that comes when the count is set anew must not delete it.
 keepAnswer(request, count and '1' or '0', untilUs)
 if count then

@@ -3,18 +3,21 @@
 
   KEYS[1]  latch  string: what is left to be counted
   KEYS[2]  round  string: when the count was set
+  KEYS[3]  kind   string: which kind has set the number
 
   Returns
     { count, round: number or '' as null, serverTimeUs >= 1 }  count is 0 where the latch is open; round is '' where it
                                                                is not known
 ]]
-local latch, round = KEYS[1], KEYS[2]
+local latch, round, kind = KEYS[1], KEYS[2], KEYS[3]
 
 -- include: parts/server-time.lua
 
+-- include: parts/kind.lua
+
 -- include: parts/latch.lua
 
-local count = countOf(latch)
+local count = countOf(latch, kind)
 if type(count) == 'table' then
   return count
 end

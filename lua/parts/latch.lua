@@ -1,4 +1,4 @@
--- Included by the scripts of the count-down latch, after parts/server-time.lua.
+-- Included by the scripts of the count-down latch, after parts/server-time.lua and parts/kind.lua.
 --
 -- latch  string: what is left to be counted, as Redisson has it; not there when the latch is open
 -- round  string with an expiry: when the count was set, server time in µs, which is the number of the round. Redisson
@@ -7,11 +7,11 @@
 -- 30 days: the key stays behind only if Redisson opens the latch.
 local ROUND_MS = 2592000000
 
--- What is left; false where no count is set. A key of another type is an error of GET.
-local function countOf(latch)
-  local count = redis.call('GET', latch)
+-- What is left; false where no count is set; or an error, also for the number of a semaphore.
+local function countOf(latch, kind)
+  local count, refusal = numberOf(latch, kind, 'latch')
   if not count then
-    return false
+    return refusal or false
   end
   if not string.match(count, '^%-?%d+$') then
     return redis.error_reply('WRONGTYPE a key that is no count has this name')

@@ -9,6 +9,8 @@
   KEYS[3]   counter     string: the last fencing token issued for this semaphore
   KEYS[4]   queue       zset: client -> since when somebody of it waits
   KEYS[5]   alive       hash: client -> until when that counts, and how many permits are wanted
+  KEYS[6]   holders     hash: 24 hex digits, which ids share -> their owner, and since when, in µs
+  KEYS[7]   kind        string: which kind has set the number
   ARGV[1]   owner       `<clientId>:<owner>:<permits>`
   ARGV[2]   leaseMs     they are taken for so long from now, in milliseconds
   ARGV[3]   notAfterUs  server time after which nothing is taken, in µs; 0 is never
@@ -21,21 +23,28 @@
   ARGV[10]  waitedMs    for how long it has waited, in milliseconds
   ARGV[11]  since       since when it waits, as it was told; '' where it was not. One ahead of now is none
   ARGV[12]  aliveMs     how long it counts as waiting, in milliseconds
+  ARGV[13]  limit?      number: how many permits there are to be in all, which is set where nobody has set it
 
   Returns
-    { 'granted', token >= 1 }  they are the owner's
-    { 'held', ttlMs >= -1, since: digits or '' }
-                               not now; look again after ttlMs, where -1 is no time that is known. The client
-                               waits since then, '' where it does not
+    { 'granted', token >= 1, inAll = 0 }
+                               they are the owner's. inAll is the number of permits where it is not the limit
+    { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available >= -9007199254740991, taken, nowUs,
+      holders: pairs }         not now; look again after ttlMs, where -1 is no time that is known. The client
+                               waits since then, '' where it does not. holders is some of the owners, and since
+                               when each has its permits, in µs, for a client that waits
     { 'too-many', available >= -9007199254740991, taken }
                                there are not so many in all
     { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
 ]]
-local keys = { pool = KEYS[1], timeouts = KEYS[2], counter = KEYS[3], queue = KEYS[4], alive = KEYS[5] }
+local keys = {
+  pool = KEYS[1], timeouts = KEYS[2], counter = KEYS[3], queue = KEYS[4], alive = KEYS[5], holders = KEYS[6],
+  kind = KEYS[7],
+}
 local owner, leaseMs, notAfterUs, counterMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local channel, publish, tickets = ARGV[5], ARGV[6], ARGV[7]
 local client, isLast, waitedMs, since, aliveMs =
   ARGV[8], ARGV[9] == '1', tonumber(ARGV[10]), ARGV[11], tonumber(ARGV[12])
+local limit = tonumber(ARGV[13])
 
 -- include: parts/server-time.lua
 
@@ -47,13 +56,20 @@ local client, isLast, waitedMs, since, aliveMs =
 
 -- include: parts/waiting-clients.lua
 
+-- include: parts/kind.lua
+
 -- include: parts/available.lua
 
 -- include: parts/permits.lua
 
-local available, isSet = availableIn(keys.pool)
+-- include: parts/permit-holders.lua
+
+-- A client that waits is told who has so many of the permits.
+local TOLD = 4
+
+local available, isSet = availableIn(keys.pool, keys.kind, 'permits')
 if not available then
-  return redis.error_reply(NO_SEMAPHORE)
+  return isSet
 end
 local lastToken = redis.call('GET', keys.counter)
 if isLate(notAfterUs) then
@@ -62,16 +78,22 @@ end
 local permits, sinceUs = permitsOf(owner), sinceOf(since, waitedMs)
 local expired = giveBackExpired(keys)
 available = available + expired
+local isMore = expired > 0
 
 -- To be called at the end: others are told of what there is for them.
 local function tell(but)
-  if expired > 0 then
+  if isMore then
     tellOthers(publish, channel, available)
   end
   tellNext(keys, publish, tickets, available, but)
 end
 
 local taken = redis.call('ZCARD', keys.timeouts)
+if limit and not isSet then
+  available, isSet, isMore = limit - taken, true, true
+  redis.call('SET', keys.pool, available)
+  noteKind(keys.kind, 'permits')
+end
 local isRepeat = taken > 0 and takenBy(keys, owner) > 0
 if not isRepeat then
   if isSet and available + taken > 0 and permits > available + taken then
@@ -86,7 +108,8 @@ if not isRepeat then
       waits(keys, client, sinceUs, permits, aliveMs)
     end
     local first, _, _, untilMs = firstOf(keys)
-    local endMs = tonumber(redis.call('ZRANGE', keys.timeouts, 0, 0, 'WITHSCORES')[2] or FOREVER)
+    local found = redis.call('ZRANGE', keys.timeouts, 0, client == '' and 0 or TOLD - 1, 'WITHSCORES')
+    local endMs = tonumber(found[2] or FOREVER)
     -- Who is not next looks again when the one that is may be dead.
     if first and first ~= client then
       endMs = untilMs + 1
@@ -94,15 +117,22 @@ if not isRepeat then
     -- It may not have heard of it.
     tell(client)
     local ttlMs = endMs < FOREVER and math.max(endMs - nowInMs(), 0) or -1
-    return { 'held', ttlMs, client ~= '' and string.format('%.0f', sinceUs) or '' }
+    local since, holders = '', {}
+    if client ~= '' then
+      since, holders = string.format('%.0f', sinceUs), holdersOf(keys, found)
+    end
+    return { 'held', ttlMs, since, isSet and 1 or 0, available, taken, serverTimeText(), holders }
   end
 end
 
+local inAll = available + taken
 local token = nextToken(lastToken, serverTimeUs(), 0)
 setCounter(keys.counter, token, counterMs, leaseMs)
 take(keys, owner, nowInMs() + leaseMs, isRepeat)
 if not isRepeat then
   available = redis.call('DECRBY', keys.pool, permits)
+  addHolder(keys, owner, leaseMs, taken + permits)
+  keepKind(keys.kind)
   -- A semaphore that was set for a time ends with all that is taken of it.
   local ttlMs = redis.call('PTTL', keys.pool)
   if ttlMs > 0 then
@@ -113,4 +143,7 @@ if client ~= '' then
   wentOn(keys, client, isLast, aliveMs)
 end
 tell(not isLast and client)
+if limit and inAll ~= limit then
+  return { 'granted', token, inAll }
+end
 return { 'granted', token }

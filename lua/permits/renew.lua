@@ -1,8 +1,9 @@
 --[[
   Renews the leases of many permits at once. Never shortens one, never revives one.
 
-  KEYS[*]  both       of each hold, one after the other: the timeouts, a zset: id of a permit -> until when it is
-                      taken; the counter, a string: the last fencing token issued for this semaphore
+  KEYS[*]  three      of each hold, one after the other: the timeouts, a zset: id of a permit -> until when it is
+                      taken; the counter, a string: the last fencing token issued for this semaphore; the holders, a
+                      hash: 24 hex digits, which ids share -> their owner, and since when, in µs
   ARGV[1]  leaseMs    every hold lives at least this long from now, in milliseconds; 0 only looks
   ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
   ARGV[*]  owners     the owner of each hold, in the order of the keys: `<clientId>:<owner>:<permits>`
@@ -19,6 +20,8 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 
 -- include: parts/permits.lua
 
+-- include: parts/permit-holders.lua
+
 local function renew(keys, owner)
   -- One key of another type must not cost the others their lease: pcall, and it counts as lost.
   local isRead, taken, untilMs = pcall(takenBy, keys, owner)
@@ -33,11 +36,13 @@ local function renew(keys, owner)
   redis.call('ZREM', keys.timeouts, '')
   take(keys, owner, nowMs + leaseMs, true)
   keepCounter(keys.counter, counterMs, leaseMs)
+  keepHolders(keys.holders, leaseMs)
   return math.max(untilMs - nowMs, tonumber(leaseMs))
 end
 
 local left = {}
-for i = 1, #KEYS / 2 do
-  left[i] = renew({ timeouts = KEYS[2 * i - 1], counter = KEYS[2 * i] }, ARGV[i + 2])
+for i = 1, #KEYS / 3 do
+  local keys = { timeouts = KEYS[3 * i - 2], counter = KEYS[3 * i - 1], holders = KEYS[3 * i] }
+  left[i] = renew(keys, ARGV[i + 2])
 end
 return left

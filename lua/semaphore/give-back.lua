@@ -8,7 +8,8 @@
   KEYS[1]  semaphore  string: how many permits are available
   KEYS[2]  queue      zset: client -> since when it waits, server time in µs
   KEYS[3]  alive      hash: client -> until when that counts, and how many permits are wanted
-  KEYS[4]  request    string: what was taken in this owner's name, or 'returned'
+  KEYS[4]  kind       string: which kind has set the number
+  KEYS[5]  request    string: what was taken in this owner's name, or 'returned'
   KEYS[*]  answered   the requests of this client whose answers it has
   ARGV[1]  client     its client, where nobody of it waits any more; '' where somebody does
   ARGV[2]  keptMs     how long it is remembered that it was given back, in milliseconds; 0 is not at all
@@ -20,23 +21,27 @@
     1  permits were given back
     0  there was nothing to give back
 ]]
-local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], request = KEYS[4] }
+local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4], request = KEYS[5] }
 local client, keptMs, channel, tickets, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 
 -- include: parts/server-time.lua
 
 -- include: parts/waiting-clients.lua
 
+-- include: parts/kind.lua
+
 -- include: parts/available.lua
 
 -- include: parts/answered.lua
 
-local available = availableIn(keys.semaphore)
+local available, isSet = availableIn(keys.semaphore, keys.kind, 'semaphore')
 if not available then
-  return redis.error_reply(NO_SEMAPHORE)
+  return isSet
 end
 local taken = tonumber(redis.call('GET', keys.request) or nil)
-forget(unpack(KEYS, 5))
+-- First: a full server refuses SET and INCRBY, but not in a script that has written something already.
+redis.call('ZREM', keys.queue, '')
+forget(unpack(KEYS, 6))
 local wasFirst = client ~= '' and firstOf(keys) == client
 if client ~= '' then
   waitsNoMore(keys, client)
@@ -47,7 +52,7 @@ elseif taken then
   redis.call('DEL', keys.request)
 end
 -- One that is gone meanwhile is not made again.
-local isBack = taken and redis.call('EXISTS', keys.semaphore) == 1
+local isBack = taken and isSet
 if isBack then
   available = redis.call('INCRBY', keys.semaphore, taken)
   tellOthers(publish, channel, available)

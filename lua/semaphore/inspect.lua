@@ -4,25 +4,28 @@
   KEYS[1]  semaphore  string: how many permits are available
   KEYS[2]  queue      zset: client -> since when it waits, server time in µs
   KEYS[3]  alive      hash: client -> until when that counts, and how many permits are wanted
+  KEYS[4]  kind       string: which kind has set the number
   ARGV[1]  most       number: how many of those who wait are wanted
 
   Returns
-    { available: number >= -9007199254740991, nowUs, waiting: pairs, wanted: pairs }
+    { isSet: 1 or 0, available: number >= -9007199254740991, nowUs, waiting: pairs, wanted: pairs }
                              waiting is clients and since when they wait, the next one first; wanted is the
                              same clients and how many permits the first of each wants
 ]]
-local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3] }
+local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4] }
 local most = tonumber(ARGV[1])
 
 -- include: parts/server-time.lua
 
 -- include: parts/waiting-clients.lua
 
+-- include: parts/kind.lua
+
 -- include: parts/available.lua
 
-local available = availableIn(keys.semaphore)
+local available, isSet = availableIn(keys.semaphore, keys.kind, 'semaphore')
 if not available then
-  return redis.error_reply(NO_SEMAPHORE)
+  return isSet
 end
 local waiting, wanted = listWaiting(keys, most)
-return { available, serverTimeText(), waiting, wanted }
+return { isSet and 1 or 0, available, serverTimeText(), waiting, wanted }

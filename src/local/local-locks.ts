@@ -10,6 +10,7 @@ import { HeldLeases } from '../owner/held-leases.ts'
 import type { Kept } from '../owner/holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Owners } from '../owner/owners.ts'
+import type { CallFailure } from '../servers/call-failure.ts'
 import type { MasterHealth } from '../servers/master-health.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import type { Waiter } from '../waiting/waiter.ts'
@@ -89,16 +90,20 @@ export class LocalLocks {
     return this.#owners.next()
   }
 
-  /** Puts a question to Redis that changes no hold, and takes failures as every other call does. */
+  /**
+   * Puts a question to Redis that changes no hold, and takes failures as every other call does.
+   *
+   * @param failed what did not come about; where that depends on the failure, it is called with each
+   */
   async ask<T>(
     lockName: string,
-    failed: string,
+    failed: string | ((failure: CallFailure) => string),
     call: (callMs: number) => Promise<T>,
     words?: Words,
   ): Promise<T> {
     this.assertOpen(lockName)
     const retryBudget = new RetryBudget(lockName, this.#services.limits, undefined, words)
-    return retryBudget.ask(call, () => failed)
+    return retryBudget.ask(call, typeof failed === 'string' ? () => failed : failed)
   }
 
   /**

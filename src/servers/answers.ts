@@ -195,6 +195,8 @@ export interface LatchFacts {
 
 /** A semaphore as the server sees it. */
 export interface SemaphoreFacts {
+  /** False if there is no such semaphore: nobody has given it permits, or it was deleted. */
+  readonly isSet: boolean
   /** How many permits are available; below 0 where fewer were set than are taken. */
   readonly available: number
   /** The clients in which somebody waits for permits, the next one first, and no more than 1,000. */

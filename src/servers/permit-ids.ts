@@ -6,7 +6,17 @@ import { permitsOf } from './permit-pool.ts'
  * beginning of the hash of the name, and a number.
  */
 export function permitIds(owner: string): string[] {
-  const head = createHash('sha1').update(owner).digest('hex').slice(0, 24)
+  const head = headOfIds(owner)
   const id = (_: unknown, i: number) => head + (i + 1).toString(16).padStart(8, '0')
   return Array.from({ length: permitsOf(owner) }, id)
+}
+
+/** What all ids of that owner begin with. */
+export function headOfIds(owner: string): string {
+  return headOf(createHash('sha1').update(owner).digest('hex'))
+}
+
+/** What an id shares with all others of its acquisition. */
+export function headOf(id: string): string {
+  return id.slice(0, 24)
 }

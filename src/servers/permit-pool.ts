@@ -1,5 +1,5 @@
 import { systemClock } from '../kit/clock.ts'
-import type { AcquireAnswer, Released } from './answers.ts'
+import type { Granted, Held, Released } from './answers.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, Ending } from './requests.ts'
 import type { Subscription } from './subscription.ts'
@@ -35,6 +35,8 @@ export interface PermitAttempt extends Attempt {
   readonly beganAt: number
   /** Since when it waits, as the place has told it; '' where it has not. */
   readonly since: string
+  /** How many permits there are to be in all, which is set if nobody has set it; left out where that is not known. */
+  readonly limit?: number | undefined
 }
 
 /** For how long it has waited, in whole milliseconds. */
@@ -43,7 +45,28 @@ export function waitedMsFrom(beganAt: number, clock = systemClock): number {
 }
 
 /** Where it is held: since when the client has its place among those who wait, if it does. */
-export type PermitAnswer = AcquireAnswer | TooMany
+export type PermitAnswer = PermitsGranted | PermitsHeld | TooMany
+
+export interface PermitsGranted extends Granted {
+  /** How many permits there are in all, if that is not the limit of the attempt. */
+  readonly inAll?: number
+}
+
+export interface PermitsHeld extends Held {
+  readonly seen: PermitsSeen
+}
+
+/** What a refused attempt is told of the semaphore. */
+export interface PermitsSeen {
+  /** False if nobody has set how many permits there are. */
+  readonly isSet: boolean
+  /** How many are available; below 0 if fewer were set than are taken. */
+  readonly available: number
+  /** How many are taken; null for permits without leases, of which nobody knows. */
+  readonly taken: number | null
+  /** Some of the owners, for an attempt that waits, and for how long each has had its permits, in milliseconds. */
+  readonly holders: readonly { readonly owner: string; readonly ageMs: number }[]
+}
 
 /** More are wanted than there are in all, and so for ever. */
 export interface TooMany {

@@ -22,22 +22,32 @@ export interface PermitServer {
 /** The permits of one semaphore at its place. Those whose lease is over count as available. */
 export interface RemotePermits extends RemotePool {
   /**
-   * @returns of a `drain` how many it has taken away; else 1, or 0 where `try-set` has changed nothing. A
-   * repeat returns the same, and changes nothing
+   * @returns of a `drain` how many it has taken away; else 1, or 0 where `try-set` or `delete` has changed nothing.
+   * A repeat returns the same, and changes nothing
    */
   change(change: PermitChange, callMs: number): Promise<number>
+  /**
+   * Takes permits from whoever has them, and makes them available.
+   *
+   * @returns whether all of them were taken until now. A repeat returns the same
+   */
+  releaseIds(ids: readonly string[], request: Remembered, callMs: number): Promise<boolean>
   /** @param most how many of those that are taken, and of the clients that wait, are listed */
   inspect(most: number, callMs: number): Promise<PermitFacts>
 }
 
-export interface PermitChange {
+export interface PermitChange extends Remembered {
   /**
-   * Sets how many there are in all, where nobody has; sets it anyway; adds so many, or takes away; or takes
-   * away what is available.
+   * Sets how many there are in all, where nobody has; sets it anyway; adds so many, or takes away; takes away what is
+   * available; or deletes the semaphore with all permits that are taken.
    */
-  readonly how: 'try-set' | 'set' | 'add' | 'drain'
+  readonly how: 'try-set' | 'set' | 'add' | 'drain' | 'delete'
   readonly permits: number
-  /** The name of the request: no other change has it. */
+}
+
+/** A request that counts once, however often it is sent. */
+export interface Remembered {
+  /** Its name, which no other has. */
   readonly request: string
   /** How long the request is remembered, in milliseconds. */
   readonly keptMs: number
@@ -53,8 +63,26 @@ export interface PermitFacts {
   readonly taken: number
   /** Those that are taken, the first 1,000 whose leases end. */
   readonly acquired: readonly AcquiredPermit[]
+  /** Who has those of `acquired`: one entry for each acquisition. */
+  readonly holders: readonly PermitHolder[]
   /** The clients in which somebody waits, the next one first; the first 1,000. */
   readonly waiting: readonly WaitingForPermits[]
+}
+
+/** One acquisition that has permits. */
+export interface PermitHolder {
+  /** `<clientId>:<owner>:<permits>`; null if it is not known, as with Redisson and older versions. */
+  readonly owner: string | null
+  /** The id of the client; null if the owner is not known. `clientInfo()` returns its label, host and process id. */
+  readonly client: string | null
+  /** How many permits it has. */
+  readonly permits: number
+  /** Their ids, as far as they are in `acquired`. */
+  readonly ids: readonly string[]
+  /** What is left of the lease in milliseconds; null for one without, which Holdfast never takes. */
+  readonly ttlMs: number | null
+  /** How long ago it was granted, in milliseconds, by the clock of the server; null if the owner is not known. */
+  readonly ageMs: number | null
 }
 
 export interface AcquiredPermit {

@@ -28,6 +28,15 @@ export function rawNameOf(
       name,
     )
   }
+  if (/^\{[^{]*\}$/.test(rawName)) {
+    const inner = rawName.slice(1, -1)
+    throw new InvalidArgumentError(
+      `The ${thing} name ${show(rawName)} is wholly in braces: it would share its other keys with ` +
+        `the name ${show(inner)}, so that each counts what belongs to the other. Use ${show(inner)}, which is ` +
+        'in the same cluster slot, or write something before or after the {tag}.',
+      name,
+    )
+  }
   if (clustered && open === -1 && rawName.includes('}')) {
     throw new InvalidArgumentError(
       `The ${thing} name ${show(rawName)} has "}" without "{": in a cluster its keys would be in two slots, ` +

@@ -43,12 +43,13 @@ export interface Addition {
 
 /**
  * `set` makes a semaphore where there is none, and tells 1, else 0; `add` makes more or fewer available, and tells
- * how many there are then; `drain` takes all that are available, and tells how many.
+ * how many there are then; `drain` takes all that are available, and tells how many; `delete` deletes the semaphore,
+ * and tells 1 if there was one, else 0.
  */
 export interface SemaphoreChange {
   /** As with {@link Addition}. */
   readonly id: string
-  readonly what: 'set' | 'add' | 'drain'
+  readonly what: 'set' | 'add' | 'drain' | 'delete'
   readonly permits: number
   /** How long a new semaphore lives, in milliseconds; 0 is for good. */
   readonly ttlMs: number

@@ -182,6 +182,11 @@ export class RetryBudget {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
     }
     const words = failure.message.replace(/\.$/, '')
+    const named = /^WRONGTYPE (.* has (?:this|the) name.*)$/s.exec(words)?.[1]
+    if (named !== undefined) {
+      const message = `${lock}: ${named} (WRONGTYPE). Use another name for one of the two.`
+      return new RedisRefusedError(message, this.#lockName, causeOf(failure))
+    }
     // Of several masters each has its words.
     const said = isOfMasters(words) ? words : `Redis answered "${words}"`
     return new RedisRefusedError(

@@ -8,7 +8,7 @@ import { HoldfastError } from '../errors.ts'
 export class WaitTimeoutError extends HoldfastError {
   /** How long the call has waited, in milliseconds. */
   readonly waitedMs: number
-  /** Who had the lock, as far as that is known; undefined of permits. */
+  /** Who had the lock, or permits (then a `WhyNoPermits`), as far as that is known. */
   readonly why: WhyNotAcquired | undefined
 
   constructor(message: string, lockName: string, waitedMs: number, why?: WhyNotAcquired) {
@@ -44,21 +44,5 @@ export function lockTimeout(
     lockName,
     waitedMs,
     why,
-  )
-}
-
-/** Who has permits is known to the server alone. */
-export function permitsTimeout(
-  lockName: string,
-  { permits, waitMs }: { readonly permits: number; readonly waitMs: number },
-  waitedMs: number,
-): WaitTimeoutError {
-  const wanted = permits === 1 ? '1 permit' : `${permits} permits`
-  return new WaitTimeoutError(
-    `Semaphore "${lockName}": ${wanted} not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). ` +
-      'inspect() tells who has them. Try again later, or with a longer `waitMs`; for tryAcquire() and tryUsing() ' +
-      'it is no error.',
-    lockName,
-    waitedMs,
   )
 }

@@ -454,7 +454,12 @@ describe('RPermitExpirableSemaphore: one who waits in Java', () => {
     expect(since(start)).toBeLessThan(SOON_MS)
     expect(await nodeLeased().tryAcquire()).toBeNull()
     expect(await java.getPermits()).toBe(1)
+    // Java takes the permit, and knows nothing of the note who had it: that one counts no more.
+    expect((await nodeLeased().inspect()).holders).toMatchObject([{ owner: null, ids }])
     await java.releaseAll(ids)
+    // The next acquisition here removes the note.
+    await (await nodeLeased().acquire()).release()
+    expect(await stage.server.admin.exists(`holdfast_permit_holders:{${stage.name}}`)).toBe(0)
     // As any process, it takes its time to start where much else is going on.
   }, 60_000)
 })
@@ -518,6 +523,35 @@ describe('getPermitExpirableSemaphore: one who waits here', () => {
     expect(await node.availablePermits()).toBe(2)
     // A JVM takes its time to start where much else is going on.
   }, 60_000)
+
+  test('releases a permit of Java by its id, and Java finds out', async () => {
+    const [java, node] = [javaLeased(), nodeLeased()]
+    await java.trySetPermits(2)
+    const [id = ''] = await java.acquire(1, 30_000)
+    const permit = await node.acquire()
+    const { holders } = await node.inspect()
+    expect(holders).toContainEqual(expect.objectContaining({ owner: null, ids: [id] }))
+    expect(holders).toContainEqual(expect.objectContaining({ owner: permit.owner }))
+    expect((await node.why()).text).toMatch(/2 of 2 .* 1 by this client .* 1 by others whose/)
+    expect(await node.release(id)).toBe(true)
+    expect(await java.availablePermits()).toBe(1)
+    expect(await node.release(id)).toBe(false)
+    await expect(java.release(id)).rejects.toThrow(JavaError)
+    await permit.release()
+    expect(await node.availablePermits()).toBe(2)
+  })
+
+  test('is deleted here, and Java has no permits until somebody sets them', async () => {
+    const [java, node] = [javaLeased(), nodeLeased()]
+    await java.trySetPermits(2)
+    await java.acquire(1, 30_000)
+    expect(await node.delete()).toBe(true)
+    expect(await java.getPermits()).toBe(0)
+    expect(await java.trySetPermits(1)).toBe(true)
+    const limited = stage.nodeClient().getPermitExpirableSemaphore(stage.name, { permits: 1 })
+    await (await limited.acquire()).release()
+    expect(await java.availablePermits()).toBe(1)
+  })
 
   test('does not get a permit that Java took without a lease, until Java gives it back', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]

@@ -20,12 +20,14 @@ import {
 
 const TIMEOUTS = '{it}:timeout'
 const TICKETS = 'holdfast_tickets:{it}'
+const HOLDERS = 'holdfast_permit_holders:{it}'
+const KIND = 'holdfast_kind:{it}'
 const CHANNEL = 'redisson_sc:{it}'
 const QUEUE = 'holdfast_queue:{it}'
 const ALIVE = 'holdfast_alive:{it}'
 const FOREVER = '922337203685477'
 
-type Answer = [string, Value?, Value?]
+type Answer = [string, Value?, Value?, ...unknown[]]
 
 beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' }))
 
@@ -57,7 +59,7 @@ async function change(how: string, permits: number, args: Arguments = {}): Promi
 }
 
 const renew = (leaseMs: number, ...owners: string[]) => {
-  const keys = owners.flatMap(() => [TIMEOUTS, COUNTER])
+  const keys = owners.flatMap(() => [TIMEOUTS, COUNTER, HOLDERS])
   const { source } = scripts.renewPermits
   return admin.eval(source, keys.length, ...keys, leaseMs, COUNTER_MS, ...owners)
 }
@@ -77,6 +79,18 @@ function idsOf(owner: string): Buffer[] {
     return id
   })
 }
+
+/** The answer to a try where some are taken. */
+const held = (ttlMs: unknown, free: number, count: number) => [
+  'held',
+  ttlMs,
+  '',
+  1,
+  free,
+  count,
+  expect.any(String),
+  [],
+]
 
 const taken = async () => Number(await admin.zcard(TIMEOUTS))
 const available = async () => Number(await admin.get(POOL))
@@ -98,7 +112,7 @@ describe('to acquire', () => {
     const untilMs = Number(found[1])
     expect(untilMs).toBeGreaterThanOrEqual(Math.floor(fromMs) + 10_000)
     expect(untilMs).toBeLessThan(fromMs + 12_000)
-    expect(await acquire('d:1:2')).toEqual(['held', expect.any(Number), ''])
+    expect(await acquire('d:1:2')).toEqual(held(expect.any(Number), 1, 2))
     expect(await counts()).toEqual([1, 2])
     expect((await withoutTtl()).sort()).toEqual([POOL, TIMEOUTS].sort())
   })
@@ -140,7 +154,7 @@ describe('to acquire', () => {
     await set('set', 1)
     await admin.decr(POOL)
     await admin.zadd(TIMEOUTS, FOREVER, Buffer.alloc(16, 7))
-    expect(await acquire('c:1:1')).toEqual(['held', -1, ''])
+    expect(await acquire('c:1:1')).toEqual(held(-1, 0, 1))
     expect(await counts()).toEqual([0, 1])
   })
 
@@ -327,7 +341,7 @@ describe('to release', () => {
     const before = await state()
     expect(await release('c:1:2')).toEqual(['gone'])
     expect(await state()).toEqual(before)
-    expect((await admin.keys('*')).sort()).toEqual([POOL, COUNTER].sort())
+    expect((await admin.keys('*')).sort()).toEqual([POOL, COUNTER, KIND].sort())
   })
 
   test('what Redisson has released a part of gives back the rest, and is lost', async () => {
@@ -350,10 +364,11 @@ describe('to renew', () => {
       expect(await renew(20_000, 'c:1:2')).toEqual([20_000])
       expect((await renew(0, 'c:1:2')) as number[]).toEqual([expect.any(Number)])
       expect((await release('c:1:2'))[0]).toBe('freed')
+      expect(await change('add', -1)).toEqual(['done', 1])
     } finally {
       await admin.config('SET', 'maxmemory', '0')
     }
-    expect(Number(await admin.get(POOL))).toBe(3)
+    expect(Number(await admin.get(POOL))).toBe(2)
   })
 
   test('is refused, and no loss, by a server that takes no writes', async () => {
@@ -389,9 +404,9 @@ describe('to renew', () => {
     await acquire('c:1:1')
     await admin.set('other', 'text')
     const { source } = scripts.renewPermits
-    const keys = ['other', COUNTER, TIMEOUTS, COUNTER]
+    const keys = ['other', COUNTER, HOLDERS, TIMEOUTS, COUNTER, HOLDERS]
     const args = [10_000, COUNTER_MS, 'd:1:1', 'c:1:1']
-    expect(await admin.eval(source, 4, ...keys, ...args)).toEqual([-2, 10_000])
+    expect(await admin.eval(source, 6, ...keys, ...args)).toEqual([-2, 10_000])
   })
 })
 
@@ -429,6 +444,30 @@ describe('to set', () => {
     await admin.del(POOL)
     expect(await set('drain', 0)).toEqual(['done', 2])
     expect(await counts()).toEqual([0, 0])
+  })
+
+  test('to delete ends it, and tells whether there was one and the client that is next', async () => {
+    expect(await set('delete', 0)).toEqual(['done', 0])
+    await set('set', 2)
+    await acquire('c:1:2')
+    await acquire('d:1:1', { client: 'd' })
+    expect(await messagesOf(() => set('delete', 0), TICKETS)).toEqual(['d'])
+    expect(await admin.exists(POOL, TIMEOUTS, HOLDERS, KIND)).toBe(0)
+    expect(await queue()).toEqual(['d'])
+    expect(await set('delete', 0)).toEqual(['done', 0])
+    // Where the number alone is gone there are permits to take away.
+    await set('set', 2)
+    await acquire('d:2:2', { client: 'd' })
+    await admin.del(POOL)
+    expect(await set('delete', 0)).toEqual(['done', 1])
+  })
+
+  test('a deletion that comes again leaves what was set since', async () => {
+    await set('set', 2)
+    expect(await change('delete', 0)).toEqual(['done', 1])
+    await admin.set(POOL, 7)
+    expect(await change('delete', 0)).toEqual(['done', 1])
+    expect(await counts()).toEqual([7, 0])
   })
 
   test.each(['try-set', 'set', 'add', 'drain'])('%s run twice is done once', async (how) => {
@@ -481,11 +520,12 @@ test('to inspect tells all of it, and changes nothing', async () => {
   const before = await state()
   const found = (await run(scripts.inspectPermits, { most: 10 })) as [...Value[]]
   expect(await state()).toEqual(before)
-  const [isSet, free, count, , leftMs, waiting, wanted] = found as unknown[]
+  const [isSet, free, count, , leftMs, holders, waiting, wanted] = found as unknown[]
   expect([isSet, free, count]).toEqual([1, 4, 3])
   const [first, second] = idsOf('c:1:2').map((id) => id.toString('hex'))
   const ms = expect.stringMatching(/^\d{4,5}$/)
   expect(leftMs).toEqual([first, ms, second, ms, '0a'.repeat(16), '-1'])
+  expect(holders).toEqual(['c:1:2', expect.stringMatching(/^\d{16}$/)])
   expect(waiting).toEqual(['d', expect.any(String)])
   expect(wanted).toEqual(['d', '7'])
 })
@@ -497,7 +537,7 @@ test('to inspect tells of none that died before the clock was set back', async (
   const [, , since] = await acquire('d:1:1', { client: 'd' })
   await admin.hset(ALIVE, 'c', `${Date.now() + 3_600_000} 1`)
   const found = (await run(scripts.inspectPermits, { most: 10 })) as unknown[]
-  expect(found.slice(5)).toEqual([
+  expect(found.slice(6)).toEqual([
     ['d', since],
     ['d', '1'],
   ])
@@ -509,13 +549,25 @@ test('in 1,000 random orders of all that can happen none is lost, and none made 
   const keysOf = (script: { keys: readonly string[] }) =>
     script.keys.map(
       (name) =>
-        ({ pool: POOL, timeouts: TIMEOUTS, counter: COUNTER, queue: QUEUE, alive: ALIVE })[name] ??
-        'holdfast_request:{it}:r',
+        ({
+          pool: POOL,
+          timeouts: TIMEOUTS,
+          counter: COUNTER,
+          queue: QUEUE,
+          alive: ALIVE,
+          holders: HOLDERS,
+          kind: KIND,
+        })[name] ?? 'holdfast_request:{it}:r',
     )
-  const used = [scripts.acquirePermits, scripts.releasePermits, scripts.setPermits]
+  const used = [
+    scripts.acquirePermits,
+    scripts.releasePermits,
+    scripts.releasePermitIds,
+    scripts.setPermits,
+  ]
   for (const { source } of used) await admin.script('LOAD', source)
   for (let round = 0; round < 1_000; round++) {
-    await admin.del(POOL, TIMEOUTS, QUEUE, ALIVE)
+    await admin.del(POOL, TIMEOUTS, QUEUE, ALIVE, HOLDERS)
     const pipeline = admin.pipeline().set(POOL, 5)
     const totals: ((total: number, reply: Answer) => number)[] = []
     const evaluate = (script: (typeof scripts)[keyof typeof scripts], args: Value[]) => {
@@ -534,6 +586,8 @@ test('in 1,000 random orders of all that can happen none is lost, and none made 
         'set',
         'add',
         'drain',
+        'delete',
+        'by id',
       ])
       const permits = random.below(8)
       if (how === 'acquire' || how === 'wait') {
@@ -560,6 +614,14 @@ test('in 1,000 random orders of all that can happen none is lost, and none made 
       } else if (how === 'expire') {
         pipeline.zadd(TIMEOUTS, 'XX', ...idsOf(owner).flatMap((id) => [1, id]))
         totals.push((total) => total)
+      } else if (how === 'by id') {
+        pipeline.del('holdfast_request:{it}:r')
+        pipeline.get(POOL)
+        pipeline.zcard(TIMEOUTS)
+        totals.push((total) => total)
+        const ids = [idsOf(owner)[0]?.toString('hex') as string, '0'.repeat(32)]
+        evaluate(scripts.releasePermitIds, [CHANNEL, 'PUBLISH', TICKETS, 5_000, ...ids])
+        totals.push((total) => total)
       } else {
         pipeline.del('holdfast_request:{it}:r')
         pipeline.get(POOL)
@@ -568,6 +630,7 @@ test('in 1,000 random orders of all that can happen none is lost, and none made 
         const by = how === 'add' ? permits - 4 : permits
         evaluate(scripts.setPermits, [how, by, 0, CHANNEL, 'PUBLISH', TICKETS, 5_000])
         totals.push((total, [, done]) => {
+          if (how === 'delete') return 0
           if (how === 'set') return by
           return how === 'add' ? total + by : total - Number(done)
         })
@@ -585,5 +648,10 @@ test('in 1,000 random orders of all that can happen none is lost, and none made 
       total = next(total, reply as Answer)
       expect(Number(free) + Number(live)).toBe(total)
     }
+    // No note of who has permits is left over, and none is missing.
+    const heads = (await admin.zrangeBuffer(TIMEOUTS, '0', '-1')).map((id) =>
+      id.toString('hex').slice(0, 24),
+    )
+    expect((await admin.hkeys(HOLDERS)).sort()).toEqual([...new Set(heads)].sort())
   }
 })

@@ -43,6 +43,8 @@ const KEYS: Record<string, string> = {
   round: 'holdfast_round:{it}',
   pool: LOCK,
   timeouts: '{it}:timeout',
+  holders: 'holdfast_permit_holders:{it}',
+  kind: 'holdfast_kind:{it}',
   request: 'holdfast_request:{it}:r',
 }
 

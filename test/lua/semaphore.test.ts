@@ -8,6 +8,7 @@ const QUEUE = 'holdfast_permit_queue:{it}'
 const ALIVE = 'holdfast_permit_waiters:{it}'
 const CHANNEL = 'redisson_sc:{it}'
 const TICKETS = 'holdfast_tickets:{it}'
+const KIND = 'holdfast_kind:{it}'
 const KEPT_MS = 60_000
 
 const requestOf = (id: string) => `holdfast_request:{it}:${id}`
@@ -29,7 +30,7 @@ function run(
     keptMs: KEPT_MS,
     waitingMs: 9_000,
   }
-  const keys = [SEMAPHORE, QUEUE, ALIVE, ...(id === null ? [] : [requestOf(id)]), ...answered]
+  const keys = [SEMAPHORE, QUEUE, ALIVE, KIND, ...(id === null ? [] : [requestOf(id)]), ...answered]
   const args = script.args.map((name) => {
     const value = given[name] ?? terms[name]
     if (value === undefined) throw new Error(`The script takes ${name}`)
@@ -45,7 +46,7 @@ const acquire = (owner: string, given: Arguments = {}, answered: readonly string
     owner,
     { owner, client: '', last: 1, since: '', waitedMs: 0, ...given },
     answered,
-  ) as Promise<[string, number?, string?]>
+  ) as Promise<[string, ...unknown[]]>
 
 /** One that waits. */
 const wait = (owner: string, given: Arguments = {}) =>
@@ -63,7 +64,7 @@ const change = (id: string, what: string, permits: number, given: Arguments = {}
 const leave = (client: string) => run(scripts.leave, null, { client }) as Promise<number>
 
 const inspect = (most = 10) =>
-  run(scripts.inspect, null, { most }) as Promise<[number, string, string[], string[]]>
+  run(scripts.inspect, null, { most }) as Promise<[number, number, string, string[], string[]]>
 
 const available = async () => Number(await admin.get(SEMAPHORE))
 const waiting = () => admin.zrange(QUEUE, '0', '-1')
@@ -77,7 +78,7 @@ describe('to acquire', () => {
     expect(await available()).toBe(1)
     expect(await admin.get(requestOf('c:1:2'))).toBe('2')
     expect(await admin.pttl(requestOf('c:1:2'))).toBeGreaterThan(KEPT_MS - 5_000)
-    expect(await acquire('c:2:2')).toEqual(['held', -1, ''])
+    expect(await acquire('c:2:2')).toEqual(['held', -1, '', 1, 1])
     expect(await available()).toBe(1)
     expect(await waiting()).toEqual([])
   })
@@ -89,9 +90,9 @@ describe('to acquire', () => {
 
   test('finds none where there is no semaphore, and none below zero', async () => {
     await admin.del(SEMAPHORE)
-    expect(await acquire('c:1:1')).toEqual(['held', -1, ''])
+    expect(await acquire('c:1:1')).toEqual(['held', -1, '', 0, 0])
     await admin.set(SEMAPHORE, -1)
-    expect(await acquire('c:1:1')).toEqual(['held', -1, ''])
+    expect(await acquire('c:1:1')).toEqual(['held', -1, '', 1, -1])
     expect(await available()).toBe(-1)
   })
 
@@ -153,6 +154,8 @@ describe('who waits', () => {
       'held',
       -1,
       since,
+      1,
+      0,
     ])
     expect(await admin.hget(ALIVE, 'a')).toMatch(/^\d+ 2$/)
     expect(await admin.pttl(QUEUE)).toBeGreaterThan(0)
@@ -172,7 +175,7 @@ describe('who waits', () => {
     await wait('b:1:1', { since: '980' })
     await wait('c:1:1', { since: '990' })
     expect(await told(() => release('d:1', 1))).toEqual(['a'])
-    expect(await acquire('e:1:1')).toEqual(['held', -1, ''])
+    expect(await acquire('e:1:1')).toEqual(['held', -1, '', 1, 1])
     expect((await wait('b:1:1', { since: '980' }))[0]).toBe('held')
     expect(await told(() => wait('a:1:1', { since: '970' }))).toEqual([])
     expect(await waiting()).toEqual(['b', 'c'])
@@ -248,11 +251,11 @@ describe('to give back', () => {
 
   test('lets nothing be taken by a request that comes later, as long as that is remembered', async () => {
     expect(await giveBack('c:1:2', { keptMs: 500 })).toBe(0)
-    expect(await acquire('c:1:2')).toEqual(['held', -1, ''])
+    expect(await acquire('c:1:2')).toEqual(['held', -1, '', 1, 3])
     await acquire('c:2:1')
     expect(await giveBack('c:2:1', { keptMs: 500 })).toBe(1)
     expect(await giveBack('c:2:1', { keptMs: 500 })).toBe(0)
-    expect(await acquire('c:2:1')).toEqual(['held', -1, ''])
+    expect(await acquire('c:2:1')).toEqual(['held', -1, '', 1, 3])
     expect(await available()).toBe(3)
     expect(await admin.pttl(requestOf('c:2:1'))).toBeGreaterThan(0)
   })
@@ -364,13 +367,13 @@ test('to inspect tells how many there are and who waits, but not who is taken fo
   await wait('c:1:1', { since: '990' })
   await pause(30)
   const before = await state()
-  const [count, now, clients, wanted] = await inspect()
-  expect(count).toBe(-1)
+  const [isSet, count, now, clients, wanted] = await inspect()
+  expect([isSet, count]).toEqual([1, -1])
   expect(Math.abs(Number(now) - (await nowUs()))).toBeLessThan(5_000_000)
   expect(clients).toEqual(['a', since, 'c', expect.any(String)])
   expect(wanted).toEqual(['a', '2', 'c', '1'])
-  expect((await inspect(2))[2]?.length).toBe(2)
-  expect((await inspect(0)).slice(2)).toEqual([[], []])
+  expect((await inspect(2))[3]?.length).toBe(2)
+  expect((await inspect(0)).slice(3)).toEqual([[], []])
   expect(await state()).toEqual(before)
 })
 
@@ -379,7 +382,66 @@ test('to inspect tells of none that died before the clock was set back', async (
   await wait('a:1:1', { since: '980' })
   await wait('b:1:2', { since: '990' })
   await admin.hset(ALIVE, 'a', `${Date.now() + 3_600_000} 1`)
-  const [, , clients, wanted] = await inspect()
+  const [, , , clients, wanted] = await inspect()
   expect(clients).toEqual(['b', '990'])
   expect(wanted).toEqual(['b', '2'])
+})
+
+describe('while the server is full', () => {
+  beforeEach(() => admin.set(SEMAPHORE, 3))
+
+  /** What is taken and waits before, and then no memory is left. */
+  async function full(work: () => Promise<unknown>): Promise<void> {
+    await acquire('c:1:2')
+    await wait('a:1:9')
+    await admin.config('SET', 'maxmemory', '1')
+    try {
+      await work()
+    } finally {
+      await admin.config('SET', 'maxmemory', '0')
+    }
+  }
+
+  test('permits are released, given back and taken out of the count, and clients leave', async () => {
+    await full(async () => {
+      expect(await release('c:2', 2)).toEqual(['added'])
+      expect(await giveBack('c:1:2')).toBe(1)
+      expect(await giveBack('c:3:1', { keptMs: 500 })).toBe(0)
+      expect(await change('c:4', 'add', -1)).toEqual(['done', 4])
+      expect(await change('c:5', 'drain', 0)).toEqual(['done', 4])
+      expect(await leave('a')).toBe(1)
+    })
+    expect(await available()).toBe(0)
+  })
+
+  test('a semaphore is deleted, and no new one is made', async () => {
+    await full(async () => {
+      expect(await change('c:4', 'delete', 0)).toEqual(['done', 1])
+      await expect(change('c:5', 'set', 2)).rejects.toThrow('OOM')
+      await expect(acquire('c:6:1')).resolves.toEqual(['held', -1, '', 0, 0])
+    })
+    expect(await admin.exists(SEMAPHORE)).toBe(0)
+  })
+})
+
+describe('to delete', () => {
+  test('is done once, and tells whether there was one', async () => {
+    expect(await change('c:1', 'delete', 0)).toEqual(['done', 0])
+    await change('c:2', 'set', 3)
+    expect(await change('c:3', 'delete', 0)).toEqual(['done', 1])
+    await change('c:4', 'set', 2)
+    expect(await change('c:3', 'delete', 0)).toEqual(['done', 1])
+    expect(await available()).toBe(2)
+  })
+
+  test('makes nothing of what is given back later, and tells the client that is next', async () => {
+    await change('c:1', 'set', 3)
+    await acquire('c:2:3')
+    await wait('a:1:1')
+    expect(await told(() => change('c:3', 'delete', 0))).toEqual(['a'])
+    expect(await giveBack('c:2:3')).toBe(0)
+    expect(await release('c:4', 3, { ifExists: 1 })).toEqual(['none'])
+    expect(await admin.exists(SEMAPHORE, KIND)).toBe(0)
+    expect(await waiting()).toEqual(['a'])
+  })
 })

@@ -4,6 +4,7 @@ import type { FairServer } from '../../src/servers/fair-server.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { permitIds } from '../../src/servers/permit-ids.ts'
 import type { PermitAttempt, RemotePool } from '../../src/servers/permit-pool.ts'
 import type { PermitServer } from '../../src/servers/permit-server.ts'
 import type { ReadWriteServer } from '../../src/servers/read-write-server.ts'
@@ -50,6 +51,12 @@ const OLDER = `
       local found = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
       for i = 1, #found, 2 do
         redis.call('ZADD', key, less(found[i + 1], by), found[i])
+      end
+    elseif kind == 'hash' and string.find(key, 'holders') then
+      local found = redis.call('HGETALL', key)
+      for i = 1, #found, 2 do
+        local owner, sinceUs = string.match(found[i + 1], '^(.*) (%d+)$')
+        redis.call('HSET', key, found[i], owner .. ' ' .. less(sinceUs, ms * 1000))
       end
     elseif kind == 'hash' and string.find(key, 'waiters') then
       local found = redis.call('HGETALL', key)
@@ -213,8 +220,12 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const sinceAt = random.of([undefined, undefined, 0, 1, 2])
   const [isLast, flag] = [random.below(2) === 0, random.below(2) === 0]
   const [count, ttlMs] = [random.below(6), random.of([0, TTL_MS])]
-  const what = random.of(['set', 'add', 'drain'] as const)
-  const how = random.of(['try-set', 'set', 'add', 'drain'] as const)
+  const what = random.of(['set', 'set', 'add', 'add', 'drain', 'drain', 'delete'] as const)
+  const how = random.of([
+    ...(['try-set', 'try-set', 'set', 'set', 'add', 'add', 'drain', 'drain'] as const),
+    'delete' as const,
+  ])
+  const limit = random.of([undefined, undefined, 4, 6])
   const isPermit = leaning === 'both' ? flag : leaning === 'permits'
   const ask = <A>(send: (reply: Reply<A>) => void) => promised<A>(send)
   const poolOf = (stage: Stage): RemotePool & Looked =>
@@ -222,7 +233,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const acquire = (stage: Stage) => {
     const since = sinceAt === undefined ? '' : stage.sinceAt(sinceAt)
     const beganAt = performance.now() - waitedMs
-    return ask((reply) => poolOf(stage).acquire({ ...attempt, beganAt, since }, reply))
+    return ask((reply) => poolOf(stage).acquire({ ...attempt, beganAt, since, limit }, reply))
   }
   const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
   const release = (stage: Stage) => ask((reply) => poolOf(stage).release(ending, isLast, reply))
@@ -235,6 +246,13 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   }
   const add = (stage: Stage) =>
     stage.semaphore(client).add({ id: request, permits, ifExists: flag }, CALL_MS)
+  const idCount = 1 + random.below(permits)
+  const releaseIds = (stage: Stage) => {
+    const ids = permitIds(owner).slice(0, idCount)
+    return stage
+      .pool(client)
+      .releaseIds(ids, { request: `ids ${request}`, keptMs: KEPT_MS }, CALL_MS)
+  }
   const again = (step: Step) => async (stage: Stage) => [await step(stage), await step(stage)]
   const renew: Step = (stage) => {
     const leases = [1, 2, 3].map((n) => ({ key: 'it', wireOwner: owner.slice(0, -1) + n }))
@@ -250,7 +268,9 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
     'release again': again(release),
     change,
     'change again': again(change),
-    ...(isPermit ? { renew, 'renew ': renew } : { add, 'add ': add, 'add again': again(add) }),
+    ...(isPermit
+      ? { renew, 'renew ': renew, releaseIds }
+      : { add, 'add ': add, 'add again': again(add) }),
     abandon: async (stage) => {
       const untilMs = flag ? performance.now() + 2 : 0
       poolOf(stage).abandon(owner, untilMs, leaseMs, () => isLast)
@@ -307,7 +327,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const chosen = random.of(Object.keys(steps))
   const { waits } = attempt
   const more = { isPermit, owner, request, leaseMs, waits, last: attempt.isLast, waitedMs, sinceAt }
-  const rest = { isLast, flag, count, ttlMs, what, how }
+  const rest = { isLast, flag, count, ttlMs, what, how, limit }
   return [`${chosen} ${JSON.stringify({ ...more, ...rest })}`, steps[chosen] as Step]
 }
 

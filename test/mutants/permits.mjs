@@ -1,6 +1,12 @@
 const SCRIPTS = 'test/lua/permits.test.ts'
 const WAITING = 'test/semaphore/permits-waiting.test.ts'
 const PERMITS = 'test/semaphore/permits.test.ts'
+const HOLDERS = 'test/lua/permit-holders.test.ts'
+const KINDS = 'test/lua/number-kinds.test.ts'
+const UNSET = 'test/semaphore/no-permits.test.ts'
+const WHO = 'test/semaphore/who-has-permits.test.ts'
+const LIMIT = 'test/semaphore/limit.test.ts'
+const TAKEN = 'test/semaphore/taken-away.test.ts'
 
 /** Of the semaphore whose permits have leases. */
 export const permits = [
@@ -8,7 +14,7 @@ export const permits = [
     id: 'permits-of-the-dead',
     mistake: 'Permits whose lease is over are not available again.',
     file: 'lua/parts/permits.lua',
-    search: "redis.call('ZREMRANGEBYSCORE', keys.timeouts, '-inf', nowInMs())",
+    search: "redis.call('ZCOUNT', keys.timeouts, '-inf', nowInMs())",
     replace: '0',
     test: SCRIPTS,
     name: 'what was taken by one who died is available when its lease ends',
@@ -149,5 +155,133 @@ export const permits = [
     replace: 'if (!this.isEmpty) {',
     test: PERMITS,
     name: 'that hundreds have in one client make none slower: nobody looks through them',
+  },
+  {
+    id: 'holder-kept-after-release',
+    mistake: 'A release leaves the note of who had the permits.',
+    file: 'lua/permits/release.lua',
+    search: "  redis.pcall('HDEL', keys.holders, head)\n",
+    replace: '',
+    test: HOLDERS,
+    name: 'when the permits are released',
+  },
+  {
+    id: 'holder-kept-after-its-lease',
+    mistake: 'Permits whose lease has ended leave the note of who had them.',
+    file: 'lua/parts/permits.lua',
+    search: "    redis.pcall('HDEL', keys.holders, unpack(ids))\n",
+    replace: '',
+    test: HOLDERS,
+    name: 'when the lease ended, with the next request of anybody',
+  },
+  {
+    id: 'holders-pile-up',
+    mistake: 'Notes that Redisson leaves behind are never removed.',
+    file: 'lua/parts/permit-holders.lua',
+    search: "if redis.call('HLEN', keys.holders) > taken then",
+    replace: 'if false then',
+    test: HOLDERS,
+    name: 'stay few, however many there were, while permits go on to be taken',
+  },
+  {
+    id: 'holders-end-before-leases',
+    mistake: 'A short lease ends the notes of longer ones.',
+    file: 'lua/parts/permit-holders.lua',
+    search: 'if leftMs ~= -2 and leftMs - leaseMs < MORE_MS then',
+    replace: 'if leftMs ~= -2 then',
+    test: HOLDERS,
+    name: 'and a renewal keep the notes for longer than the longest lease',
+  },
+  {
+    id: 'other-kind-let-in',
+    mistake: 'A latch and a semaphore of one name share a number.',
+    file: 'lua/parts/kind.lua',
+    search: 'if noted and noted ~= own and OTHER_KIND[noted] then',
+    replace: 'if false then',
+    test: KINDS,
+    name: ' has set is refused to each script of ',
+  },
+  {
+    id: 'kind-of-a-lost-number',
+    mistake: 'A note refuses a name whose number is gone.',
+    file: 'lua/parts/kind.lua',
+    search: "local noted = text and redis.call('GET', kind)",
+    replace: "local noted = redis.call('GET', kind)",
+    test: KINDS,
+    name: 'a number that is gone leaves its name to another kind, although its note is there',
+  },
+  {
+    id: 'limit-sets-what-is-set',
+    mistake: 'The option `permits` overwrites the number in Redis.',
+    file: 'lua/permits/acquire.lua',
+    search: 'if limit and not isSet then',
+    replace: 'if limit then',
+    test: HOLDERS,
+    name: 'leaves another number as it is, and tells it',
+  },
+  {
+    id: 'limit-forgets-those-taken',
+    mistake: 'A number that is set anew does not count the permits that are taken.',
+    file: 'lua/permits/acquire.lua',
+    search: 'available, isSet, isMore = limit - taken, true, true',
+    replace: 'available, isSet, isMore = limit, true, true',
+    test: HOLDERS,
+    name: 'sets how many there are if nobody has, and less those that are taken',
+  },
+  {
+    id: 'released-by-id-twice',
+    mistake: 'A release by ids that is sent again is told as one that found nothing.',
+    file: 'lua/permits/release-ids.lua',
+    search: "local done = redis.call('GET', keys.request)",
+    replace: 'local done = false',
+    test: HOLDERS,
+    name: 'run twice is done once, and answers the same',
+  },
+  {
+    id: 'unset-not-warned-of',
+    mistake: 'A call that waits for a semaphore without permits says nothing.',
+    file: 'src/locks/semaphore/permit-sights.ts',
+    search: 'if (!this.#last.seen.isSet) this.#client.warnings.none(this.#semaphore, WARN_MS)',
+    replace: 'if (!this.#last.seen.isSet) return',
+    test: UNSET,
+    name: 'is warned of once for each name and client, after a short wait, also without waitMs',
+  },
+  {
+    id: 'age-of-the-first-look',
+    mistake: 'The error at the end of a wait has ages from when it began.',
+    file: 'src/locks/semaphore/permit-sights.ts',
+    search: 'ageMs: Math.round(ageMs + agoMs),',
+    replace: 'ageMs: Math.round(ageMs),',
+    test: WHO,
+    name: 'the error at the end of a wait has who has the permits, and for how long by now',
+  },
+  {
+    id: 'others-asked-about-again',
+    mistake: 'A call that waits asks once a second who has the permits.',
+    file: 'src/locks/semaphore/permit-sights.ts',
+    search: '      this.#asked.add(clientOf(owner))\n',
+    replace: '',
+    test: WHO,
+    name: 'a client that tells nothing of itself is asked about once',
+  },
+  {
+    id: 'other-limit-not-warned-of',
+    mistake: 'Another number of permits in Redis than the option is not told.',
+    file: 'src/locks/semaphore/permit-verbs.ts',
+    search: 'this.#client.warnings.differs(this.#semaphore, inRedis, limit)',
+    replace: '',
+    test: LIMIT,
+    name: 'another number in Redis counts, and is warned of once with both numbers and the cure',
+  },
+  {
+    id: 'own-holder-not-told',
+    mistake:
+      'Who has permits that its own client releases by their ids finds out at the next renewal.',
+    file: 'src/locks/semaphore/permit-requests.ts',
+    search:
+      "    this.#lose(isOfThem, 'release() of the semaphore took permits away by their ids')\n",
+    replace: '    void isOfThem\n',
+    test: TAKEN,
+    name: 'are lost for their holder: in the same client at once, with the reason `forced`',
   },
 ]

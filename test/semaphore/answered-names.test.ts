@@ -1,4 +1,4 @@
-import { requestKey } from '../../src/servers/redis/calls/keys.ts'
+import { kindKey, requestKey } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { RedisSemaphoreServer } from '../../src/servers/redis/semaphore/semaphore-commands.ts'
 import { eventually } from '../support/eventually.ts'
@@ -18,7 +18,9 @@ test('however many requests were answered at once, the next one is done as any o
     const change = { id: 'c:last', permits: 1, ifExists: false }
     expect(await semaphores.semaphore('it').add(change, 5_000)).toBe(true)
     await server.quiet()
-    await eventually(async () => (await redis.admin.keys('*')).join() === 'it')
+    await eventually(
+      async () => (await redis.admin.keys('*')).sort().join() === `${kindKey('it')},it`,
+    )
   } finally {
     server.close()
     await redis.flush()

@@ -63,7 +63,6 @@ test.each([...KINDS.map(([get]) => get), 'getFairLock' as const, 'getReadWriteLo
 
 test.each([
   ['getSemaphore', 3, 'trySetPermits()'],
-  ['getPermitExpirableSemaphore', { permits: 3 }, 'trySetPermits()'],
   ['getCountDownLatch', 3, 'trySetCount()'],
 ] as const)(
   'a number given to %s is refused, and where it belongs is said',
@@ -95,12 +94,12 @@ test.each<[string, (client: Holdfast) => unknown]>([
   await client.close()
 })
 
-test('one permit is not spoken of as many', async () => {
+test('one permit is not spoken of as many, and what was never sent was not done', async () => {
   const client = cutOff()
   const one = await errorOf(() => client.getSemaphore('it').trySetPermits(1))
-  expect(one.message).toContain('1 permit not confirmed to be set')
+  expect(one.message).toContain('1 permit was not set: ')
   const more = await errorOf(() => client.getSemaphore('it').addPermits(-2))
-  expect(more.message).toContain('-2 permits not confirmed to be added')
+  expect(more.message).toContain('-2 permits were not added: ')
 })
 
 test('permits that were lost, or released before, are told of a semaphore', async () => {
@@ -139,14 +138,49 @@ test.each<[string, (client: Any) => unknown, RegExp]>([
     /an object with `permits`, `waitMs` or `signal`; got 2\.$/,
   ],
   [
-    'options in the place of a number of permits',
-    (client) => client.getSemaphore('it').acquire({ permits: 2 }),
-    /^acquire\(permits\): .* got an object/,
+    'no number of permits',
+    (client) => client.getSemaphore('it').acquire(null),
+    /^acquire\(permits, options\), or acquire\(options\): .* got null\.$/,
+  ],
+  [
+    'a misspelt option of acquire',
+    (client) => client.getSemaphore('it').acquire({ permit: 2 }),
+    /no option `permit` here\. There are: permits, waitMs, signal/,
+  ],
+  [
+    'a bad number of permits in the options of acquire',
+    (client) => client.getSemaphore('it').acquire({ permits: null }),
+    /^acquire\(options\): the permits must be a whole number .* got null\.$/,
+  ],
+  [
+    'options of acquire in two places',
+    (client) => client.getSemaphore('it').acquire({ permits: 2 }, { waitMs: 5 }),
+    /no argument more to give; got an object .* come first, or after a number\.$/,
+  ],
+  [
+    'no options for permits with leases',
+    (client) => client.getPermitExpirableSemaphore('it').acquire(null),
+    /an object with `permits`, .*; got null\.$/,
   ],
   [
     'a lifetime in the place of options',
     (client) => client.getSemaphore('it').trySetPermits(3, 5_000),
     /an object with `ttlMs`; got 5000\.$/,
+  ],
+  [
+    'a number in the place of the options of a semaphore with leases',
+    (client) => client.getPermitExpirableSemaphore('it', 3),
+    /^getPermitExpirableSemaphore\(name, options\): the options must be an object with `permits`; got 3\.$/,
+  ],
+  [
+    'a bad number of permits of a semaphore',
+    (client) => client.getPermitExpirableSemaphore('it', { permits: -1 }),
+    /must be a whole number from 0 to 2147483647; got -1\.$/,
+  ],
+  [
+    'a misspelt option of a semaphore',
+    (client) => client.getPermitExpirableSemaphore('it', { limit: 3 }),
+    /no option `limit` here\. There are: permits\./,
   ],
   [
     'no wait at all for permits with leases',
@@ -190,7 +224,9 @@ describe('in Redis', () => {
       ])
       for (const { code, message } of [semaphore, latch, side]) {
         expect(code).toBe('HOLDFAST_REFUSED')
-        expect(message).toMatch(/WRONGTYPE.*Something else has this name: take another\.$/)
+        expect(message).toMatch(
+          /: a lock (that is no read-write lock )?has this name \(WRONGTYPE\)\. Use another name for one of the two\.$/,
+        )
       }
     })
   })

@@ -3,7 +3,13 @@ import type { Holdfast, Permit, PermitExpirableSemaphore } from '../../src/index
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, within } from '../support/fault-rig.ts'
 import { faults } from '../support/request-faults.ts'
-import { acquirePermits, releasePermits, renewPermits, setPermits } from '../support/scripts.ts'
+import {
+  acquirePermits,
+  releasePermitIds,
+  releasePermits,
+  renewPermits,
+  setPermits,
+} from '../support/scripts.ts'
 import { allAreBack, listening, of, taken, withPermits } from './permits.ts'
 
 const rig = faultRig()
@@ -27,6 +33,8 @@ interface Operation {
   /** All, unless it is asked again by itself, and takes its time for that. */
   faults?: typeof faults
   prepare?: (scene: Scene) => Promise<unknown>
+  /** Whether it takes the permits away from its client. */
+  takesAway?: true
   /** Meets the fault, and has to end as if there were none. */
   act: (scene: Scene) => Promise<void>
 }
@@ -73,12 +81,63 @@ const operations: Operation[] = [
   },
 ]
 
+const withLimit = (client: Holdfast, permits: number) =>
+  client.getPermitExpirableSemaphore('it', { permits })
+
+operations.push(
+  {
+    operation: 'acquisition that sets the number',
+    script: acquirePermits,
+    prepare: ({ theirs }) => theirs.delete(),
+    act: async ({ client, held }) => {
+      held.push(taken(await withLimit(client, 5).tryAcquire({ permits: 2 })))
+    },
+  },
+  {
+    operation: 'acquisition that waits and sets the number',
+    script: acquirePermits,
+    prepare: ({ theirs }) => theirs.delete(),
+    act: async ({ client, held }) => {
+      held.push(await withLimit(client, 5).acquire({ permits: 2 }))
+    },
+  },
+  {
+    operation: 'release by ids',
+    script: releasePermitIds,
+    takesAway: true,
+    prepare: take,
+    act: async ({ mine, held }) => {
+      const permit = held.pop() as Permit
+      expect(await mine.release(permit.ids)).toBe(true)
+      expect(permit.signal.aborted).toBe(true)
+      expect(await permit.release()).toBe(false)
+    },
+  },
+  {
+    operation: 'deletion',
+    script: setPermits,
+    takesAway: true,
+    prepare: take,
+    act: async (scene) => {
+      const permit = scene.held.pop() as Permit
+      expect(await scene.mine.delete()).toBe(true)
+      expect(permit.signal.aborted).toBe(true)
+      // What was asked to delete it before must not delete what is set since.
+      await scene.theirs.setPermits(7)
+      scene.total = 7
+      expect(await permit.release()).toBe(false)
+    },
+  },
+)
+
 /** Redis against the client's own account. */
 async function check({ theirs, held, total }: Scene): Promise<void> {
   const facts = await theirs.inspect()
   expect(facts).toMatchObject({ permits: total, waiting: [] })
   const ids = held.flatMap((permit) => permit.ids)
   expect(facts.acquired.map(({ id }) => id).sort()).toEqual([...ids].sort())
+  const owners = held.map(({ owner }) => owner).sort()
+  expect(facts.holders.map(({ owner }) => owner).sort()).toEqual(owners)
   for (const permit of held) expect(permit.valid).toBe(true)
 }
 
@@ -103,7 +162,8 @@ describe.each(operations)('$operation', ({ script, prepare, act, leaseMs = 10_00
       trap.release()
       await trap.done
     }
-    expect(diary.lost).toEqual([])
+    // After a reconnect the client looks at its leases, and may find out by that.
+    expect(diary.lost.length).toBe(each.takesAway ? 1 : 0)
     await allAreBack(server, scene.total)
   })
 })

@@ -356,7 +356,7 @@ test('who waits for longer than `waitMs` is told so, be it of the call or of the
   await expect(semaphore.acquire()).rejects.toMatchObject(timeout)
   const work = jest.fn()
   await expect(semaphore.using(work, { waitMs: 20 })).rejects.toThrow(
-    /^Semaphore "it": 1 permit not acquired within 20 ms .*inspect\(\)/,
+    /^Semaphore "it": 1 permit not acquired within 20 ms .* 1 of 1 permit is taken: 1 by this client for \d+ ms\. /,
   )
   expect(work).not.toHaveBeenCalled()
   const waiting = semaphore.acquire({ waitMs: Infinity })

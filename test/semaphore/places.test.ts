@@ -1,5 +1,5 @@
 import type { Holdfast } from '../../src/index.ts'
-import type { AcquireAnswer } from '../../src/servers/answers.ts'
+import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { leave } from '../../src/servers/redis/scripts/semaphore.generated.ts'
 import { promised } from '../../src/servers/reply.ts'
@@ -59,7 +59,7 @@ test('to leave is not said again for a client in which somebody waits by then', 
   const semaphore = server.semaphoresFor('c', 5_000).semaphore('it')
   const attempt = { leaseMs: 10_000, reserve: 0, callMs: 5_000, waits: true, isLast: true }
   const waits = (owner: string) =>
-    promised<AcquireAnswer>((reply) =>
+    promised<PermitAnswer>((reply) =>
       semaphore.acquire({ ...attempt, owner, beganAt: performance.now(), since: '' }, reply),
     )
   await waits('c:1:1')

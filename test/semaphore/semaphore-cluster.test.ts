@@ -53,7 +53,7 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])(
       await Promise.all([a.close(), b.close()])
       for (const name of NAMES) {
         const { admin } = await cluster.masterOf(name)
-        expect((await admin.keys('*')).filter((key) => key.includes(name))).toEqual([name])
+        expect((await lastingKeys(admin)).filter((key) => key.includes(name))).toEqual([name])
       }
     })
   },

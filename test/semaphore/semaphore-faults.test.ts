@@ -85,6 +85,14 @@ test.each(faults)(
     expect(await meets(semaphore.drainPermits())).toBe(8)
     await theirs.release(3)
     expect(await theirs.availablePermits()).toBe(3)
+    trap = rig.proxy.onNextRequest(setSemaphore.sha1, action)
+    const deleted = await within(10_000, semaphore.delete())
+    expect(deleted).toBe(true)
+    // What was asked to delete it before must not delete what is set since.
+    await theirs.trySetPermits(6)
+    trap.release()
+    await trap.done
+    expect(await theirs.availablePermits()).toBe(6)
   },
 )
 

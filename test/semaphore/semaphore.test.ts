@@ -75,6 +75,21 @@ describe('permits', () => {
     expect(rig.proxy.requests.length).toBe(0)
   })
 
+  test('are acquired with the options of the other semaphore too: permits, waitMs and signal', async () => {
+    const semaphore = semaphoreOf(rig.client())
+    await semaphore.trySetPermits(3)
+    await semaphore.acquire({ permits: 2 })
+    await semaphore.acquire(1, { waitMs: 500 })
+    expect(await semaphore.availablePermits()).toBe(0)
+    const { error } = await outcome(semaphore.acquire({ waitMs: 50 }))
+    expect(error).toMatchObject({ code: 'HOLDFAST_WAIT_TIMEOUT' })
+    const signal = AbortSignal.timeout(30)
+    const aborted = await outcome(semaphore.acquire({ permits: 2, signal }))
+    expect(aborted.error).toBe(signal.reason)
+    await semaphore.acquire({ permits: 0 })
+    await semaphore.release(3)
+  })
+
   test('may be more or fewer, also fewer than none; and are drained', async () => {
     const semaphore = semaphoreOf(rig.client())
     expect(await semaphore.addPermits(3)).toBe(3)
@@ -261,7 +276,11 @@ describe('who waits', () => {
     const told: string[] = []
     a.on('wait', ({ name }) => told.push(name))
     await semaphoreOf(b).trySetPermits(1)
-    expect(await semaphoreOf(b).inspect()).toEqual({ available: 1, waiting: [] })
+    expect(await semaphoreOf(b).inspect()).toEqual({
+      isSet: true,
+      available: 1,
+      waiting: [],
+    })
     const waiting = semaphoreOf(a).acquire(2)
     await queued(rig, 1)
     const { available, waiting: those } = await semaphoreOf(b).inspect()
@@ -336,7 +355,8 @@ describe('what is of no use is refused at the door', () => {
       () => semaphore.trySetPermits(permits),
       () => semaphore.tryAcquire({ permits }),
       () => semaphore.using(() => 1, { permits }),
-      ...(permits === null ? [] : [() => semaphore.acquire(permits)]),
+      () => semaphore.acquire(permits),
+      () => semaphore.acquire({ permits }),
       () => semaphore.release(permits),
       () => semaphore.releaseIfExists(permits),
       ...(permits === -1 ? [] : [() => semaphore.addPermits(permits)]),

@@ -27,11 +27,11 @@ export interface Baseline {
 
 /**
  * A counter of fencing tokens, whom a master of several noted as forced, and what Redisson remembers of
- * an unlock, or we of a request that counts once, or of a client that could not say that it was closed, if it has
- * a TTL.
+ * an unlock, or we of a request that counts once, of a client that could not say that it was closed, or of the
+ * kind of a number, if it has a TTL.
  */
 const OUTLIVES_ITS_LOCK =
-  /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_(forced|request|client))\b/
+  /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_(forced|request|client|kind))\b/
 /** One master of several remembers for good since when it votes. */
 const STAYS = 'holdfast_birth'
 /** The channel on which Sentinels greet each other. */

@@ -26,6 +26,7 @@ export {
   acquire as acquirePermits,
   inspect as inspectPermits,
   release as releasePermits,
+  releaseIds as releasePermitIds,
   renew as renewPermits,
   set as setPermits,
 } from '../../src/servers/redis/scripts/permits.generated.ts'

@@ -172,7 +172,8 @@ function waitersOf(
 ): BareWaiter[] {
   const marks = new Map(pairs(alive))
   return pairs(since).map(([owner, sinceUs]) => {
-    const mark = marks.get(clientOf(owner)) ?? ''
+    // A waiter of a read-write lock may have a mark of its own.
+    const mark = marks.get(owner) ?? marks.get(clientOf(owner)) ?? ''
     const aheadMs = Number.parseInt(mark, 10) - nowMs
     return {
       owner,

@@ -171,7 +171,8 @@ function takerOf(
 function permitTaker({ key, publish }: Taking, id: string): Question {
   const named = (prefix: string) => derived(prefix, key)
   const queue = [named('holdfast_permit_queue'), named('holdfast_permit_waiters')]
-  const keys = [key, `${leasesOf(key)}:timeout`, ...queue]
+  const notes = [named('holdfast_permit_holders'), named('holdfast_kind')]
+  const keys = [key, `${leasesOf(key)}:timeout`, ...queue, ...notes]
   return run(takePermit, keys, id, named('redisson_sc'), publish, named('holdfast_tickets'))
 }
 

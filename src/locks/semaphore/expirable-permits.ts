@@ -1,18 +1,26 @@
 import type { Hold } from '../../lease/hold.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
 import { RacingWaiter } from '../../local/racing-waiter.ts'
 import type { PermitServer } from '../../servers/permit-server.ts'
 import { HeldPermit } from './permit.ts'
 import { PermitKinds } from './permit-kinds.ts'
 
-/** The permits with leases at one place. */
+const SET_BY =
+  'setPermits(n) or trySetPermits(n) sets how many there are; getPermitExpirableSemaphore(name, { permits: n }) sets ' +
+  'it whenever it is missing.'
+
+/** The permits with leases of one client. */
 export class ExpirablePermits {
+  readonly locks: LocalLocks
   readonly server: PermitServer
   readonly kinds: PermitKinds
 
-  constructor(server: PermitServer) {
+  constructor(locks: LocalLocks, server: PermitServer) {
+    this.locks = locks
     this.server = server
-    this.kinds = new PermitKinds({
+    this.kinds = new PermitKinds(locks, {
       name: 'permits',
+      setBy: SET_BY,
       pool: (rawName) => server.pool(rawName),
       renewal: server,
       newWaiter: (lock, request) => new PermitWaiter(lock, request),

@@ -1,15 +1,15 @@
 import type { Public } from '../../kit/public.ts'
 import { workAndRelease } from '../../lease/work-and-release.ts'
-import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { otherwiseOf } from '../../options/acquisition.ts'
 import { assertFunction } from '../../options/input.ts'
 import type { TryUsingOptions } from '../../options/options.ts'
 import { MOST_LISTED } from '../../servers/answers.ts'
-import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/permit-server.ts'
-import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
+import type { PermitFacts } from '../../servers/permit-server.ts'
 import type { ExpirablePermits } from './expirable-permits.ts'
 import type { Permit } from './permit.ts'
+import { acquiredInTime, beginAcquisition } from './permit-acquisition.ts'
+import { idsGiven } from './permit-id-arguments.ts'
 import type { PermitKinds } from './permit-kinds.ts'
 import {
   acquireOptions,
@@ -21,7 +21,8 @@ import {
   tryAcquireOptions,
   tryUsingPermits,
 } from './permit-options.ts'
-import { OF_SEMAPHORE } from './semaphore-words.ts'
+import { PermitRequests } from './permit-requests.ts'
+import type { WhyNoPermits } from './why-no-permits.ts'
 
 /**
  * A number of permits that clients share, as Redisson's `RPermitExpirableSemaphore` of that name: each that is
@@ -39,23 +40,26 @@ export interface PermitExpirableSemaphore extends Public<HoldfastPermitExpirable
 export class HoldfastPermitExpirableSemaphore {
   /** The name of the semaphore, as it was given to `getPermitExpirableSemaphore`. */
   readonly name: string
-  readonly #rawName: string
+  readonly #here: { readonly name: string; readonly rawName: string }
   readonly #locks: LocalLocks
   readonly #kinds: PermitKinds
-  readonly #remote: RemotePermits
+  readonly #requests: PermitRequests
+  /** How many permits there are to be in all; undefined if the caller did not say. */
+  readonly #limit: number | undefined
 
   /** @internal */
   constructor(
     name: string,
     rawName: string,
-    locks: LocalLocks,
-    { server, kinds }: ExpirablePermits,
+    { locks, server, kinds }: ExpirablePermits,
+    limit: number | undefined,
   ) {
     this.name = name
-    this.#rawName = rawName
+    this.#here = { name, rawName }
     this.#locks = locks
     this.#kinds = kinds
-    this.#remote = server.pool(rawName)
+    this.#limit = limit
+    this.#requests = new PermitRequests(this.#here, kinds.setBy, locks, server.pool(rawName))
   }
 
   /**
@@ -67,7 +71,7 @@ export class HoldfastPermitExpirableSemaphore {
    * `ClosedError` after `close()`
    */
   async trySetPermits(permits: number): Promise<boolean> {
-    return (await this.#change('try-set', permitsInAll(permits))) === 1
+    return (await this.#requests.change('try-set', permitsInAll(permits))) === 1
   }
 
   /**
@@ -79,7 +83,7 @@ export class HoldfastPermitExpirableSemaphore {
    * @returns rejects as {@link trySetPermits} does
    */
   async setPermits(permits: number): Promise<void> {
-    await this.#change('set', permitsInAll(permits))
+    await this.#requests.change('set', permitsInAll(permits))
   }
 
   /**
@@ -89,7 +93,7 @@ export class HoldfastPermitExpirableSemaphore {
    * @returns rejects as {@link trySetPermits} does; then it may have been done
    */
   async addPermits(permits: number): Promise<void> {
-    await this.#change('add', permitsMore(permits))
+    await this.#requests.change('add', permitsMore(permits))
   }
 
   /**
@@ -99,24 +103,59 @@ export class HoldfastPermitExpirableSemaphore {
    * @returns how many it has taken away; 0 where none is available. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
-    return this.#change('drain', 0)
+    return this.#requests.change('drain', 0)
   }
 
   /**
-   * How many permits are to be had; below 0 where fewer were set than are taken. 0 where nobody has set any. Rejects
-   * with `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`, with `ClosedError` after
-   * `close()`.
+   * How many permits are to be had; below 0 where fewer were set than are taken. If nobody has set any, it is the
+   * number that this semaphore was made with, less those that are taken; 0 without such a number. Rejects as
+   * {@link trySetPermits} does.
    */
   async availablePermits(): Promise<number> {
-    return (await this.#look(0)).available
+    const { permits, available, taken } = await this.#requests.look(0)
+    return permits === null && this.#limit !== undefined ? this.#limit - taken : available
   }
 
   /**
    * How many permits there are, who has them until when, and which clients have somebody who waits. Rejects as
-   * {@link availablePermits} does.
+   * {@link trySetPermits} does.
    */
   inspect(): Promise<PermitFacts> {
-    return this.#look(MOST_LISTED)
+    return this.#requests.look(MOST_LISTED)
+  }
+
+  /**
+   * Why permits are not to be had, in a sentence and in fields: who has them, with label, host and process id, for how
+   * long, and who waits. It asks Redis once, and once more for clients that it does not know.
+   */
+  why(): Promise<WhyNoPermits> {
+    return this.#requests.why()
+  }
+
+  /**
+   * Releases permits by their ids, whoever has them: another process, or Java. The work of the holder goes on. A holder
+   * in this client hears of it at once: its `signal` aborts, with the reason `forced`. A holder in another client hears
+   * of it at its next renewal; with a fixed lease it does not.
+   *
+   * @param idOrIds of `permit.ids` or `inspect()`: 32 hex digits each, and 5,000 at most
+   * @returns true if all of them were taken until now. Rejects as {@link trySetPermits} does
+   */
+  async release(
+    idOrIds: string | readonly string[],
+    ...others: readonly never[]
+  ): Promise<boolean> {
+    return this.#requests.releaseIds(idsGiven(idOrIds, others))
+  }
+
+  /**
+   * Deletes the semaphore: how many permits there are, and who has them. Holders hear of it as with {@link release}.
+   * Calls that wait go on waiting for new permits. If the semaphore was made with `permits`, the next acquisition sets
+   * the number again.
+   *
+   * @returns true if there was such a semaphore. Rejects as {@link trySetPermits} does
+   */
+  delete(): Promise<boolean> {
+    return this.#requests.delete()
   }
 
   /**
@@ -183,53 +222,29 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   async #acquireInTime(wanted: PermitAcquisition): Promise<Permit> {
-    const { clock } = this.#locks
-    const askedAt = clock.monotonic()
-    const permit = await this.#acquire(wanted)
-    if (permit !== null) return permit
-    const { permits, meant } = wanted
-    throw permitsTimeout(this.name, { ...meant, permits }, clock.monotonic() - askedAt)
+    const asked = { permits: wanted.permits, waitMs: wanted.meant.waitMs }
+    const lease = acquiredInTime(this.#begin(wanted), asked, this.#kinds, this.#locks)
+    return lease as Promise<Permit>
   }
 
-  async #acquire({ permits, meant }: PermitAcquisition): Promise<Permit | null> {
+  async #acquire(wanted: PermitAcquisition) {
+    return this.#begin(wanted).acquiring as Promise<Permit | null>
+  }
+
+  #begin({ permits, meant }: PermitAcquisition) {
     const { leaseMs, renew, maxHoldMs, waitMs, signal } = meant
     const locks = this.#locks
     locks.assertAdmits(this.name)
     locks.assertNotLonger(this.name, leaseMs)
     signal?.throwIfAborted()
-    const kind = this.#kinds.of(permits)
-    const owner = locks.newOwner()
-    const acquiring = acquire(locks.lock(this.name, this.#rawName), kind, {
-      owner,
+    const kind = this.#kinds.of(permits, this.#limit)
+    return beginAcquisition(locks, this.#here, kind, {
       leaseMs: Math.min(leaseMs ?? locks.leaseMs, maxHoldMs),
       watched: renew,
       maxHoldMs,
-      kind,
       waitMs,
       signal,
-      known: false,
-      asksOnce: false,
-      together: undefined,
-      holder: owner,
       scoped: false,
-      askedAt: Infinity,
     })
-    return acquiring as Promise<Permit | null>
-  }
-
-  #change(how: PermitChange['how'], permits: number): Promise<number> {
-    const locks = this.#locks
-    const { outageMs, commandTimeoutMs } = locks.limits
-    // Longer than it can be sent again.
-    const keptMs = 2 * (outageMs + commandTimeoutMs)
-    const change = { how, permits, request: locks.newOwner().newName(), keptMs }
-    const failed = 'the number of its permits was not confirmed to be changed'
-    const ask = (callMs: number) => this.#remote.change(change, callMs)
-    return locks.ask(this.name, failed, ask, OF_SEMAPHORE)
-  }
-
-  #look(most: number): Promise<PermitFacts> {
-    const look = (callMs: number) => this.#remote.inspect(most, callMs)
-    return this.#locks.ask(this.name, 'its permits were not looked at', look, OF_SEMAPHORE)
   }
 }

@@ -1,9 +1,12 @@
-import type { KindVerbs, Renewal } from '../../local/kind-verbs.ts'
+import type { Renewal } from '../../local/kind-verbs.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import type { RemotePool } from '../../servers/permit-pool.ts'
+import type { PermitsSeen, RemotePool } from '../../servers/permit-pool.ts'
 import type { AcquireRequest, Waiter } from '../../waiting/waiter.ts'
+import type { Watching } from './permit-sights.ts'
 import { PermitVerbs } from './permit-verbs.ts'
+import { SemaphoreWarnings } from './semaphore-warnings.ts'
 import { OF_SEMAPHORE } from './semaphore-words.ts'
 
 /** So many kinds are kept: few numbers of permits are asked for. */
@@ -12,6 +15,8 @@ const MOST_KEPT = 64
 /** What sets leased and plain permits apart. */
 interface Pools {
   readonly name: 'permits' | 'semaphore'
+  /** Which calls set how many permits there are. */
+  readonly setBy: string
   pool(rawName: string): RemotePool
   readonly renewal?: Renewal
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter
@@ -20,15 +25,33 @@ interface Pools {
 /** The kinds of holds that permits are: one for each number of them, which the names of holds end with. */
 export class PermitKinds {
   readonly #pools: Pools
-  readonly #kinds = new Map<number, LockKind>()
+  readonly #client: Watching
+  readonly #kinds = new Map<string, LockKind>()
   readonly #verbs = new WeakMap<object, PermitVerbs>()
 
-  constructor(pools: Pools) {
+  constructor(locks: LocalLocks, pools: Pools) {
     this.#pools = pools
+    this.#client = {
+      clients: locks.clients,
+      warnings: new SemaphoreWarnings(pools.setBy),
+      asksWho: true,
+      callMs: locks.limits.commandTimeoutMs,
+    }
   }
 
-  of(permits: number): LockKind {
-    const known = this.#kinds.get(permits)
+  get setBy(): string {
+    return this.#pools.setBy
+  }
+
+  /** What refused attempts for permits of that semaphore have seen a moment ago. */
+  seenOf(lock: LocalLock): PermitsSeen | undefined {
+    return this.#verbs.get(lock)?.sights.recent
+  }
+
+  /** @param limit how many permits there are to be in all, which an acquisition sets if nobody has */
+  of(permits: number, limit?: number): LockKind {
+    const key = `${permits}/${limit}`
+    const known = this.#kinds.get(key)
     if (known !== undefined) return known
     const { name, renewal } = this.#pools
     const kind: LockKind = {
@@ -42,18 +65,18 @@ export class PermitKinds {
       nameSuffix: `:${permits}`,
       ...(renewal && { renewal }),
       newWaiter: (lock, request) => this.#pools.newWaiter(lock, request),
-      newVerbs: (lock) => this.#verbsOf(lock),
+      newVerbs: (lock) => this.#verbsOf(lock).with(limit),
     }
-    if (this.#kinds.size < MOST_KEPT) this.#kinds.set(permits, kind)
+    if (this.#kinds.size < MOST_KEPT) this.#kinds.set(key, kind)
     return kind
   }
 
-  #verbsOf(lock: Parameters<NonNullable<LockKind['newVerbs']>>[0]): KindVerbs {
+  #verbsOf(lock: Parameters<NonNullable<LockKind['newVerbs']>>[0]): PermitVerbs {
     let made = this.#verbs.get(lock)
     if (made === undefined) {
-      made = new PermitVerbs(this.#pools.pool(lock.rawName), lock)
+      made = new PermitVerbs(this.#pools.pool(lock.rawName), lock, this.#client)
       this.#verbs.set(lock, made)
     }
-    return made.verbs
+    return made
   }
 }

@@ -7,6 +7,17 @@ import {
 } from '../../options/acquisition.ts'
 import { assertNoMore, optionsOf, wholeWaitMs } from '../../options/input.ts'
 
+export interface PermitSemaphoreOptions {
+  /**
+   * How many permits there are in all, a whole number from 0 to 2,147,483,647. The first acquisition sets it if nobody
+   * has, and so it is set again after a server lost its data. If Redis has another number, that number counts, and the
+   * client warns once (`HOLDFAST_PERMITS_DIFFER`).
+   *
+   * @default none: `setPermits` or `trySetPermits` sets the number
+   */
+  permits?: number
+}
+
 export interface PermitOptions {
   /**
    * How many permits to take, all or none: at most 5,000.
@@ -101,6 +112,14 @@ function resolve(
   // The rest is as of locks, but for the words.
   if (rest.waitMs === 0) wholeWaitMs(0, `To ask once without waiting, ${instead}`)
   return { permits: numberOf(permits, 1, MOST_AT_ONCE), meant: meaning(rest) }
+}
+
+/** @returns how many permits a semaphore is to have in all; undefined if that is not given */
+export function limitGiven(options: unknown): number | undefined {
+  if (options === undefined) return undefined
+  const what = 'getPermitExpirableSemaphore(name, options): the options'
+  const { permits } = optionsOf(options, what, ['permits']) as PermitSemaphoreOptions
+  return permits === undefined ? undefined : permitsInAll(permits)
 }
 
 /** How many permits a semaphore is to have. */

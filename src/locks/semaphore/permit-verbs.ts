@@ -9,6 +9,8 @@ import {
   type TooMany,
 } from '../../servers/permit-pool.ts'
 import type { Reply } from '../../servers/reply.ts'
+import type { Attempt } from '../../servers/requests.ts'
+import { PermitSights, type Watching } from './permit-sights.ts'
 
 /** Who waits asks again after so long at the latest, in milliseconds: so it is known that it still does. */
 const ASK_AGAIN_MS = 1_000
@@ -16,6 +18,7 @@ const ASK_AGAIN_MS = 1_000
 /** One semaphore in one client. */
 interface Semaphore {
   readonly name: string
+  readonly rawName: string
   /** Those who want permits, in the order in which they are served. */
   readonly waiters: { readonly first: { readonly waitedMs: number } | undefined }
   readonly services: { readonly clock: Clock }
@@ -24,16 +27,23 @@ interface Semaphore {
 /** The verbs of one semaphore, whatever the number of permits. Of those who wait only the first asks. */
 export class PermitVerbs {
   readonly verbs: KindVerbs
+  /** What refused attempts have seen. */
+  readonly sights: PermitSights
+  readonly #remote: RemotePool
   readonly #semaphore: Semaphore
+  readonly #client: Watching
   /** Who was told since when it waits, and what. */
   #waiter: object | undefined
   #since = ''
   /** Whether this client may have a place among those who wait. */
   #hasPlace = false
 
-  constructor(remote: RemotePool, semaphore: Semaphore) {
+  constructor(remote: RemotePool, semaphore: Semaphore, client: Watching) {
+    this.#remote = remote
     this.#semaphore = semaphore
-    const { waiters, services } = semaphore
+    this.#client = client
+    this.sights = new PermitSights(semaphore, client)
+    const { waiters } = semaphore
     // Those who ask once have no place.
     const isLast = () => {
       const nobodyWaits = waiters.first === undefined
@@ -41,13 +51,7 @@ export class PermitVerbs {
       return nobodyWaits
     }
     this.verbs = {
-      acquire: ({ waits = false, isLast = true, ...attempt }, reply) => {
-        const waiter = waits ? waiters.first : undefined
-        const beganAt = services.clock.monotonic() - (waiter?.waitedMs ?? 0)
-        const since = waiter !== undefined && waiter === this.#waiter ? this.#since : ''
-        const heard = this.#heard(reply, attempt.owner, waiter, isLast)
-        remote.acquire({ ...attempt, waits, isLast, beganAt, since }, heard)
-      },
+      acquire: (attempt, reply) => this.#acquire(attempt, undefined, reply),
       // Each acquisition is for itself.
       reenter: (_, reply) => reply.answered({ kind: 'gone' }),
       release: (ending, reply) => remote.release(ending, isLast(), reply),
@@ -70,14 +74,42 @@ export class PermitVerbs {
     }
   }
 
+  /**
+   * The same verbs for acquisitions that set how many permits there are, if nobody has.
+   *
+   * @param limit that number; undefined if it is not known
+   */
+  with(limit: number | undefined): KindVerbs {
+    if (limit === undefined) return this.verbs
+    return {
+      ...this.verbs,
+      acquire: (attempt, reply) => this.#acquire(attempt, limit, reply),
+    }
+  }
+
+  #acquire(
+    { waits = false, isLast = true, ...attempt }: Attempt,
+    limit: number | undefined,
+    reply: Reply<AcquireAnswer>,
+  ): void {
+    const { waiters, services } = this.#semaphore
+    const waiter = waits ? waiters.first : undefined
+    const beganAt = services.clock.monotonic() - (waiter?.waitedMs ?? 0)
+    const since = waiter !== undefined && waiter === this.#waiter ? this.#since : ''
+    const heard = this.#heard(reply, attempt.owner, waiter, isLast, limit)
+    this.#remote.acquire({ ...attempt, waits, isLast, beganAt, since, limit }, heard)
+  }
+
   #heard(
     reply: Reply<AcquireAnswer>,
     owner: string,
     waiter: object | undefined,
     isLast: boolean,
+    limit: number | undefined,
   ): Reply<PermitAnswer> {
     return {
       answered: (answer) => {
+        this.#saw(answer, waiter !== undefined, limit)
         const isHeld = answer.kind === 'held'
         if (waiter !== undefined) {
           this.#hasPlace = isHeld || !isLast
@@ -95,6 +127,14 @@ export class PermitVerbs {
     }
   }
 
+  #saw(answer: PermitAnswer, waits: boolean, limit: number | undefined): void {
+    if (answer.kind === 'granted') this.sights.granted()
+    else if (answer.kind === 'held') this.sights.refused(answer.seen, waits)
+    const inRedis = inAllOf(answer)
+    if (limit === undefined || inRedis === undefined || inRedis === limit) return
+    this.#client.warnings.differs(this.#semaphore, inRedis, limit)
+  }
+
   #never(owner: string, { available, taken }: TooMany): Error {
     const { name } = this.#semaphore
     return new InvalidArgumentError(
@@ -103,4 +143,12 @@ export class PermitVerbs {
       name,
     )
   }
+}
+
+/** How many permits there are in all, as far as an answer tells. */
+function inAllOf(answer: PermitAnswer): number | undefined {
+  if (answer.kind === 'granted') return answer.inAll
+  if (answer.kind === 'tooMany') return answer.available + answer.taken
+  const { isSet, available, taken } = answer.seen
+  return isSet && taken !== null ? available + taken : undefined
 }

@@ -75,21 +75,28 @@ function permitsFrom(least: number, value: unknown, what: string): number {
   )
 }
 
-/** How the arguments of `acquire` are meant. */
+/** How the arguments of `acquire` are meant: options, or a number of permits and options. */
 export function acquireArguments(
-  permits: unknown,
+  first: unknown,
   options: unknown,
   others: readonly unknown[],
   { untilHeld }: Defaults,
 ): PermitsWanted {
   assertNoMore(others)
-  const wanted = wantedBy(
-    'acquire(permits, options)',
-    options,
-    ['waitMs', 'signal'],
-    untilHeld.waitMs,
-  )
-  return { ...wanted, permits: permitsGiven(permits ?? 1, 'acquire(permits)') }
+  const { waitMs } = untilHeld
+  if (typeof first === 'object' && first !== null) {
+    assertNoMore(
+      options === undefined ? [] : [options],
+      'The options come first, or after a number.',
+    )
+    return wantedBy('acquire(options)', first, ['permits', 'waitMs', 'signal'], waitMs)
+  }
+  const wanted = wantedBy('acquire(permits, options)', options, ['waitMs', 'signal'], waitMs)
+  if (first === undefined) return wanted
+  return {
+    ...wanted,
+    permits: permitsGiven(first, 'acquire(permits, options), or acquire(options)'),
+  }
 }
 
 /** How the options of `tryAcquire` and `tryUsing` are meant. */

@@ -1,12 +1,11 @@
 import type { Public } from '../../kit/public.ts'
 import { NO_LEASE_MS } from '../../lease/validity.ts'
-import { acquire } from '../../local/acquire.ts'
 import { otherwiseOf } from '../../options/acquisition.ts'
 import { assertFunction, assertNoMore } from '../../options/input.ts'
 import type { TryUsingOptions } from '../../options/options.ts'
 import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
-import { permitsTimeout } from '../../waiting/wait-timeout-error.ts'
+import { acquiredInTime, beginAcquisition } from './permit-acquisition.ts'
 import {
   type AcquirePermitsOptions,
   acquireArguments,
@@ -20,8 +19,9 @@ import {
   type UsingPermitsOptions,
   usingArguments,
 } from './semaphore-options.ts'
-import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
+import { SemaphoreRequests } from './semaphore-requests.ts'
 import type { Semaphores } from './semaphores.ts'
+import type { WhyNoPermits } from './why-no-permits.ts'
 
 /**
  * A number of permits that all clients of one Redis share, as Redisson's `RSemaphore` of that name.
@@ -47,6 +47,7 @@ export class HoldfastSemaphore {
   readonly #rawName: string
   readonly #all: Semaphores
   readonly #remote: RemoteSemaphore
+  readonly #requests: SemaphoreRequests
 
   /** @internal */
   constructor(name: string, rawName: string, all: Semaphores) {
@@ -54,6 +55,7 @@ export class HoldfastSemaphore {
     this.#rawName = rawName
     this.#all = all
     this.#remote = all.server.semaphore(rawName)
+    this.#requests = new SemaphoreRequests(name, all.kinds.setBy, all.locks, this.#remote)
   }
 
   /**
@@ -65,25 +67,27 @@ export class HoldfastSemaphore {
   async trySetPermits(permits: number, options?: NewSemaphoreOptions): Promise<boolean> {
     const ttlMs = ttlGiven(options)
     const count = permitsGiven(permits, 'trySetPermits(permits)')
-    const failed = `${permitsIn(count)} not confirmed to be set, and they may have been`
-    return (await this.#change('set', count, failed, ttlMs)) === 1
+    return (await this.#requests.change('set', count, ttlMs)) === 1
   }
 
   /**
-   * Waits until that many permits are available and takes them: for `waitMs` at most, and where neither the call nor
-   * the client gives that, without an end.
+   * Waits until the permits are available and takes them all. It waits for `waitMs` at most. If neither the call nor
+   * the client sets `waitMs`, it waits forever.
    *
-   * @param permits a whole number from 0 up; 0 does nothing
+   * @param options how many permits to take (`permits`, 1 by default), and how long to wait
    * @returns when they are taken. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of
    * `waitMs`, with `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`, and with
    * `ClosedError` when the client is closed; nothing is taken then
    */
+  acquire(options?: UsingPermitsOptions): Promise<void>
+  /** @param permits a whole number from 0 up; 0 does nothing */
+  acquire(permits: number, options?: AcquirePermitsOptions): Promise<void>
   async acquire(
-    permits = 1,
+    first?: number | UsingPermitsOptions,
     options?: AcquirePermitsOptions,
     ...others: readonly never[]
   ): Promise<void> {
-    await this.#takeInTime(acquireArguments(permits, options, others, this.#all.locks.defaults))
+    await this.#takeInTime(acquireArguments(first, options, others, this.#all.locks.defaults))
   }
 
   /**
@@ -163,9 +167,7 @@ export class HoldfastSemaphore {
    */
   async addPermits(permits: number, ...others: readonly never[]): Promise<number> {
     assertNoMore(others)
-    const count = anyPermitsGiven(permits, 'addPermits(permits)')
-    const failed = `${permitsIn(count)} not confirmed to be added, and they may have been`
-    return this.#change('add', count, failed)
+    return this.#requests.change('add', anyPermitsGiven(permits, 'addPermits(permits)'))
   }
 
   /**
@@ -174,49 +176,63 @@ export class HoldfastSemaphore {
    * @returns how many that were; 0 where fewer than none are. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
-    return this.#change('drain', 0, 'not confirmed to be drained, and it may have been')
+    return this.#requests.change('drain')
   }
 
   /** How many permits are available; below 0 where more were taken away than there were. */
   async availablePermits(): Promise<number> {
-    return (await this.#inspect(0)).available
+    return (await this.#requests.look(0)).available
   }
 
   /** How many permits are available, and which clients have somebody who waits. */
   inspect(): Promise<SemaphoreFacts> {
-    return this.#inspect(MOST_LISTED)
+    return this.#requests.look(MOST_LISTED)
+  }
+
+  /**
+   * Why permits are not to be had, in a sentence and in fields: how many are available, and who waits. Nobody can know
+   * who has the others. It asks Redis once.
+   */
+  why(): Promise<WhyNoPermits> {
+    return this.#requests.why()
+  }
+
+  /**
+   * Deletes the semaphore. Calls that wait go on waiting for new permits. `using()` gives no permits back to a
+   * semaphore that is gone, but `release()` makes it anew.
+   *
+   * @returns true if there was such a semaphore. Where it rejects for an outage it may be deleted
+   */
+  async delete(): Promise<boolean> {
+    return (await this.#requests.change('delete')) === 1
   }
 
   async #takeInTime(wanted: PermitsWanted): Promise<void> {
-    const { clock } = this.#all.locks
-    const askedAt = clock.monotonic()
-    if (await this.#take(wanted)) return
-    throw permitsTimeout(this.name, wanted, clock.monotonic() - askedAt)
+    const { kinds, locks } = this.#all
+    const begun = this.#begin(wanted)
+    if (begun !== undefined) await acquiredInTime(begun, wanted, kinds, locks)
   }
 
-  async #take({ permits, waitMs, signal }: PermitsWanted): Promise<boolean> {
+  async #take(wanted: PermitsWanted): Promise<boolean> {
+    const begun = this.#begin(wanted)
+    return begun === undefined || (await begun.acquiring) !== null
+  }
+
+  /** @returns undefined for no permits, which are always there */
+  #begin({ permits, waitMs, signal }: PermitsWanted) {
     const { locks, kinds } = this.#all
     locks.assertAdmits(this.name)
     signal?.throwIfAborted()
-    if (permits === 0) return true
+    if (permits === 0) return undefined
     const kind = kinds.of(permits)
-    const owner = locks.newOwner()
-    const taken = await acquire(locks.lock(this.name, this.#rawName), kind, {
-      owner,
+    return beginAcquisition(locks, { name: this.name, rawName: this.#rawName }, kind, {
       leaseMs: NO_LEASE_MS,
       watched: false,
       maxHoldMs: Infinity,
-      kind,
       waitMs,
       signal,
-      known: false,
-      asksOnce: false,
-      together: undefined,
-      holder: owner,
       scoped: true,
-      askedAt: Infinity,
     })
-    return taken !== null
   }
 
   async #do<T>(work: () => Promise<T> | T, { permits }: PermitsWanted): Promise<T> {
@@ -230,21 +246,5 @@ export class HoldfastSemaphore {
 
   get #here() {
     return { name: this.name, remote: this.#remote }
-  }
-
-  #change(
-    what: 'set' | 'add' | 'drain',
-    permits: number,
-    failed: string,
-    ttlMs = 0,
-  ): Promise<number> {
-    const { locks } = this.#all
-    const change = { id: locks.newOwner().newName(), what, permits, ttlMs }
-    return locks.ask(this.name, failed, (ms) => this.#remote.change(change, ms), OF_SEMAPHORE)
-  }
-
-  #inspect(most: number): Promise<SemaphoreFacts> {
-    const inspect = (callMs: number) => this.#remote.inspect(most, callMs)
-    return this.#all.locks.ask(this.name, 'not inspected', inspect, OF_SEMAPHORE)
   }
 }

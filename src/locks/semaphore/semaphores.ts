@@ -5,9 +5,10 @@ import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { closedError, closingError, type LocalLocks } from '../../local/local-locks.ts'
 import { RacingWaiter } from '../../local/racing-waiter.ts'
+import type { CallFailure } from '../../servers/call-failure.ts'
 import type { Addition, RemoteSemaphore, SemaphoreServer } from '../../servers/semaphore-server.ts'
 import { PermitKinds } from './permit-kinds.ts'
-import { OF_SEMAPHORE, permitsIn } from './semaphore-words.ts'
+import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
 
 /** One of them. */
 interface Semaphore {
@@ -30,8 +31,9 @@ export class Semaphores {
   constructor(locks: LocalLocks, server: SemaphoreServer) {
     this.locks = locks
     this.server = server
-    this.kinds = new PermitKinds({
+    this.kinds = new PermitKinds(locks, {
       name: 'semaphore',
+      setBy: 'trySetPermits(n) or addPermits(n) gives it permits.',
       pool: (rawName) => server.semaphore(rawName),
       newWaiter: (lock, request) => new PlainPermitWaiter(lock, request),
     })
@@ -99,13 +101,19 @@ export class Semaphores {
   async #add({ name, remote }: Semaphore, change: Addition): Promise<boolean> {
     const { locks } = this
     locks.assertOpen(name)
-    const unknown = `${permitsIn(change.permits)} not confirmed to be released, and may have been`
-    const failed = `${unknown}; it is tried on in the background, where that counts once, so do not release again`
+    const words = outcomeWords(permitsWere(change.permits), 'released')
+    let said = `${permitsWere(change.permits)} not released`
+    const failed = (failure: CallFailure) => {
+      said = words(failure)
+      // What Redis will not take is not sent again.
+      if (failure.permanent) return said
+      return `${said}; it is tried on in the background, where that counts once, so do not release again`
+    }
     try {
       return await locks.ask(name, failed, (callMs) => remote.add(change, callMs), OF_SEMAPHORE)
     } catch (error) {
       if (error instanceof ClosedError) {
-        throw new ClosedError(`Semaphore "${name}": ${unknown}: the client was closed.`, name)
+        throw new ClosedError(`Semaphore "${name}": ${said}: the client was closed.`, name)
       }
       if (maySucceed(error)) remote.addLater(change)
       throw error
@@ -113,9 +121,10 @@ export class Semaphores {
   }
 }
 
-/** Whether it may come about yet, or has; a refusal that stays is found out at the next try. */
+/** Whether it may come about yet, or has. */
 function maySucceed(error: unknown): boolean {
-  return error instanceof RedisUnavailableError || error instanceof RedisRefusedError
+  if (error instanceof RedisRefusedError) return error.passes
+  return error instanceof RedisUnavailableError
 }
 
 /** What its caller gets: permits without a lease are nobody's. */

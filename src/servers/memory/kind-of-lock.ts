@@ -1,20 +1,12 @@
 import { CallFailure } from '../call-failure.ts'
+import { hasThisName, type NumberKind, WHAT_HAS_IT } from '../number-kind.ts'
 import type { LockRecord } from './records/lock-record.ts'
 
-/** What is said where a name is that of a read-write lock which somebody has. */
-const READ_WRITE = 'WRONGTYPE a read-write lock has this name'
-
-const OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'
-
-/** The same of latches and semaphores, which share no name with a lock. */
-const LATCH = 'WRONGTYPE a count-down latch has this name'
-const SEMAPHORE = 'WRONGTYPE a semaphore has this name'
-
-const LOCK = 'WRONGTYPE a lock has this name'
+const OTHER_LOCK = hasThisName('a lock that is no read-write lock')
 
 /** Why the name is not to be had for a lock of one owner, in the words of the server; null when it is. */
 export function whyNoPlainLock(record: LockRecord): string | null {
-  return whyNoLock(record) ?? (record.isReadWrite ? READ_WRITE : null)
+  return whyNoLock(record) ?? (record.isReadWrite ? hasThisName(WHAT_HAS_IT.readWrite) : null)
 }
 
 /** Refuses a name that somebody has as a read-write lock, or that no lock has. */
@@ -35,14 +27,18 @@ export function onlyLocks(record: LockRecord): LockRecord {
   return record
 }
 
-/** Refuses a name that somebody has as a lock of any kind. */
-export function refuseLocks({ holder, isReadWrite }: LockRecord): void {
-  if (holder !== null || isReadWrite) throw refusal(LOCK)
+/** Refuses a name that somebody has as a lock of any kind, or that another kind of number has. */
+export function refuseOtherKinds(record: LockRecord, own: NumberKind): void {
+  if (record.isReadWrite) throw refusal(hasThisName(WHAT_HAS_IT.readWrite))
+  if (record.holder !== null) throw refusal(hasThisName(WHAT_HAS_IT.lock))
+  const { numberKind } = record
+  if (numberKind !== null && numberKind !== own) {
+    throw refusal(hasThisName(WHAT_HAS_IT[numberKind]))
+  }
 }
 
-function whyNoLock({ latch, isSemaphore }: LockRecord): string | null {
-  if (latch !== null) return LATCH
-  return isSemaphore ? SEMAPHORE : null
+function whyNoLock({ numberKind }: LockRecord): string | null {
+  return numberKind === null ? null : hasThisName(WHAT_HAS_IT[numberKind])
 }
 
 function refusal(why: string): CallFailure {

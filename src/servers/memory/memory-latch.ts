@@ -3,7 +3,7 @@ import { type LatchState, OPEN, type RemoteLatch } from '../latch-server.ts'
 import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
-import { refuseLocks } from './kind-of-lock.ts'
+import { refuseOtherKinds } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 
@@ -90,7 +90,7 @@ export class MemoryLatch implements RemoteLatch {
   #do<T>(work: (record: LockRecord, now: number) => T): Promise<T> {
     return this.#connection.request((now) => {
       const record = this.#connection.server.record(this.#rawName, now)
-      refuseLocks(record)
+      refuseOtherKinds(record, 'latch')
       return work(record, now)
     })
   }

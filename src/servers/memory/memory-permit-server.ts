@@ -1,20 +1,21 @@
 import type { LeaseToRenew, Released } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
-import { permitIds } from '../permit-ids.ts'
+import { permitHolders } from '../permit-holders.ts'
 import { type PermitAnswer, type PermitAttempt, permitsOf } from '../permit-pool.ts'
 import type {
-  AcquiredPermit,
   PermitChange,
   PermitFacts,
   PermitServer,
+  Remembered,
   RemotePermits,
 } from '../permit-server.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { Ending } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
-import { refuseLocks } from './kind-of-lock.ts'
+import { refuseOtherKinds } from './kind-of-lock.ts'
 import { MemoryPool, type PoolConnection, waitingFacts } from './memory-pool.ts'
-import type { SemaphoreRecord } from './records/semaphore-record.ts'
+import { acquiredPermits, lookAgainMs, ownersIn, someHolders } from './permit-facts.ts'
+import { timeUs } from './records/moments.ts'
 
 /** What semaphores whose permits have leases need of their connection. */
 interface Connection extends PoolConnection {
@@ -32,7 +33,7 @@ export class MemoryPermitServer implements PermitServer {
   }
 
   pool(rawName: string): RemotePermits {
-    return new MemoryPermits(new MemoryPool(this.#connection, this.#clientId, rawName))
+    return new MemoryPermits(new MemoryPool(this.#connection, this.#clientId, rawName, 'permits'))
   }
 
   groups(locks: readonly { readonly key: string }[]): number[][] {
@@ -70,17 +71,23 @@ class MemoryPermits implements RemotePermits {
   }
 
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
-    const { owner, leaseMs, waits, isLast } = attempt
+    const { owner, leaseMs, waits, isLast, limit } = attempt
     const pool = this.#pool
     const { server, counterMs } = pool.connection
     const client = waits ? pool.clientId : ''
     const acquired = pool.request((record, now): PermitAnswer => {
       const { semaphore } = record
-      const { waiting, isSet } = semaphore
+      const { waiting } = semaphore
+      const wasSet = semaphore.isSet
       const [permits, sinceUs] = [permitsOf(owner), waits ? pool.sinceUs(attempt, now) : 0]
       semaphore.giveBackExpired(now)
+      if (limit !== undefined && !wasSet) {
+        semaphore.add(limit - semaphore.taken - semaphore.available)
+        semaphore.kind = 'permits'
+      }
+      const isSet = wasSet || limit !== undefined
       const { available, taken } = semaphore
-      const isRepeat = semaphore.takenUntil(owner) !== undefined
+      const isRepeat = semaphore.has(owner)
       if (!isRepeat && isSet && available + taken > 0 && permits > available + taken) {
         if (waits) waiting.goOn(client, isLast, now)
         pool.tellNext(semaphore, now, isLast ? undefined : client)
@@ -91,14 +98,19 @@ class MemoryPermits implements RemotePermits {
         const ttlMs = lookAgainMs(semaphore, client, now)
         // It may not have heard of it.
         pool.tellNext(semaphore, now, client)
-        return { kind: 'held', ttlMs, since: waits ? String(sinceUs) : '' }
+        const holders = waits ? someHolders(semaphore, now) : []
+        const seen = { isSet, available, taken, holders }
+        return { kind: 'held', ttlMs, since: waits ? String(sinceUs) : '', seen }
       }
       const endsAt = Math.floor(now) + leaseMs
       if (isRepeat) semaphore.lengthen(owner, endsAt)
-      else semaphore.take(owner, endsAt)
+      else semaphore.take(owner, endsAt, timeUs(now))
       if (waits) waiting.goOn(client, isLast, now)
       pool.tellNext(semaphore, now, isLast ? undefined : client)
-      return { kind: 'granted', token: server.mint(record, now, { leaseMs, counterMs }) }
+      const token = server.mint(record, now, { leaseMs, counterMs })
+      const inAll = available + taken
+      const isOther = limit !== undefined && limit !== inAll
+      return isOther ? { kind: 'granted', token, inAll } : { kind: 'granted', token }
     })
     replyWith(acquired, reply)
   }
@@ -136,10 +148,18 @@ class MemoryPermits implements RemotePermits {
       const { requests, waiting, isSet } = semaphore
       const done = requests.get(request)
       if (done !== undefined) return Number(done)
-      refuseLocks(record)
+      refuseOtherKinds(record, 'permits')
       if (how === 'try-set' && isSet) {
         requests.set(request, 0, now + keptMs)
         return 0
+      } else if (how === 'delete') {
+        const wereTaken = semaphore.deleteTaken()
+        const deleted = semaphore.delete() || wereTaken ? 1 : 0
+        requests.set(request, deleted, now + keptMs)
+        // The client that is next asks again, and may set the number again.
+        const next = waiting.first(now)
+        if (next !== undefined) pool.tell(next.client)
+        return deleted
       }
       semaphore.giveBackExpired(now)
       const { available, taken } = semaphore
@@ -148,6 +168,7 @@ class MemoryPermits implements RemotePermits {
       else if (how !== 'drain') semaphore.add(permits - available - taken)
       // What is not there has nothing to be taken away.
       else if (isSet) semaphore.add(-result)
+      if (how !== 'drain') semaphore.kind = 'permits'
       requests.set(request, result, now + keptMs)
       const first = waiting.first(now)
       const isEnough = first !== undefined && first.permits <= semaphore.available
@@ -158,16 +179,36 @@ class MemoryPermits implements RemotePermits {
     })
   }
 
+  releaseIds(ids: readonly string[], { request, keptMs }: Remembered): Promise<boolean> {
+    const pool = this.#pool
+    const { server } = pool.connection
+    return pool.connection.request((now) => {
+      const record = server.record(pool.rawName, now)
+      const { semaphore } = record
+      const done = semaphore.requests.get(request)
+      if (done !== undefined) return done === 1
+      refuseOtherKinds(record, 'permits')
+      const { available } = semaphore
+      semaphore.giveBackExpired(now)
+      const isWhole = semaphore.giveBackIds(new Set(ids)) === ids.length
+      semaphore.requests.set(request, isWhole ? 1 : 0, now + keptMs)
+      if (semaphore.available > available) pool.tellNext(semaphore, now)
+      return isWhole
+    })
+  }
+
   inspect(most: number): Promise<PermitFacts> {
     return this.#pool.request(({ semaphore }, now) => {
-      const takers = semaphore.takers.filter(([, endsAt]) => endsAt > now)
-      const taken = takers.reduce((sum, [owner]) => sum + permitsOf(owner), 0)
+      const takers = semaphore.takers.filter(([, { endsAt }]) => endsAt > now)
+      const taken = takers.reduce((sum, [, { ids }]) => sum + ids.length, 0)
       const available = semaphore.available + semaphore.taken - taken
+      const acquired = acquiredPermits(takers, most, now)
       return {
         permits: semaphore.isSet || taken > 0 ? available + taken : null,
         available,
         taken,
-        acquired: acquiredPermits(takers, most, now),
+        acquired,
+        holders: permitHolders(acquired, ownersIn(takers, now), taken),
         waiting: waitingFacts(semaphore, most, now),
       }
     })
@@ -176,26 +217,4 @@ class MemoryPermits implements RemotePermits {
   listen(onWake: (message?: string) => void): Subscription {
     return this.#pool.listen(onWake)
   }
-}
-
-/** When it is worth looking again: when the one who is next may be dead, or permits come back; -1 is not known. */
-function lookAgainMs(semaphore: SemaphoreRecord, client: string, now: number): number {
-  const first = semaphore.waiting.first(now)
-  const isOther = first !== undefined && first.client !== client
-  const endsAt = isOther ? first.untilMs + 1 : semaphore.firstEndsAt
-  return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - Math.floor(now)))
-}
-
-function acquiredPermits(
-  takers: SemaphoreRecord['takers'],
-  most: number,
-  now: number,
-): AcquiredPermit[] {
-  const acquired: AcquiredPermit[] = []
-  for (const [owner, endsAt] of takers) {
-    const ids = permitIds(owner).slice(0, most - acquired.length)
-    for (const id of ids) acquired.push({ id, ttlMs: endsAt - Math.floor(now) })
-    if (acquired.length === most) break
-  }
-  return acquired
 }

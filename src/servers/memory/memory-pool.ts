@@ -1,9 +1,10 @@
 import type { WaitingForPermits } from '../answers.ts'
+import type { NumberKind } from '../number-kind.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import { isMeant, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
-import { refuseLocks } from './kind-of-lock.ts'
+import { refuseOtherKinds } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import { timeUs } from './records/moments.ts'
@@ -23,18 +24,25 @@ export class MemoryPool {
   readonly connection: PoolConnection
   readonly clientId: string
   readonly rawName: string
+  readonly kind: Exclude<NumberKind, 'latch'>
 
-  constructor(connection: PoolConnection, clientId: string, rawName: string) {
+  constructor(
+    connection: PoolConnection,
+    clientId: string,
+    rawName: string,
+    kind: Exclude<NumberKind, 'latch'>,
+  ) {
     this.connection = connection
     this.clientId = clientId
     this.rawName = rawName
+    this.kind = kind
   }
 
-  /** Refused where somebody has a lock of that name. */
+  /** Refused if a lock, a latch or the other semaphore has that name. */
   request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
     return this.connection.request((now) => {
       const record = this.connection.server.record(this.rawName, now)
-      refuseLocks(record)
+      refuseOtherKinds(record, this.kind)
       return verb(record, now)
     })
   }

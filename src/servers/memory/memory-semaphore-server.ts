@@ -1,17 +1,6 @@
-import type { AcquireAnswer, Released, SemaphoreFacts } from '../answers.ts'
-import { type PermitAttempt, permitsOf } from '../permit-pool.ts'
-import { type Reply, replyWith } from '../reply.ts'
-import type { Ending } from '../requests.ts'
-import {
-  type Addition,
-  GIVING_BACK_MS,
-  type RemoteSemaphore,
-  type SemaphoreChange,
-  type SemaphoreServer,
-} from '../semaphore-server.ts'
-import type { Subscription } from '../subscription.ts'
-import { MemoryPool, type PoolConnection, waitingFacts } from './memory-pool.ts'
-import type { SemaphoreRecord } from './records/semaphore-record.ts'
+import { GIVING_BACK_MS, type RemoteSemaphore, type SemaphoreServer } from '../semaphore-server.ts'
+import { MemoryPool, type PoolConnection } from './memory-pool.ts'
+import { MemorySemaphore } from './memory-semaphore.ts'
 
 /** The semaphores on a server in memory, as one client waits for them. */
 export class MemorySemaphoreServer implements SemaphoreServer {
@@ -29,7 +18,8 @@ export class MemorySemaphoreServer implements SemaphoreServer {
   }
 
   semaphore(rawName: string): RemoteSemaphore {
-    return new MemorySemaphore(this, new MemoryPool(this.#connection, this.#clientId, rawName))
+    const pool = new MemoryPool(this.#connection, this.#clientId, rawName, 'semaphore')
+    return new MemorySemaphore(this, pool)
   }
 
   /** Its answer was heard: it need not be remembered any longer. */
@@ -44,197 +34,19 @@ export class MemorySemaphoreServer implements SemaphoreServer {
     this.#answered.get(rawName)?.delete(id)
   }
 
-  forget(rawName: string, { requests }: SemaphoreRecord): void {
-    for (const id of this.#answered.get(rawName) ?? []) requests.forget(id)
+  /** Those that go with a request that is about to be made. */
+  take(rawName: string): Iterable<string> {
+    const ids = this.#answered.get(rawName) ?? []
     this.#answered.delete(rawName)
+    return ids
   }
 
   /** Nothing is left to be forgotten. */
   quiet(): void {
     const { server } = this.#connection
     const { now } = server
-    for (const rawName of this.#answered.keys()) {
-      this.forget(rawName, server.record(rawName, now).semaphore)
+    for (const rawName of [...this.#answered.keys()]) {
+      server.record(rawName, now).semaphore.requests.forget(this.take(rawName))
     }
   }
 }
-
-/**
- * One semaphore on a server in memory. Each verb does what the script of its name does on a server of Redis, and
- * can be repeated as that can.
- */
-class MemorySemaphore implements RemoteSemaphore {
-  readonly #host: MemorySemaphoreServer
-  readonly #pool: MemoryPool
-
-  constructor(host: MemorySemaphoreServer, pool: MemoryPool) {
-    this.#host = host
-    this.#pool = pool
-  }
-
-  acquire(attempt: PermitAttempt, reply: Reply<AcquireAnswer>): void {
-    const { owner, waits, isLast } = attempt
-    const pool = this.#pool
-    const client = waits ? pool.clientId : ''
-    const acquired = this.#named(owner, (semaphore, now, done): AcquireAnswer => {
-      const { waiting, requests } = semaphore
-      const [permits, endsAt] = [permitsOf(owner), now + this.#host.keptMs]
-      if (done === 'returned') return { kind: 'held', ttlMs: -1 }
-      if (done !== undefined) {
-        requests.keep(owner, endsAt)
-        return { kind: 'granted', token: 0 }
-      }
-      const sinceUs = waits ? pool.sinceUs(attempt, now) : 0
-      const wasFirst = waits && waiting.first(now)?.client === client
-      if (semaphore.available >= permits && waiting.isNext(client, sinceUs, now)) {
-        semaphore.add(-permits)
-        requests.set(owner, permits, endsAt)
-        if (waits) waiting.goOn(client, isLast, now)
-        pool.tellNext(semaphore, now, isLast ? undefined : client)
-        return { kind: 'granted', token: 0 }
-      }
-      if (!waits) return { kind: 'held', ttlMs: -1 }
-      waiting.enter(client, sinceUs, permits, now)
-      const first = waiting.first(now)
-      const isOther = first !== undefined && first.client !== client
-      // It stood where another of its waiters had stood, who had waited for longer.
-      if (wasFirst && isOther) pool.tellNext(semaphore, now)
-      const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - now)) : -1
-      return { kind: 'held', ttlMs, since: String(sinceUs) }
-    })
-    replyWith(acquired, {
-      answered: (answer) => {
-        if (answer.kind === 'granted') this.#host.heard(pool.rawName, owner)
-        reply.answered(answer)
-      },
-      failed: (failure) => reply.failed(failure),
-    })
-  }
-
-  release({ owner }: Ending, isLast: boolean, reply: Reply<Released>): void {
-    replyWith(this.#giveBack(owner, isLast, 0), reply)
-  }
-
-  abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
-    const pool = this.#pool
-    this.#host.unheard(pool.rawName, owner)
-    const keptMs = untilMs > pool.connection.server.clock.monotonic() ? this.#host.keptMs : 0
-    const release = () => this.#giveBack(owner, isLast(), keptMs)
-    pool.connection.pendingReleases.add({
-      release,
-      of: { key: pool.rawName, owner },
-      untilMs,
-      leaseMs: GIVING_BACK_MS,
-    })
-  }
-
-  leave(): void {
-    const pool = this.#pool
-    const left = pool.request(({ semaphore }, now) => {
-      const wasFirst = semaphore.waiting.first(now)?.client === pool.clientId
-      semaphore.waiting.leave(pool.clientId)
-      if (wasFirst) pool.tellNext(semaphore, now)
-    })
-    // Its place ends by itself.
-    left.catch(() => {})
-  }
-
-  add(change: Addition): Promise<boolean> {
-    const { id, permits, ifExists } = change
-    return this.#heard(id, (semaphore, now, done) => {
-      const { requests } = semaphore
-      const endsAt = now + this.#host.keptMs
-      if (done !== undefined) {
-        requests.keep(id, endsAt)
-        return done !== 0
-      }
-      const isThere = semaphore.isSet || !ifExists
-      requests.set(id, isThere ? 1 : 0, endsAt)
-      if (isThere) {
-        semaphore.add(permits)
-        this.#pool.tellNext(semaphore, now)
-      }
-      return isThere
-    })
-  }
-
-  addLater(change: Addition): void {
-    const release = () => this.add(change)
-    const pending = { release, untilMs: 0, leaseMs: GIVING_BACK_MS }
-    this.#pool.connection.pendingReleases.add(pending)
-  }
-
-  change({ id, what, permits, ttlMs }: SemaphoreChange): Promise<number> {
-    return this.#heard(id, (semaphore, now, done) => {
-      const { requests, available, isSet } = semaphore
-      const endsAt = now + this.#host.keptMs
-      if (done !== undefined) {
-        requests.keep(id, endsAt)
-        return Number(done)
-      }
-      let result = 0
-      if (what === 'add') result = semaphore.add(permits)
-      else if (what === 'drain') {
-        result = Math.max(available, 0)
-        if (result > 0) semaphore.add(-result)
-      } else if (!isSet) {
-        result = 1
-        semaphore.add(permits)
-        if (ttlMs > 0) semaphore.endAt(now + ttlMs)
-      }
-      requests.set(id, result, endsAt)
-      if (semaphore.available > available) this.#pool.tellNext(semaphore, now)
-      return result
-    })
-  }
-
-  inspect(most: number): Promise<SemaphoreFacts> {
-    return this.#pool.request(({ semaphore }, now) => ({
-      available: semaphore.available,
-      waiting: waitingFacts(semaphore, most, now),
-    }))
-  }
-
-  listen(onWake: (message?: string) => void): Subscription {
-    return this.#pool.listen(onWake)
-  }
-
-  #giveBack(owner: string, isLast: boolean, keptMs: number): Promise<Released> {
-    const pool = this.#pool
-    return this.#named(owner, (semaphore, now, done): Released => {
-      const { waiting, requests } = semaphore
-      const wasFirst = isLast && waiting.first(now)?.client === pool.clientId
-      if (isLast) waiting.leave(pool.clientId)
-      if (keptMs > 0) requests.set(owner, 'returned', now + keptMs)
-      else if (done !== 'returned') requests.forget(owner)
-      // One that is gone meanwhile is not made again.
-      const isBack = typeof done === 'number' && semaphore.isSet
-      if (isBack) semaphore.add(done)
-      if (isBack || wasFirst) pool.tellNext(semaphore, now)
-      return isBack ? { kind: 'freed', listeners: 0 } : { kind: 'gone' }
-    })
-  }
-
-  async #heard<T>(id: string, verb: Named<T>): Promise<T> {
-    const answer = await this.#named(id, verb)
-    this.#host.heard(this.#pool.rawName, id)
-    return answer
-  }
-
-  /** A request that is remembered by its name. */
-  #named<T>(id: string, verb: Named<T>): Promise<T> {
-    const { rawName } = this.#pool
-    return this.#pool.request(({ semaphore }, now) => {
-      const done = semaphore.requests.get(id)
-      this.#host.forget(rawName, semaphore)
-      return verb(semaphore, now, done)
-    })
-  }
-}
-
-/** @param done what came of it before */
-type Named<T> = (
-  semaphore: SemaphoreRecord,
-  now: number,
-  done: number | 'returned' | undefined,
-) => T

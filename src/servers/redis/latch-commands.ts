@@ -75,7 +75,7 @@ export class RedisLatch implements RemoteLatch {
     let sentAt = 0
     const { count, round, serverTimeUs } = await this.#server.runner.ask({
       script: scripts.look,
-      keys: this.#keys.both,
+      keys: [...this.#keys.both, this.#keys.kind],
       args: () => {
         sentAt = performance.now()
         return []
@@ -93,7 +93,7 @@ export class RedisLatch implements RemoteLatch {
   async inspect(callMs: number): Promise<LatchFacts> {
     const { count, listeners, round } = await this.#server.runner.ask({
       script: scripts.inspect,
-      keys: this.#keys.both,
+      keys: [...this.#keys.both, this.#keys.kind],
       args: (terms) => scripts.inspectArgs(terms, this.#keys),
       read: scripts.readInspect,
       callMs,
@@ -128,7 +128,7 @@ export class RedisLatch implements RemoteLatch {
     for (;;) {
       const answer = await runner.ask({
         script,
-        keys: [...this.#keys.both, this.#keys.request(request.id)],
+        keys: [...this.#keys.both, this.#keys.request(request.id), this.#keys.kind],
         args: ({ publish }) => {
           sentAt = performance.now()
           askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))

@@ -13,6 +13,7 @@ import {
   clientKey,
   electionChannelOf,
   INBOX,
+  kindKey,
   latchKeys,
   lockKeys,
   permitKeys,
@@ -387,9 +388,10 @@ describe('the page about keys', () => {
     expect(six.slice(0, 2)).toEqual([lock, counter])
     expect(six.slice(0, 5)).toEqual(five)
     expect(namesBelow('A [read-write lock]')).toEqual([timeout, ...six.slice(2), ofBothSides])
-    const { both, channel: ofLatch, request } = latchKeys('app:order:1001', false)
+    const { both, kind, channel: ofLatch, request } = latchKeys('app:order:1001', false)
     expect(namesBelow('A [count-down latch]')).toEqual([
       ...both,
+      kind,
       request('<clientId>:<n>'),
       ofLatch,
     ])
@@ -405,10 +407,10 @@ describe('the page about keys', () => {
       tableRows(text.slice(text.indexOf(heading))).map((row) => plain(row.name))
     const { queue: clients, alive, channel, tickets } = waitingKeys('app:api')
     const request = requestKey('app:api', '<clientId>:<owner>')
-    const names = ['app:api', clients, alive, request, channel, tickets]
+    const names = ['app:api', clients, alive, request, kindKey('app:api'), channel, tickets]
     expect(namesBelow('A [semaphore]')).toEqual(names)
-    const [timeouts, counter = ''] = permitKeys('app:api').both
-    expect(namesBelow('With leases there')).toEqual([timeouts])
+    const [timeouts, counter = '', holders] = permitKeys('app:api').three
+    expect(namesBelow('With leases there')).toEqual([timeouts, holders])
     expect(text).toContain(`\`${counter}\`, and:`)
   })
 

@@ -1,4 +1,5 @@
 import { clientOf, type QueueEntry } from '../../answers.ts'
+import type { NumberKind } from '../../number-kind.ts'
 import { leftMs, timeUs } from './moments.ts'
 import { QueueRecord } from './queue-record.ts'
 import { ReadWriteRecord } from './read-write-record.ts'
@@ -50,8 +51,10 @@ export class LockRecord {
     return this.#semaphore
   }
 
-  get isSemaphore(): boolean {
-    return this.#semaphore?.isSet ?? false
+  /** Which kind has the number of this name; null if there is no number. */
+  get numberKind(): NumberKind | null {
+    if (this.latch !== null) return 'latch'
+    return this.#semaphore?.isSet ? this.#semaphore.kind : null
   }
 
   /** Forgets what has run out. */

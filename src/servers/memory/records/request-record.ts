@@ -24,8 +24,8 @@ export class RequestRecord {
     if (request !== undefined) request.endsAt = endsAt
   }
 
-  forget(id: string): void {
-    this.#all.delete(id)
+  forget(ids: Iterable<string>): void {
+    for (const id of ids) this.#all.delete(id)
   }
 
   expire(now: number): void {

@@ -1,6 +1,17 @@
+import type { NumberKind } from '../../number-kind.ts'
+import { permitIds } from '../../permit-ids.ts'
 import { permitsOf } from '../../permit-pool.ts'
 import { PermitWaitingRecord } from './permit-waiting-record.ts'
 import { RequestRecord } from './request-record.ts'
+
+/** The permits of one acquisition. */
+interface Taken {
+  endsAt: number
+  /** Since when its owner has them, in µs. */
+  readonly sinceUs: number
+  /** Those that the owner has; fewer than its name says if some were taken away by their ids. */
+  readonly ids: readonly string[]
+}
 
 /**
  * What a server has of one semaphore. Moments are in milliseconds, on its clock. Permits whose time ran out stay
@@ -10,10 +21,12 @@ export class SemaphoreRecord {
   #available: number | null = null
   /** Until when that counts. */
   #endsAt = Infinity
-  /** Who has taken permits, and until when: as many as the name says. */
-  readonly #taken = new Map<string, number>()
+  /** Who has taken permits: as many as the name says, unless some were taken away. */
+  readonly #taken = new Map<string, Taken>()
   /** Until when any of that counts. */
   #takenEndsAt = Infinity
+  /** Which of the two semaphores has set the number. */
+  kind: Exclude<NumberKind, 'latch'> = 'semaphore'
   readonly waiting = new PermitWaitingRecord()
   readonly requests = new RequestRecord()
 
@@ -51,51 +64,88 @@ export class SemaphoreRecord {
     this.#endsAt = endsAt
   }
 
+  /** The number is gone. @returns whether there was one */
+  delete(): boolean {
+    const { isSet } = this
+    this.#available = null
+    this.#endsAt = Infinity
+    return isSet
+  }
+
+  /** Nobody has any permits. @returns whether somebody had */
+  deleteTaken(): boolean {
+    const { size } = this.#taken
+    this.#taken.clear()
+    return size > 0
+  }
+
   /** How many are taken, also of those whose time ran out. */
   get taken(): number {
     let taken = 0
-    for (const owner of this.#taken.keys()) taken += permitsOf(owner)
+    for (const { ids } of this.#taken.values()) taken += ids.length
     return taken
   }
 
-  /** Who has taken permits, and until when, the first who is to give them back before the others. */
-  get takers(): readonly (readonly [owner: string, endsAt: number])[] {
-    return [...this.#taken].sort(([, a], [, b]) => a - b)
+  /** Who has taken permits, the first who is to give them back before the others. */
+  get takers(): readonly (readonly [owner: string, taken: Readonly<Taken>])[] {
+    return [...this.#taken].sort(([, a], [, b]) => a.endsAt - b.endsAt)
   }
 
   /** When the first of those that are taken is to come back; Infinity where none is. */
   get firstEndsAt(): number {
     let first = Infinity
-    for (const endsAt of this.#taken.values()) first = Math.min(first, endsAt)
+    for (const { endsAt } of this.#taken.values()) first = Math.min(first, endsAt)
     return first
   }
 
-  /** Until when that owner has what it has taken; undefined where it has nothing. */
+  /** Whether that owner has any of its permits. */
+  has(owner: string): boolean {
+    return this.#taken.has(owner)
+  }
+
+  /** Until when that owner has what it has taken; undefined where it has not all of it. */
   takenUntil(owner: string): number | undefined {
-    return this.#taken.get(owner)
+    const taken = this.#taken.get(owner)
+    return taken?.ids.length === permitsOf(owner) ? taken.endsAt : undefined
   }
 
   /** Takes what the owner's name says. */
-  take(owner: string, endsAt: number): void {
-    this.#taken.set(owner, endsAt)
+  take(owner: string, endsAt: number, sinceUs: number): void {
+    this.#taken.set(owner, { endsAt, sinceUs, ids: permitIds(owner) })
     this.add(-permitsOf(owner))
     if (this.#endsAt !== Infinity) this.#takenEndsAt = this.#endsAt
   }
 
   /** The owner has them until then at least; never for less time. */
   lengthen(owner: string, endsAt: number): void {
-    this.#taken.set(owner, Math.max(this.#taken.get(owner) ?? endsAt, endsAt))
+    const taken = this.#taken.get(owner)
+    if (taken !== undefined) taken.endsAt = Math.max(taken.endsAt, endsAt)
   }
 
-  /** What the owner has taken is available. @returns whether it had any */
+  /** What the owner has taken is available. @returns whether it had all of it */
   giveBack(owner: string): boolean {
-    if (!this.#taken.delete(owner)) return false
-    this.add(permitsOf(owner))
-    return true
+    const taken = this.#taken.get(owner)
+    if (taken === undefined) return false
+    this.#taken.delete(owner)
+    this.add(taken.ids.length)
+    return taken.ids.length === permitsOf(owner)
+  }
+
+  /** Those permits are available. @returns how many of them were taken until now */
+  giveBackIds(ids: ReadonlySet<string>): number {
+    let given = 0
+    for (const [owner, taken] of this.#taken) {
+      const left = taken.ids.filter((id) => !ids.has(id))
+      given += taken.ids.length - left.length
+      if (left.length === 0) this.#taken.delete(owner)
+      else if (left.length < taken.ids.length) this.#taken.set(owner, { ...taken, ids: left })
+    }
+    if (given > 0) this.add(given)
+    return given
   }
 
   /** What was taken until now, or before, is available. */
   giveBackExpired(now: number): void {
-    for (const [owner, endsAt] of this.#taken) if (endsAt <= now) this.giveBack(owner)
+    for (const [owner, { endsAt }] of this.#taken) if (endsAt <= now) this.giveBack(owner)
   }
 }

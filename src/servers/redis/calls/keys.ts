@@ -64,6 +64,7 @@ export function latchKeys(rawName: string, clustered: boolean) {
   const channel = 'redisson_countdownlatch__channel__'
   return {
     both: [rawName, round],
+    kind: kindKey(rawName),
     channel:
       clustered && rawName.includes('{') ? `${channel}:${rawName}` : `${channel}{${rawName}}`,
     /** Where it is kept what a request came to. */
@@ -81,6 +82,11 @@ export function waitingKeys(rawName: string) {
   }
 }
 
+/** Which kind has set the number of that name: latches and semaphores look alike in Redis. */
+export function kindKey(rawName: string): string {
+  return derived('holdfast_kind', rawName)
+}
+
 /** What is remembered of a request that counts once, by the name of it. */
 export function requestKey(rawName: string, id: string): string {
   return `${derived('holdfast_request', rawName)}:${id}`
@@ -91,12 +97,20 @@ export function permitKeys(rawName: string) {
   const { counter } = lockKeys(rawName)
   const waiting = waitingKeys(rawName)
   const { queue, alive } = waiting
+  const [holders, kind] = [derived('holdfast_permit_holders', rawName), kindKey(rawName)]
   const timeouts = `${rawName.includes('{') ? rawName : `{${rawName}}`}:timeout`
   return {
     ...waiting,
-    both: [timeouts, counter],
-    four: [rawName, timeouts, queue, alive],
-    five: [rawName, timeouts, counter, queue, alive],
+    /** What `renew` takes of each hold. */
+    three: [timeouts, counter, holders],
+    six: [rawName, timeouts, queue, alive, holders, kind],
+    seven: [rawName, timeouts, counter, queue, alive, holders, kind],
+    /** What `set` and `release-ids` take, with what is remembered of the request. */
+    sevenFor: (request: string) => [
+      ...[rawName, timeouts, queue, alive],
+      requestKey(rawName, request),
+      ...[holders, kind],
+    ],
   }
 }
 

@@ -8,11 +8,14 @@ import { whole } from '../scripts/reading.ts'
 import type { Args, Request } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
 import type { ServerClock } from './server-clock.ts'
+import { isWrongType } from './wrong-type.ts'
 
 /** What a call asks of those who send it. */
 interface Sender {
   send(call: ScriptCall<unknown>): void
   sendAlone(call: ScriptCall<unknown>): void
+  /** The same refusal, with what it is that has a name which was refused. */
+  explain(failure: CallFailure, request: Request<unknown>): Promise<CallFailure>
   /** The clock of a server; of which node, where they are a cluster. */
   clockOf(node?: Redis): ServerClock
   /** What to tell a script that may run until then, on `performance.now()`, by that clock. */
@@ -96,6 +99,9 @@ export class ScriptCall<A> extends DueCall {
     if (kind === 'refused' && message.startsWith('NOSCRIPT') && !this.#bySource) {
       this.#bySource = true
       this.#sender.sendAlone(this as ScriptCall<unknown>)
+    } else if (kind === 'refused' && isWrongType(failure)) {
+      const explained = this.#sender.explain(failure, this.request)
+      void explained.then((told) => this.#reply.failed(told))
     } else if (kind !== 'refused' || isOfServer(message)) {
       this.#reply.failed(failure)
     } else {

@@ -1,4 +1,5 @@
 import type { Cluster, Redis } from 'ioredis'
+import type { CallFailure } from '../../call-failure.ts'
 import { promised, type Reply } from '../../reply.ts'
 import { masterOf } from '../connection/cluster-nodes.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -11,6 +12,10 @@ import { NodeClocks } from './node-clocks.ts'
 import { ScriptCall } from './script-call.ts'
 import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
+import { explained } from './wrong-type.ts'
+
+/** To tell what has a name is worth no longer a call, in milliseconds. */
+const EXPLAIN_MS = 500
 
 /** What goes with them. */
 interface OnSend {
@@ -84,6 +89,11 @@ export class ScriptRunner {
     const now = performance.now()
     this.#connection.send(call, Math.max(1, call.endsAt - now))
     this.#onSend.touch(now)
+  }
+
+  /** @internal */
+  explain(failure: CallFailure, { script, keys }: Request<unknown>): Promise<CallFailure> {
+    return explained(failure, script.name, keys, (send) => this.raw(EXPLAIN_MS, send))
   }
 
   /** @internal */

@@ -55,7 +55,7 @@ export function isWrongServer({ kind, message }: CallFailure): boolean {
  * The first word of an error reply: `WRONGTYPE`, `OOM`, … Redis 6.2 puts the place in the script in
  * front of it: `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.
  */
-function codeOf(reply: string): string {
+export function codeOf(reply: string): string {
   return (/@user_script: \d+: -([A-Z]+) /.exec(reply) ?? /^(\S*)/.exec(reply))?.[1] ?? ''
 }
 

@@ -1,10 +1,16 @@
 import type { Released } from '../../answers.ts'
 import type { Ending } from '../../lock-server.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
-import type { PermitChange, PermitFacts, PermitServer, RemotePermits } from '../../permit-server.ts'
+import type {
+  PermitChange,
+  PermitFacts,
+  PermitServer,
+  Remembered,
+  RemotePermits,
+} from '../../permit-server.ts'
 import type { Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
-import { permitKeys, requestKey } from '../calls/keys.ts'
+import { permitKeys } from '../calls/keys.ts'
 import { KindServer, type Server } from '../calls/kind-server.ts'
 import type { Renewing } from '../calls/renew.ts'
 import * as scripts from '../scripts/permits.generated.ts'
@@ -23,7 +29,7 @@ export class RedisPermitServer extends KindServer implements PermitServer {
   protected renewing(leaseMs: number): Renewing {
     return {
       script: scripts.renew,
-      keysOf: (rawName) => permitKeys(rawName).both,
+      keysOf: (rawName) => permitKeys(rawName).three,
       args: (group, terms) =>
         scripts.renewArgs({ leaseMs, owners: group.map(({ wireOwner }) => wireOwner) }, terms),
       read: scripts.readRenew,
@@ -45,17 +51,17 @@ class RedisPermits implements RemotePermits {
   }
 
   acquire(
-    { owner, leaseMs, waits, isLast, beganAt, since, callMs }: PermitAttempt,
+    { owner, leaseMs, waits, isLast, beganAt, since, limit, callMs }: PermitAttempt,
     reply: Reply<PermitAnswer>,
   ): void {
     const keys = this.#keys
     const { tickets } = keys
     const client = waits ? this.#clientId : ''
-    const asked = { owner, leaseMs, tickets, client, last: isLast, since }
+    const asked = { owner, leaseMs, tickets, client, last: isLast, since, limit }
     this.#server.runner.run(
       {
         script: scripts.acquire,
-        keys: keys.five,
+        keys: keys.seven,
         args: (terms) =>
           scripts.acquireArgs({ ...asked, waitedMs: waitedMsFrom(beganAt) }, terms, keys),
         read: permitAnswer,
@@ -71,7 +77,7 @@ class RedisPermits implements RemotePermits {
     this.#server.runner.run(
       {
         script: scripts.release,
-        keys: keys.four,
+        keys: keys.six,
         args: (terms) => scripts.releaseArgs(asked, terms, keys),
         read: releasedOf,
         callMs,
@@ -97,7 +103,7 @@ class RedisPermits implements RemotePermits {
     const asked = { how, permits, tickets: keys.tickets, keptMs }
     const done = await this.#server.runner.ask({
       script: scripts.set,
-      keys: [...keys.four, requestKey(this.#rawName, request)],
+      keys: keys.sevenFor(request),
       args: (terms) => scripts.setArgs(asked, terms, keys),
       read: scripts.readSet,
       callMs,
@@ -105,10 +111,26 @@ class RedisPermits implements RemotePermits {
     return done.permits
   }
 
+  releaseIds(
+    ids: readonly string[],
+    { request, keptMs }: Remembered,
+    callMs: number,
+  ): Promise<boolean> {
+    const keys = this.#keys
+    const asked = { tickets: keys.tickets, keptMs, ids }
+    return this.#server.runner.ask({
+      script: scripts.releaseIds,
+      keys: keys.sevenFor(request),
+      args: (terms) => scripts.releaseIdsArgs(asked, terms, keys),
+      read: scripts.readReleaseIds,
+      callMs,
+    })
+  }
+
   inspect(most: number, callMs: number): Promise<PermitFacts> {
     return this.#server.runner.ask({
       script: scripts.inspect,
-      keys: this.#keys.four,
+      keys: this.#keys.six,
       args: () => scripts.inspectArgs({ most }),
       read: permitFacts,
       callMs,

@@ -1,3 +1,4 @@
+import { permitHolders } from '../../permit-holders.ts'
 import type { PermitAnswer } from '../../permit-pool.ts'
 import type { PermitFacts } from '../../permit-server.ts'
 import * as scripts from '../scripts/permits.generated.ts'
@@ -6,24 +7,43 @@ import { odd } from '../scripts/reading.ts'
 /** What `acquire` answered. */
 export function permitAnswer(reply: unknown): PermitAnswer {
   const answer = scripts.readAcquire(reply)
-  if (answer.kind !== 'too-many') return answer
-  const { available, taken } = answer
-  return { kind: 'tooMany', available, taken }
+  if (answer.kind === 'too-many') {
+    const { available, taken } = answer
+    return { kind: 'tooMany', available, taken }
+  }
+  if (answer.kind === 'granted') {
+    const { kind, token, inAll } = answer
+    return inAll === 0 ? { kind, token } : { kind, token, inAll }
+  }
+  const { kind, ttlMs, since, isSet, available, taken, nowUs } = answer
+  const seen = { isSet, available, taken, holders: holdersIn(answer.holders, nowUs) }
+  return { kind, ttlMs, since, seen }
 }
 
 /** What `inspect` answered. */
 export function permitFacts(reply: unknown): PermitFacts {
-  const { isSet, available, taken, nowUs, leftMs, waiting, wanted } = scripts.readInspect(reply)
+  const { isSet, available, taken, nowUs, leftMs, holders, waiting, wanted } =
+    scripts.readInspect(reply)
   if (waiting.length !== wanted.length) throw odd()
+  const acquired = leftMs.map(([id, ms]) => ({ id, ttlMs: Number(ms) < 0 ? null : Number(ms) }))
   return {
     permits: isSet || taken > 0 ? available + taken : null,
     available,
     taken,
-    acquired: leftMs.map(([id, ms]) => ({ id, ttlMs: Number(ms) < 0 ? null : Number(ms) })),
+    acquired,
+    holders: permitHolders(acquired, holdersIn(holders, nowUs), taken),
     waiting: waiting.map(([client, sinceUs], i) => ({
       client,
-      waitedMs: Math.max(0, Math.round((nowUs - Number(sinceUs)) / 1_000)),
+      waitedMs: agoMs(sinceUs, nowUs),
       permits: Number(wanted[i]?.[1]),
     })),
   }
+}
+
+function holdersIn(pairs: readonly [owner: string, sinceUs: string][], nowUs: number) {
+  return pairs.map(([owner, sinceUs]) => ({ owner, ageMs: agoMs(sinceUs, nowUs) }))
+}
+
+function agoMs(sinceUs: string, nowUs: number): number {
+  return Math.max(0, Math.round((nowUs - Number(sinceUs)) / 1_000))
 }

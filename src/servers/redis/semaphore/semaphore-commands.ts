@@ -1,7 +1,7 @@
-import type { AcquireAnswer, Released, SemaphoreFacts } from '../../answers.ts'
+import type { Released, SemaphoreFacts } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
-import { type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
+import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import { promised, type Reply } from '../../reply.ts'
 import type { Ending } from '../../requests.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../semaphore-server.ts'
 import type { Subscription } from '../../subscription.ts'
 import { WAITING_MS } from '../../waiting-time.ts'
-import { type LockKeys, requestKey, waitingKeys } from '../calls/keys.ts'
+import { kindKey, type LockKeys, requestKey, waitingKeys } from '../calls/keys.ts'
 import type { ScriptServer } from '../calls/script-runner.ts'
 import type { Request } from '../scripts/script.ts'
 import * as scripts from '../scripts/semaphore.generated.ts'
@@ -72,7 +72,7 @@ class RedisSemaphore implements RemoteSemaphore {
   readonly #host: RedisSemaphoreServer
   readonly #rawName: string
   readonly #keys: ReturnType<typeof waitingKeys>
-  readonly #three: readonly string[]
+  readonly #four: readonly string[]
   /** The owners, and changes, in whose name a request may run yet: they are not to be forgotten. */
   readonly #doubtfulOwners = new Set<string>()
   readonly #doubtful = new WeakSet<object>()
@@ -81,18 +81,18 @@ class RedisSemaphore implements RemoteSemaphore {
     this.#host = host
     this.#rawName = rawName
     this.#keys = waitingKeys(rawName)
-    this.#three = [rawName, this.#keys.queue, this.#keys.alive]
+    this.#four = [rawName, this.#keys.queue, this.#keys.alive, kindKey(rawName)]
   }
 
   acquire(
     { owner, waits, isLast, since, beganAt, callMs }: PermitAttempt,
-    reply: Reply<AcquireAnswer>,
+    reply: Reply<PermitAnswer>,
   ): void {
     const { clientId, keptMs } = this.#host
     const { tickets } = this.#keys
     const client = waits ? clientId : ''
     const given = { owner, client, last: isLast, waitingMs: WAITING_MS, since, keptMs, tickets }
-    const asked: Named<AcquireAnswer> = {
+    const asked: Named<PermitAnswer> = {
       script: scripts.acquire,
       args: (terms) => scripts.acquireArgs({ ...given, waitedMs: waitedMsFrom(beganAt) }, terms),
       read: takingOf,
@@ -133,7 +133,7 @@ class RedisSemaphore implements RemoteSemaphore {
       if (!isLast()) return
       await server.runner.ask({
         script: scripts.leave,
-        keys: this.#three,
+        keys: this.#four,
         args: (terms) => scripts.leaveArgs({ client: clientId, tickets }, terms),
         read: scripts.readLeave,
         callMs,
@@ -175,7 +175,7 @@ class RedisSemaphore implements RemoteSemaphore {
   inspect(most: number, callMs: number): Promise<SemaphoreFacts> {
     return this.#host.server.runner.ask({
       script: scripts.inspect,
-      keys: this.#three,
+      keys: this.#four,
       args: () => scripts.inspectArgs({ most }),
       read: semaphoreFacts,
       callMs,
@@ -227,7 +227,7 @@ class RedisSemaphore implements RemoteSemaphore {
     const { server, answered } = this.#host
     const key = requestKey(this.#rawName, id)
     server.runner.run(
-      { ...asked, keys: [...this.#three, key, ...answered.take(this.#rawName)] },
+      { ...asked, keys: [...this.#four, key, ...answered.take(this.#rawName)] },
       reply,
     )
   }

@@ -1,13 +1,15 @@
-import type { AcquireAnswer, SemaphoreFacts } from '../../answers.ts'
+import type { SemaphoreFacts } from '../../answers.ts'
+import type { PermitAnswer } from '../../permit-pool.ts'
 import { odd } from '../scripts/reading.ts'
 import * as scripts from '../scripts/semaphore.generated.ts'
 
 /** What `acquire` answered. Permits have no token. */
-export function takingOf(reply: unknown): AcquireAnswer {
+export function takingOf(reply: unknown): PermitAnswer {
   const answer = scripts.readAcquire(reply)
   if (answer.kind === 'granted') return { kind: 'granted', token: 0 }
-  const { kind, ttlMs, since } = answer
-  return since === '' ? { kind, ttlMs } : { kind, ttlMs, since }
+  const { kind, ttlMs, since, isSet, available } = answer
+  const seen = { isSet, available, taken: null, holders: [] }
+  return since === '' ? { kind, ttlMs, seen } : { kind, ttlMs, since, seen }
 }
 
 /** What `release` answered: whether there is such a semaphore. */
@@ -17,9 +19,10 @@ export function additionOf(reply: unknown): boolean {
 
 /** What `inspect` answered. */
 export function semaphoreFacts(reply: unknown): SemaphoreFacts {
-  const { available, nowUs, waiting, wanted } = scripts.readInspect(reply)
+  const { isSet, available, nowUs, waiting, wanted } = scripts.readInspect(reply)
   if (waiting.length !== wanted.length) throw odd()
   return {
+    isSet,
     available,
     waiting: waiting.map(([client, sinceUs], i) => ({
       client,

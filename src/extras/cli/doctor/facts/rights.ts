@@ -122,7 +122,7 @@ export function needsOf(
       kind: 'latch',
       commands: [['DECR', lock]],
       patterns: [
-        ...own(['holdfast_round', 'holdfast_request']),
+        ...own(['holdfast_round', 'holdfast_request', 'holdfast_kind']),
         `&redisson_countdownlatch__channel__{${keyPrefix}*`,
       ],
     },
@@ -131,17 +131,17 @@ export function needsOf(
       commands: [
         ['INCRBY', lock, '1'],
         ['DECRBY', lock, '1'],
-        ['EXISTS', lock],
+        ...HASHES(lock),
         ...SETS(lock),
         ['ZMSCORE', lock, 'm'],
         ['ZCOUNT', lock, '0', '1'],
         ['ZRANGEBYSCORE', lock, '0', '1'],
-        ['ZREMRANGEBYSCORE', lock, '0', '1'],
         ['UNLINK', lock],
       ],
       patterns: [
         `~{${keyPrefix}*`,
         ...own(['holdfast_permit_queue', 'holdfast_permit_waiters', 'holdfast_request']),
+        ...own(['holdfast_permit_holders', 'holdfast_kind']),
         `&${pattern('redisson_sc')}`,
         `&${pattern('holdfast_tickets')}`,
       ],

@@ -1,0 +1,35 @@
+-- The number of a latch and the numbers of the two semaphores look alike in Redis. So a note beside the number says
+-- which kind has set it.
+--
+-- kind  string with an expiry: 'latch', 'permits' or 'semaphore'. It counts only while the number is there. Redisson
+--       and older versions write none, and then any kind may use the number
+
+local KIND_MS = 604800000
+local DAY_MS = 86400000
+local OTHER_KIND = {
+  latch = 'WRONGTYPE a latch has this name',
+  permits = 'WRONGTYPE a semaphore with leases has this name',
+  semaphore = 'WRONGTYPE a semaphore without leases has this name',
+}
+
+-- The text of the number, or false where there is none; and an error where another kind has set it.
+local function numberOf(number, kind, own)
+  local text = redis.call('GET', number)
+  local noted = text and redis.call('GET', kind)
+  if noted and noted ~= own and OTHER_KIND[noted] then
+    return false, redis.error_reply(OTHER_KIND[noted])
+  end
+  return text
+end
+
+local function noteKind(kind, own)
+  redis.call('SET', kind, own, 'PX', KIND_MS)
+end
+
+-- The note lasts while the number is used: it is written again once a day at most.
+local function keepKind(kind)
+  local leftMs = redis.call('PTTL', kind)
+  if leftMs >= 0 and leftMs < KIND_MS - DAY_MS then
+    redis.call('PEXPIRE', kind, KIND_MS)
+  end
+end

@@ -1,0 +1,60 @@
+import type { Lease } from '../../lease/lease.ts'
+import { acquire } from '../../local/acquire.ts'
+import type { LocalLock } from '../../local/local-lock.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
+import type { LockKind } from '../../local/lock-kind.ts'
+import type { AcquireRequest } from '../../waiting/waiter.ts'
+import type { PermitKinds } from './permit-kinds.ts'
+import { permitsTimeout } from './permits-timeout.ts'
+import { whyNoPermits } from './why-no-permits.ts'
+
+/** How permits are acquired, apart from their number, which their kind has. */
+type Wanted = Pick<
+  AcquireRequest,
+  'leaseMs' | 'watched' | 'maxHoldMs' | 'waitMs' | 'signal' | 'scoped'
+>
+
+/** An acquisition that is under way, and the semaphore as this client knows it. */
+interface Begun {
+  readonly lock: LocalLock
+  readonly acquiring: Promise<Lease | null>
+}
+
+/** Each acquisition of permits has an owner of its own: nothing re-enters. */
+export function beginAcquisition(
+  locks: LocalLocks,
+  { name, rawName }: { readonly name: string; readonly rawName: string },
+  kind: LockKind,
+  wanted: Wanted,
+): Begun {
+  const owner = locks.newOwner()
+  const lock = locks.lock(name, rawName)
+  const acquiring = acquire(lock, kind, {
+    ...wanted,
+    owner,
+    kind,
+    known: false,
+    asksOnce: false,
+    together: undefined,
+    holder: owner,
+    askedAt: Infinity,
+  })
+  return { lock, acquiring }
+}
+
+/** @returns what was acquired; rejects with `WaitTimeoutError` if the time is up before */
+export async function acquiredInTime(
+  { lock, acquiring }: Begun,
+  wanted: { readonly permits: number; readonly waitMs: number },
+  kinds: PermitKinds,
+  locks: LocalLocks,
+): Promise<Lease> {
+  const beganAt = locks.clock.monotonic()
+  const lease = await acquiring
+  if (lease !== null) return lease
+  const waitedMs = locks.clock.monotonic() - beganAt
+  const seen = kinds.seenOf(lock)
+  const sight = seen && { ...seen, name: lock.name, setBy: kinds.setBy, waiting: null }
+  const why = sight && whyNoPermits(sight, locks, locks.clock.now().wall)
+  throw permitsTimeout(lock.name, wanted, waitedMs, why)
+}

@@ -1,0 +1,25 @@
+import { InvalidArgumentError, show } from '../../errors.ts'
+import { assertNoMore } from '../../options/input.ts'
+
+/** In one call: Redis does nothing else meanwhile. */
+const MOST_IDS = 5_000
+
+/** The ids to release, each once. */
+export function idsGiven(value: unknown, others: readonly unknown[]): readonly string[] {
+  assertNoMore(others, 'Several ids are given as an array.')
+  const given: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const other = given.find((id) => typeof id !== 'string' || !/^[0-9a-f]{32}$/i.test(id))
+  if (other !== undefined || given.includes(undefined)) {
+    throw new InvalidArgumentError(
+      `release(ids) takes ids of permits, which have 32 hex digits; got ${show(other)}. A permit that you have is ` +
+        'released by permit.release().',
+    )
+  }
+  const ids = new Set(given.map((id) => (id as string).toLowerCase()))
+  if (ids.size === 0 || ids.size > MOST_IDS) {
+    throw new InvalidArgumentError(
+      `release(ids) takes from 1 to ${MOST_IDS} ids of permits; got ${ids.size}.`,
+    )
+  }
+  return [...ids]
+}

@@ -1,0 +1,103 @@
+import type { LocalLocks } from '../../local/local-locks.ts'
+import { MOST_LISTED } from '../../servers/answers.ts'
+import type { CallFailure } from '../../servers/call-failure.ts'
+import { headOf, headOfIds } from '../../servers/permit-ids.ts'
+import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/permit-server.ts'
+import { OF_SEMAPHORE, outcomeWords } from './semaphore-words.ts'
+import { askWhoTheyAre, type WhyNoPermits, whyNoPermits } from './why-no-permits.ts'
+
+/** What one client asks of one semaphore with leases, beside its acquisitions. */
+export class PermitRequests {
+  readonly #name: string
+  readonly #rawName: string
+  readonly #locks: LocalLocks
+  readonly #remote: RemotePermits
+  readonly #setBy: string
+
+  constructor(
+    { name, rawName }: { readonly name: string; readonly rawName: string },
+    setBy: string,
+    locks: LocalLocks,
+    remote: RemotePermits,
+  ) {
+    this.#name = name
+    this.#rawName = rawName
+    this.#setBy = setBy
+    this.#locks = locks
+    this.#remote = remote
+  }
+
+  change(how: PermitChange['how'], permits: number): Promise<number> {
+    const request = this.#newRequest()
+    const failed = outcomeWords('the number of its permits was', 'changed')
+    return this.#ask(failed, (callMs) => this.#remote.change({ how, permits, ...request }, callMs))
+  }
+
+  look(most: number): Promise<PermitFacts> {
+    return this.#ask(
+      () => 'its permits were not looked at',
+      (callMs) => this.#remote.inspect(most, callMs),
+    )
+  }
+
+  /** @returns whether all of them were taken until now */
+  async releaseIds(ids: readonly string[]): Promise<boolean> {
+    const request = this.#newRequest()
+    const failed = outcomeWords('the permits were', 'released')
+    const wereTaken = await this.#ask(failed, (callMs) =>
+      this.#remote.releaseIds(ids, request, callMs),
+    )
+    const heads = new Set(ids.map(headOf))
+    const isOfThem = (owner: string) => heads.has(headOfIds(owner))
+    this.#lose(isOfThem, 'release() of the semaphore took permits away by their ids')
+    return wereTaken
+  }
+
+  /** @returns whether there was such a semaphore */
+  async delete(): Promise<boolean> {
+    // What is acquired from now on may come after the deletion, whose answer may be late.
+    const owners = new Set(this.#local?.holds.all.map(({ id }) => id.wireOwner))
+    const deleted = await this.change('delete', 0)
+    this.#lose((owner) => owners.has(owner), 'delete() of the semaphore took its permits away')
+    return deleted === 1
+  }
+
+  async why(): Promise<WhyNoPermits> {
+    const { permits, available, taken, holders, waiting } = await this.look(MOST_LISTED)
+    const known = holders.flatMap(({ owner, ageMs, permits: count }) =>
+      owner === null || ageMs === null ? [] : [{ owner, ageMs, permits: count }],
+    )
+    const sight = {
+      ...{ name: this.#name, setBy: this.#setBy, isSet: permits !== null },
+      ...{ available, taken, waiting, holders: known },
+    }
+    await askWhoTheyAre(known, this.#locks)
+    return whyNoPermits(sight, this.#locks, this.#locks.clock.now().wall)
+  }
+
+  get #local() {
+    return this.#locks.find(this.#rawName)
+  }
+
+  /** Permits of this client were taken away: its holders hear of it at once. */
+  #lose(isMeant: (owner: string) => boolean, how: string): void {
+    const lock = this.#local
+    if (lock === undefined) return
+    for (const hold of lock.holds.all) if (isMeant(hold.id.wireOwner)) hold.lose('forced', how)
+    lock.lookAgain()
+  }
+
+  #newRequest() {
+    const { outageMs, commandTimeoutMs } = this.#locks.limits
+    // Longer than it can be sent again.
+    const keptMs = 2 * (outageMs + commandTimeoutMs)
+    return { request: this.#locks.newOwner().newName(), keptMs }
+  }
+
+  #ask<T>(
+    failed: (failure: CallFailure) => string,
+    call: (callMs: number) => Promise<T>,
+  ): Promise<T> {
+    return this.#locks.ask(this.#name, failed, call, OF_SEMAPHORE)
+  }
+}

@@ -1,0 +1,118 @@
+import type { Clock, Timer } from '../../kit/clock.ts'
+import type { Clients } from '../../local/clients.ts'
+import { clientOf } from '../../servers/answers.ts'
+import type { CallFailure } from '../../servers/call-failure.ts'
+import type { PermitsSeen } from '../../servers/permit-pool.ts'
+import type { SemaphoreWarnings } from './semaphore-warnings.ts'
+
+/** A call that waits for so long, in milliseconds, may end with an error that names who has the permits. */
+const ASK_WHO_MS = 100
+
+/** A semaphore without permits is warned of when a call has waited for so long, in milliseconds. */
+const WARN_MS = 500
+
+/** What is seen is at most so old while somebody waits, in milliseconds: the first waiter asks once a second. */
+const RECENT_MS = 1_500
+
+/** So many clients that were asked about are remembered for one semaphore. */
+const MOST_ASKED = 100
+
+/** One semaphore in one client. */
+interface Semaphore {
+  readonly name: string
+  readonly rawName: string
+  readonly waiters: { readonly first: object | undefined }
+  readonly services: { readonly clock: Clock }
+}
+
+/** What of its client is needed. */
+export interface Watching {
+  readonly clients: Pick<Clients, 'find' | 'ask'>
+  readonly warnings: SemaphoreWarnings
+  /** False since the server has refused to tell who clients are. */
+  asksWho: boolean
+  /** How long a request may take, in milliseconds. */
+  readonly callMs: number
+}
+
+/** What refused attempts have seen of one semaphore, for errors and warnings. It costs no request of its own. */
+export class PermitSights {
+  readonly #semaphore: Semaphore
+  readonly #client: Watching
+  #last: { readonly seen: PermitsSeen; readonly at: number } | undefined
+  #timer: Timer | undefined
+  readonly #asked = new Set<string>()
+
+  constructor(semaphore: Semaphore, client: Watching) {
+    this.#semaphore = semaphore
+    this.#client = client
+  }
+
+  /** @param waits whether the attempt is of a call that waits */
+  refused(seen: PermitsSeen, waits: boolean): void {
+    this.#last = { seen, at: this.#clock.monotonic() }
+    if (waits) this.#lookSoon(seen)
+  }
+
+  granted(): void {
+    this.#last = undefined
+  }
+
+  /** What was seen a moment ago, with the times that have passed by now; undefined if nothing was. */
+  get recent(): PermitsSeen | undefined {
+    if (this.#last === undefined) return undefined
+    const { seen, at } = this.#last
+    const agoMs = this.#clock.monotonic() - at
+    if (agoMs > RECENT_MS) return undefined
+    const holders = seen.holders.map(({ owner, ageMs }) => ({
+      owner,
+      ageMs: Math.round(ageMs + agoMs),
+    }))
+    return { ...seen, holders }
+  }
+
+  /** Warns of a semaphore without permits, or asks who the clients are that have some. */
+  #lookSoon(seen: PermitsSeen): void {
+    if (this.#timer !== undefined) return
+    const isUnset = !seen.isSet
+    if (isUnset ? !this.#client.warnings.warnsOfNone(this.#semaphore) : !this.#hasUnknown(seen)) {
+      return
+    }
+    const look = () => {
+      this.#timer = undefined
+      if (this.#last === undefined || this.#semaphore.waiters.first === undefined) return
+      if (!this.#last.seen.isSet) this.#client.warnings.none(this.#semaphore, WARN_MS)
+      else void this.#askWho(this.#last.seen)
+    }
+    this.#timer = this.#clock.after(isUnset ? WARN_MS : ASK_WHO_MS, look).unref()
+  }
+
+  #hasUnknown({ holders }: PermitsSeen): boolean {
+    return holders.some(({ owner }) => this.#isUnknown(owner))
+  }
+
+  #isUnknown(owner: string): boolean {
+    const { clients, asksWho } = this.#client
+    return asksWho && !this.#asked.has(clientOf(owner)) && clients.find(owner) === null
+  }
+
+  /**
+   * Each client is asked about once: what it tells is remembered, and some tell nothing. One after the other, so that a
+   * login without the right to ask is refused once.
+   */
+  async #askWho({ holders }: PermitsSeen): Promise<void> {
+    const { clients, callMs } = this.#client
+    for (const { owner } of holders) {
+      if (!this.#isUnknown(owner)) continue
+      if (this.#asked.size >= MOST_ASKED) this.#asked.clear()
+      this.#asked.add(clientOf(owner))
+      await clients.ask(owner, callMs).catch((failure: CallFailure) => {
+        if (failure.kind === 'refused') this.#client.asksWho = false
+      })
+    }
+  }
+
+  get #clock(): Clock {
+    return this.#semaphore.services.clock
+  }
+}

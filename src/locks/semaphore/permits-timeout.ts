@@ -1,0 +1,25 @@
+import { WaitTimeoutError } from '../../waiting/wait-timeout-error.ts'
+import { permitsIn } from './semaphore-words.ts'
+import type { WhyNoPermits } from './why-no-permits.ts'
+
+/** @param why who had the permits, if a request of the wait was told; undefined if none was */
+export function permitsTimeout(
+  name: string,
+  { permits, waitMs }: { readonly permits: number; readonly waitMs: number },
+  waitedMs: number,
+  why: WhyNoPermits | undefined,
+): WaitTimeoutError {
+  const waited = `not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms)`
+  const semaphore = `Semaphore "${name}": `
+  const said = why === undefined ? 'why() tells what is known.' : why.text.slice(semaphore.length)
+  const step =
+    why?.outcome === 'unset'
+      ? ''
+      : ' Try again later, or with a longer `waitMs`; for tryAcquire() and tryUsing() it is no error.'
+  return new WaitTimeoutError(
+    `${semaphore}${permitsIn(permits)} ${waited}. ${said}${step}`,
+    name,
+    waitedMs,
+    why,
+  )
+}

@@ -1,0 +1,49 @@
+import type { LocalLocks } from '../../local/local-locks.ts'
+import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
+import type { RemoteSemaphore, SemaphoreChange } from '../../servers/semaphore-server.ts'
+import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
+import { type WhyNoPermits, whyNoPermits } from './why-no-permits.ts'
+
+/** How the words of a failure speak of each change. */
+const DONE = { set: 'set', add: 'added', drain: 'drained', delete: 'deleted' } as const
+
+/** What one client asks of one semaphore without leases, beside its acquisitions and releases. */
+export class SemaphoreRequests {
+  readonly #name: string
+  readonly #setBy: string
+  readonly #locks: LocalLocks
+  readonly #remote: RemoteSemaphore
+
+  constructor(name: string, setBy: string, locks: LocalLocks, remote: RemoteSemaphore) {
+    this.#name = name
+    this.#setBy = setBy
+    this.#locks = locks
+    this.#remote = remote
+  }
+
+  change(what: SemaphoreChange['what'], permits = 0, ttlMs = 0): Promise<number> {
+    const change = { id: this.#locks.newOwner().newName(), what, permits, ttlMs }
+    const isOfPermits = what === 'set' || what === 'add'
+    const failed = outcomeWords(isOfPermits ? permitsWere(permits) : 'it was', DONE[what])
+    return this.#locks.ask(
+      this.#name,
+      failed,
+      (callMs) => this.#remote.change(change, callMs),
+      OF_SEMAPHORE,
+    )
+  }
+
+  look(most: number): Promise<SemaphoreFacts> {
+    const look = (callMs: number) => this.#remote.inspect(most, callMs)
+    return this.#locks.ask(this.#name, 'not inspected', look, OF_SEMAPHORE)
+  }
+
+  async why(): Promise<WhyNoPermits> {
+    const { isSet, available, waiting } = await this.look(MOST_LISTED)
+    const sight = {
+      ...{ name: this.#name, setBy: this.#setBy, isSet, available, waiting },
+      ...{ taken: null, holders: [] },
+    }
+    return whyNoPermits(sight, this.#locks, this.#locks.clock.now().wall)
+  }
+}

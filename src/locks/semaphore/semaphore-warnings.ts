@@ -1,0 +1,48 @@
+/** So many names of one client are warned of at most, of each warning. */
+const MOST_NAMES = 100
+
+/** The name of a semaphore, as it was given to the client and as Redis knows it. */
+interface Named {
+  readonly name: string
+  readonly rawName: string
+}
+
+/** What one client warns of, once for each semaphore. */
+export class SemaphoreWarnings {
+  readonly #setBy: string
+  readonly #unset = new Set<string>()
+  readonly #differing = new Set<string>()
+
+  /** @param setBy which calls set how many permits there are */
+  constructor(setBy: string) {
+    this.#setBy = setBy
+  }
+
+  /** Whether a semaphore without permits is still to be warned of. */
+  warnsOfNone({ rawName }: Named): boolean {
+    return !this.#unset.has(rawName) && this.#unset.size < MOST_NAMES
+  }
+
+  /** Somebody has waited so long for a semaphore of which nobody has set how many permits there are. */
+  none(semaphore: Named, waitedMs: number): void {
+    if (!this.warnsOfNone(semaphore)) return
+    this.#unset.add(semaphore.rawName)
+    process.emitWarning(
+      `Semaphore "${semaphore.name}" has no permits, and a call has waited for one for ${waitedMs} ms: nobody has ` +
+        `set how many there are, or Redis has lost its data. ${this.#setBy}`,
+      { type: 'HoldfastWarning', code: 'HOLDFAST_NO_PERMITS' },
+    )
+  }
+
+  /** The number in Redis is another one than the option of the client. */
+  differs(semaphore: Named, inRedis: number, limit: number): void {
+    const { name, rawName } = semaphore
+    if (this.#differing.has(rawName) || this.#differing.size >= MOST_NAMES) return
+    this.#differing.add(rawName)
+    process.emitWarning(
+      `Semaphore "${name}" has ${inRedis} permits in Redis, and the option \`permits\` of this client is ${limit}. ` +
+        `The number in Redis counts. setPermits(${limit}) sets it for all clients; or correct the option.`,
+      { type: 'HoldfastWarning', code: 'HOLDFAST_PERMITS_DIFFER' },
+    )
+  }
+}

@@ -1,0 +1,172 @@
+import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
+import type { Clients } from '../../local/clients.ts'
+import { clientOf, type WaitingForPermits } from '../../servers/answers.ts'
+import { permitsOf } from '../../servers/permit-pool.ts'
+import { permitsIn } from './semaphore-words.ts'
+import { printedClient, printedMs } from './words-for-people.ts'
+
+/** Why permits are not to be had: who has them, who waits, or that nobody has set how many there are. */
+export interface WhyNoPermits extends WhyNotAcquired {
+  /** How many permits there are in all; null if nobody has set that, and of a semaphore without leases. */
+  readonly permits: number | null
+  /** How many are available; below 0 if fewer were set than are taken. */
+  readonly available: number
+  /** How many are taken; null of a semaphore without leases, of which nobody knows. */
+  readonly taken: number | null
+  /** Who has permits, as far as it is known: who has had them for the longest comes first. */
+  readonly holders: readonly PermitOwner[]
+  /** The clients in which somebody waits, the next one first; null if nobody has looked. */
+  readonly waiting: readonly WaitingForPermits[] | null
+}
+
+/** One acquisition that has permits. */
+export interface PermitOwner {
+  /** `<clientId>:<owner>:<permits>` */
+  readonly owner: string
+  /** Who its client is; null if it is not known. */
+  readonly process: ClientInfo | null
+  /** How many permits it has. */
+  readonly permits: number
+  /** For how long it has them, in milliseconds. */
+  readonly ageMs: number
+}
+
+/** What was seen of a semaphore. */
+export interface SemaphoreSight {
+  readonly name: string
+  /** Which calls set how many permits there are. */
+  readonly setBy: string
+  readonly isSet: boolean
+  readonly available: number
+  readonly taken: number | null
+  readonly holders: readonly { readonly owner: string; readonly ageMs: number; permits?: number }[]
+  readonly waiting: readonly WaitingForPermits[] | null
+}
+
+/** What is known of clients by now. */
+export interface KnownClients {
+  readonly clientId: string
+  readonly clients: { find(owner: string): ClientInfo | null }
+}
+
+/** What asks which process a client is. */
+interface Asking {
+  readonly clients: Pick<Clients, 'find' | 'ask'>
+  readonly limits: { readonly commandTimeoutMs: number }
+}
+
+/** So many holders are named in the text. */
+const MOST_NAMED = 3
+
+/** Of so many holders it is asked which process they are in. */
+const MOST_ASKED = 20
+
+/** @param at when it was seen, in milliseconds since 1970 */
+export function whyNoPermits(sight: SemaphoreSight, known: KnownClients, at: number): WhyNoPermits {
+  const { name, isSet, available, taken, waiting } = sight
+  const holders = sight.holders
+    .map(({ owner, ageMs, permits = permitsOf(owner) }) => {
+      return { owner, process: known.clients.find(owner), permits, ageMs }
+    })
+    .sort((a, b) => b.ageMs - a.ageMs)
+  const first = holders[0]
+  return {
+    name,
+    outcome: outcomeOf(sight),
+    holder: first?.owner ?? null,
+    process: first?.process ?? null,
+    ageMs: first?.ageMs ?? null,
+    ttlMs: null,
+    queuePosition: null,
+    queueLength: waiting?.length ?? null,
+    at,
+    permits: taken === null || !(isSet || taken > 0) ? null : available + taken,
+    available,
+    taken,
+    holders,
+    waiting,
+    text: `Semaphore "${name}": ${sentencesOf(sight, holders, known)}`,
+  }
+}
+
+function outcomeOf({
+  isSet,
+  available,
+  taken,
+  waiting,
+}: SemaphoreSight): WhyNotAcquired['outcome'] {
+  if (!isSet && !taken) return 'unset'
+  return available > 0 && waiting?.length === 0 ? 'free' : 'held'
+}
+
+/** The same in words, each sentence complete. */
+function sentencesOf(
+  sight: SemaphoreSight,
+  holders: readonly PermitOwner[],
+  known: KnownClients,
+): string {
+  const { isSet, available, taken, waiting, setBy } = sight
+  const waits = waiting === null ? '' : waitingWords(waiting)
+  if (!isSet && !taken) {
+    return `No permits are set: nobody has said how many there are, or Redis has lost its data. ${setBy}${waits}`
+  }
+  if (taken === null) {
+    const are = available === 1 ? 'permit is' : 'permits are'
+    return (
+      `${available} ${are} available. Nobody can know who has the others, because permits without leases have no ` +
+      `owner.${waits}`
+    )
+  }
+  const are = taken === 1 ? 'permit is' : 'permits are'
+  const who = taken === 0 ? '' : holderWords(taken, holders, known)
+  return `${taken} of ${available + taken} ${are} taken${who}.${waits}`
+}
+
+/** As in ": 1 by app-3 (host:4711) for 12 s, and 2 by others". */
+function holderWords(taken: number, holders: readonly PermitOwner[], known: KnownClients): string {
+  const named = holders.slice(0, MOST_NAMED)
+  const others = taken - named.reduce((sum, { permits }) => sum + permits, 0)
+  const all = named.map(({ owner, process, permits, ageMs }) => {
+    return `${permits} by ${printedOwner(owner, process, known)} for ${printedMs(ageMs)}`
+  })
+  if (others > 0) {
+    const why = holders.length > MOST_NAMED ? 'others' : 'others whose process is not known'
+    all.push(`${others} by ${why}`)
+  }
+  return all.length === 0 ? '' : `: ${all.join(', ')}`
+}
+
+function printedOwner(
+  owner: string,
+  process: ClientInfo | null,
+  { clientId, clients }: KnownClients,
+): string {
+  if (clientOf(owner) === clientId) return 'this client'
+  if (process === null) return owner
+  const own = clients.find(clientId)
+  const isHere = own !== null && own.host === process.host && own.pid === process.pid
+  return printedClient(process, isHere ? 'another client of this process' : undefined)
+}
+
+function waitingWords(waiting: readonly WaitingForPermits[]): string {
+  const [first] = waiting
+  if (first === undefined) return ' Nobody waits.'
+  const clients = waiting.length === 1 ? '1 client waits' : `${waiting.length} clients wait`
+  const wants = `${permitsIn(first.permits)} and has waited for ${printedMs(first.waitedMs)}`
+  return ` ${clients}: the first wants ${wants}.`
+}
+
+/** Asks once for each client that is not known, for as many holders as are named. It rejects never. */
+export async function askWhoTheyAre(
+  holders: readonly { readonly owner: string; readonly ageMs: number }[],
+  { clients, limits }: Asking,
+): Promise<void> {
+  const named = [...holders].sort((a, b) => b.ageMs - a.ageMs).slice(0, MOST_ASKED)
+  const unknown = named.filter(({ owner }) => clients.find(owner) === null)
+  const owners = new Map(unknown.map(({ owner }) => [clientOf(owner), owner]))
+  await Promise.all(
+    [...owners.values()].map((owner) => {
+      return clients.ask(owner, limits.commandTimeoutMs).catch(() => null)
+    }),
+  )
+}

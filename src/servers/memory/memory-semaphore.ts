@@ -1,0 +1,218 @@
+import type { Released, SemaphoreFacts } from '../answers.ts'
+import {
+  type PermitAnswer,
+  type PermitAttempt,
+  type PermitsSeen,
+  permitsOf,
+} from '../permit-pool.ts'
+import { type Reply, replyWith } from '../reply.ts'
+import type { Ending } from '../requests.ts'
+import {
+  type Addition,
+  GIVING_BACK_MS,
+  type RemoteSemaphore,
+  type SemaphoreChange,
+} from '../semaphore-server.ts'
+import type { Subscription } from '../subscription.ts'
+import { type MemoryPool, waitingFacts } from './memory-pool.ts'
+import type { SemaphoreRecord } from './records/semaphore-record.ts'
+
+/** Which answers the client has: what they were about need not be remembered any longer. */
+interface Host {
+  /** How long a request is remembered, in milliseconds. */
+  readonly keptMs: number
+  heard(rawName: string, id: string): void
+  unheard(rawName: string, id: string): void
+  take(rawName: string): Iterable<string>
+}
+
+/**
+ * One semaphore on a server in memory. Each verb does what the script of its name does on a server of Redis, and
+ * can be repeated as that can.
+ */
+export class MemorySemaphore implements RemoteSemaphore {
+  readonly #host: Host
+  readonly #pool: MemoryPool
+
+  constructor(host: Host, pool: MemoryPool) {
+    this.#host = host
+    this.#pool = pool
+  }
+
+  acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
+    const { owner, waits, isLast } = attempt
+    const pool = this.#pool
+    const client = waits ? pool.clientId : ''
+    const acquired = this.#named(owner, (semaphore, now, done): PermitAnswer => {
+      const { waiting, requests, isSet, available } = semaphore
+      const seen: PermitsSeen = { isSet, available, taken: null, holders: [] }
+      const [permits, endsAt] = [permitsOf(owner), now + this.#host.keptMs]
+      if (done === 'returned') return { kind: 'held', ttlMs: -1, seen }
+      if (done !== undefined) {
+        requests.keep(owner, endsAt)
+        return { kind: 'granted', token: 0 }
+      }
+      const sinceUs = waits ? pool.sinceUs(attempt, now) : 0
+      const wasFirst = waits && waiting.first(now)?.client === client
+      if (semaphore.available >= permits && waiting.isNext(client, sinceUs, now)) {
+        semaphore.add(-permits)
+        requests.set(owner, permits, endsAt)
+        if (waits) waiting.goOn(client, isLast, now)
+        pool.tellNext(semaphore, now, isLast ? undefined : client)
+        return { kind: 'granted', token: 0 }
+      }
+      if (!waits) return { kind: 'held', ttlMs: -1, seen }
+      waiting.enter(client, sinceUs, permits, now)
+      const first = waiting.first(now)
+      const isOther = first !== undefined && first.client !== client
+      // It stood where another of its waiters had stood, who had waited for longer.
+      if (wasFirst && isOther) pool.tellNext(semaphore, now)
+      const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - now)) : -1
+      return { kind: 'held', ttlMs, since: String(sinceUs), seen }
+    })
+    replyWith(acquired, {
+      answered: (answer) => {
+        if (answer.kind === 'granted') this.#host.heard(pool.rawName, owner)
+        reply.answered(answer)
+      },
+      failed: (failure) => reply.failed(failure),
+    })
+  }
+
+  release({ owner }: Ending, isLast: boolean, reply: Reply<Released>): void {
+    replyWith(this.#giveBack(owner, isLast, 0), reply)
+  }
+
+  abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
+    const pool = this.#pool
+    this.#host.unheard(pool.rawName, owner)
+    const keptMs = untilMs > pool.connection.server.clock.monotonic() ? this.#host.keptMs : 0
+    const release = () => this.#giveBack(owner, isLast(), keptMs)
+    pool.connection.pendingReleases.add({
+      release,
+      of: { key: pool.rawName, owner },
+      untilMs,
+      leaseMs: GIVING_BACK_MS,
+    })
+  }
+
+  leave(): void {
+    const pool = this.#pool
+    const left = pool.request(({ semaphore }, now) => {
+      const wasFirst = semaphore.waiting.first(now)?.client === pool.clientId
+      semaphore.waiting.leave(pool.clientId)
+      if (wasFirst) pool.tellNext(semaphore, now)
+    })
+    // Its place ends by itself.
+    left.catch(() => {})
+  }
+
+  add(change: Addition): Promise<boolean> {
+    const { id, permits, ifExists } = change
+    return this.#heard(id, (semaphore, now, done) => {
+      const { requests } = semaphore
+      const endsAt = now + this.#host.keptMs
+      if (done !== undefined) {
+        requests.keep(id, endsAt)
+        return done !== 0
+      }
+      const isThere = semaphore.isSet || !ifExists
+      requests.set(id, isThere ? 1 : 0, endsAt)
+      if (isThere) {
+        if (!semaphore.isSet) semaphore.kind = 'semaphore'
+        semaphore.add(permits)
+        this.#pool.tellNext(semaphore, now)
+      }
+      return isThere
+    })
+  }
+
+  addLater(change: Addition): void {
+    const release = () => this.add(change)
+    const pending = { release, untilMs: 0, leaseMs: GIVING_BACK_MS }
+    this.#pool.connection.pendingReleases.add(pending)
+  }
+
+  change({ id, what, permits, ttlMs }: SemaphoreChange): Promise<number> {
+    return this.#heard(id, (semaphore, now, done) => {
+      const { requests, available, isSet } = semaphore
+      const endsAt = now + this.#host.keptMs
+      if (done !== undefined) {
+        requests.keep(id, endsAt)
+        return Number(done)
+      }
+      let result = 0
+      if (what === 'add') {
+        result = semaphore.add(permits)
+        semaphore.kind = 'semaphore'
+      } else if (what === 'delete') {
+        result = semaphore.delete() ? 1 : 0
+        const next = semaphore.waiting.first(now)
+        if (next !== undefined) this.#pool.tell(next.client)
+      } else if (what === 'drain') {
+        result = Math.max(available, 0)
+        if (result > 0) semaphore.add(-result)
+      } else if (!isSet) {
+        result = 1
+        semaphore.add(permits)
+        semaphore.kind = 'semaphore'
+        if (ttlMs > 0) semaphore.endAt(now + ttlMs)
+      }
+      requests.set(id, result, endsAt)
+      if (semaphore.available > available) this.#pool.tellNext(semaphore, now)
+      return result
+    })
+  }
+
+  inspect(most: number): Promise<SemaphoreFacts> {
+    return this.#pool.request(({ semaphore }, now) => ({
+      isSet: semaphore.isSet,
+      available: semaphore.available,
+      waiting: waitingFacts(semaphore, most, now),
+    }))
+  }
+
+  listen(onWake: (message?: string) => void): Subscription {
+    return this.#pool.listen(onWake)
+  }
+
+  #giveBack(owner: string, isLast: boolean, keptMs: number): Promise<Released> {
+    const pool = this.#pool
+    return this.#named(owner, (semaphore, now, done): Released => {
+      const { waiting, requests } = semaphore
+      const wasFirst = isLast && waiting.first(now)?.client === pool.clientId
+      if (isLast) waiting.leave(pool.clientId)
+      if (keptMs > 0) requests.set(owner, 'returned', now + keptMs)
+      else if (done !== 'returned') requests.forget([owner])
+      // One that is gone meanwhile is not made again.
+      const isBack = typeof done === 'number' && semaphore.isSet
+      if (isBack) semaphore.add(done)
+      if (isBack || wasFirst) pool.tellNext(semaphore, now)
+      return isBack ? { kind: 'freed', listeners: 0 } : { kind: 'gone' }
+    })
+  }
+
+  async #heard<T>(id: string, verb: Named<T>): Promise<T> {
+    const answer = await this.#named(id, verb)
+    this.#host.heard(this.#pool.rawName, id)
+    return answer
+  }
+
+  /** A request that is remembered by its name. */
+  #named<T>(id: string, verb: Named<T>): Promise<T> {
+    const { rawName } = this.#pool
+    const answered = this.#host.take(rawName)
+    return this.#pool.request(({ semaphore }, now) => {
+      const done = semaphore.requests.get(id)
+      semaphore.requests.forget(answered)
+      return verb(semaphore, now, done)
+    })
+  }
+}
+
+/** @param done what came of it before */
+type Named<T> = (
+  semaphore: SemaphoreRecord,
+  now: number,
+  done: number | 'returned' | undefined,
+) => T

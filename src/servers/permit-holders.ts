@@ -1,0 +1,38 @@
+import { clientOf } from './answers.ts'
+import { headOf, headOfIds } from './permit-ids.ts'
+import { permitsOf } from './permit-pool.ts'
+import type { AcquiredPermit, PermitHolder } from './permit-server.ts'
+
+/**
+ * Who has the permits that are listed: one entry for each acquisition.
+ *
+ * @param owners who is known to have some, and for how long, in milliseconds
+ * @param taken how many are taken, of which not all may be listed
+ */
+export function permitHolders(
+  acquired: readonly AcquiredPermit[],
+  owners: readonly { readonly owner: string; readonly ageMs: number }[],
+  taken: number,
+): PermitHolder[] {
+  const known = new Map(owners.map((one) => [headOfIds(one.owner), one]))
+  const groups = new Map<string, AcquiredPermit[]>()
+  for (const permit of acquired) {
+    const head = headOf(permit.id)
+    const group = groups.get(head)
+    if (group === undefined) groups.set(head, [permit])
+    else group.push(permit)
+  }
+  const last = acquired.length < taken ? headOf(acquired.at(-1)?.id ?? '') : undefined
+  return [...groups].map(([head, group]) => {
+    const { owner, ageMs } = known.get(head) ?? { owner: null, ageMs: null }
+    return {
+      owner,
+      client: owner && clientOf(owner),
+      // The list may end among the permits of the last one.
+      permits: owner !== null && head === last ? permitsOf(owner) : group.length,
+      ids: group.map(({ id }) => id),
+      ttlMs: group[0]?.ttlMs ?? null,
+      ageMs,
+    }
+  })
+}

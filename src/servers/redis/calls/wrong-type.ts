@@ -1,0 +1,79 @@
+import type { CallFailure } from '../../call-failure.ts'
+import { hasThisName, type NumberKind, WHAT_HAS_IT } from '../../number-kind.ts'
+import { codeOf, refusal } from '../connection/failure-of.ts'
+import type { Client } from '../connection/open-client.ts'
+import { kindKey } from './keys.ts'
+
+/** Sends commands that are not of the locks, and rejects with a `CallFailure`. */
+type Ask = <T>(send: (client: Client) => Promise<T>) => Promise<T>
+
+/** What else can have a name, as Redis calls it and as people do. */
+const OF_OTHERS: Readonly<Record<string, string>> = {
+  zset: 'a sorted set',
+  set: 'a set',
+  list: 'a list',
+  stream: 'a stream',
+  string: 'a string',
+  hash: 'a hash',
+}
+
+/** The owner of a hold, of Holdfast or of Redisson; or the mode of a read-write lock. */
+const OF_LOCK = /^([\w-]{21}|[0-9a-f-]{36}):\d+|^mode$/
+
+/** Whether the server refused a key of another type, without saying what it is. */
+export function isWrongType({ message }: CallFailure): boolean {
+  return codeOf(message) === 'WRONGTYPE' && !/ has (this|the) name/.test(message)
+}
+
+/**
+ * Asks what has the name that a script was refused.
+ *
+ * @param script its name
+ * @returns the refusal with the answer in its words; as it is if the server does not tell, or the key is gone by now
+ */
+export async function explained(
+  failure: CallFailure,
+  script: string,
+  keys: readonly string[],
+  ask: Ask,
+): Promise<CallFailure> {
+  const wanted = /^(permits|semaphore|latch)\//.test(script) ? 'string' : 'hash'
+  const names = keys.filter(isRawName)
+  try {
+    for (const name of names) {
+      const type = await ask((client) => client.type(name))
+      if (type === 'none' || type === wanted) continue
+      const what = await ask((client) => whatIs(client, name, type))
+      const reply = names.length === 1 ? hasThisName(what) : hasTheName(what, name)
+      return refusal(reply, failure.cause ?? failure)
+    }
+  } catch {
+    // It may have no right to ask.
+  }
+  return failure
+}
+
+/** The keys of a lock beside its own have names that begin, or end, like this. */
+function isRawName(key: string): boolean {
+  return !/^(redisson|holdfast)_|:timeout$|:rwlock_timeout:\d+$/.test(key)
+}
+
+const hasTheName = (what: string, name: string) =>
+  `WRONGTYPE ${what} has the name ${JSON.stringify(name)}`
+
+async function whatIs(client: Client, name: string, type: string): Promise<string> {
+  const unknown = `${OF_OTHERS[type] ?? `a key of type "${type}"`} that Holdfast does not know`
+  if (type === 'string') {
+    const noted = client.get(kindKey(name)).catch(() => null)
+    const [text, kind] = await Promise.all([client.get(name), noted])
+    if (!/^-?\d+$/.test(text ?? '')) return unknown
+    return WHAT_HAS_IT[kind as NumberKind] ?? 'a semaphore or latch (a string)'
+  }
+  if (type !== 'hash') return unknown
+  const scanned = client.hscan(name, 0, 'COUNT', 10).catch(() => null)
+  const [mode, some] = await Promise.all([client.hget(name, 'mode'), scanned])
+  const fields = some?.[1].filter((_, i) => i % 2 === 0) ?? []
+  if (!fields.every((field) => OF_LOCK.test(field))) return unknown
+  if (mode !== null) return WHAT_HAS_IT.readWrite
+  return some === null ? 'a lock or another hash' : WHAT_HAS_IT.lock
+}

@@ -1,0 +1,54 @@
+import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { newMemoryClient } from '../../src/memory-client.ts'
+import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+type Options = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread' | 'durability'>
+
+/** Where semaphores and latches live: Redis, or the memory of the test. */
+export interface Place {
+  /** A client of its own, closed at the end of the test. */
+  client(options?: Options): Holdfast
+  /** Everything that the place has is gone, as after a restart without persistence. */
+  loseData(): Promise<void>
+}
+
+/** Describes the same tests for Redis and for memory. */
+export function inBothPlaces(describeTests: (place: Place) => void): void {
+  describe('in Redis', () => {
+    const server = sharedServer()
+    // A semaphore stays until somebody deletes it.
+    afterEach(() => server.flush())
+    describeTests({
+      client: (options) => closedAtEnd(new Holdfast({ redis: server.url, ...options })),
+      loseData: () => server.flush(),
+    })
+  })
+
+  describe('in memory', () => {
+    let memory = new MemoryServer()
+    beforeEach(() => {
+      memory = new MemoryServer()
+    })
+    describeTests({
+      client: (options) => closedAtEnd(newMemoryClient(memory, options ?? {})),
+      loseData: async () => memory.clear(),
+    })
+  })
+}
+
+function closedAtEnd(client: Holdfast): Holdfast {
+  atEnd(() => client.close(), { beforeCheck: true })
+  return client
+}
+
+/** The error that a call rejects with. */
+export async function errorOf(call: Promise<unknown>): Promise<Error> {
+  try {
+    await call
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('It did not fail')
+}

@@ -1,0 +1,77 @@
+import type { Holdfast, HoldfastError } from '../../src/index.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { errorOf } from './both-places.ts'
+import { semaphoreOf, semaphoreRig } from './support.ts'
+
+const rig = semaphoreRig()
+
+/** From now on the server has no memory left, until the test ends. */
+async function fill(): Promise<void> {
+  atEnd(() => rig.server.admin.config('SET', 'maxmemory', '0'), { beforeCheck: true })
+  await rig.server.admin.config('SET', 'maxmemory', '1')
+}
+
+async function withPermits(permits: number): Promise<Holdfast> {
+  const client = rig.client({ outageMs: 600 })
+  await semaphoreOf(client).trySetPermits(permits)
+  return client
+}
+
+test('a full server takes plain permits back', async () => {
+  const client = await withPermits(3)
+  const semaphore = semaphoreOf(client)
+  await semaphore.acquire(2)
+  // Nothing that the server is to forget goes with the next request.
+  await semaphore.inspect()
+  await client.close()
+  const other = semaphoreOf(rig.client({ outageMs: 600 }))
+  await fill()
+  await other.release(2)
+  expect(await other.releaseIfExists()).toBe(true)
+  expect(await other.availablePermits()).toBe(4)
+})
+
+test('using() gives its permits back to a server that became full', async () => {
+  const client = await withPermits(1)
+  const errors: Error[] = []
+  client.on('error', (error) => errors.push(error))
+  await semaphoreOf(client).using(fill)
+  expect(errors).toEqual([])
+  expect(await rig.server.admin.get('it')).toBe('1')
+})
+
+test.each<[string, (client: Holdfast) => Promise<unknown>, RegExp]>([
+  [
+    'release',
+    (client) => semaphoreOf(client).release(2),
+    /: 2 permits were not released; it is tried on/,
+  ],
+  ['trySetPermits', (client) => semaphoreOf(client).trySetPermits(2), /: 2 permits were not set: /],
+  ['addPermits', (client) => semaphoreOf(client).addPermits(1), /: 1 permit was not added: /],
+  [
+    'setPermits',
+    (client) => client.getPermitExpirableSemaphore('it').setPermits(1),
+    /: the number of its permits was not changed: /,
+  ],
+])('what the server refused is not said to have happened, maybe: %s', async (_, call, words) => {
+  const client = rig.client({ outageMs: 300 })
+  // It takes no writes for a while, which passes.
+  atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0'), { beforeCheck: true })
+  await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
+  const error = (await errorOf(call(client))) as HoldfastError
+  await rig.server.admin.config('SET', 'min-replicas-to-write', '0')
+  expect(error.code).toBe('HOLDFAST_REFUSED')
+  expect(error.message).toMatch(words)
+  expect(error.message).not.toContain('may have been')
+})
+
+test('a release that is refused for good is not tried on', async () => {
+  await rig.server.admin.hset('it', 'field', 1)
+  const client = rig.client()
+  const error = await errorOf(semaphoreOf(client).release())
+  expect(error.message).toMatch(/: 1 permit was not released: a hash that Holdfast does not know/)
+  expect(error.message).not.toContain('tried on')
+  await rig.server.admin.del('it')
+  await client.close()
+  expect(await rig.exists('it')).toBe(false)
+})

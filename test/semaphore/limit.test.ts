@@ -1,0 +1,95 @@
+import type { Holdfast, Permit } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { within } from '../support/fault-rig.ts'
+import { catchWarnings } from '../support/warnings.ts'
+import { errorOf, inBothPlaces } from './both-places.ts'
+
+const warnings = catchWarnings()
+
+const limited = (client: Holdfast, permits = 5) =>
+  client.getPermitExpirableSemaphore('it', { permits })
+
+inBothPlaces(({ client, loseData }) => {
+  test('a semaphore that is made with its permits needs no other call', async () => {
+    const [a, b] = [client(), client()]
+    expect(await limited(a).availablePermits()).toBe(5)
+    expect((await limited(a).inspect()).permits).toBeNull()
+    const permit = await limited(a).acquire({ permits: 2 })
+    expect(await limited(b).tryAcquire({ permits: 4 })).toBeNull()
+    expect(await limited(b).using(() => limited(b).availablePermits(), { permits: 3 })).toBe(0)
+    expect(await b.getPermitExpirableSemaphore('it').inspect()).toMatchObject({
+      ...{ permits: 5, available: 3, taken: 2 },
+    })
+    await permit.release()
+    expect(warnings).toEqual([])
+  })
+
+  test('more permits than its own number are refused', async () => {
+    const error = await errorOf(limited(client()).acquire({ permits: 6 }))
+    expect(error).toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
+    expect(error.message).toMatch(/6 permits .* 5 in all \(5 available, 0 taken\)/)
+  })
+
+  test('after the server lost its data those who wait go on, and no more than there are permits', async () => {
+    const [a, b] = [client(), client()]
+    const held = await limited(a, 1).acquire()
+    const first = limited(b, 1).acquire()
+    const second = limited(b, 1).acquire()
+    await eventually(async () => (await limited(a, 1).inspect()).waiting.length === 1)
+    await loseData()
+    // A waiter asks again within a second.
+    const permit: Permit = await within(3_000, first)
+    expect(await limited(a, 1).tryAcquire()).toBeNull()
+    await permit.release()
+    await (await within(3_000, second)).release()
+    expect(await held.release()).toBe(false)
+    expect(await limited(a, 1).availablePermits()).toBe(1)
+  })
+
+  test('another number in Redis counts, and is warned of once with both numbers and the cure', async () => {
+    const [a, b] = [client(), client()]
+    await a.getPermitExpirableSemaphore('it').setPermits(3)
+    const permits = [await limited(b).acquire(), await limited(b).acquire({ permits: 2 })]
+    expect(await limited(b).tryAcquire()).toBeNull()
+    expect(warnings.map(({ code }) => code)).toEqual(['HOLDFAST_PERMITS_DIFFER'])
+    expect(warnings[0]?.message).toMatch(
+      /^Semaphore "it" has 3 permits in Redis, and the option `permits` of this client is 5\. .* setPermits\(5\) sets it/,
+    )
+    await Promise.all(permits.map((permit) => permit.release()))
+    await limited(a, 3).acquire()
+    expect(warnings.length).toBe(1)
+  })
+
+  test.each<[string, (one: Holdfast) => Promise<unknown>]>([
+    [
+      'to an acquisition that is refused for ever',
+      (one) => errorOf(limited(one).acquire({ permits: 4 })),
+    ],
+    ['to one that waits', (one) => errorOf(limited(one).acquire({ permits: 3, waitMs: 60 }))],
+    ['to a try', (one) => limited(one).tryAcquire({ permits: 3 })],
+  ])('another number in Redis is warned of: %s', async (_, ask) => {
+    const one = client()
+    await one.getPermitExpirableSemaphore('it').setPermits(3)
+    const permit = await one.getPermitExpirableSemaphore('it').acquire()
+    await ask(client())
+    expect(warnings.map(({ code }) => code)).toEqual(['HOLDFAST_PERMITS_DIFFER'])
+    await permit.release()
+  })
+
+  test('setPermits changes the number, and the option does not set it back', async () => {
+    const one = client()
+    await (await limited(one).acquire()).release()
+    await limited(one).setPermits(8)
+    const permit = await limited(one).acquire({ permits: 7 })
+    expect((await limited(one).inspect()).permits).toBe(8)
+    await permit.release()
+    expect(warnings.length).toBe(1)
+  })
+
+  test('without the option nothing is set, and nothing compared', async () => {
+    const one = client()
+    expect(await one.getPermitExpirableSemaphore('it', {}).tryAcquire()).toBeNull()
+    expect((await one.getPermitExpirableSemaphore('it').inspect()).permits).toBeNull()
+    await never(() => warnings.length > 0, 50)
+  })
+})

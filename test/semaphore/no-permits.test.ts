@@ -1,0 +1,86 @@
+import type { Holdfast, WaitTimeoutError } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { catchWarnings } from '../support/warnings.ts'
+import { errorOf, inBothPlaces } from './both-places.ts'
+
+const KINDS = [
+  {
+    kind: 'with leases',
+    of: (client: Holdfast, name = 'it') => client.getPermitExpirableSemaphore(name),
+    setBy:
+      /setPermits\(n\) or trySetPermits\(n\) .* getPermitExpirableSemaphore\(name, \{ permits: n \}\)/,
+  },
+  {
+    kind: 'without leases',
+    of: (client: Holdfast, name = 'it') => client.getSemaphore(name),
+    setBy: /trySetPermits\(n\) or addPermits\(n\) gives it permits/,
+  },
+]
+
+const warnings = catchWarnings()
+
+inBothPlaces(({ client }) => {
+  describe.each(KINDS)('a semaphore $kind of which nobody has set the permits', ({ of, setBy }) => {
+    test('is no question of who has them: the error at the end of a wait says so, and which call sets them', async () => {
+      const error = (await errorOf(of(client()).acquire({ waitMs: 60 }))) as WaitTimeoutError
+      expect(error.code).toBe('HOLDFAST_WAIT_TIMEOUT')
+      expect(error.message).toMatch(
+        /^Semaphore "it": 1 permit not acquired within 60 ms \(waited \d+ ms\)\. No permits are set: /,
+      )
+      expect(error.message).toMatch(setBy)
+      expect(error.message).not.toMatch(/inspect|longer `waitMs`/)
+      expect(error.why).toMatchObject({ name: 'it', outcome: 'unset', holder: null })
+    })
+
+    test('is warned of once for each name and client, after a short wait, also without waitMs', async () => {
+      const one = client()
+      const signal = new AbortController()
+      const began = performance.now()
+      const waits = ['it', 'it', 'other'].map((name) =>
+        errorOf(of(one, name).acquire({ signal: signal.signal })),
+      )
+      await eventually(() => warnings.length === 2)
+      expect((warnings[0]?.atMs as number) - began).toBeGreaterThan(400)
+      // The first waiter asks once more in that time.
+      await never(() => warnings.length > 2, 1_300)
+      expect(warnings.map(({ code }) => code)).toEqual(Array(2).fill('HOLDFAST_NO_PERMITS'))
+      const texts = warnings.map(({ message }) => message).sort()
+      expect(texts[0]).toMatch(
+        /^Semaphore "it" has no permits, and a call has waited for one for 500 ms: nobody has set/,
+      )
+      expect(texts[0]).toMatch(setBy)
+      expect(texts[1]).toContain('"other"')
+      signal.abort(new Error('enough'))
+      await Promise.all(waits)
+    })
+
+    test('gives null or false to a try, without a warning', async () => {
+      const semaphore = of(client())
+      expect(await semaphore.tryAcquire()).toBeFalsy()
+      expect(await semaphore.tryAcquire({ waitMs: 50 })).toBeFalsy()
+      await never(() => warnings.length > 0, 700)
+    })
+
+    test('is not warned of when permits are set soon', async () => {
+      const semaphore = of(client())
+      const waiting = semaphore.acquire()
+      await of(client()).trySetPermits(1)
+      const permit = await waiting
+      await never(() => warnings.length > 0, 700)
+      await permit?.release()
+    })
+
+    test('explains itself, and tells who waits', async () => {
+      const semaphore = of(client())
+      expect(await semaphore.why()).toMatchObject({
+        ...{ name: 'it', outcome: 'unset', permits: null, available: 0, holders: [], waiting: [] },
+        text: expect.stringMatching(/^Semaphore "it": No permits are set: .* Nobody waits\.$/),
+      })
+      const waiting = errorOf(of(client()).acquire({ waitMs: 5_000 }))
+      await eventually(async () => (await semaphore.why()).waiting?.length === 1)
+      expect((await semaphore.why()).text).toMatch(/ 1 client waits: the first wants 1 permit and /)
+      await of(client()).trySetPermits(1)
+      await expect(waiting).rejects.toThrow('It did not fail')
+    })
+  })
+})

@@ -1,0 +1,155 @@
+import type { Holdfast, LeaseLostError } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { Diary, within } from '../support/fault-rig.ts'
+import { errorOf, inBothPlaces } from './both-places.ts'
+
+const leased = (client: Holdfast) => client.getPermitExpirableSemaphore('it')
+
+inBothPlaces(({ client }) => {
+  describe('permits that are released by their ids', () => {
+    test('are available at once, whoever has them, and the one that waits gets them', async () => {
+      const [a, b, c] = [client(), client(), client()]
+      await leased(a).setPermits(2)
+      const permit = await leased(a).acquire({ permits: 2, leaseMs: 60_000 })
+      const waiting = leased(b).acquire({ permits: 2 })
+      await eventually(async () => (await leased(c).inspect()).waiting.length === 1)
+      expect(await leased(c).release(permit.ids)).toBe(true)
+      const next = await within(900, waiting)
+      expect(await leased(c).release(permit.ids)).toBe(false)
+      expect(await permit.release()).toBe(false)
+      expect(await next.release()).toBe(true)
+      expect(await leased(c).availablePermits()).toBe(2)
+    })
+
+    test('are lost for their holder: in the same client at once, with the reason `forced`', async () => {
+      const one = client()
+      const diary = new Diary(one)
+      await leased(one).setPermits(3)
+      const permit = await leased(one).acquire({ permits: 2 })
+      const other = await leased(one).acquire()
+      expect(await leased(one).release(permit.ids[1] as string)).toBe(true)
+      expect(permit.signal.aborted).toBe(true)
+      expect((permit.signal.reason as LeaseLostError).reason).toBe('forced')
+      expect((permit.signal.reason as Error).message).toContain('release() of the semaphore')
+      expect(diary.reasons).toEqual(['forced'])
+      expect(other.valid).toBe(true)
+      // It gives back the permit that it still has.
+      expect(await permit.release()).toBe(false)
+      await eventually(async () => (await leased(one).availablePermits()) === 2)
+      expect(await other.release()).toBe(true)
+    })
+
+    test('are lost for a holder in another client at its next renewal', async () => {
+      const [a, b] = [client({ leaseMs: 900 }), client()]
+      await leased(a).setPermits(1)
+      const permit = await leased(a).acquire()
+      expect(await leased(b).release(permit.ids)).toBe(true)
+      await eventually(() => permit.signal.aborted)
+      expect((permit.signal.reason as LeaseLostError).reason).toBe('gone')
+      await permit.release()
+    })
+
+    test('tell false when some were not taken, and the others are released', async () => {
+      const one = client()
+      await leased(one).setPermits(2)
+      const permit = await leased(one).acquire({ permits: 2 })
+      expect(await leased(one).release(['0'.repeat(32), ...permit.ids])).toBe(false)
+      expect(await leased(one).availablePermits()).toBe(2)
+      // In capitals, and twice.
+      const next = await leased(one).acquire()
+      const id = next.ids[0] as string
+      expect(await leased(one).release([id.toUpperCase(), id])).toBe(true)
+      expect(await leased(one).availablePermits()).toBe(2)
+    })
+
+    test.each([
+      ['nothing', undefined],
+      ['no id', []],
+      ['a number', 1],
+      ['null', null],
+      ['a text that is no id', 'abc'],
+      ['an owner', ['x:1:1']],
+      ['a hole', [undefined]],
+    ])('are ids: %s is refused, and told what is meant', async (_, given) => {
+      const error = await errorOf(leased(client()).release(given as string))
+      expect(error).toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
+      expect(error.message).toMatch(/release\(ids\) takes .*ids of permits/)
+    })
+
+    test('are given as an array and not one by one', async () => {
+      const ids = ['0'.repeat(32), '1'.repeat(32)] as never[]
+      const error = await errorOf(leased(client()).release(...(ids as unknown as [string])))
+      expect(error.message).toContain('as an array')
+    })
+  })
+
+  describe('delete()', () => {
+    test('of a semaphore with leases ends it with all that is taken, and tells whether there was one', async () => {
+      const [a, b] = [client(), client()]
+      expect(await leased(a).delete()).toBe(false)
+      await leased(a).setPermits(3)
+      const permit = await leased(a).acquire({ permits: 2 })
+      const elsewhere = await leased(b).acquire({ leaseMs: 60_000 })
+      expect(await leased(a).delete()).toBe(true)
+      expect(permit.signal.aborted).toBe(true)
+      expect((permit.signal.reason as LeaseLostError).reason).toBe('forced')
+      expect((permit.signal.reason as Error).message).toContain('delete() of the semaphore')
+      expect(await leased(b).inspect()).toMatchObject({
+        ...{ permits: null, available: 0, taken: 0, acquired: [], holders: [] },
+      })
+      // What was taken before adds nothing to what is set anew.
+      await leased(b).setPermits(1)
+      expect(await elsewhere.release()).toBe(false)
+      expect(await permit.release()).toBe(false)
+      expect(await leased(b).availablePermits()).toBe(1)
+    })
+
+    test('leaves calls waiting for new permits', async () => {
+      const [a, b] = [client(), client()]
+      await leased(a).setPermits(1)
+      const permit = await leased(a).acquire({ leaseMs: 60_000 })
+      const waiting = leased(b).acquire()
+      await eventually(async () => (await leased(a).inspect()).waiting.length === 1)
+      expect(await leased(a).delete()).toBe(true)
+      await leased(a).setPermits(1)
+      const next = await within(900, waiting)
+      expect(await permit.release()).toBe(false)
+      expect(await next.release()).toBe(true)
+    })
+
+    test('lets a waiter set the number again at once, if the semaphore was made with it', async () => {
+      const [a, b] = [client(), client()]
+      const of = (one: Holdfast) => one.getPermitExpirableSemaphore('it', { permits: 1 })
+      await of(a).acquire({ leaseMs: 60_000 })
+      const waiting = of(b).acquire()
+      await eventually(async () => (await of(a).inspect()).waiting.length === 1)
+      expect(await of(a).delete()).toBe(true)
+      const next = await within(900, waiting)
+      expect((await of(a).inspect()).permits).toBe(1)
+      await next.release()
+    })
+
+    test('of a plain semaphore leaves calls waiting, and using() makes none anew', async () => {
+      const [a, b] = [client(), client()].map((one) => one.getSemaphore('it'))
+      expect(await a?.delete()).toBe(false)
+      await a?.trySetPermits(1)
+      let end = () => {}
+      const working = a?.using(
+        () =>
+          new Promise<void>((resolve) => {
+            end = resolve
+          }),
+      )
+      const waiting = b?.acquire() as Promise<void>
+      await eventually(async () => (await a?.inspect())?.waiting.length === 1)
+      expect(await a?.delete()).toBe(true)
+      expect(await b?.inspect()).toMatchObject({ isSet: false, available: 0 })
+      end()
+      await working
+      expect(await b?.inspect()).toMatchObject({ isSet: false, available: 0 })
+      expect(await b?.trySetPermits(1)).toBe(true)
+      await within(900, waiting)
+      expect(await b?.availablePermits()).toBe(0)
+    })
+  })
+})

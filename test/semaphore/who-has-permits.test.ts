@@ -1,0 +1,247 @@
+import type { Holdfast, WaitTimeoutError, WhyNoPermits } from '../../src/index.ts'
+import { Holdfast as HoldfastClient } from '../../src/index.ts'
+import { Clients } from '../../src/local/clients.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+import { errorOf, inBothPlaces } from './both-places.ts'
+
+const leased = (client: Holdfast) => client.getPermitExpirableSemaphore('it')
+
+/** The text of `why()`, when it names clients: what one tells of itself comes a moment after its first request. */
+async function whyOf(client: Holdfast): Promise<WhyNoPermits> {
+  let why = await leased(client).why()
+  await eventually(async () => {
+    why = await leased(client).why()
+    return why.holders.every(({ process }) => process !== null)
+  })
+  return why
+}
+
+inBothPlaces(({ client }) => {
+  test('inspect() lists who has permits: one entry for each acquisition', async () => {
+    const [a, b] = [client(), client()]
+    await leased(a).setPermits(5)
+    const one = await leased(a).acquire({ permits: 2, leaseMs: 20_000 })
+    const two = await leased(b).acquire({ leaseMs: 30_000 })
+    const { holders, acquired } = await leased(b).inspect()
+    expect(holders).toEqual([
+      {
+        ...{ owner: one.owner, client: a.id, permits: 2, ids: [...one.ids] },
+        ...{ ttlMs: expect.any(Number), ageMs: expect.any(Number) },
+      },
+      {
+        ...{ owner: two.owner, client: b.id, permits: 1, ids: [...two.ids] },
+        ...{ ttlMs: expect.any(Number), ageMs: expect.any(Number) },
+      },
+    ])
+    expect(holders[0]?.ttlMs).toBeGreaterThan(15_000)
+    expect(holders[0]?.ttlMs).toBeLessThanOrEqual(20_000)
+    for (const { ageMs } of holders) expect(ageMs).toBeLessThan(15_000)
+    expect(acquired.map(({ id }) => id)).toEqual([...one.ids, ...two.ids])
+    await one.release()
+    expect((await leased(b).inspect()).holders.map(({ owner }) => owner)).toEqual([two.owner])
+    await two.release()
+    expect((await leased(b).inspect()).holders).toEqual([])
+  })
+
+  test('inspect() counts the permits of a holder of which it lists a part', async () => {
+    const one = client()
+    await leased(one).setPermits(3_000)
+    await leased(one).acquire({ permits: 400, leaseMs: 20_000 })
+    await leased(one).acquire({ permits: 1_500, leaseMs: 40_000 })
+    const { taken, acquired, holders } = await leased(one).inspect()
+    expect([taken, acquired.length]).toEqual([1_900, 1_000])
+    expect(holders.map(({ permits, ids }) => [permits, ids.length])).toEqual([
+      [400, 400],
+      [1_500, 600],
+    ])
+  })
+
+  test('why() names the processes that have permits, for how long, and who waits', async () => {
+    const [a, b, c] = [client({ label: 'worker-A' }), client({ label: 'worker-B' }), client()]
+    await leased(a).setPermits(3)
+    const one = await leased(a).acquire({ permits: 2 })
+    const two = await leased(b).acquire()
+    const waiting = errorOf(leased(c).acquire({ permits: 2, waitMs: 20_000 }))
+    await eventually(async () => (await leased(c).inspect()).waiting.length === 1)
+    const why = await whyOf(a)
+    expect(why).toMatchObject({
+      ...{ name: 'it', outcome: 'held', permits: 3, available: 0, taken: 3, ttlMs: null },
+      ...{ holder: one.owner, queueLength: 1, process: { label: 'worker-A', client: a.id } },
+      holders: [
+        { owner: one.owner, permits: 2, process: { label: 'worker-A', pid: process.pid } },
+        { owner: two.owner, permits: 1, process: { label: 'worker-B', client: b.id } },
+      ],
+      waiting: [{ client: c.id, permits: 2 }],
+    })
+    expect(why.text).toMatch(
+      /^Semaphore "it": 3 of 3 permits are taken: 2 by this client for \d+ m?s, 1 by worker-B \(another client of this process\) for \d+ m?s\. 1 client waits: the first wants 2 permits and has waited for \d+ m?s\.$/,
+    )
+    await one.release()
+    await expect(waiting).rejects.toThrow('It did not fail')
+  })
+
+  test('why() tells of permits that are free', async () => {
+    const one = client()
+    await leased(one).setPermits(2)
+    expect(await leased(one).why()).toMatchObject({
+      ...{ outcome: 'free', permits: 2, available: 2, taken: 0, holder: null, holders: [] },
+      text: 'Semaphore "it": 0 of 2 permits are taken. Nobody waits.',
+    })
+  })
+
+  test('the error at the end of a wait has who has the permits, and for how long by now', async () => {
+    const [a, b] = [client({ label: 'worker-A' }), client()]
+    await leased(a).setPermits(2)
+    const permit = await leased(a).acquire({ permits: 2 })
+    // What a client tells of itself is there a moment after its first request.
+    await eventually(async () => (await b.clientInfo(a.id)) !== null)
+    const error = (await errorOf(leased(b).acquire({ waitMs: 400 }))) as WaitTimeoutError
+    expect(error.code).toBe('HOLDFAST_WAIT_TIMEOUT')
+    const [, ms] =
+      /^Semaphore "it": 1 permit not acquired within 400 ms \(waited \d+ ms\)\. 2 of 2 permits are taken: 2 by worker-A \(another client of this process\) for (\d+) ms\. Try again later/.exec(
+        error.message,
+      ) ?? []
+    expect(Number(ms)).toBeGreaterThanOrEqual(400)
+    expect(error.why).toMatchObject({
+      ...{ name: 'it', outcome: 'held', holder: permit.owner, ageMs: Number(ms) },
+      ...{ process: { label: 'worker-A' }, taken: 2, available: 0 },
+    })
+    await permit.release()
+  })
+
+  test('the error names this client where that has the permits itself', async () => {
+    const one = client()
+    await leased(one).setPermits(1)
+    const permit = await leased(one).acquire()
+    const error = await errorOf(leased(one).acquire({ waitMs: 30 }))
+    expect(error.message).toContain('1 of 1 permit is taken: 1 by this client for ')
+    await permit.release()
+  })
+
+  test('of a plain semaphore nobody can know who has permits, and why() says so', async () => {
+    const [a, b] = [client(), client()]
+    const plain = a.getSemaphore('it')
+    await plain.trySetPermits(3)
+    await plain.acquire(2)
+    const error = (await errorOf(
+      b.getSemaphore('it').acquire({ permits: 2, waitMs: 60 }),
+    )) as WaitTimeoutError
+    expect(error.message).toMatch(
+      /2 permits not acquired within 60 ms .* 1 permit is available\. Nobody can know who has the others, because permits without leases have no owner\. Try again later/,
+    )
+    expect(error.why).toMatchObject({ outcome: 'held', holder: null, available: 1, taken: null })
+    const waiting = errorOf(b.getSemaphore('it').acquire({ permits: 2, waitMs: 20_000 }))
+    await eventually(async () => (await plain.inspect()).waiting.length === 1)
+    expect(await plain.why()).toMatchObject({
+      ...{ outcome: 'held', permits: null, available: 1, taken: null, holders: [], queueLength: 1 },
+      waiting: [{ client: b.id, permits: 2 }],
+      text: expect.stringMatching(/^Semaphore "it": 1 permit is available\. .* 1 client waits: /),
+    })
+    await plain.release()
+    await expect(waiting).rejects.toThrow('It did not fail')
+  })
+})
+
+describe('beside others', () => {
+  const server = sharedServer()
+  afterEach(() => {
+    jest.restoreAllMocks()
+    return server.flush()
+  })
+
+  function newClient(label?: string): Holdfast {
+    const client = new HoldfastClient({ redis: server.url, ...(label && { label }) })
+    atEnd(() => client.close(), { beforeCheck: true })
+    return client
+  }
+
+  /** As Redisson, or a client of the version before, takes a permit: nothing beside it says who has it. */
+  async function takeUnnamed(): Promise<string> {
+    const id = Buffer.alloc(16, 7)
+    await server.admin.zadd('{it}:timeout', Date.now() + 60_000, id)
+    await server.admin.decr('it')
+    return id.toString('hex')
+  }
+
+  test('a permit of a client that does not say who it is has an entry without an owner', async () => {
+    const client = newClient()
+    await leased(client).setPermits(3)
+    const id = await takeUnnamed()
+    const permit = await leased(client).acquire()
+    const { holders } = await leased(client).inspect()
+    expect(holders).toContainEqual({
+      ...{ owner: null, client: null, permits: 1, ids: [id] },
+      ...{ ttlMs: expect.any(Number), ageMs: null },
+    })
+    const { text } = await leased(client).why()
+    expect(text).toMatch(
+      /2 of 3 permits are taken: 1 by this client for \d+ m?s, 1 by others whose process is not known\./,
+    )
+    await permit.release()
+  })
+
+  test('the processes of others are named with label, host and process id, and cannot forge a line', async () => {
+    const [a, b] = [newClient(`worker\n[error]\u202e${'x'.repeat(200)}`), newClient()]
+    await leased(a).setPermits(1)
+    const permit = await leased(a).acquire()
+    // As if it ran elsewhere.
+    const about = await eventually(() => server.admin.hget(`holdfast_client:{${a.id}}`, 'about'))
+    const elsewhere = { ...JSON.parse(about as string), host: 'far-away', pid: 4711 }
+    await server.admin.hset(`holdfast_client:{${a.id}}`, 'about', JSON.stringify(elsewhere))
+    const error = await errorOf(leased(b).acquire({ waitMs: 500 }))
+    for (const text of [error.message, (await leased(b).why()).text]) {
+      expect(text).toMatch(
+        /1 by worker\\u\{a\}\[error\]\\u\{202e\}x+… \(far-away:4711\) for \d+ ms/,
+      )
+      expect(text.length).toBeLessThan(400)
+    }
+    await permit.release()
+  })
+
+  test('who waits asks who others are once, in the background, and not for each request', async () => {
+    const [a, b] = [newClient(), newClient()]
+    await leased(a).setPermits(1)
+    const permit = await leased(a).acquire()
+    await eventually(() => server.admin.hget(`holdfast_client:{${a.id}}`, 'about'))
+    const asks = jest.spyOn(Clients.prototype, 'ask')
+    const error = await errorOf(leased(b).acquire({ waitMs: 2_500 }))
+    expect(error.message).toContain('1 by another client of this process')
+    expect(asks).toHaveBeenCalledTimes(1)
+    await permit.release()
+  })
+
+  test('a client that tells nothing of itself is asked about once', async () => {
+    const quiet = new HoldfastClient({ redis: server.url, presence: false })
+    atEnd(() => quiet.close(), { beforeCheck: true })
+    const client = newClient()
+    await leased(quiet).setPermits(1)
+    const permit = await leased(quiet).acquire()
+    const asks = jest.spyOn(Clients.prototype, 'ask')
+    const error = await errorOf(leased(client).acquire({ waitMs: 2_500 }))
+    expect(error.message).toContain(`1 of 1 permit is taken: 1 by ${permit.owner} for `)
+    expect(asks).toHaveBeenCalledTimes(1)
+    await permit.release()
+  })
+
+  test('a client that may not ask is refused once, and its errors name ids', async () => {
+    const keys = ['~it', '~{it}*', '~redisson_*', '~holdfast_permit*', '~holdfast_kind*']
+    await server.admin.acl('SETUSER', 'poor', 'on', '>secret', '&*', '+@all', ...keys)
+    atEnd(() => server.admin.acl('DELUSER', 'poor'))
+    const others = [newClient(), newClient(), newClient()]
+    await leased(others[0] as Holdfast).setPermits(3)
+    const permits = await Promise.all(others.map((one) => leased(one).acquire()))
+    const poor = new HoldfastClient({
+      redis: { host: server.host, port: server.port, username: 'poor', password: 'secret' },
+    })
+    atEnd(() => poor.close(), { beforeCheck: true })
+    const error = await errorOf(leased(poor).acquire({ waitMs: 1_600 }))
+    expect(error.message).toContain(`1 by ${permits[0]?.owner} for `)
+    const log = (await server.admin.acl('LOG')) as unknown[][]
+    const about = others.map(({ id }) => `holdfast_client:{${id}}`)
+    const refused = log.filter((entry) => about.some((key) => entry.includes(key)))
+    expect(refused.map(([, count]) => count)).toEqual([1])
+    await Promise.all(permits.map((one) => one.release()))
+  })
+})
