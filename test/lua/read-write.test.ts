@@ -564,7 +564,7 @@ test('many who read leave in about the time that each takes, and the last lets t
     Number(/cmdstat_pttl:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
   const readers = Array.from({ length: 300 }, (_, i) => `c:${i}`)
   await Promise.all(readers.map((reader) => read(reader)))
-  const [, , since] = await write('d:1', { client: 'd' })
+  const [, , since] = await write('d:1', { client: 'd', waitingMs: 9_000 })
   const before = await looks()
   for (const reader of readers.slice(1)) {
     expect(await release(reader)).toEqual(['freed', 0])
