@@ -458,7 +458,7 @@ describe('who waits to write', () => {
     expect((await write('d:1', { client: 'd', beside: 'd:1:upgradable' }))[2]).toBe('3')
     expect((await write('d:2', { client: 'd' }))[2]).toBe(since)
     // It gives up; or it has the upgradable lock no more.
-    const places = () => admin.zrange('holdfast_writers:{it}', 0, -1)
+    const places = () => admin.zrange('holdfast_writers:{it}', '0', '-1')
     await release('d:1:write', { client: '' })
     expect(await places()).toEqual(['d'])
     await write('d:1', { client: 'd', beside: 'd:1:upgradable' })
