@@ -458,7 +458,7 @@ describe('who waits to write', () => {
     expect((await write('d:1', { client: 'd', beside: 'd:1:upgradable' }))[2]).toBe('3')
     expect((await write('d:2', { client: 'd' }))[2]).toBe(since)
     // It gives up; or it has the upgradable lock no more.
-    const places = () => admin.zrange('holdfast_writers:{it}', 0, -1)
+    const places = () => admin.zrange('holdfast_writers:{it}', '0', '-1')
     await release('d:1:write', { client: '' })
     expect(await places()).toEqual(['d'])
     await write('d:1', { client: 'd', beside: 'd:1:upgradable' })
@@ -564,7 +564,7 @@ test('many who read leave in about the time that each takes, and the last lets t
     Number(/cmdstat_pttl:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
   const readers = Array.from({ length: 300 }, (_, i) => `c:${i}`)
   await Promise.all(readers.map((reader) => read(reader)))
-  const [, , since] = await write('d:1', { client: 'd' })
+  const [, , since] = await write('d:1', { client: 'd', waitingMs: 9_000 })
   const before = await looks()
   for (const reader of readers.slice(1)) {
     expect(await release(reader)).toEqual(['freed', 0])

@@ -19,7 +19,7 @@ export function bothPlaces(rig: Rig): [place: string, newClient: NewClient][] {
     return client
   }
   return [
-    ['on a server of Redis', (options) => rig.client(options)],
+    ['on a server of Redis', (options) => rig.witness(options)],
     ['in memory', inMemory],
   ]
 }

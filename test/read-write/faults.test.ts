@@ -323,7 +323,7 @@ test('a name that has the lock to write after an outage longer than its lease is
     expect((await rig.hash(name)).mode).toBe('read')
   }
   const [first, second] = [sidesOf('first'), sidesOf('second')]
-  const reading = [await first.upgradableLock().lock()]
+  const reading: Lease[] = [await first.upgradableLock().lock()]
   const writing = await second.writeLock().lock(2_000)
   reading.push(await second.readLock().lock())
   // Carried out, and not answered.

@@ -94,6 +94,27 @@ describe.each(places)('%s', (_, newClient) => {
     await release([await again, upgradable])
   })
 
+  test('a call for the upgradable lock that waits keeps no reader and no writer of its client waiting', async () => {
+    const [lock, other] = [1, 2].map(() => newClient().getReadWriteLock('it'))
+    if (!lock || !other) throw new Error('no lock')
+    const upgradable = await other.upgradableLock().lock()
+    const waiting = [lock.upgradableLock().lock(), lock.upgradableLock().lock()]
+    await eventually(async () => (await other.inspect()).waitingToRead.length === 1)
+    await (await within(5_000, lock.readLock().lock())).release()
+    // The writer is known to others, and has its turn after the call that came before it in its client.
+    const writing = lock.writeLock().lock()
+    await eventually(async () => (await other.inspect()).waitingToWrite.length === 1)
+    await upgradable.release()
+    const first = await within(5_000, waiting[0] as Promise<Lease>)
+    await first.release()
+    const written = await within(5_000, writing)
+    expect(written.token).toBeGreaterThan(first.token)
+    await written.release()
+    const second = await within(5_000, waiting[1] as Promise<Lease>)
+    expect(second.token).toBe(written.token)
+    await second.release()
+  })
+
   test.each(KINDS)(
     'a waiter for %s is starved by none of the others, whether they wait or try, in its client or in others',
     async (waiter) => {

@@ -124,7 +124,7 @@ test.each(places)(
 )
 
 describe('a writer that readers of its own client keep out', () => {
-  test.each(['mute', 'drop'] as const)(
+  test.each(['mute', 'cutBefore', 'cutAfter', 'duplicate'] as const)(
     'is withdrawn, or comes again, after its request met "%s"',
     async (fault) => {
       const client = rig.client()
@@ -162,7 +162,7 @@ describe('a writer that readers of its own client keep out', () => {
     const lease = `{it}:${beside}:rwlock_timeout:1`
     await admin.set(lease, '1', 'PX', 10_000)
     const upgrade = upgradable.upgrade()
-    const places = () => admin.zrange('holdfast_writers:{it}', 0, -1, 'WITHSCORES')
+    const places = () => admin.zrange('holdfast_writers:{it}', '0', '-1', 'WITHSCORES')
     const since = await admin.zscore('holdfast_writers:{it}', client.id)
     await eventually(async () => (await places()).length === 4)
     const expected = [expect.stringMatching(/:write$/), '3', client.id, since]
