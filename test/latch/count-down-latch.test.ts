@@ -158,7 +158,7 @@ describeWorlds('a count-down latch', (world) => {
     await other.trySetCount(1)
     const round = (await other.inspect()).round as number
     const waiting = latch.await({ round })
-    const late = latch.await({ round, waitMs: 60 })
+    const late = latch.await({ round, waitMs: 500 })
     const { settled } = isSettled(waiting)
     await awaited(other)
     expect(await late).toBe(false)
@@ -166,7 +166,7 @@ describeWorlds('a count-down latch', (world) => {
     await Promise.all([other.countDown(), other.trySetCount(3)])
     expect(await within(2_000, waiting)).toBe(true)
     expect(await within(2_000, latch.await({ round }))).toBe(true)
-    expect(await latch.await({ waitMs: 60 })).toBe(false)
+    expect(await latch.await({ waitMs: 500 })).toBe(false)
     await other.delete()
     expect(await within(2_000, latch.await({ round }))).toBe(true)
   })

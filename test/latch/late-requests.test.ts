@@ -1,5 +1,6 @@
 import type { CountDownLatch } from '../../src/index.ts'
-import { faultRig, within } from '../support/fault-rig.ts'
+import { eventually } from '../support/eventually.ts'
+import { faultRig, outcome, within } from '../support/fault-rig.ts'
 import type { Action } from '../support/proxy.ts'
 import { countDown, deleteCount, lookAtLatch } from '../support/scripts.ts'
 
@@ -8,6 +9,9 @@ const rig = faultRig()
 
 /** How long a request is held up, in milliseconds: far longer than the latch needs to open and close again. */
 const HELD_UP_MS = 120
+
+/** Far longer than the client can be wrong about the server's clock on this machine, in milliseconds. */
+const BEYOND_DOUBT_MS = 40
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -38,6 +42,7 @@ describe.each(changes)('a %s that reaches Redis in the next round', (_, script, 
     const trap = rig.proxy.onNextRequest(script.sha1, 'hold')
     const acting = act(mine)
     await trap.seen
+    await pause(BEYOND_DOUBT_MS)
     await nextRound(theirs)
     await pause(HELD_UP_MS)
     trap.release()
@@ -50,6 +55,7 @@ describe.each(changes)('a %s that reaches Redis in the next round', (_, script, 
     const { mine, theirs } = await pair()
     rig.proxy.delay(HELD_UP_MS)
     const acting = act(mine)
+    await pause(BEYOND_DOUBT_MS)
     await nextRound(theirs)
     expect(await within(3_000, acting)).toBe(answer)
     expect(await theirs.count()).toBe(3)
@@ -61,6 +67,7 @@ describe.each(changes)('a %s that reaches Redis in the next round', (_, script, 
     rig.proxy.refuse()
     const late = rig.client().getCountDownLatch('it')
     const acting = act(late)
+    await pause(BEYOND_DOUBT_MS)
     await nextRound(theirs)
     await rig.proxy.heal()
     expect(await within(3_000, acting)).toBe(answer)
@@ -94,6 +101,7 @@ describe('await() sees that its round is over when the next one has begun before
     const trap = rig.proxy.onNextRequest(lookAtLatch.sha1, action)
     const waiting = mine.await()
     await trap.seen
+    await pause(BEYOND_DOUBT_MS)
     await nextRound(theirs)
     await pause(HELD_UP_MS)
     trap.release()
@@ -106,6 +114,7 @@ describe('await() sees that its round is over when the next one has begun before
     const { mine, theirs } = await pair()
     rig.proxy.delay(HELD_UP_MS)
     const waiting = mine.await()
+    await pause(BEYOND_DOUBT_MS)
     await nextRound(theirs)
     expect(await within(3_000, waiting)).toBe(true)
     await theirs.delete()
@@ -115,6 +124,7 @@ describe('await() sees that its round is over when the next one has begun before
     const { theirs } = await pair()
     rig.proxy.refuse()
     const waiting = rig.client().getCountDownLatch('it').await()
+    await pause(BEYOND_DOUBT_MS)
     await nextRound(theirs)
     await rig.proxy.heal()
     expect(await within(3_000, waiting)).toBe(true)
@@ -139,13 +149,20 @@ test('await() waits for a round that began just before the call, however slow it
   for (const heldUpMs of [0, 0, 0, 0, 0, 0, 0, 0, 30, HELD_UP_MS]) {
     await nextRound(theirs, 1)
     const trap = heldUpMs > 0 ? rig.proxy.onNextRequest(lookAtLatch.sha1, 'hold') : undefined
-    const waiting = mine.await({ waitMs: heldUpMs + 80 })
+    const waiting = outcome(mine.await({ waitMs: heldUpMs + 80 }))
     await pause(heldUpMs)
     trap?.release()
-    expect(await waiting).toBe(false)
+    // False; or nobody knows, when this machine is slow.
+    expect((await waiting).value).not.toBe(true)
   }
   await theirs.delete()
 })
+
+/** No round takes so long, however slow the machine is, in milliseconds. */
+const STUCK_MS = 10_000
+
+/** For all rounds, in milliseconds: nothing is said of how quick they are. */
+const AGES_MS = 120_000
 
 /** Parties that meet at the end of each round; one of them begins the next one. */
 async function meet(parties: readonly CountDownLatch[], rounds: number): Promise<number> {
@@ -155,7 +172,7 @@ async function meet(parties: readonly CountDownLatch[], rounds: number): Promise
       await latch.trySetCount(parties.length)
       const opened = latch.await()
       await latch.countDown()
-      expect(await opened).toBe(true)
+      expect(await within(STUCK_MS, opened)).toBe(true)
       met += 1
     }
   }
@@ -175,26 +192,37 @@ async function meetWhile<T>(meeting: Promise<T>, disturb: () => Promise<void>): 
 }
 
 describe('a cyclic barrier goes through all of its rounds', () => {
-  test('although the looks of some parties are held up: 200 rounds', async () => {
-    const [slow, quick] = [rig.client(), rig.witness()].map((one) => one.getCountDownLatch('it'))
-    const parties = [slow, slow, quick, quick] as CountDownLatch[]
-    const met = await meetWhile(within(20_000, meet(parties, 200)), async () => {
-      const trap = rig.proxy.onNextRequest(lookAtLatch.sha1, 'hold')
-      await Promise.race([trap.seen, pause(20)])
-      await pause(5)
-      trap.cancel()
-      trap.release()
-    })
-    expect(met).toBe(800)
-  })
+  test(
+    'although the looks of some parties are held up: 200 rounds',
+    async () => {
+      const [slow, quick] = [rig.client(), rig.witness()].map((one) => one.getCountDownLatch('it'))
+      const parties = [slow, slow, quick, quick] as CountDownLatch[]
+      const met = await meetWhile(meet(parties, 200), async () => {
+        const trap = rig.proxy.onNextRequest(lookAtLatch.sha1, 'hold')
+        await Promise.race([trap.seen, pause(20)])
+        await pause(5)
+        trap.cancel()
+        trap.release()
+      })
+      expect(met).toBe(800)
+    },
+    AGES_MS,
+  )
 
-  test('although connections break', async () => {
-    const [mine, theirs] = [rig.client(), rig.witness()].map((one) => one.getCountDownLatch('it'))
-    const parties = [mine, mine, theirs] as CountDownLatch[]
-    const met = await meetWhile(within(20_000, meet(parties, 60)), async () => {
-      await pause(30)
-      rig.proxy.cut('commands')
-    })
-    expect(met).toBe(180)
-  })
+  test(
+    'although connections break',
+    async () => {
+      const [mine, theirs] = [rig.client(), rig.witness()].map((one) => one.getCountDownLatch('it'))
+      const parties = [mine, mine, theirs] as CountDownLatch[]
+      const met = await meetWhile(meet(parties, 60), async () => {
+        // Not before something has got through, however slow the machine is.
+        const from = rig.proxy.requests.length
+        const endsAt = performance.now() + 500
+        await eventually(() => rig.proxy.requests.length > from + 30 || performance.now() > endsAt)
+        rig.proxy.cut('commands')
+      })
+      expect(met).toBe(180)
+    },
+    AGES_MS,
+  )
 })
