@@ -120,6 +120,20 @@ inBothPlaces(({ client }) => {
     await permit.release()
   })
 
+  test('the error says so where permits are there and others have waited for longer', async () => {
+    const [a, b] = [client(), client()]
+    await leased(a).setPermits(3)
+    const permit = await leased(a).acquire({ permits: 2, leaseMs: 60_000 })
+    const first = leased(a).acquire({ permits: 3 })
+    await eventually(async () => (await leased(a).inspect()).waiting.length === 1)
+    const error = await errorOf(leased(b).acquire({ waitMs: 60 }))
+    expect(error.message).toMatch(
+      /2 of 3 permits are taken: .*\. Others have waited for longer\. Try again later/,
+    )
+    await permit.release()
+    await (await first).release()
+  })
+
   test('of a plain semaphore nobody can know who has permits, and why() says so', async () => {
     const [a, b] = [client(), client()]
     const plain = a.getSemaphore('it')

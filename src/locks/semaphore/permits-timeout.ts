@@ -12,12 +12,13 @@ export function permitsTimeout(
   const waited = `not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms)`
   const semaphore = `Semaphore "${name}": `
   const said = why === undefined ? 'why() tells what is known.' : why.text.slice(semaphore.length)
+  const turn = why && why.available >= permits ? ' Others have waited for longer.' : ''
   const step =
     why?.outcome === 'unset'
       ? ''
       : ' Try again later, or with a longer `waitMs`; for tryAcquire() and tryUsing() it is no error.'
   return new WaitTimeoutError(
-    `${semaphore}${permitsIn(permits)} ${waited}. ${said}${step}`,
+    `${semaphore}${permitsIn(permits)} ${waited}. ${said}${turn}${step}`,
     name,
     waitedMs,
     why,

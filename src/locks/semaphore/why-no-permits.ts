@@ -117,9 +117,9 @@ function sentencesOf(
       `owner.${waits}`
     )
   }
-  const are = taken === 1 ? 'permit is' : 'permits are'
+  const are = taken === 1 ? 'is' : 'are'
   const who = taken === 0 ? '' : holderWords(taken, holders, known)
-  return `${taken} of ${available + taken} ${are} taken${who}.${waits}`
+  return `${taken} of ${permitsIn(available + taken)} ${are} taken${who}.${waits}`
 }
 
 /** As in ": 1 by app-3 (host:4711) for 12 s, and 2 by others". */
