@@ -3,6 +3,7 @@ import { nanoid } from 'nanoid'
 import { ClientParts } from './client-parts.ts'
 import type { Emit, HoldEvent, HoldfastEvents } from './events.ts'
 import { emitBy } from './kit/call-listeners.ts'
+import { refuseDetached } from './kit/detached.ts'
 import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { plainKind } from './local/acquire.ts'
 import { clientInfo } from './local/client-info.ts'
@@ -20,7 +21,7 @@ import { assertFunction } from './options/input.ts'
 import type { GetLockOptions, HoldfastOptions } from './options/options.ts'
 import { resolveOptions } from './options/settings.ts'
 import { Frames } from './owner/frames.ts'
-import { type Owner, ownerOf } from './owner/owner.ts'
+import { type OwnerHandle as Owner, ownerOf } from './owner/owner.ts'
 import { Owners } from './owner/owners.ts'
 import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
 import type { MasterHealth } from './servers/master-health.ts'
@@ -76,7 +77,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   getLock(name: string, options: GetLockOptions = {}): Lock {
     const owner = ownerOf(options, this.id)
     const { registry } = this.#parts.backend
-    return new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind)
+    return new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind).handle
   }
 
   /**
@@ -91,7 +92,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): Lock {
-    return this.#oneServer.fairLock(name, options)
+    return this.#oneServer.fairLock(name, options).handle
   }
 
   /**
@@ -159,7 +160,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * majority, and for what is no lock
    */
   getRedLock(...locks: Lock[]): Lock {
-    return this.#parts.redLocks.of(locks)
+    return this.#parts.redLocks.of(locks).handle
   }
 
   /**
@@ -169,7 +170,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for none, and for what is no lock of Holdfast
    */
   getMultiLock(...locks: (Lock | MultiLock)[]): MultiLock {
-    return new HoldfastMultiLock(locks)
+    return new HoldfastMultiLock(locks).handle
   }
 
   /**
@@ -185,7 +186,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
 
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
   owner(): Owner {
-    return this.#parts.owners.next()
+    return this.#parts.owners.next().handle
   }
 
   /**
@@ -248,3 +249,5 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     await this.close()
   }
 }
+
+refuseDetached(Holdfast, 'holdfast')

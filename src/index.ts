@@ -66,7 +66,7 @@ export type {
 } from './options/options.ts'
 export type { ClusterList, ListedServer, SentinelList, ServerList } from './options/server-lists.ts'
 export type { WatchdogThreadOptions } from './options/watchdog-thread.ts'
-export type { Owner } from './owner/owner.ts'
+export type { OwnerHandle as Owner } from './owner/owner.ts'
 export type {
   LatchFacts,
   QueueEntry,

@@ -62,7 +62,8 @@ export class OneServer {
     this.#latches = new Latches(clientId, registry.limits)
     this.#elections = new LeaderElections({
       label: settings.label,
-      lock: (name, owner) => this.fairLock(name, owner && { owner }, 'leader election'),
+      lock: (name, owner) =>
+        this.fairLock(name, owner && { owner: owner.handle }, 'leader election'),
       newOwner: (suffix) => owners.next(suffix),
       channel: server.electionChannel?.bind(server),
     })

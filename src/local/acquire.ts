@@ -92,7 +92,7 @@ export abstract class LocalWaiter extends Waiter {
     return renewalOf(this.request, this.lock.services.server).confirm
   }
 
-  newLease(hold: Hold): Lease {
+  newLease(hold: Hold): { readonly handle: Lease } {
     return newLease(this.lock, hold, this.request, this.calledFrom)
   }
 }

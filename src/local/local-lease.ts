@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
-import { HeldLease, type Lease } from '../lease/lease.ts'
+import { HeldLease } from '../lease/lease.ts'
 import { leaseMs as checkedLeaseMs } from '../options/input.ts'
 import type { AcquireRequest } from '../waiting/waiter.ts'
 import { extend } from './extend.ts'
@@ -61,7 +61,7 @@ export function newLease(
   hold: Hold,
   request: AcquireRequest,
   calledFrom?: Error,
-): Lease {
+): HeldLease {
   const lease = new LocalLease(lock, hold, request)
   const kept = leasesOf(lock.services, request.kind).add(request.holder, lock.rawName, lease)
   const { heldWatch } = lock.services

@@ -3,7 +3,7 @@ import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
-import type { Lease } from '../lease/lease.ts'
+import type { HeldLease } from '../lease/lease.ts'
 import type { Defaults } from '../options/acquisition.ts'
 import type { Frames } from '../owner/frames.ts'
 import { HeldLeases } from '../owner/held-leases.ts'
@@ -81,7 +81,7 @@ export class LocalLocks {
     return this.#services.emit
   }
 
-  leasesOf(kind: HoldKind): HeldLeases<Lease> {
+  leasesOf(kind: HoldKind): HeldLeases<HeldLease> {
     return leasesOf(this.#services, kind)
   }
 

@@ -1,5 +1,5 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
-import type { Owner } from '../owner/owner.ts'
+import type { OwnerHandle as Owner } from '../owner/owner.ts'
 import type { DurabilityOptions } from './durability.ts'
 import type { NodeRedisClient } from './node-redis-source.ts'
 import type { ServerList } from './server-lists.ts'

@@ -126,8 +126,8 @@ export abstract class Waiter extends Linked<Waiter> {
   /** It has the lock. @param path as with `resolve` */
   abstract granted(hold: Hold, path?: AcquirePath): void
 
-  /** What its caller gets for a hold. */
-  abstract newLease(hold: Hold): Lease
+  /** What its caller gets for a hold is the handle of this. */
+  abstract newLease(hold: Hold): { readonly handle: Lease }
 
   get settled(): boolean {
     return this.#settled
@@ -152,7 +152,7 @@ export abstract class Waiter extends Linked<Waiter> {
   resolve(hold: Hold | null, path?: AcquirePath): void {
     if (!this.#settle(hold !== null)) return
     if (hold === null) this.request.askedBy?.gotNothing(this)
-    this.#resolve(hold && this.newLease(hold))
+    this.#resolve(hold && this.newLease(hold).handle)
     const { fact } = this.request
     if (fact !== undefined) tellResult(fact, this, hold, path)
   }

@@ -1,5 +1,11 @@
-import { LeaseLostError, RedisRefusedError, RedisUnavailableError } from '../../errors.ts'
+import {
+  LeaseLostError,
+  RedisRefusedError,
+  RedisUnavailableError,
+  refusalPasses,
+} from '../../errors.ts'
 import { WakeEvent } from '../../kit/wake-event.ts'
+import { leaseBehind } from '../../lease/base-lease.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { isOfLoss } from '../../lease/work-and-release.ts'
 import { NotDurableError } from '../../options/durability.ts'
@@ -18,7 +24,7 @@ export class Campaign {
   readonly #lock: ElectionLock
   readonly #signal: AbortSignal | undefined
   readonly #closing: AbortSignal
-  #term: Term | undefined
+  #term: HeldTerm | undefined
   #lease: Lease | undefined
   #over: Promise<void> | undefined
   #hasResigned = false
@@ -44,7 +50,7 @@ export class Campaign {
     return this.#term?.valid === true
   }
 
-  get term(): Term | undefined {
+  get term(): HeldTerm | undefined {
     return this.#term
   }
 
@@ -76,13 +82,13 @@ export class Campaign {
     if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
       // Also a loss that was found when the function had ended; not one of another lock, which the function told.
-      return this.#lease === undefined || saysNoMore(error, this.#lease.over())
+      return this.#lease === undefined || saysNoMore(error, leaseBehind(this.#lease).over())
     }
     if (this.#term !== undefined) return false
     const passes =
       error instanceof RedisUnavailableError ||
       error instanceof NotDurableError ||
-      (error instanceof RedisRefusedError && error.passes)
+      (error instanceof RedisRefusedError && refusalPasses(error))
     if (!passes) return false
     this.#lock.registry.emit('error', error)
     const ms = PAUSE_MS.least + Math.random() * PAUSE_MS.spread
@@ -111,7 +117,7 @@ export class Campaign {
     try {
       began(term)
       term.assertValid()
-      return await fn(term)
+      return await fn(term.handle)
     } finally {
       for (const watch of watches) watch.stop()
       term.end()

@@ -1,5 +1,4 @@
 import { Printed } from '../../kit/printed.ts'
-import type { Public } from '../../kit/public.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -20,20 +19,33 @@ import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
 import { type Facts, heldBy, told } from './why.ts'
 
+/** The members that users have of every lock. */
+export const BASE_MEMBERS = ['name', 'lock', 'tryLock', 'using', 'tryUsing', 'unlock'] as const
+
+/** @internal */
+export const LOCK_NAMING = {
+  variable: 'lock',
+  instead: {
+    acquire: 'lock() or tryLock()',
+    extend: 'extend() of the lease, which lock() and tryLock() give',
+    release: 'unlock(), or release() of the lease, which lock() and tryLock() give',
+  },
+}
+
 /**
  * What a lock has in common with several locks as one: the forms in which it is acquired and
  * released. Of several, "the lock" here is all of them: they are acquired and held together.
  */
-export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
+export abstract class BaseLock<L extends object, K extends BaseLease> extends Printed {
   /** The name of the lock, as it was given to `getLock`; of several, their names with ` + ` between them. */
   readonly name: string
   /** @internal */
   readonly registry: LocalLocks
   /** @internal */
-  readonly currentOwner: CurrentOwner<L>
+  readonly currentOwner: CurrentOwner<K>
 
   /** @internal */
-  constructor(name: string, registry: LocalLocks, currentOwner: CurrentOwner<L>) {
+  constructor(name: string, registry: LocalLocks, currentOwner: CurrentOwner<K>) {
     super()
     this.name = name
     this.registry = registry
@@ -228,5 +240,5 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
    * @param failure why the release was not confirmed; undefined where the lease had been lost
    * @internal
    */
-  protected abstract notUnlocked(lease: L, failure: unknown): unknown
+  protected abstract notUnlocked(lease: K, failure: unknown): unknown
 }

@@ -1,7 +1,7 @@
 import type { WhyNotAcquired } from '../../errors.ts'
-import type { Public } from '../../kit/public.ts'
+import { handleClassOf } from '../../kit/handle.ts'
 import type { Hold } from '../../lease/hold.ts'
-import type { Lease } from '../../lease/lease.ts'
+import type { HeldLease, Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
@@ -12,7 +12,7 @@ import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
-import { BaseLock } from './base-lock.ts'
+import { BASE_MEMBERS, BaseLock, LOCK_NAMING } from './base-lock.ts'
 import { forceUnlock } from './force-unlock.ts'
 import type { Manner } from './one-lock.ts'
 import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
@@ -33,6 +33,17 @@ export function nextNumber(): number {
 const BARE: Manner = { scoped: false }
 const SCOPED: Manner = { scoped: true }
 
+const MEMBERS = [
+  ...BASE_MEMBERS,
+  'isLocked',
+  'isHeld',
+  'holdCount',
+  'remainingMs',
+  'forceUnlock',
+  'inspect',
+  'why',
+] as const
+
 /**
  * A named lock: exclusive among all clients of one Redis, re-entrant for its owner.
  *
@@ -43,10 +54,10 @@ const SCOPED: Manner = { scoped: true }
  * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
  * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
  */
-export interface Lock extends Public<HoldfastLock> {}
+export interface Lock extends Pick<HoldfastLock, (typeof MEMBERS)[number]> {}
 
 /** A {@link Lock} of a client. */
-export class HoldfastLock extends BaseLock<Lease> {
+export class HoldfastLock extends BaseLock<Lease, HeldLease> {
   /** @internal */
   readonly rawName: string
   /** @internal */
@@ -59,6 +70,7 @@ export class HoldfastLock extends BaseLock<Lease> {
   readonly number: number
   /** @internal */
   lastWhy: Facts | undefined
+  #handle: Lock | undefined
 
   /** @internal */
   constructor(
@@ -73,6 +85,16 @@ export class HoldfastLock extends BaseLock<Lease> {
     this.rawName = rawName
     this.kind = kind
     this.number = number
+  }
+
+  /**
+   * What users have of it.
+   *
+   * @internal
+   */
+  get handle(): Lock {
+    this.#handle ??= new LockHandle(this)
+    return this.#handle
   }
 
   /**
@@ -238,7 +260,7 @@ export class HoldfastLock extends BaseLock<Lease> {
   }
 
   /** @internal */
-  protected notUnlocked(lease: Lease, failure: unknown): unknown {
+  protected notUnlocked(lease: HeldLease, failure: unknown): unknown {
     if (failure !== undefined) return failure
     const stillHeld = this.currentOwner.heldLease()
     return stillHeld === undefined ? lease.over() : lostBefore(lease.over(), stillHeld)
@@ -248,3 +270,5 @@ export class HoldfastLock extends BaseLock<Lease> {
     return warningOf(selfWaitOf(this), this.acquire(owner, meant, manner))
   }
 }
+
+const LockHandle = handleClassOf(HoldfastLock, MEMBERS, LOCK_NAMING)

@@ -1,3 +1,4 @@
+import { refuseDetached } from '../../kit/detached.ts'
 import type { Public } from '../../kit/public.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -59,7 +60,7 @@ export class HoldfastReadWriteLock {
 
   /** The lock to read: several owners have it at once, while nobody else writes. */
   readLock(): Lock {
-    return this.#readLock
+    return this.#readLock.handle
   }
 
   /**
@@ -67,12 +68,12 @@ export class HoldfastReadWriteLock {
    * owner may take the lock to write, which waits until the others have read, and lets nobody write between.
    */
   upgradableLock(): Lock {
-    return this.#upgradableLock
+    return this.#upgradableLock.handle
   }
 
   /** The lock to write: one owner has it, while nobody else reads. */
   writeLock(): Lock {
-    return this.#writeLock
+    return this.#writeLock.handle
   }
 
   /**
@@ -183,3 +184,5 @@ class Side extends HoldfastLock {
     }
   }
 }
+
+refuseDetached(HoldfastReadWriteLock, 'readWriteLock')

@@ -119,7 +119,7 @@ function maySucceed(error: unknown): boolean {
 }
 
 /** What its caller gets: permits without a lease are nobody's. */
-const TAKEN = Object.freeze({}) as Lease
+const TAKEN = { handle: Object.freeze({}) as Lease }
 
 /** Waits for permits that have no lease: once they are taken nothing is kept of them here. */
 class PlainPermitWaiter extends RacingWaiter {
@@ -134,7 +134,7 @@ class PlainPermitWaiter extends RacingWaiter {
     return undefined
   }
 
-  override newLease(): Lease {
+  override newLease(): typeof TAKEN {
     return TAKEN
   }
 }
