@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { publicCall } from './public-call.ts'
 
 /** As in `const { lock } = holdfast.getLock('x'); lock()`. */
 export function detachedError(method: PropertyKey, variable: string): InvalidArgumentError {
@@ -24,8 +25,14 @@ export function refuseDetached(
     const method: unknown = descriptor?.value
     if (name === 'constructor' || typeof method !== 'function') continue
     const value = named(name, function (this: unknown, ...args: unknown[]): unknown {
-      if (this instanceof Class) return method.apply(this, args)
-      throw detachedError(name, variable)
+      if (!(this instanceof Class)) throw detachedError(name, variable)
+      const outer = publicCall.method
+      publicCall.method = value
+      try {
+        return method.apply(this, args)
+      } finally {
+        publicCall.method = outer
+      }
     })
     Object.defineProperty(prototype, name, { ...descriptor, value })
   }

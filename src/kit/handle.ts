@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { detachedError, named } from './detached.ts'
 import { INSPECT, type Inspect } from './printed.ts'
+import { publicCall } from './public-call.ts'
 import { VERSION } from './version.ts'
 
 /** Every copy of the package marks its handles with this symbol. */
@@ -69,7 +70,14 @@ export function handleClassOf<T extends object, M extends keyof T>(
     const isMethod = typeof valueIn(Inner.prototype, name) === 'function'
     if (isMethod) {
       const value = function (this: unknown, ...args: unknown[]): unknown {
-        return innerOf(this)[name]?.(...args)
+        const inner = innerOf(this)
+        const outer = publicCall.method
+        publicCall.method = value
+        try {
+          return inner[name]?.(...args)
+        } finally {
+          publicCall.method = outer
+        }
       }
       define(name, { value: named(name, value), writable: true })
     } else {
