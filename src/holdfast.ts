@@ -3,14 +3,14 @@ import { nanoid } from 'nanoid'
 import { ClientParts } from './client-parts.ts'
 import type { Emit, HoldEvent, HoldfastEvents } from './events.ts'
 import { emitBy } from './kit/call-listeners.ts'
-import { refuseDetached } from './kit/detached.ts'
+import { refuseDetached } from './kit/handle.ts'
 import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { plainKind } from './local/acquire.ts'
 import { clientInfo } from './local/client-info.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
 import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
-import { HoldfastLock, type Lock } from './locks/lock/holdfast-lock.ts'
+import { HoldfastLock, handleOf, type Lock } from './locks/lock/holdfast-lock.ts'
 import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
 import type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 import type { PermitExpirableSemaphore } from './locks/semaphore/permit-expirable-semaphore.ts'
@@ -77,7 +77,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   getLock(name: string, options: GetLockOptions = {}): Lock {
     const owner = ownerOf(options, this.id)
     const { registry } = this.#parts.backend
-    return new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind).handle
+    return handleOf(new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind))
   }
 
   /**
@@ -92,7 +92,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): Lock {
-    return this.#oneServer.fairLock(name, options).handle
+    return handleOf(this.#oneServer.fairLock(name, options))
   }
 
   /**
@@ -160,7 +160,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * majority, and for what is no lock
    */
   getRedLock(...locks: Lock[]): Lock {
-    return this.#parts.redLocks.of(locks).handle
+    return handleOf(this.#parts.redLocks.of(locks))
   }
 
   /**

@@ -79,4 +79,5 @@ export type {
 export { escapeName } from './servers/escape-name.ts'
 export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts } from './servers/permit-server.ts'
+export { readClientInfo } from './servers/presence.ts'
 export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'

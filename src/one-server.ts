@@ -1,4 +1,5 @@
 import { InvalidArgumentError, show } from './errors.ts'
+import { refuseDetached } from './kit/handle.ts'
 import type { Backend } from './local/backend.ts'
 import { closingError } from './local/local-locks.ts'
 import type { LockKind } from './local/lock-kind.ts'
@@ -147,6 +148,11 @@ export class OneServer {
     this.#fairKind?.close()
   }
 }
+
+refuseDetached(HoldfastReadWriteLock, 'readWriteLock')
+refuseDetached(HoldfastCountDownLatch, 'latch')
+refuseDetached(HoldfastSemaphore, 'semaphore')
+refuseDetached(HoldfastPermitExpirableSemaphore, 'semaphore')
 
 const SETS_PERMITS = 'trySetPermits() sets how many permits there are.'
 

@@ -1,7 +1,6 @@
 import { InvalidArgumentError, show } from './errors.ts'
 import type { Holdfast } from './holdfast.ts'
-import { refuseDetached } from './kit/detached.ts'
-import { behind, otherCopy } from './kit/handle.ts'
+import { behind, otherCopy, refuseDetached } from './kit/handle.ts'
 import type { Lease } from './lease/lease.ts'
 import { LocalLease } from './local/local-lease.ts'
 import { type MemoryClientOptions, newMemoryClient } from './memory-client.ts'

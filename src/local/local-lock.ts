@@ -183,13 +183,18 @@ export class LocalLock extends Linked<LocalLock> {
     return this.#releases
   }
 
+  /** Whether no release by another client can be missed. */
+  get hearsReleases(): boolean {
+    return this.#releases?.isConfirmed === true
+  }
+
   /**
    * How many of those whom a release is told to are this client: 1 or 0; -1 where the server counts too
    * few, so that there always seems to be one more.
    */
   get listeners(): number {
     if (!this.services.server.countsListeners) return -1
-    return this.#releases?.isConfirmed ? 1 : 0
+    return this.hearsReleases ? 1 : 0
   }
 
   mayBeFree(): void {

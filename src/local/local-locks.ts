@@ -46,7 +46,7 @@ export class LocalLocks {
     this.frames = frames
     this.defaults = defaults
     this.multiLeases = new HeldLeases(services.clock)
-    this.clients = new Clients(services.presence, services.own)
+    this.clients = new Clients(services)
   }
 
   get leaseMs(): number {
@@ -212,6 +212,7 @@ export class LocalLocks {
    */
   close(): { cutOff: HoldEvent[]; released: Promise<unknown> } {
     this.#closed = true
+    this.clients.close()
     this.#services.leases.close()
     this.#services.sharedLeases.close()
     this.multiLeases.close()

@@ -1,3 +1,4 @@
+import { readClientInfo } from '../../index.ts'
 import type { ServerClient } from '../servers/open-server.ts'
 import { processKey } from './key-names.ts'
 import type { Masters } from './open-masters.ts'
@@ -44,16 +45,8 @@ export class KnownClients {
   #keep(client: string, about: string | null): void {
     const [oldest] = this.#known.keys()
     if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest)
-    this.#known.set(client, { facts: factsOf(client, about), at: performance.now() })
-  }
-}
-
-function factsOf(client: string, about: string | null): ProcessFacts | null {
-  if (about === null) return null
-  try {
-    const { label, host, pid } = JSON.parse(about) as Record<string, unknown>
-    return { client, label: String(label), host: String(host), pid: Number(pid) }
-  } catch {
-    return null // Somebody else's.
+    const info = readClientInfo(client, about)
+    const facts = info && { client, label: info.label, host: info.host, pid: info.pid }
+    this.#known.set(client, { facts, at: performance.now() })
   }
 }

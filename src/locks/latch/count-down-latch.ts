@@ -1,5 +1,4 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
-import { refuseDetached } from '../../kit/detached.ts'
 import type { Public } from '../../kit/public.ts'
 import { assertNoMore } from '../../options/input.ts'
 import type { AwaitOptions } from '../../options/options.ts'
@@ -128,5 +127,3 @@ export class HoldfastCountDownLatch {
     return this.#latches.ask(this.name, 'not inspected', inspect)
   }
 }
-
-refuseDetached(HoldfastCountDownLatch, 'latch')

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'eventemitter3'
 import { InvalidArgumentError } from '../../errors.ts'
 import { callListeners } from '../../kit/call-listeners.ts'
-import { refuseDetached } from '../../kit/detached.ts'
+import { refuseDetached } from '../../kit/handle.ts'
 import { INSPECT, type Inspect, printed } from '../../kit/printed.ts'
 import { assertFunction } from '../../options/input.ts'
 import type { Owner } from '../../owner/owner.ts'

@@ -1,6 +1,6 @@
+import type { WhyNotAcquired } from '../../errors.ts'
 import { Printed } from '../../kit/printed.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
-import type { Hold } from '../../lease/hold.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import {
   type Acquisition,
@@ -17,10 +17,21 @@ import type { Carried } from '../../owner/frames.ts'
 import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
-import { type Facts, heldBy, told } from './why.ts'
 
 /** The members that users have of every lock. */
 export const BASE_MEMBERS = ['name', 'lock', 'tryLock', 'using', 'tryUsing', 'unlock'] as const
+
+/** The members that users have of one lock. */
+export const LOCK_MEMBERS = [
+  ...BASE_MEMBERS,
+  'isLocked',
+  'isHeld',
+  'holdCount',
+  'remainingMs',
+  'forceUnlock',
+  'inspect',
+  'why',
+] as const
 
 /** @internal */
 export const LOCK_NAMING = {
@@ -195,9 +206,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   #timeout(waitMs: number, waitedMs: number): Error {
-    const facts = this.lastWhy
-    const others = facts && heldBy(facts)
-    return lockTimeout(this.name, waitMs, waitedMs, this.ownHolds(), others, facts && told(facts))
+    return lockTimeout(this.name, waitMs, waitedMs, this.toldWhy())
   }
 
   /**
@@ -205,14 +214,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    *
    * @internal
    */
-  abstract get lastWhy(): Facts | undefined
-
-  /**
-   * Who has it in this client, or one of several.
-   *
-   * @internal
-   */
-  abstract ownHolds(): readonly Hold[]
+  abstract toldWhy(): WhyNotAcquired | undefined
 
   /**
    * Acquires it for whom the running code acts, or for an owner of its own.

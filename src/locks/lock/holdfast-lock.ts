@@ -1,6 +1,5 @@
 import type { WhyNotAcquired } from '../../errors.ts'
 import { handleClassOf } from '../../kit/handle.ts'
-import type { Hold } from '../../lease/hold.ts'
 import type { HeldLease, Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -12,37 +11,19 @@ import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
-import { BASE_MEMBERS, BaseLock, LOCK_NAMING } from './base-lock.ts'
+import { BaseLock, LOCK_MEMBERS, LOCK_NAMING } from './base-lock.ts'
 import { forceUnlock } from './force-unlock.ts'
-import type { Manner } from './one-lock.ts'
+import { type Manner, nextNumber, requestOf } from './one-lock.ts'
 import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
 import { lostBefore, notHeld } from './unlock-errors.ts'
-import { askWhy, type Facts, whyNot } from './why.ts'
+import { askWhy, told, whyNot } from './why.ts'
+import type { Facts } from './why-text.ts'
 
 /** A lock as `inspect()` finds it. */
 export type LockInfo = LockFacts
 
-let made = 0
-
-/** The number of a lock object: of all that are one to callers. */
-export function nextNumber(): number {
-  made += 1
-  return made
-}
-
 const BARE: Manner = { scoped: false }
 const SCOPED: Manner = { scoped: true }
-
-const MEMBERS = [
-  ...BASE_MEMBERS,
-  'isLocked',
-  'isHeld',
-  'holdCount',
-  'remainingMs',
-  'forceUnlock',
-  'inspect',
-  'why',
-] as const
 
 /**
  * A named lock: exclusive among all clients of one Redis, re-entrant for its owner.
@@ -54,9 +35,9 @@ const MEMBERS = [
  * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
  * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
  */
-export interface Lock extends Pick<HoldfastLock, (typeof MEMBERS)[number]> {}
+export interface Lock extends Pick<HoldfastLock, (typeof LOCK_MEMBERS)[number]> {}
 
-/** A {@link Lock} of a client. */
+/** A lock of a client, behind the handle that users have. */
 export class HoldfastLock extends BaseLock<Lease, HeldLease> {
   /** @internal */
   readonly rawName: string
@@ -70,7 +51,6 @@ export class HoldfastLock extends BaseLock<Lease, HeldLease> {
   readonly number: number
   /** @internal */
   lastWhy: Facts | undefined
-  #handle: Lock | undefined
 
   /** @internal */
   constructor(
@@ -85,16 +65,6 @@ export class HoldfastLock extends BaseLock<Lease, HeldLease> {
     this.rawName = rawName
     this.kind = kind
     this.number = number
-  }
-
-  /**
-   * What users have of it.
-   *
-   * @internal
-   */
-  get handle(): Lock {
-    this.#handle ??= new LockHandle(this)
-    return this.#handle
   }
 
   /**
@@ -176,6 +146,15 @@ export class HoldfastLock extends BaseLock<Lease, HeldLease> {
     return askWhy(this, this.lastWhy)
   }
 
+  /**
+   * So that it is known who that is by the end of the wait.
+   *
+   * @internal
+   */
+  waitsFor(holder: string): void {
+    this.registry.clients.learn(holder)
+  }
+
   /** @internal */
   gotNothing(waiter: Waiter, reason?: unknown): void {
     this.lastWhy = whyNot(this, waiter, reason) ?? this.lastWhy
@@ -198,31 +177,16 @@ export class HoldfastLock extends BaseLock<Lease, HeldLease> {
    */
   acquire(
     owner: Owner,
-    { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
-    { scoped, known = false, asksOnce = false, together, limitedLater, calledFrom }: Manner,
+    meant: Acquisition,
+    manner: Manner,
     holder: Holder = owner,
     askedAt = Infinity,
   ): Promise<Lease | null> {
-    const { registry, kind } = this
+    const { registry } = this
     registry.assertAdmits(this.name, this.rawName, owner)
-    signal?.throwIfAborted()
-    return acquire(registry.lock(this.name, this.rawName), kind, {
-      owner,
-      leaseMs: Math.min(leaseMs ?? registry.leaseMs, maxHoldMs),
-      watched: renew,
-      maxHoldMs: limitedLater ? Infinity : maxHoldMs,
-      kind,
-      waitMs,
-      signal,
-      known,
-      asksOnce,
-      together,
-      holder,
-      scoped,
-      askedAt,
-      calledFrom,
-      askedBy: this,
-    })
+    meant.signal?.throwIfAborted()
+    const request = requestOf(this, owner, meant, manner, holder, askedAt)
+    return acquire(registry.lock(this.name, this.rawName), this.kind, request)
   }
 
   /** @internal */
@@ -250,8 +214,8 @@ export class HoldfastLock extends BaseLock<Lease, HeldLease> {
   }
 
   /** @internal */
-  ownHolds(): Hold[] {
-    return this.registry.find(this.rawName)?.holds.all ?? []
+  toldWhy(): WhyNotAcquired | undefined {
+    return this.lastWhy && told(this, this.lastWhy)
   }
 
   /** @internal */
@@ -271,4 +235,9 @@ export class HoldfastLock extends BaseLock<Lease, HeldLease> {
   }
 }
 
-const LockHandle = handleClassOf(HoldfastLock, MEMBERS, LOCK_NAMING)
+const LockHandle = handleClassOf(HoldfastLock, LOCK_MEMBERS, LOCK_NAMING)
+
+/** What users have of a lock. */
+export function handleOf(lock: HoldfastLock): Lock {
+  return new LockHandle(lock)
+}

@@ -1,7 +1,6 @@
 import type { WhyNotAcquired } from '../../errors.ts'
 import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
 import { behind, handleClassOf, otherCopy } from '../../kit/handle.ts'
-import type { Hold } from '../../lease/hold.ts'
 import { HeldLease, type Lease } from '../../lease/lease.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
@@ -12,7 +11,6 @@ import { BASE_MEMBERS, BaseLock, LOCK_NAMING } from '../lock/base-lock.ts'
 import { HoldfastLock, type Lock, type LockInfo } from '../lock/holdfast-lock.ts'
 import { alone, selfWaitOf, warningOf } from '../lock/self-wait-warning.ts'
 import { endedBefore } from '../lock/unlock-errors.ts'
-import type { Facts } from '../lock/why.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
 import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
@@ -57,8 +55,8 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   }
 
   /** @internal */
-  get lastWhy(): Facts | undefined {
-    return this.#lastMissed.lastWhy
+  toldWhy(): WhyNotAcquired | undefined {
+    return this.#lastMissed.toldWhy()
   }
 
   get #lastMissed(): HoldfastLock {
@@ -135,11 +133,6 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     })
     const { owner } = carried.at(-1) as Carried
     return this.#gather(wanted, meant, owner, true)
-  }
-
-  /** @internal */
-  ownHolds(): Hold[] {
-    return this.#locks.flatMap((lock) => lock.ownHolds())
   }
 
   /** @internal */

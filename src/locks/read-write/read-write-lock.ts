@@ -1,4 +1,3 @@
-import { refuseDetached } from '../../kit/detached.ts'
 import type { Public } from '../../kit/public.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -8,8 +7,8 @@ import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
 import { type RemoteReadWriteLock, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
-import { HoldfastLock, type Lock, type LockInfo, nextNumber } from '../lock/holdfast-lock.ts'
-import type { Manner } from '../lock/one-lock.ts'
+import { HoldfastLock, handleOf, type Lock, type LockInfo } from '../lock/holdfast-lock.ts'
+import { type Manner, nextNumber } from '../lock/one-lock.ts'
 import type { ReadWriteKinds } from './read-write-kinds.ts'
 import { UpgradeError } from './upgrade-error.ts'
 
@@ -34,9 +33,9 @@ export interface ReadWriteLock extends Public<HoldfastReadWriteLock> {}
 export class HoldfastReadWriteLock {
   /** The name of the lock, as it was given to `getReadWriteLock`. */
   readonly name: string
-  readonly #readLock: HoldfastLock
-  readonly #upgradableLock: HoldfastLock
-  readonly #writeLock: HoldfastLock
+  readonly #readLock: Lock
+  readonly #upgradableLock: Lock
+  readonly #writeLock: Lock
   readonly #inspect: () => Promise<ReadWriteFacts>
 
   /** @internal */
@@ -52,7 +51,7 @@ export class HoldfastReadWriteLock {
     this.#inspect = () => locks.ask(name, 'not inspected', (callMs) => remote.inspect(callMs))
     const number = nextNumber()
     const sideOf = (kind: LockKind) =>
-      new Side(name, rawName, owner, locks, kind, number, kinds, this)
+      handleOf(new Side(name, rawName, owner, locks, kind, number, kinds, this))
     this.#readLock = sideOf(kinds.reading)
     this.#upgradableLock = sideOf(kinds.upgrading)
     this.#writeLock = sideOf(kinds.writing)
@@ -60,7 +59,7 @@ export class HoldfastReadWriteLock {
 
   /** The lock to read: several owners have it at once, while nobody else writes. */
   readLock(): Lock {
-    return this.#readLock.handle
+    return this.#readLock
   }
 
   /**
@@ -68,12 +67,12 @@ export class HoldfastReadWriteLock {
    * owner may take the lock to write, which waits until the others have read, and lets nobody write between.
    */
   upgradableLock(): Lock {
-    return this.#upgradableLock.handle
+    return this.#upgradableLock
   }
 
   /** The lock to write: one owner has it, while nobody else reads. */
   writeLock(): Lock {
-    return this.#writeLock.handle
+    return this.#writeLock
   }
 
   /**
@@ -184,5 +183,3 @@ class Side extends HoldfastLock {
     }
   }
 }
-
-refuseDetached(HoldfastReadWriteLock, 'readWriteLock')

@@ -1,4 +1,3 @@
-import { refuseDetached } from '../../kit/detached.ts'
 import type { Public } from '../../kit/public.ts'
 import { workAndRelease } from '../../lease/work-and-release.ts'
 import { acquire } from '../../local/acquire.ts'
@@ -234,5 +233,3 @@ export class HoldfastPermitExpirableSemaphore {
     return this.#locks.ask(this.name, 'its permits were not looked at', look, OF_SEMAPHORE)
   }
 }
-
-refuseDetached(HoldfastPermitExpirableSemaphore, 'semaphore')

@@ -1,4 +1,3 @@
-import { refuseDetached } from '../../kit/detached.ts'
 import type { Public } from '../../kit/public.ts'
 import { NO_LEASE_MS } from '../../lease/validity.ts'
 import { acquire } from '../../local/acquire.ts'
@@ -249,5 +248,3 @@ export class HoldfastSemaphore {
     return this.#all.locks.ask(this.name, 'not inspected', inspect, OF_SEMAPHORE)
   }
 }
-
-refuseDetached(HoldfastSemaphore, 'semaphore')
