@@ -1,4 +1,5 @@
 import type { ClientPlace } from './local/place.ts'
+import { LEAST_LEASE_MS } from './local/short-leases.ts'
 import type { Settings } from './options/settings.ts'
 import type { LockServer } from './servers/lock-server.ts'
 import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
@@ -27,6 +28,7 @@ function oneServer(settings: Settings, onError: (error: Error) => void): ClientP
   const thread = threadFor(source, settings, onError)
   return {
     server,
+    leastLeaseMs: LEAST_LEASE_MS,
     standIn: thread,
     ...namingOf([source]),
     async close() {
@@ -43,6 +45,7 @@ function majority(settings: Settings, onError: (error: Error) => void): ClientPl
   const quorum = quorumOf(servers, quorumSettings(settings))
   return {
     server: quorum,
+    leastLeaseMs: LEAST_LEASE_MS,
     longestLeaseMs: settings.longestLeaseMs,
     ...namingOf(sources),
     async close() {

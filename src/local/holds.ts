@@ -51,6 +51,7 @@ export class Holds extends HoldSet {
   ): Hold | null {
     const { request, wireOwner } = waiter
     if (wireOwner === undefined) return null
+    this.#services.shortLeases.granted(this.#lock.name, request.kind, leaseMs)
     const hold = new Hold(
       {
         lockName: this.#lock.name,

@@ -27,6 +27,8 @@ export interface Services {
   readonly leases: HeldLeases<HeldLease>
   /** Of shared kinds: an owner who has both releases each by a lock object of its kind. */
   readonly sharedLeases: HeldLeases<HeldLease>
+  /** Told of each lease that is granted. */
+  readonly shortLeases: { granted(lockName: string, kind: HoldKind, leaseMs: number): void }
   /** A longer lease is refused, in milliseconds. */
   readonly longestLeaseMs: number
 }

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { InvalidArgumentError, show } from '../errors.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+import { warn } from '../kit/warning.ts'
 import { type Durability, durabilityOf } from './durability.ts'
 import { assertBoolean, assertKnown, leaseMs, maxHoldMs, waitMs, wholeMs } from './input.ts'
 import type { HoldfastOptions } from './options.ts'
@@ -95,7 +96,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
   for (const [name, value] of Object.entries(switches)) {
     assertBoolean(value, `\`${name}\``)
   }
-  const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
+  const { leaseMs: lease = 30_000 } = options
   const { waitMs: wait = Infinity, maxHoldMs: longestHold = Infinity } = options
   const { watchdogThread = false } = options
   if (options.masters !== undefined && watchdogThread !== false) {
@@ -116,8 +117,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     leaseMs: ownLeaseMs,
     waitMs: waitMs(wait, 'Without an end it is Infinity.'),
     maxHoldMs: maxHoldMs(longestHold),
-    commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
-    outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
+    ...timeLimits(options),
     ...threadOf(watchdogThread),
     heldWarningMs: heldWarningMs(options.heldWarningMs),
     durability: durabilityOf(
@@ -126,6 +126,27 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
       Math.min(ownLeaseMs - 1, LONGEST_TIMER_MS),
     ),
   }
+}
+
+let isWarnedOfOneTry = false
+
+function timeLimits(options: HoldfastOptions): Pick<Settings, 'commandTimeoutMs' | 'outageMs'> {
+  const { commandTimeoutMs = 2_000, outageMs = 5_000 } = options
+  const limits = {
+    commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
+    outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
+  }
+  const isOneTry = options.commandTimeoutMs !== undefined && commandTimeoutMs > outageMs
+  if (isOneTry && !isWarnedOfOneTry) {
+    isWarnedOfOneTry = true
+    warn(
+      'HOLDFAST_ONE_TRY',
+      `\`commandTimeoutMs\`, which is ${commandTimeoutMs}, is larger than \`outageMs\`, which is ${outageMs}: a call ` +
+        `whose command is not answered is given up after ${outageMs} ms, without a second try. Give a ` +
+        '`commandTimeoutMs` that is well below `outageMs`.',
+    )
+  }
+  return limits
 }
 
 function counterTtlMs(keepCounters: boolean, ttlMs: number | undefined): number {

@@ -23,6 +23,11 @@ export class ResponseTime {
     this.#isDue = true
   }
 
+  /** How long an answer takes on average, in milliseconds; undefined before the first one. */
+  get meanMs(): number | undefined {
+    return this.#meanMs
+  }
+
   /** A silence that says nothing yet, in milliseconds. */
   get usualMs(): number {
     if (this.#isDue) return 0

@@ -322,7 +322,25 @@ test('of Sentinels it takes what a client does: their login by URL, and TLS for 
 })
 
 test('what makes no sense is refused with what it was', async () => {
-  expect(() => recordHistory({ redis: 7 as never })).toThrow(/redis must be a redis:\/\//)
+  const refused = (options: object, message: RegExp | string) => {
+    const call = () => record(options as never)
+    expect(call).toThrow(TypeError)
+    expect(call).toThrow(message)
+  }
+  for (const redis of [7, 'http://x', 'a b', [], { cluster: [] }, { sentinels: [], name: 'a' }]) {
+    refused({ redis }, /^redis/)
+  }
+  refused({ redis: { hots: 'redis-1' } }, /^redis: ioredis has no option `hots`/)
+  refused({ maxEvent: 5 }, 'There is no option `maxEvent` here. There are: redis, key, maxEvents,')
+  refused({ nameOf: 5 }, 'nameOf must be a function; got 5.')
+  refused({ onError: 'log' }, "onError must be a function; got 'log'.")
+  refused({ keyPrefix: 5 }, 'keyPrefix must be a string; got 5.')
+  expect(() => recordHistory(undefined as never)).toThrow(
+    'recordHistory() takes an object of options',
+  )
+  expect(() => recordHistory({ redis: undefined as never })).toThrow(/^redis must be/)
+  await expect(all({ lasts: 1 } as never)).rejects.toThrow('There is no option `lasts` here.')
+  await expect(all({ redis: 'http://x' })).rejects.toThrow(/^redis must be/)
   expect(() => record({ maxEvents: 0 })).toThrow(/maxEvents .* got 0/)
   expect(() => record({ key: '' })).toThrow(/key must be .* got ""/)
   await expect(all({ last: -1 })).rejects.toThrow(/last .* got -1/)

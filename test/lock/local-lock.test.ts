@@ -60,6 +60,7 @@ function answeredByHand() {
       whyDown: nothing,
     },
     emit: nothing,
+    shortLeases: { granted: nothing },
     leases: new HeldLeases(),
   } as unknown as Services
   const answer = (what: string, given: Answer) => {

@@ -1,5 +1,6 @@
 import type { AcquireFact, HoldFact, LockFact } from '../../index.ts'
 import { subscribe } from '../facts/subscribe.ts'
+import { assertFunction, assertOptions, assertRedis, assertText } from './check-options.ts'
 import { HISTORY_KEY, type NewEntry } from './entry.ts'
 import { type HistoryRedis, keyPrefixOf, openClient } from './open-client.ts'
 import { Outbox } from './outbox.ts'
@@ -39,6 +40,17 @@ export interface History {
   stop(): Promise<void>
 }
 
+const OPTIONS = [
+  'redis',
+  'key',
+  'maxEvents',
+  'ttlMs',
+  'maxBuffered',
+  'keyPrefix',
+  'nameOf',
+  'onError',
+] as const satisfies (keyof RecordHistoryOptions)[]
+
 const WEEK_MS = 7 * 24 * 3_600_000
 const STOP_MS = 2_000
 
@@ -49,10 +61,15 @@ const STOP_MS = 2_000
  * @throws `TypeError` for an option that makes no sense, with what it got
  */
 export function recordHistory(options: RecordHistoryOptions): History {
+  assertOptions(options, 'recordHistory()', OPTIONS)
   const { redis, key = HISTORY_KEY, nameOf } = options
   if (typeof key !== 'string' || key === '') {
     throw new TypeError(`key must be the name of a stream; got ${JSON.stringify(key)}.`)
   }
+  assertRedis(redis)
+  assertText(options.keyPrefix, 'keyPrefix')
+  assertFunction(nameOf, 'nameOf')
+  assertFunction(options.onError, 'onError')
   const outbox = new Outbox(openClient(redis, 1_000), {
     key,
     maxEvents: wholeNumber(options.maxEvents ?? 100_000, 'maxEvents'),

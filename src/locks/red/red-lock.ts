@@ -4,6 +4,7 @@ import { behind, otherCopy } from '../../kit/handle.ts'
 import { plainKind } from '../../local/acquire.ts'
 import { Backend, type Client } from '../../local/backend.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
+import { LEAST_LEASE_MS } from '../../local/short-leases.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
@@ -102,7 +103,11 @@ export class RedLocks {
       const servers = votes.map(({ server }) => server)
       const quorum = this.#newQuorum(servers, (rawName, at) => JSON.parse(rawName)[at])
       const { longestLeaseMs } = settings
-      const backend = new Backend(this.#client, { server: quorum, longestLeaseMs })
+      const backend = new Backend(this.#client, {
+        server: quorum,
+        longestLeaseMs,
+        leastLeaseMs: LEAST_LEASE_MS,
+      })
       branch = { backend, quorum }
       this.#branches.set(key, branch)
       if (this.#draining) void backend.drain()
