@@ -167,6 +167,12 @@ export interface WhyNotAcquired {
 export class RedisUnavailableError extends HoldfastError {
   /** Of an acquisition: who was seen to have the lock before, if anybody. */
   declare why?: WhyNotAcquired
+  /** Of the event `error` or `outage`: which server is out, since when in milliseconds, and how many attempts failed. */
+  declare outage?: {
+    readonly address: string
+    readonly durationMs: number
+    readonly attempts: number
+  }
 
   constructor(message: string, lockName?: string, cause?: unknown) {
     super('HOLDFAST_UNAVAILABLE', message, { lockName, cause })

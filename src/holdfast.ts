@@ -7,6 +7,7 @@ import { refuseDetached } from './kit/handle.ts'
 import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { plainKind } from './local/acquire.ts'
 import { clientInfo } from './local/client-info.ts'
+import { PlaceEvents } from './local/place-events.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
 import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
@@ -51,7 +52,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const settings = resolveOptions(options, newPlace !== undefined)
     const emit: Emit = emitBy(this)
     const client = { owners: new Owners(this.id), frames: new Frames(), settings, emit }
-    const place = (newPlace ?? newRedisPlace)(settings, (error) => emit('error', error))
+    const place = (newPlace ?? newRedisPlace)(settings, new PlaceEvents(client))
     this.#parts = new ClientParts(client, place, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )

@@ -7,6 +7,7 @@ export type {
   KindName,
   LockFact,
   Notes,
+  OutageFact,
   ReleaseFact,
   RenewFact,
   SettledFact,
@@ -25,7 +26,7 @@ export {
   RedisUnavailableError,
   UnsupportedServerError,
 } from './errors.ts'
-export type { HoldEvent, HoldfastEvents } from './events.ts'
+export type { HoldEvent, HoldfastEvents, OutageEvent, RecoveredEvent } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
 export type { CountDownLatch } from './locks/latch/count-down-latch.ts'

@@ -1,4 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
+import { connectionFailure, isNoNews } from './failure-of.ts'
+import type { ConnectionEvents } from './handshake.ts'
 import { tellOfWrites } from './node-writes.ts'
 import { unrefShards, unrefSockets } from './sockets.ts'
 
@@ -15,17 +17,32 @@ function addressOf({ options }: Redis): string {
 /**
  * The connections of a cluster client to the nodes.
  *
+ * @param events told of nodes that cannot be reached, and can again
  * @param onMoved called when another server may have a part of the keys by now, or an emptied one: a node
  * broke its connection, or is back, or slots have another master. ioredis tells of none of these.
  */
-export function watchNodes(cluster: Cluster, onMoved: () => unknown): void {
+export function watchNodes(
+  cluster: Cluster,
+  events: ConnectionEvents,
+  onMoved: () => unknown,
+): void {
   const known = new Set<string>()
+  const failing = new Set<string>()
   cluster.on('+node', (node: Redis) => {
     const address = addressOf(node)
     unrefSockets(node)
     tellOfWrites(node)
     handleAsking(node)
+    node.on('error', (error: Error) => {
+      if (isNoNews(error)) return
+      failing.add(address)
+      events.nodeFailed?.(address, connectionFailure(error))
+    })
+    // A cluster client connects to a node when it has a command for it, and that may be much later.
+    if (failing.has(address)) node.connect().catch(() => {})
     node.on('ready', () => {
+      failing.delete(address)
+      events.nodeUp?.(address)
       if (known.has(address)) onMoved()
       known.add(address)
       node.once('close', onMoved)
@@ -34,6 +51,7 @@ export function watchNodes(cluster: Cluster, onMoved: () => unknown): void {
   cluster.on('+subscriber', () => unrefShards(cluster))
   let before: (string | undefined)[] = []
   cluster.on('refresh', () => {
+    events.nodesListed?.(new Set(cluster.slots.flat()))
     const masters = Array.from(cluster.slots, (nodes) => nodes?.[0])
     const isFirst = before.length === 0
     const isSame = masters.every((master, slot) => master === before[slot])

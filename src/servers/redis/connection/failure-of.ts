@@ -51,6 +51,11 @@ export function isWrongServer({ kind, message }: CallFailure): boolean {
   return kind === 'refused' && OF_SERVER.has(codeOf(message))
 }
 
+/** Whether the server answers no command at all yet. */
+export function isNotReady({ kind, message }: CallFailure): boolean {
+  return kind === 'refused' && codeOf(message) === 'LOADING'
+}
+
 /**
  * The first word of an error reply: `WRONGTYPE`, `OOM`, … Redis 6.2 puts the place in the script in
  * front of it: `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.

@@ -33,7 +33,15 @@ export interface ConnectionEvents {
   /** Of a cluster: some keys may be at another server by now, or at one that was emptied. */
   moved?(): void
   down(): void
-  error(error: Error): void
+  /** An attempt to connect has failed, or the server gives no answer, or is not ready for commands. */
+  error(failure: CallFailure): void
+  /** After that the server has answered on the same connection. */
+  answered?(): void
+  /** The same of one node of a cluster. */
+  nodeFailed?(address: string, failure: CallFailure): void
+  nodeUp?(address: string): void
+  /** A cluster has named the nodes that it is made of. */
+  nodesListed?(addresses: ReadonlySet<string>): void
 }
 
 /**
