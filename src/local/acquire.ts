@@ -53,7 +53,7 @@ export abstract class LocalWaiter extends Waiter {
   declare calledFrom?: Error
 
   constructor(lock: LocalLock, request: AcquireRequest) {
-    super(request, lock.newSharedBudget(request.kind), lock)
+    super(request, lock.newSharedBudget(request), lock)
     this.lock = lock
     const { heldWatch } = lock.services
     if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()

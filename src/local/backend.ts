@@ -87,6 +87,7 @@ export class Backend {
           clock,
           commandTimeoutMs,
           outageMs,
+          patienceMs: settings.patienceMs,
           responseTime,
           whyDown: () => server.whyDown,
         },

@@ -23,6 +23,8 @@ interface Lock {
   lookAgain(): void
 }
 
+const LATE = 'it answered only after the lease had run out'
+
 /** A lease of which more is used is not passed on. */
 const MOST_USED = 0.02
 
@@ -78,7 +80,7 @@ export class Holds extends HoldSet {
     // Asking again renews it; if that comes to nothing it is in doubt, and will be settled.
     hold.end()
     waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#services.clock.monotonic())
-    const late = new CallFailure('unknown', 'it answered only after the lease had run out')
+    const late = new CallFailure('unknown', LATE, undefined, false, false)
     if (waiter.retryBudget.failed(late, sentAt.monotonic) === null) {
       waiter.reject(waiter.retryBudget.error('not acquired'))
     }

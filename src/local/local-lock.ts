@@ -141,9 +141,9 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /** What those who wait here know of the server they know together. */
-  newSharedBudget({ words }: HoldKind): RetryBudget {
+  newSharedBudget({ kind, waitMs }: Pick<Waiter['request'], 'kind' | 'waitMs'>): RetryBudget {
     this.#health ??= new ServerHealth(this.services.clock)
-    return new RetryBudget(this.name, this.services.limits, this.#health, words)
+    return new RetryBudget(this.name, this.services.limits, this.#health, kind.words, waitMs)
   }
 
   newBudget({ words }: HoldKind): RetryBudget {

@@ -32,6 +32,8 @@ export interface Settings {
   readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
+  /** The same in an outage, for a call that waits so long at most; Infinity is without an end. */
+  readonly patienceMs: (waitMs: number) => number
   /** Undefined when nobody is to be warned of leases that are held for long. */
   readonly heldWarningMs: number | undefined
   /** Undefined when the watchdog has no thread. */
@@ -44,6 +46,12 @@ export interface Settings {
 
 /** A counter outlives its last use by this long: an hour. */
 const COUNTER_MS = 3_600_000
+
+/**
+ * Where no `outageMs` is given, a call that waits outlasts a usual failover: one without a `waitMs` for so long, and any
+ * other for its `waitMs`, but no longer than semaphores remember requests. In milliseconds.
+ */
+const PATIENCE_MS = { without: 30_000, most: 600_000 }
 
 /** Those that need a server of Redis. */
 const REDIS_OPTIONS = ['redis', 'masters', 'watchdogThread', 'durability']
@@ -130,11 +138,18 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
 
 let isWarnedOfOneTry = false
 
-function timeLimits(options: HoldfastOptions): Pick<Settings, 'commandTimeoutMs' | 'outageMs'> {
+function timeLimits(
+  options: HoldfastOptions,
+): Pick<Settings, 'commandTimeoutMs' | 'outageMs' | 'patienceMs'> {
   const { commandTimeoutMs = 2_000, outageMs = 5_000 } = options
   const limits = {
     commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
     outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
+    patienceMs: (waitMs: number) => {
+      if (options.outageMs !== undefined) return outageMs
+      if (waitMs === Infinity) return PATIENCE_MS.without
+      return Math.min(Math.max(waitMs, outageMs), PATIENCE_MS.most)
+    },
   }
   const isOneTry = options.commandTimeoutMs !== undefined && commandTimeoutMs > outageMs
   if (isOneTry && !isWarnedOfOneTry) {

@@ -7,6 +7,7 @@ import {
   recordHistory,
 } from '../../src/extras/history/history.ts'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { createMemoryServer } from '../../src/testing.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { bulk, startFakeServer } from '../support/fake-server.ts'
@@ -347,4 +348,19 @@ test('what makes no sense is refused with what it was', async () => {
   await expect(all({ since: new Date('x') })).rejects.toThrow(/since/)
   const free = { host: '127.0.0.1', port: 1 }
   await expect(all({ redis: free })).rejects.toThrow('ECONNREFUSED')
+})
+
+test('an outage of the server of locks is recorded at its begin and at its end, under its address', async () => {
+  const locks = createMemoryServer()
+  await using client = locks.newClient({ label: 'billing' })
+  const history = record()
+  await client.getLock('it').using(() => undefined)
+  locks.beginOutage()
+  locks.endOutage()
+  await history.stop()
+  const entries = (await all()).filter(({ name }) => name === 'memory')
+  expect(entries.map(({ event, reason, label }) => [event, reason, label])).toEqual([
+    ['recovered', expect.stringMatching(/^out for \d+ ms, 1 attempts failed$/), 'billing'],
+    ['unreachable', expect.stringMatching(/^Redis at memory cannot be reached/), 'billing'],
+  ])
 })

@@ -2,7 +2,7 @@ import { ClosedError, Holdfast } from '../../src/index.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { catchWarnings } from '../support/warnings.ts'
 
-const warnings = catchWarnings()
+const warnings = catchWarnings(true)
 const redis = 'redis://127.0.0.1:1'
 
 test('a `commandTimeoutMs` above `outageMs` is warned of, once in a process', async () => {

@@ -56,6 +56,7 @@ function answeredByHand() {
       clock: systemClock,
       commandTimeoutMs: 2_000,
       outageMs: 5_000,
+      patienceMs: () => 5_000,
       responseTime: new ResponseTime(),
       whyDown: nothing,
     },

@@ -1,4 +1,4 @@
-import type { AcquireFact, HoldFact, LockFact } from '../../index.ts'
+import type { AcquireFact, HoldFact, LockFact, OutageFact } from '../../index.ts'
 import { subscribe } from '../facts/subscribe.ts'
 import { assertFunction, assertOptions, assertRedis, assertText } from './check-options.ts'
 import { HISTORY_KEY, type NewEntry } from './entry.ts'
@@ -95,6 +95,13 @@ export function recordHistory(options: RecordHistoryOptions): History {
       start: (fact) => add(fact, entryOfGrant(fact)),
       end: (fact) => add(fact, entryOfEnd(fact)),
     },
+    outage: {
+      start: (fact) => outbox.add(entryOfServer(fact, 'unreachable', messageOf(fact.error))),
+      end: (fact) => {
+        if (fact.outcome === 'recovered')
+          outbox.add(entryOfServer(fact, 'recovered', lengthOf(fact)))
+      },
+    },
   })
   let ending: Promise<void> | undefined
   return {
@@ -130,6 +137,18 @@ function entryOfEnd({ owner, token, heldMs, outcome, stalledMs }: HoldFact): New
   }
   if (outcome === 'forced') return { ...ended, event: outcome }
   return { ...ended, event: 'released', reason: outcome === 'closed' ? outcome : undefined }
+}
+
+function entryOfServer(
+  { client, label, address }: OutageFact,
+  event: NewEntry['event'],
+  reason: string | undefined,
+): NewEntry {
+  return { event, client, label, name: address, reason }
+}
+
+function lengthOf({ outageMs = 0, attempts = 0 }: OutageFact): string {
+  return `out for ${Math.round(outageMs)} ms, ${attempts} attempts failed`
 }
 
 function messageOf(error: unknown): string | undefined {

@@ -79,7 +79,8 @@ export class Latches {
       watch = new LatchWatch(remote, this.#limits.clock, () => this.#watches.delete(rawName))
       this.#watches.set(rawName, watch)
     }
-    const awaiter = new Awaiter(options, this.#budget(name, watch), watch)
+    const budget = this.#budget(name, watch, options.waitMs ?? Infinity)
+    const awaiter = new Awaiter(options, budget, watch)
     const here = watch
     outsideFrames(() => here.add(awaiter))
     return awaiter.promise
@@ -101,8 +102,8 @@ export class Latches {
     return this.#budget(name).ask(call, whatFailed)
   }
 
-  #budget(name: string, watch?: LatchWatch): RetryBudget {
-    return new RetryBudget(name, this.#limits, watch?.health, WORDS)
+  #budget(name: string, watch?: LatchWatch, waitMs = 0): RetryBudget {
+    return new RetryBudget(name, this.#limits, watch?.health, WORDS, waitMs)
   }
 
   #assertOpen(name: string): void {
