@@ -21,9 +21,13 @@ export interface RecoveredEvent {
 }
 
 /** An outage of a server begins, or goes on. */
-export interface OutageEvent extends RecoveredEvent {
+export interface OutageEvent {
+  /** As with {@link RecoveredEvent}. */
+  readonly address: string
   /** How long the outage has lasted until now, in milliseconds; 0 when it begins. */
   readonly durationMs: number
+  /** How many attempts have failed. */
+  readonly attempts: number
   /** What failed last, in words for people; its `cause` is what the network or the server said. */
   readonly error: RedisUnavailableError
 }

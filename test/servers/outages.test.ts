@@ -1,6 +1,9 @@
 import { CallFailure } from '../../src/servers/call-failure.ts'
 import type { Outage } from '../../src/servers/outage.ts'
-import type { ConnectionEvents, ServerFacts } from '../../src/servers/redis/connection/handshake.ts'
+import type {
+  ConnectionEvents,
+  ServerFacts,
+} from '../../src/servers/redis/connection/connection-events.ts'
 import { Outages } from '../../src/servers/redis/connection/outages.ts'
 
 const FACTS = {} as ServerFacts

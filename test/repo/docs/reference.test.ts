@@ -199,7 +199,7 @@ describe('the page about events', () => {
   const source = read('src/events.ts')
   const sections = codeHeadings(readPage('docs/reference/events.md'), 2)
   const declared = membersOf(source, 'HoldfastEvents')
-  const ofHold = membersOf(source, 'HoldEvent').map(({ name }) => name)
+  const fieldsOf = (type: string) => membersOf(source, type).map(({ name }) => name)
 
   test('has a section for each event, and none for any other', () => {
     expect(declared.length).toBeGreaterThan(3)
@@ -208,7 +208,8 @@ describe('the page about events', () => {
 
   test.each(declared)('tells exactly what listeners of $name get', ({ name, type }) => {
     const own = [...type.matchAll(/readonly (\w+):/g)].map(([, field]) => field)
-    const fields = [...(type.includes('HoldEvent') ? ofHold : []), ...own]
+    const named = ['HoldEvent', 'OutageEvent', 'RecoveredEvent'].filter((one) => type.includes(one))
+    const fields = [...named.flatMap(fieldsOf), ...own]
     const section = sections.find(({ code }) => code === name)
     expect(tableRows(section?.body ?? '').map((row) => plain(row.field))).toEqual(fields)
   })

@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
+import type { ConnectionEvents } from './connection-events.ts'
 import { connectionFailure, isNoNews } from './failure-of.ts'
-import type { ConnectionEvents } from './handshake.ts'
 import { tellOfWrites } from './node-writes.ts'
 import { unrefShards, unrefSockets } from './sockets.ts'
 

@@ -2,9 +2,10 @@ import { outsideContexts } from '../../../kit/outside-contexts.ts'
 import { CallFailure } from '../../call-failure.ts'
 import { Backoff } from './backoff.ts'
 import { watchNodes } from './cluster-nodes.ts'
+import type { ConnectionEvents } from './connection-events.ts'
 import { commandOf, type DueCall, DueCalls } from './due-calls.ts'
 import { connectionFailure, isNoNews, isNotReady, isWrongServer, unsent } from './failure-of.ts'
-import { askFacts, type ConnectionEvents } from './handshake.ts'
+import { askFacts } from './handshake.ts'
 import {
   type Client,
   type ConnectionSettings,
@@ -128,7 +129,6 @@ export class Connection {
     else if (this.isSilent) this.#probe.suspect(this)
   }
 
-  /** Whether answers are due. */
   get isBusy(): boolean {
     return this.#up && this.#due.any
   }

@@ -4,7 +4,6 @@ import { CallFailure } from '../../call-failure.ts'
 import { promised, type Reply } from '../../reply.ts'
 import { failureOf } from './failure-of.ts'
 import type { Client } from './open-client.ts'
-import type { Trouble } from './trouble.ts'
 
 /** A request to one server, from when it is sent until it is answered or given up. */
 export abstract class DueCall extends Linked<DueCall> {
@@ -56,7 +55,7 @@ export function commandOf<T>(
 /** The connection that they are of. */
 interface Host {
   /** What is wrong until the next answer. */
-  readonly trouble: Trouble
+  readonly trouble: { readonly isTold: boolean; answered(): void }
   /** A call has waited in vain. */
   suspect(client: Client): void
   /** The server answered with an error. */

@@ -1,7 +1,7 @@
 import { outsideContexts } from '../../../kit/outside-contexts.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import type { OutageListener } from '../../outage.ts'
-import type { ConnectionEvents } from './handshake.ts'
+import type { ConnectionEvents } from './connection-events.ts'
 
 /** An outage is told again after so long, and then after twice as long each time, in milliseconds. */
 const REMINDER_MS = { first: 5_000, longest: 300_000 }

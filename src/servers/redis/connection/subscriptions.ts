@@ -3,7 +3,7 @@ import { CallFailure } from '../../call-failure.ts'
 import type { Subscription } from '../../subscription.ts'
 import { watchSubscriber } from './cluster-nodes.ts'
 import { Connection } from './connection.ts'
-import type { ConnectionEvents } from './handshake.ts'
+import type { ConnectionEvents } from './connection-events.ts'
 import { type Client, type ConnectionSettings, isCluster } from './open-client.ts'
 import type { Probe } from './probe.ts'
 

@@ -1,5 +1,5 @@
 import { CallFailure } from '../../call-failure.ts'
-import type { ConnectionEvents } from './handshake.ts'
+import type { ConnectionEvents } from './connection-events.ts'
 
 /** While a server loads its data it is asked so often whether it has, in milliseconds. */
 const LOADING_MS = 1_000
