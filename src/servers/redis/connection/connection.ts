@@ -140,7 +140,7 @@ export class Connection {
 
   /** A script was refused by a server that is not, or no more, the one to talk to. */
   heard(failure: CallFailure): void {
-    if (isNotReady(failure) && !this.clustered) this.trouble.loading(failure)
+    if (isNotReady(failure)) this.trouble.notReady(failure)
     if (!isWrongServer(failure) || !this.#up) return // Once, however many hear it.
     // A replica that was listed as one refuses a script itself, and does not tell where its master is.
     if (this.clustered) this.suspect(this.client)

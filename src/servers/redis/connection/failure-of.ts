@@ -63,9 +63,10 @@ export function isWrongServer({ kind, message }: CallFailure): boolean {
   return kind === 'refused' && OF_SERVER.has(codeOf(message))
 }
 
-/** Whether the server answers no command at all yet. */
+/** Whether the server, or the cluster, serves nobody yet. */
 export function isNotReady({ kind, message }: CallFailure): boolean {
-  return kind === 'refused' && codeOf(message) === 'LOADING'
+  const code = codeOf(message)
+  return kind === 'refused' && (code === 'LOADING' || code === 'CLUSTERDOWN')
 }
 
 /**

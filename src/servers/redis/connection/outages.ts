@@ -36,6 +36,7 @@ export class Outages {
   readonly #address: string
   readonly #listener: OutageListener
   readonly #ongoing = new Map<string, Ongoing>()
+  #isClosed = false
   /** When servers have recovered last, and for how long they had to be reached before. */
   readonly #recovered = new Map<string, { readonly at: number; readonly provenMs: number }>()
 
@@ -74,10 +75,12 @@ export class Outages {
 
   /** Ends all of them: the client is closed. */
   close(): void {
+    this.#isClosed = true
     for (const [address, one] of [...this.#ongoing]) this.#end(address, one, 'closed')
   }
 
   #failed(source: object, address: string, failure: CallFailure): void {
+    if (this.#isClosed) return
     const now = performance.now()
     const known = this.#ongoing.get(address)
     const one = known ?? newOutage(now, failure)

@@ -1,10 +1,10 @@
 import { CallFailure } from '../../call-failure.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 
-/** While a server loads its data it is asked so often whether it has, in milliseconds. */
-const LOADING_MS = 1_000
+/** A server that is not ready is asked again after this time, in milliseconds. */
+const AGAIN_MS = 1_000
 
-/** What is wrong with a connection that is up: its server gives no answer, or loads its data. */
+/** What is wrong with a connection that is up: its server gives no answer, or is not ready. */
 export class Trouble {
   readonly #events: ConnectionEvents
   readonly #silenceMs: number
@@ -24,13 +24,13 @@ export class Trouble {
     this.#tell(new CallFailure('unknown', `no answer within ${this.#silenceMs} ms`))
   }
 
-  /** Nobody may ask again before it is ready: then this one does. */
-  loading(failure: CallFailure): void {
+  /** Maybe nobody else asks it again. */
+  notReady(failure: CallFailure): void {
     this.#tell(failure)
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#ping()
-    }, LOADING_MS).unref()
+    }, AGAIN_MS).unref()
   }
 
   answered(): void {
