@@ -11,9 +11,9 @@ const LEAST_ANSWERS = 10
 /** A time that was meant as seconds is shorter than this, in milliseconds. */
 const MAYBE_SECONDS = 1_000
 
-/** How long the answers of a server take on average, in milliseconds; undefined before the first. */
+/** How long each answer of a server takes at least, in milliseconds; 0 while that is not known. */
 interface ResponseTime {
-  readonly meanMs: number | undefined
+  readonly quickestMs: number
 }
 
 /** Warns once for each client of leases that are too short for its connection. */
@@ -32,17 +32,20 @@ export class ShortLeases {
   /** A lease of this client was granted. */
   granted(lockName: string, kind: HoldKind, leaseMs: number): void {
     if (this.#isTold) return
-    const { meanMs = 0 } = this.#responseTime
-    const leastMs = Math.ceil(Math.max(this.#leastMs, LEAST_ANSWERS * meanMs))
+    const { quickestMs } = this.#responseTime
+    const leastMs = Math.max(this.#leastMs, Math.ceil(LEAST_ANSWERS * quickestMs))
     if (leaseMs >= leastMs) return
     this.#isTold = true
     const { noun } = kind.words ?? OF_LOCK
-    const answers = meanMs < 1 ? 'less than 1 ms' : `about ${Math.round(meanMs)} ms`
+    const advice =
+      leastMs === this.#leastMs
+        ? `Give ${leastMs} ms at least`
+        : `Each answer of this server takes ${Math.round(quickestMs)} ms or more: give ${leastMs} ms at least`
     const meant = (leaseMs * 1_000).toLocaleString('en').replaceAll(',', '_')
     warn(
       'HOLDFAST_SHORT_LEASE',
       `${noun} "${lockName}": a lease of ${leaseMs} ms is too short to rely on. A pause of the process or the network ` +
-        `can be longer, and then the lease is lost. Answers of this server take ${answers}: give ${leastMs} ms at least. ` +
+        `can be longer, and then the lease is lost. ${advice}. ` +
         `Times are milliseconds${leaseMs < MAYBE_SECONDS ? `: did you mean ${meant}?` : '.'} This client warns once.`,
     )
   }

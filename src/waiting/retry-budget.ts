@@ -108,7 +108,7 @@ export class RetryBudget {
   /** A proper answer came to a request that was sent then. */
   answered(sentAt: number): void {
     this.health.answered()
-    this.#limits.responseTime.took(this.health.answeredAt - sentAt)
+    this.#limits.responseTime.took(sentAt, this.health.answeredAt)
   }
 
   /**
@@ -218,7 +218,7 @@ export class RetryBudget {
     const failure = this.#failure
     if (failure === undefined) return this.#limits.outageMs
     // A client that never had an answer has the wrong address rather than an outage.
-    const isPatient = failure.isOutage && this.#limits.responseTime.meanMs !== undefined
+    const isPatient = failure.isOutage && this.#limits.responseTime.hasAnswer
     return (isPatient ? this.#patienceMs : this.#limits.outageMs) - this.#failingMs
   }
 }
