@@ -103,6 +103,21 @@ export interface RenewFact extends ClientFact {
   error?: unknown
 }
 
+/** Of `tracing:holdfast:outage`: a server that a client cannot reach, from the first failure until it answers again. */
+export interface OutageFact extends ClientFact {
+  /** Where the server is; no login. */
+  readonly address: string
+  // From here on known at `asyncEnd`.
+  /** `closed`: the client was closed before the server answered. */
+  outcome?: 'recovered' | 'closed'
+  /** From the first failure until the server answered, in milliseconds. */
+  outageMs?: number
+  /** How many attempts have failed. */
+  attempts?: number
+  /** What failed last. */
+  error?: unknown
+}
+
 /** Of the channel `holdfast:settled`: what had been unknown is known. */
 export interface SettledFact extends ClientFact {
   /** The key of the lock. */
@@ -115,6 +130,7 @@ export const acquireTrace = tracingChannel<unknown, AcquireFact>('holdfast:acqui
 export const holdTrace = tracingChannel<unknown, HoldFact>('holdfast:hold')
 export const releaseTrace = tracingChannel<unknown, ReleaseFact>('holdfast:release')
 export const renewTrace = tracingChannel<unknown, RenewFact>('holdfast:renew')
+export const outageTrace = tracingChannel<unknown, OutageFact>('holdfast:outage')
 export const settledChannel = channel('holdfast:settled')
 
 /** Whether anybody listens to any of the five. Bun does not tell of all at once, so there to the first or the last. */

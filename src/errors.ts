@@ -167,6 +167,12 @@ export interface WhyNotAcquired {
 export class RedisUnavailableError extends HoldfastError {
   /** Of an acquisition: who was seen to have the lock before, if anybody. */
   declare why?: WhyNotAcquired
+  /** Of the event `error` or `outage`: which server is out, since when in milliseconds, and how many attempts failed. */
+  declare outage?: {
+    readonly address: string
+    readonly durationMs: number
+    readonly attempts: number
+  }
 
   constructor(message: string, lockName?: string, cause?: unknown) {
     super('HOLDFAST_UNAVAILABLE', message, { lockName, cause })
@@ -201,22 +207,24 @@ export function unavailableError(
   )
 }
 
+/**
+ * Whether the refusal passes by itself: of a server that starts, is full or fails over.
+ *
+ * @internal
+ */
+export let refusalPasses: (error: RedisRefusedError) => boolean
+
 /** Redis answered with an error; its words are in the message and in `cause`. */
 export class RedisRefusedError extends HoldfastError {
   readonly #passes: boolean
 
+  static {
+    refusalPasses = (error) => #passes in error && error.#passes
+  }
+
   constructor(message: string, lockName?: string, cause?: unknown, passes = false) {
     super('HOLDFAST_REFUSED', message, { lockName, cause })
     this.#passes = passes
-  }
-
-  /**
-   * Whether it was refused for too long what passes by itself: a server that starts, is full or fails over.
-   *
-   * @internal
-   */
-  get passes(): boolean {
-    return this.#passes
   }
 }
 

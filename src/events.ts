@@ -1,4 +1,4 @@
-import type { LeaseLostError } from './errors.ts'
+import type { LeaseLostError, RedisUnavailableError } from './errors.ts'
 
 /** What all events about one hold of a lock carry. */
 export interface HoldEvent {
@@ -8,6 +8,28 @@ export interface HoldEvent {
   readonly owner: string
   /** The fencing token of the hold. */
   readonly token: number
+}
+
+/** A server has recovered from an outage. */
+export interface RecoveredEvent {
+  /** Where the server is: of one of the `masters`, or of a node of a cluster, its own address; no login. */
+  readonly address: string
+  /** How long the outage has lasted, in milliseconds. */
+  readonly durationMs: number
+  /** How many attempts have failed. */
+  readonly attempts: number
+}
+
+/** An outage of a server begins, or goes on. */
+export interface OutageEvent {
+  /** As with {@link RecoveredEvent}. */
+  readonly address: string
+  /** How long the outage has lasted until now, in milliseconds; 0 when it begins. */
+  readonly durationMs: number
+  /** How many attempts have failed. */
+  readonly attempts: number
+  /** What failed last, in words for people; its `cause` is what the network or the server said. */
+  readonly error: RedisUnavailableError
 }
 
 /** The events of a client and what each listener gets. */
@@ -28,7 +50,14 @@ export interface HoldfastEvents {
   /** A hold was lost before it was released. The signal of its leases aborts at the same moment. */
   lost: (event: HoldEvent & { readonly error: LeaseLostError }) => void
   /**
-   * Something failed that no call can reject with: a connection, or a release in the background.
+   * A server cannot be reached, gives no answer, or refuses the connection. Told when that begins, after 5 s, and
+   * then after twice as long each time, but every five minutes at least. It is told by `error` as well.
+   */
+  outage: (event: OutageEvent) => void
+  /** A server answers again after an outage, and has done so for a second; or it is no part of its cluster any more. */
+  recovered: (event: RecoveredEvent) => void
+  /**
+   * Something failed that no call can reject with: an outage, or a release in the background.
    * Without a listener it is silent; it never crashes the process.
    */
   error: (error: Error) => void

@@ -3,13 +3,15 @@ import { nanoid } from 'nanoid'
 import { ClientParts } from './client-parts.ts'
 import type { Emit, HoldEvent, HoldfastEvents } from './events.ts'
 import { emitBy } from './kit/call-listeners.ts'
+import { refuseDetached } from './kit/handle.ts'
 import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { clientInfo } from './local/client-info.ts'
+import { PlaceEvents } from './local/place-events.ts'
 import { plainKind } from './local/racing-waiter.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
 import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
-import { HoldfastLock, type Lock } from './locks/lock/holdfast-lock.ts'
+import { HoldfastLock, handleOf, type Lock } from './locks/lock/holdfast-lock.ts'
 import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
 import type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
 import type { PermitSemaphoreOptions } from './locks/semaphore/permit-options.ts'
@@ -20,7 +22,7 @@ import { assertFunction } from './options/input.ts'
 import type { GetLockOptions, HoldfastOptions } from './options/options.ts'
 import { resolveOptions } from './options/settings.ts'
 import { Frames } from './owner/frames.ts'
-import { type Owner, ownerOf } from './owner/owner.ts'
+import { type OwnerHandle as Owner, ownerOf } from './owner/owner.ts'
 import { Owners } from './owner/owners.ts'
 import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
 import type { MasterHealth } from './servers/master-health.ts'
@@ -50,7 +52,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     const settings = resolveOptions(options, newPlace !== undefined)
     const emit: Emit = emitBy(this)
     const client = { owners: new Owners(this.id), frames: new Frames(), settings, emit }
-    const place = (newPlace ?? newRedisPlace)(settings, (error) => emit('error', error))
+    const place = (newPlace ?? newRedisPlace)(settings, new PlaceEvents(client))
     this.#parts = new ClientParts(client, place, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
@@ -76,7 +78,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   getLock(name: string, options: GetLockOptions = {}): Lock {
     const owner = ownerOf(options, this.id)
     const { registry } = this.#parts.backend
-    return new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind)
+    return handleOf(new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind))
   }
 
   /**
@@ -91,7 +93,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for a name that is of no use
    */
   getFairLock(name: string, options: GetLockOptions = {}): Lock {
-    return this.#oneServer.fairLock(name, options)
+    return handleOf(this.#oneServer.fairLock(name, options))
   }
 
   /**
@@ -159,7 +161,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * majority, and for what is no lock
    */
   getRedLock(...locks: Lock[]): Lock {
-    return this.#parts.redLocks.of(locks)
+    return handleOf(this.#parts.redLocks.of(locks))
   }
 
   /**
@@ -169,7 +171,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * @throws `InvalidArgumentError` for none, and for what is no lock of Holdfast
    */
   getMultiLock(...locks: (Lock | MultiLock)[]): MultiLock {
-    return new HoldfastMultiLock(locks)
+    return new HoldfastMultiLock(locks).handle
   }
 
   /**
@@ -185,7 +187,7 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
 
   /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
   owner(): Owner {
-    return this.#parts.owners.next()
+    return this.#parts.owners.next().handle
   }
 
   /**
@@ -248,3 +250,5 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     await this.close()
   }
 }
+
+refuseDetached(Holdfast, 'holdfast')

@@ -7,6 +7,7 @@ export type {
   KindName,
   LockFact,
   Notes,
+  OutageFact,
   ReleaseFact,
   RenewFact,
   SettledFact,
@@ -25,7 +26,7 @@ export {
   RedisUnavailableError,
   UnsupportedServerError,
 } from './errors.ts'
-export type { HoldEvent, HoldfastEvents } from './events.ts'
+export type { HoldEvent, HoldfastEvents, OutageEvent, RecoveredEvent } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
 export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
@@ -73,7 +74,7 @@ export type {
 } from './options/options.ts'
 export type { ClusterList, ListedServer, SentinelList, ServerList } from './options/server-lists.ts'
 export type { WatchdogThreadOptions } from './options/watchdog-thread.ts'
-export type { Owner } from './owner/owner.ts'
+export type { OwnerHandle as Owner } from './owner/owner.ts'
 export type {
   LatchFacts,
   QueueEntry,
@@ -86,4 +87,5 @@ export type {
 export { escapeName } from './servers/escape-name.ts'
 export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts, PermitHolder } from './servers/permit-server.ts'
+export { readClientInfo } from './servers/presence.ts'
 export { WaitTimeoutError } from './waiting/wait-timeout-error.ts'

@@ -8,8 +8,8 @@ export type MemoryClientOptions = Omit<HoldfastOptions, 'redis' | 'masters' | 'w
 
 /** A client with a connection of its own to a server in memory. */
 export function newMemoryClient(server: MemoryServer, options: MemoryClientOptions = {}): Holdfast {
-  return new Holdfast(options, ({ counterTtlMs, label }) => {
-    const connection = new MemoryConnection(server, counterTtlMs, label)
+  return new Holdfast(options, ({ counterTtlMs, label }, events) => {
+    const connection = new MemoryConnection(server, counterTtlMs, label, events)
     return {
       server: connection,
       clock: server.clock,

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, show } from './errors.ts'
+import { refuseDetached } from './kit/handle.ts'
 import type { Backend } from './local/backend.ts'
 import { closingError } from './local/local-locks.ts'
 import type { LockKind } from './local/lock-kind.ts'
@@ -64,7 +65,8 @@ export class OneServer {
     this.#elections = new LeaderElections({
       id: clientId,
       label: settings.label,
-      lock: (name, owner) => this.fairLock(name, owner && { owner }, 'leader election'),
+      lock: (name, owner) =>
+        this.fairLock(name, owner && { owner: owner.handle }, 'leader election'),
       newOwner: (suffix) => owners.next(suffix),
       channel: server.electionChannel?.bind(server),
     })
@@ -143,6 +145,11 @@ export class OneServer {
     this.#fairKind?.close()
   }
 }
+
+refuseDetached(HoldfastReadWriteLock, 'readWriteLock')
+refuseDetached(HoldfastCountDownLatch, 'latch')
+refuseDetached(HoldfastSemaphore, 'semaphore')
+refuseDetached(HoldfastPermitExpirableSemaphore, 'semaphore')
 
 const SETS_PERMITS =
   'trySetPermits() sets how many permits there are; getPermitExpirableSemaphore(name, { permits }) takes that number.'

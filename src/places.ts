@@ -1,4 +1,6 @@
 import type { ClientPlace } from './local/place.ts'
+import type { PlaceEvents } from './local/place-events.ts'
+import { LEAST_LEASE_MS } from './local/short-leases.ts'
 import type { Settings } from './options/settings.ts'
 import type { LockServer } from './servers/lock-server.ts'
 import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
@@ -13,20 +15,21 @@ import {
 import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 
-/** Makes the place of a client. `onError` is told what no call can reject with. */
-export type NewPlace = (settings: Settings, onError: (error: Error) => void) => ClientPlace
+/** Makes the place of a client. */
+export type NewPlace = (settings: Settings, events: PlaceEvents) => ClientPlace
 
 /** The place that the options name. */
-export const newRedisPlace: NewPlace = (settings, onError) =>
-  settings.isQuorum ? majority(settings, onError) : oneServer(settings, onError)
+export const newRedisPlace: NewPlace = (settings, events) =>
+  settings.isQuorum ? majority(settings, events) : oneServer(settings, events)
 
 /** One server, or a cluster. */
-function oneServer(settings: Settings, onError: (error: Error) => void): ClientPlace {
+function oneServer(settings: Settings, events: PlaceEvents): ClientPlace {
   const [source] = sourcesOf(settings) as [RedisSource]
-  const server = redisServer(source, settings, onError)
-  const thread = threadFor(source, settings, onError)
+  const server = redisServer(source, settings, events)
+  const thread = threadFor(source, settings, events)
   return {
     server,
+    leastLeaseMs: LEAST_LEASE_MS,
     standIn: thread,
     ...namingOf([source]),
     async close() {
@@ -37,12 +40,13 @@ function oneServer(settings: Settings, onError: (error: Error) => void): ClientP
 }
 
 /** A majority of independent masters. */
-function majority(settings: Settings, onError: (error: Error) => void): ClientPlace {
+function majority(settings: Settings, events: PlaceEvents): ClientPlace {
   const sources = sourcesOf(settings)
-  const servers = sources.map((source) => redisServer(source, settings, onError))
+  const servers = sources.map((source) => redisServer(source, settings, events))
   const quorum = quorumOf(servers, quorumSettings(settings))
   return {
     server: quorum,
+    leastLeaseMs: LEAST_LEASE_MS,
     longestLeaseMs: settings.longestLeaseMs,
     ...namingOf(sources),
     async close() {
@@ -71,10 +75,10 @@ const sourcesOf = ({ sources }: Settings): RedisSource[] => sources.map(sourceOf
 function redisServer(
   source: RedisSource,
   { commandTimeoutMs, counterTtlMs, sharded, durability, label }: Settings,
-  onError: (error: Error) => void,
+  events: PlaceEvents,
 ): RedisServer {
-  const options = { counterMs: counterTtlMs, sharded, durability, label }
-  return new RedisServer(source, commandTimeoutMs, onError, options)
+  const options = { counterMs: counterTtlMs, sharded, durability, label, onOutage: events }
+  return new RedisServer(source, commandTimeoutMs, (error) => events.error(error), options)
 }
 
 function namingOf(
@@ -90,9 +94,9 @@ function namingOf(
 function threadFor(
   source: RedisSource,
   { commandTimeoutMs, silenceLimitMs, workerUrl }: Settings,
-  onError: (error: Error) => void,
+  events: PlaceEvents,
 ): RenewalThread | undefined {
   if (silenceLimitMs === undefined) return undefined
   const limits = { commandTimeoutMs, silenceLimitMs }
-  return new RenewalThread(source, limits, onError, workerUrl)
+  return new RenewalThread(source, limits, (error) => events.error(error), workerUrl)
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, show } from './errors.ts'
 import type { Holdfast } from './holdfast.ts'
+import { behind, otherCopy, refuseDetached } from './kit/handle.ts'
 import type { Lease } from './lease/lease.ts'
 import { LocalLease } from './local/local-lease.ts'
 import { type MemoryClientOptions, newMemoryClient } from './memory-client.ts'
@@ -128,10 +129,12 @@ class TestServer implements MemoryServer {
     )
   }
 
-  lose(lease: Lease): void {
-    if (!(lease instanceof LocalLease)) {
+  lose(given: Lease): void {
+    const lease = behind(given, LocalLease)
+    if (lease === undefined) {
+      const advice = otherCopy(given) ?? 'Of a MultiLease take one of its `leases`'
       throw new InvalidArgumentError(
-        `lose(lease) takes a lease, one of several; got ${show(lease)}. Of a MultiLease take one of its \`leases\`.`,
+        `lose(lease) takes a lease of one lock; got ${show(given)}. ${advice}.`,
       )
     }
     const { lock, hold, name } = lease
@@ -172,3 +175,5 @@ class TestServer implements MemoryServer {
     this.#server.endOutage()
   }
 }
+
+refuseDetached(TestServer, 'server')

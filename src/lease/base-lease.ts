@@ -1,10 +1,18 @@
 import { releasedError } from '../errors.ts'
+import { behind } from '../kit/handle.ts'
 import type { LinkedList } from '../kit/linked-list.ts'
 import { Printed } from '../kit/printed.ts'
 import type { Kept } from '../owner/holder.ts'
 
 /** What `release()` gives where somebody else may have released it. */
 const ENDED = Promise.resolve(false)
+
+/** The internal object of a lease that this client made. */
+export function leaseBehind(lease: object): BaseLease {
+  const inner = behind(lease, BaseLease)
+  if (inner === undefined) throw new TypeError('This is no lease of Holdfast.')
+  return inner
+}
 
 /** One acquisition, of one lock or of several: what their leases have in common. */
 export abstract class BaseLease extends Printed implements AsyncDisposable {

@@ -1,9 +1,10 @@
 import { OF_LOCK } from '../errors.ts'
 import type { Clock, Timer } from '../kit/clock.ts'
 import { Linked, LinkedList } from '../kit/linked-list.ts'
+import { publicCall } from '../kit/public-call.ts'
 import type { Hold } from './hold.ts'
 
-/** So many lines of a stack are kept, where Node.js would keep fewer: the first are of Holdfast itself, and are not told. */
+/** This many lines of a stack are kept, where Node.js would keep fewer: some may be of Holdfast, and are left out. */
 const STACK_LINES = 20
 
 /**
@@ -12,14 +13,29 @@ const STACK_LINES = 20
  */
 const WRITE_DOWN_MS = 250
 
-/** How many lines the caller is not interested in: none where all are of one file, a bundle. */
-function linesOfHoldfast(lines: readonly string[]): number {
-  const own = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(lines[0] ?? '')?.[1]
-  if (own === undefined) return 0
-  return Math.max(
-    lines.findIndex((line) => !line.includes(own)),
-    0,
-  )
+/** The folder that all files of Holdfast are in; undefined in a bundle, where the program of the user is in the same file. */
+const OWN_FOLDER = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(new Error().stack ?? '')?.[1]
+
+/** The lines of a stack from the caller of Holdfast on. Between those of Holdfast there may be some of Node.js. */
+function linesOfCaller(stack: string): string[] {
+  const [, ...lines] = stack.split('\n')
+  let first = 0
+  for (const [i, line] of lines.entries()) {
+    if (OWN_FOLDER !== undefined && line.includes(OWN_FOLDER)) first = i + 1
+    else if (!/[( ]node:/.test(line)) break
+  }
+  return lines.slice(first)
+}
+
+/** How a hold ends if nobody releases it, at that moment on the monotonic clock. */
+function endOf(hold: Hold, now: number): string {
+  const { limitAt, beganAt, renewMs } = hold
+  if (renewMs === 0) return `Nobody renews it: it ends in ${Math.round(hold.remainingMs())} ms.`
+  if (limitAt === Infinity) {
+    return 'It has no `maxHoldMs`, so the watchdog renews it until its release or the end of the process.'
+  }
+  const [limitMs, leftMs] = [limitAt - beganAt, limitAt - now].map(Math.round)
+  return `It ends by itself in ${leftMs} ms, when its \`maxHoldMs\` of ${limitMs} ms is over.`
 }
 
 /** One acquisition that is not released yet. It does not keep its lease from the garbage collector. */
@@ -37,8 +53,8 @@ class Held extends Linked<Held> {
   }
 
   writeDown(): void {
-    const [, ...lines] = (this.#trace?.stack ?? '').split('\n')
-    this.#calledFrom = lines.slice(linesOfHoldfast(lines)).join('\n')
+    if (this.#trace === undefined) return
+    this.#calledFrom = linesOfCaller(this.#trace.stack ?? '').join('\n')
     this.#trace = undefined
   }
 
@@ -48,8 +64,8 @@ class Held extends Linked<Held> {
     const { noun } = kind.words ?? OF_LOCK
     const ms = Math.round(now - this.since)
     return (
-      `The lease of ${noun.toLowerCase()} "${lockName}" (token ${token}) ${what}. It has been held for ${ms} ms. An ` +
-      `acquisition with \`maxHoldMs\` would end by itself. It was acquired by:\n${this.#calledFrom}`
+      `The lease of ${noun.toLowerCase()} "${lockName}" (token ${token}) ${what}. It has been held for ${ms} ms. ` +
+      `${endOf(this.hold, now)} It was acquired by:\n${this.#calledFrom}`
     )
   }
 }
@@ -79,8 +95,11 @@ export class HeldWatch {
   /** Where a call comes from: to be asked for before it waits. */
   trace(): Error {
     const { stackTraceLimit } = Error
-    Error.stackTraceLimit = Math.max(stackTraceLimit, STACK_LINES)
+    Error.stackTraceLimit = 0
     const trace = new Error()
+    Error.stackTraceLimit = Math.max(stackTraceLimit, STACK_LINES)
+    // The lines of a bundle all name one file: those of Holdfast are known by the method that was called.
+    Error.captureStackTrace(trace, publicCall.method)
     Error.stackTraceLimit = stackTraceLimit
     return trace
   }
@@ -144,11 +163,12 @@ export class HeldWatch {
   /** A fixed lease ends by itself. */
   #leaked(held: Held): void {
     this.#forget(held)
+    held.writeDown()
     if (!held.hold.live || held.hold.renewMs === 0) return
     const text = held.about(
-      'cannot be released by anybody: the program has dropped the lease and its lock object, and the watchdog ' +
-        'renews it until the process ends. Keep the lease, and release it in a `finally`, or use using(). Where it ' +
-        'is to be held for the life of the process keep the lease in a variable of the module',
+      'cannot be released any more: the program has dropped the lease and its lock object. Keep the lease, and ' +
+        'release it in a `finally`, or use using(). If the process is to hold it for its whole life, keep the lease ' +
+        'in a variable of a module',
       this.#clock.monotonic(),
     )
     process.emitWarning(text, { type: 'HoldfastWarning', code: 'HOLDFAST_LEASE_LEAKED' })

@@ -1,17 +1,32 @@
 import { type InvalidArgumentError, LeaseLostError } from '../errors.ts'
-import type { Public } from '../kit/public.ts'
+import { handleClassOf } from '../kit/handle.ts'
 import { BaseLease } from './base-lease.ts'
 import type { Hold } from './hold.ts'
+
+/** The members that users have. */
+export const LEASE_MEMBERS = [
+  'name',
+  'owner',
+  'token',
+  'signal',
+  'valid',
+  'remaining',
+  'assertValid',
+  'extend',
+  'release',
+  Symbol.asyncDispose,
+] as const
 
 /**
  * One acquisition of a lock: the right to act until a moment, which is judged by the holder's own
  * clocks. `release()` undoes exactly this acquisition, once.
  */
-export interface Lease extends Public<HeldLease> {}
+export interface Lease extends Pick<HeldLease, (typeof LEASE_MEMBERS)[number]> {}
 
 /** A lease of this client. */
 export abstract class HeldLease extends BaseLease {
   readonly #hold: Hold
+  #handle: Lease | undefined
   /**
    * Whether its holder was told that it is lost.
    *
@@ -114,6 +129,21 @@ export abstract class HeldLease extends BaseLease {
     if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
   }
 
+  /**
+   * What users have of it.
+   *
+   * @internal
+   */
+  get handle(): Lease {
+    this.#handle ??= this.newHandle()
+    return this.#handle
+  }
+
+  /** @internal */
+  protected newHandle(): Lease {
+    return new LeaseHandle(this)
+  }
+
   /** @internal */
   get hold(): Hold {
     return this.#hold
@@ -152,3 +182,7 @@ export abstract class HeldLease extends BaseLease {
     return this.#hold
   }
 }
+
+/** @internal */
+export const LEASE_NAMING = { variable: 'lease', instead: { unlock: 'release()' } }
+const LeaseHandle = handleClassOf(HeldLease, LEASE_MEMBERS, LEASE_NAMING)

@@ -1,17 +1,17 @@
 import { ClosedError, LeaseLostError, NotReleasedError, show } from '../errors.ts'
 import type { Emit } from '../events.ts'
-import type { Public } from '../kit/public.ts'
-import type { BaseLease } from './base-lease.ts'
+import { leaseBehind } from './base-lease.ts'
 
 /**
  * Does the work, and releases the lease whatever comes of it. Where the lease was over before, it rejects with
  * what ended it, and the error of the work is the cause of that.
  */
 export async function workAndRelease<T>(
-  lease: Public<BaseLease>,
+  handle: object,
   work: () => Promise<T> | T,
   tell: Emit,
 ): Promise<T> {
+  const lease = leaseBehind(handle)
   let done: { readonly result: T } | undefined
   let thrown: unknown
   try {

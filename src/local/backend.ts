@@ -18,6 +18,7 @@ import { ResponseTime } from '../waiting/response-time.ts'
 import { LocalLocks } from './local-locks.ts'
 import type { Place } from './place.ts'
 import { ServerRenewer } from './server-renewer.ts'
+import { ShortLeases } from './short-leases.ts'
 
 /** What all locks of one client share, wherever they live. */
 export interface Client {
@@ -38,7 +39,7 @@ export class Backend {
 
   constructor(
     { owners, frames, settings, emit }: Client,
-    { server, longestLeaseMs = Infinity, standIn, clock = systemClock }: Place,
+    { server, longestLeaseMs = Infinity, leastLeaseMs = 0, standIn, clock = systemClock }: Place,
   ) {
     const { leaseMs, commandTimeoutMs, outageMs, heldWarningMs } = settings
     const info = {
@@ -73,6 +74,7 @@ export class Backend {
     )
     // After a reconnect it may be another server, or an emptied one.
     this.#ignoreUps = server.onUp(() => this.#watchdog.verifyAll())
+    const responseTime = new ResponseTime()
     this.registry = new LocalLocks(
       owners,
       {
@@ -85,7 +87,8 @@ export class Backend {
           clock,
           commandTimeoutMs,
           outageMs,
-          responseTime: new ResponseTime(),
+          patienceMs: settings.patienceMs,
+          responseTime,
           whyDown: () => server.whyDown,
         },
         emit,
@@ -93,6 +96,7 @@ export class Backend {
         presence: this.#presence,
         leases: new HeldLeases(clock),
         sharedLeases: new HeldLeases(clock),
+        shortLeases: new ShortLeases(leastLeaseMs, responseTime),
         longestLeaseMs,
       },
       frames,

@@ -1,22 +1,64 @@
+import type { Clock } from '../kit/clock.ts'
+import type { CallFailure } from '../servers/call-failure.ts'
 import type { ClientInfo, Presence } from '../servers/presence.ts'
 import { clientIdOf } from '../servers/presence.ts'
 
-/** So many are remembered. */
+/** This many are remembered. */
 const MOST = 100
+
+/** This many are asked about at the same time, in the background. */
+const MOST_AT_ONCE = 10
+
+/** One that told nothing is asked about again after this time, in milliseconds. */
+const ASK_AGAIN_MS = 10_000
+
+/** Owners of Redisson begin with a UUID, and tell nothing of themselves. */
+const OF_HOLDFAST = /^[\w-]{21}:/
+
+/** The clients of this process that are open, by their ids. */
+const ofThisProcess = new Map<string, ClientInfo>()
+
+/** What is needed of a client. */
+interface Services {
+  readonly presence: Presence
+  readonly own: ClientInfo
+  readonly clock: Clock
+  /** How long one question may take, in milliseconds. */
+  readonly limits: { readonly commandTimeoutMs: number }
+}
 
 /** The clients that were asked about, and this one: what a client tells of itself never changes. */
 export class Clients {
   readonly #presence: Presence
+  readonly #own: ClientInfo
+  readonly #clock: Clock
+  readonly #callMs: number
   readonly #known = new Map<string, ClientInfo>()
+  /** When those were asked about in the background of whom nothing is known. */
+  readonly #askedAt = new Map<string, number>()
+  #asking = 0
+  #isRefused = false
 
-  constructor(presence: Presence, own: ClientInfo) {
+  constructor({ presence, own, clock, limits }: Services) {
     this.#presence = presence
-    this.#known.set(own.client, own)
+    this.#own = own
+    this.#clock = clock
+    this.#callMs = limits.commandTimeoutMs
+    ofThisProcess.set(own.client, own)
   }
 
   /** The client of that owner, if it is known. */
   find(owner: string): ClientInfo | null {
-    return this.#known.get(clientIdOf(owner)) ?? null
+    const client = clientIdOf(owner)
+    if (client === this.#own.client) return this.#own
+    return ofThisProcess.get(client) ?? this.#known.get(client) ?? null
+  }
+
+  /** Where the client of that owner is: `here` is this client, `process` is another one of this process. */
+  nearnessOf(owner: string): 'here' | 'process' | 'elsewhere' {
+    const client = clientIdOf(owner)
+    if (client === this.#own.client) return 'here'
+    return ofThisProcess.has(client) ? 'process' : 'elsewhere'
   }
 
   /** Asks, and rejects with a `CallFailure` and nothing else; null where nobody knows. */
@@ -24,7 +66,37 @@ export class Clients {
     const info = await this.#presence.clientInfo(clientIdOf(owner), callMs)
     if (info === null) return null
     this.#known.set(info.client, info)
-    if (this.#known.size > MOST) this.#known.delete([...this.#known.keys()][1] as string)
+    dropOldest(this.#known)
     return info
   }
+
+  /** Somebody waits for that owner: asks once who its client is, which nobody waits for. */
+  learn(owner: string): void {
+    if (this.#isRefused || this.#asking >= MOST_AT_ONCE || !OF_HOLDFAST.test(owner)) return
+    const client = clientIdOf(owner)
+    const now = this.#clock.monotonic()
+    const askedAt = this.#askedAt.get(client) ?? -Infinity
+    if (this.find(owner) !== null || now - askedAt < ASK_AGAIN_MS) return
+    this.#askedAt.delete(client)
+    this.#askedAt.set(client, now)
+    dropOldest(this.#askedAt)
+    this.#asking += 1
+    this.ask(owner, this.#callMs)
+      // A login without the right to it is not to fill the log of the server.
+      .catch(({ kind, permanent }: CallFailure) => {
+        this.#isRefused ||= kind === 'refused' && permanent
+      })
+      .finally(() => {
+        this.#asking -= 1
+      })
+  }
+
+  close(): void {
+    ofThisProcess.delete(this.#own.client)
+  }
+}
+
+function dropOldest(all: Map<string, unknown>): void {
+  const [oldest] = all.keys()
+  if (all.size > MOST && oldest !== undefined) all.delete(oldest)
 }

@@ -23,6 +23,8 @@ interface Lock {
   lookAgain(): void
 }
 
+const LATE = 'it answered only after the lease had run out'
+
 /** A lease of which more is used is not passed on. */
 const MOST_USED = 0.02
 
@@ -51,6 +53,7 @@ export class Holds extends HoldSet {
   ): Hold | null {
     const { request, wireOwner } = waiter
     if (wireOwner === undefined) return null
+    this.#services.shortLeases.granted(this.#lock.name, request.kind, leaseMs)
     const hold = new Hold(
       {
         lockName: this.#lock.name,
@@ -77,7 +80,7 @@ export class Holds extends HoldSet {
     // Asking again renews it; if that comes to nothing it is in doubt, and will be settled.
     hold.end()
     waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#services.clock.monotonic())
-    const late = new CallFailure('unknown', 'it answered only after the lease had run out')
+    const late = new CallFailure('unknown', LATE, undefined, false, false)
     if (waiter.retryBudget.failed(late, sentAt.monotonic) === null) {
       waiter.reject(waiter.retryBudget.error('not acquired'))
     }

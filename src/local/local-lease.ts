@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
-import { HeldLease, type Lease } from '../lease/lease.ts'
+import { HeldLease } from '../lease/lease.ts'
 import { limitOf } from '../lease/loss.ts'
 import { leaseMs as checkedLeaseMs } from '../options/input.ts'
 import type { AcquireRequest } from '../waiting/waiter.ts'
@@ -63,8 +63,8 @@ export function newLease(
   hold: Hold,
   request: AcquireRequest,
   calledFrom?: Error,
-  lease = new LocalLease(lock, hold, request),
-): Lease {
+  lease: HeldLease = new LocalLease(lock, hold, request),
+): HeldLease {
   const kept = leasesOf(lock.services, request.kind).add(request.holder, lock.rawName, lease)
   const { heldWatch } = lock.services
   if (heldWatch === undefined) hold.keptIn = kept

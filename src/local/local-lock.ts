@@ -128,9 +128,9 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /** What those who wait here know of the server they know together. */
-  newSharedBudget({ words }: HoldKind): RetryBudget {
+  newSharedBudget({ kind, waitMs }: Pick<Waiter['request'], 'kind' | 'waitMs'>): RetryBudget {
     this.#health ??= new ServerHealth(this.services.clock)
-    return new RetryBudget(this.name, this.services.limits, this.#health, words)
+    return new RetryBudget(this.name, this.services.limits, this.#health, kind.words, waitMs)
   }
 
   newBudget({ words }: HoldKind): RetryBudget {
@@ -170,13 +170,18 @@ export class LocalLock extends Linked<LocalLock> {
     return this.#releases
   }
 
+  /** Whether no release by another client can be missed. */
+  get hearsReleases(): boolean {
+    return this.#releases?.isConfirmed === true
+  }
+
   /**
    * How many of those whom a release is told to are this client: 1 or 0; -1 where the server counts too
    * few, so that there always seems to be one more.
    */
   get listeners(): number {
     if (!this.services.server.countsListeners) return -1
-    return this.#releases?.isConfirmed ? 1 : 0
+    return this.hearsReleases ? 1 : 0
   }
 
   /** @param message by which it is told, if it is */

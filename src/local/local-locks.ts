@@ -3,7 +3,7 @@ import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
-import type { Lease } from '../lease/lease.ts'
+import type { HeldLease } from '../lease/lease.ts'
 import type { Defaults } from '../options/acquisition.ts'
 import type { Frames } from '../owner/frames.ts'
 import { HeldLeases } from '../owner/held-leases.ts'
@@ -47,7 +47,7 @@ export class LocalLocks {
     this.frames = frames
     this.defaults = defaults
     this.multiLeases = new HeldLeases(services.clock)
-    this.clients = new Clients(services.presence, services.own)
+    this.clients = new Clients(services)
   }
 
   get leaseMs(): number {
@@ -82,7 +82,7 @@ export class LocalLocks {
     return this.#services.emit
   }
 
-  leasesOf(kind: HoldKind): HeldLeases<Lease> {
+  leasesOf(kind: HoldKind): HeldLeases<HeldLease> {
     return leasesOf(this.#services, kind)
   }
 
@@ -225,6 +225,7 @@ export class LocalLocks {
    */
   close(): { cutOff: HoldEvent[]; released: Promise<unknown> } {
     this.#closed = true
+    this.clients.close()
     this.#services.leases.close()
     this.#services.sharedLeases.close()
     this.multiLeases.close()
@@ -237,7 +238,8 @@ export class LocalLocks {
 
 export function closedError(lockName?: string): ClosedError {
   return new ClosedError(
-    'This Holdfast client was closed: nothing waits or is held by it any more. Make a new one.',
+    'This Holdfast client was closed: it holds nothing and waits for nothing any more. If the process is not about to end, ' +
+      'make a new client.',
     lockName,
   )
 }
@@ -245,8 +247,8 @@ export function closedError(lockName?: string): ClosedError {
 /** It is about to be closed, and waits for what is held. */
 export function closingError(lockName?: string): ClosedError {
   return new ClosedError(
-    'This Holdfast client is being closed: what is held is waited for, and nobody gets anything more by it. Make ' +
-      'a new one.',
+    'This Holdfast client is being closed: it waits until its locks are released, and acquires no more. If the process is ' +
+      'not about to end, make a new client.',
     lockName,
   )
 }

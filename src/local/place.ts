@@ -7,6 +7,8 @@ export interface Place {
   readonly server: LockServer
   /** A longer lease is refused, in milliseconds; left out where any is taken. */
   readonly longestLeaseMs?: number
+  /** A shorter lease is hardly of use there, in milliseconds; left out if any may be. */
+  readonly leastLeaseMs?: number
   /** The time of the client; left out where that is the real one. */
   readonly clock?: Clock
   /** Renews while the main thread cannot. */

@@ -24,7 +24,7 @@ export abstract class LocalWaiter extends Waiter {
   declare calledFrom?: Error
 
   constructor(lock: LocalLock, request: AcquireRequest) {
-    super(request, lock.newSharedBudget(request.kind), lock)
+    super(request, lock.newSharedBudget(request), lock)
     this.lock = lock
     const { heldWatch } = lock.services
     if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()
@@ -64,7 +64,7 @@ export abstract class LocalWaiter extends Waiter {
     return renewalOf(this.request, this.lock.services.server).confirm
   }
 
-  newLease(hold: Hold): Lease {
+  newLease(hold: Hold): { readonly handle: Lease } {
     return newLease(this.lock, hold, this.request, this.calledFrom)
   }
 }

@@ -3,7 +3,7 @@ import type { Emit } from '../events.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { HeldWatch } from '../lease/held-watch.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
-import type { Lease } from '../lease/lease.ts'
+import type { HeldLease } from '../lease/lease.ts'
 import type { Watchdog } from '../lease/watchdog.ts'
 import type { HeldLeases } from '../owner/held-leases.ts'
 import type { LockServer } from '../servers/lock-server.ts'
@@ -24,13 +24,15 @@ export interface Services {
   /** What clients of this place tell each other. */
   readonly presence: Presence
   /** The leases that an `unlock()` could mean: of exclusive kinds. */
-  readonly leases: HeldLeases<Lease>
+  readonly leases: HeldLeases<HeldLease>
   /** Of shared kinds: an owner who has both releases each by a lock object of its kind. */
-  readonly sharedLeases: HeldLeases<Lease>
+  readonly sharedLeases: HeldLeases<HeldLease>
+  /** Told of each lease that is granted. */
+  readonly shortLeases: { granted(lockName: string, kind: HoldKind, leaseMs: number): void }
   /** A longer lease is refused, in milliseconds. */
   readonly longestLeaseMs: number
 }
 
-export function leasesOf(services: Services, { isShared }: HoldKind): HeldLeases<Lease> {
+export function leasesOf(services: Services, { isShared }: HoldKind): HeldLeases<HeldLease> {
   return isShared ? services.sharedLeases : services.leases
 }

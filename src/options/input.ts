@@ -12,7 +12,7 @@ export function assertFunction(fn: unknown): void {
 /** @throws `InvalidArgumentError` for arguments that would be passed over, such as a unit of time */
 export function assertNoMore(args: readonly unknown[], hint = 'All times are milliseconds.'): void {
   if (args.length === 0) return
-  throw new InvalidArgumentError(`There is no argument more to give; got ${show(args[0])}. ${hint}`)
+  throw new InvalidArgumentError(`Too many arguments; got ${show(args[0])} as well. ${hint}`)
 }
 
 /** A name that is not known may be a misspelt one. */

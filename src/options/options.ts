@@ -1,5 +1,5 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
-import type { Owner } from '../owner/owner.ts'
+import type { OwnerHandle as Owner } from '../owner/owner.ts'
 import type { DurabilityOptions } from './durability.ts'
 import type { NodeRedisClient } from './node-redis-source.ts'
 import type { ServerList } from './server-lists.ts'
@@ -107,7 +107,8 @@ export interface HoldfastOptions {
   commandTimeoutMs?: number
   /**
    * How long a call puts up with a Redis that cannot be reached, is silent, or refuses for a reason
-   * that passes (loading, full, failing over), in milliseconds. Then it rejects.
+   * that passes (loading, full, failing over), in milliseconds. Then it rejects. Without this option, a call that waits
+   * puts up with an outage for its `waitMs`, ten minutes at most, or for 30 s if it has none.
    *
    * @default 5_000
    */
@@ -169,7 +170,8 @@ export interface LockOptions {
   maxHoldMs?: number
   /**
    * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
-   * end, also where the client has a `waitMs`. 0 is refused.
+   * end, also where the client has a `waitMs`. 0 is refused. In an outage it rejects with `RedisUnavailableError`, at
+   * the same time unless the client has an `outageMs`; without a `waitMs` after 30 s.
    *
    * @default the `waitMs` of the client
    */

@@ -68,6 +68,11 @@ const OPTIONS: Record<keyof RedisOptions, true> = {
   username: true,
 }
 
+/** For a list of servers, of which it does not say what they are. */
+const FOR_SEVERAL =
+  ' Several servers are the nodes of a cluster: `redis: { cluster: [...] }`; Sentinels: `redis: { sentinels: [...], name }`; ' +
+  'or independent masters, of which a majority holds each lock: `masters: [...]`.'
+
 /** Of a cluster, beside those. */
 const CLUSTER_OPTIONS = ['cluster', 'dnsLookup']
 /** Of one server. */
@@ -84,7 +89,7 @@ export function readSource(source: unknown, what: string): Source {
   if (typeof source !== 'object' || source === null || Array.isArray(source)) {
     throw new InvalidArgumentError(
       `${what} must be a redis:// or rediss:// URL, ioredis options, { cluster: [...] }, or a client of ioredis or ` +
-        `node-redis; got ${showServer(source)}.`,
+        `node-redis; got ${showServer(source)}.${Array.isArray(source) ? FOR_SEVERAL : ''}`,
     )
   }
   if (isIoredis(source)) return source

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { InvalidArgumentError, show } from '../errors.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
+import { warn } from '../kit/warning.ts'
 import { type Durability, durabilityOf } from './durability.ts'
 import { assertBoolean, assertKnown, leaseMs, maxHoldMs, waitMs, wholeMs } from './input.ts'
 import type { HoldfastOptions } from './options.ts'
@@ -31,6 +32,8 @@ export interface Settings {
   readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
+  /** The same in an outage, for a call that waits so long at most; Infinity is without an end. */
+  readonly patienceMs: (waitMs: number) => number
   /** Undefined when nobody is to be warned of leases that are held for long. */
   readonly heldWarningMs: number | undefined
   /** Undefined when the watchdog has no thread. */
@@ -43,6 +46,12 @@ export interface Settings {
 
 /** A counter outlives its last use by this long: an hour. */
 const COUNTER_MS = 3_600_000
+
+/**
+ * Where no `outageMs` is given, a call that waits outlasts a usual failover: one without a `waitMs` for so long, and any
+ * other for its `waitMs`, but no longer than semaphores remember requests. In milliseconds.
+ */
+const PATIENCE_MS = { without: 30_000, most: 600_000 }
 
 /** Those that need a server of Redis. */
 const REDIS_OPTIONS = ['redis', 'masters', 'watchdogThread', 'durability']
@@ -95,7 +104,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
   for (const [name, value] of Object.entries(switches)) {
     assertBoolean(value, `\`${name}\``)
   }
-  const { leaseMs: lease = 30_000, commandTimeoutMs = 2_000, outageMs = 5_000 } = options
+  const { leaseMs: lease = 30_000 } = options
   const { waitMs: wait = Infinity, maxHoldMs: longestHold = Infinity } = options
   const { watchdogThread = false } = options
   if (options.masters !== undefined && watchdogThread !== false) {
@@ -116,8 +125,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     leaseMs: ownLeaseMs,
     waitMs: waitMs(wait, 'Without an end it is Infinity.'),
     maxHoldMs: maxHoldMs(longestHold),
-    commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
-    outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
+    ...timeLimits(options),
     ...threadOf(watchdogThread),
     heldWarningMs: heldWarningMs(options.heldWarningMs),
     durability: durabilityOf(
@@ -126,6 +134,34 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
       Math.min(ownLeaseMs - 1, LONGEST_TIMER_MS),
     ),
   }
+}
+
+let isWarnedOfOneTry = false
+
+function timeLimits(
+  options: HoldfastOptions,
+): Pick<Settings, 'commandTimeoutMs' | 'outageMs' | 'patienceMs'> {
+  const { commandTimeoutMs = 2_000, outageMs = 5_000 } = options
+  const limits = {
+    commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
+    outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
+    patienceMs: (waitMs: number) => {
+      if (options.outageMs !== undefined) return outageMs
+      if (waitMs === Infinity) return PATIENCE_MS.without
+      return Math.min(Math.max(waitMs, outageMs), PATIENCE_MS.most)
+    },
+  }
+  const isOneTry = options.commandTimeoutMs !== undefined && commandTimeoutMs > outageMs
+  if (isOneTry && !isWarnedOfOneTry) {
+    isWarnedOfOneTry = true
+    warn(
+      'HOLDFAST_ONE_TRY',
+      `\`commandTimeoutMs\`, which is ${commandTimeoutMs}, is larger than \`outageMs\`, which is ${outageMs}: a call ` +
+        `whose command is not answered is given up after ${outageMs} ms, without a second try. Give a ` +
+        '`commandTimeoutMs` that is well below `outageMs`.',
+    )
+  }
+  return limits
 }
 
 function counterTtlMs(keepCounters: boolean, ttlMs: number | undefined): number {

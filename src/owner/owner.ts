@@ -1,6 +1,12 @@
 import { InvalidArgumentError, show } from '../errors.ts'
+import { behind, handleClassOf, otherCopy } from '../kit/handle.ts'
 import { optionsOf } from '../options/input.ts'
 import { Holder } from './holder.ts'
+
+const MEMBERS = ['clientId', 'id'] as const
+
+/** An owner as users have it: what `holdfast.owner()` gives, and `getLock(name, { owner })` takes. */
+export interface OwnerHandle extends Pick<Owner, (typeof MEMBERS)[number]> {}
 
 /**
  * Somebody who can hold locks: a frame of `run`, one `using`, one bare acquisition, or an owner made
@@ -25,12 +31,19 @@ export class Owner extends Holder {
   madeBy: number | undefined
   #gathering: Set<string> | undefined
   #attempts = 0
+  #handle: OwnerHandle | undefined
 
   /** @internal */
   constructor(clientId: string, id: string) {
     super()
     this.clientId = clientId
     this.id = id
+  }
+
+  /** What users have of it. */
+  get handle(): OwnerHandle {
+    this.#handle ??= new HandleOfOwner(this)
+    return this.#handle
   }
 
   /**
@@ -77,6 +90,8 @@ export class Owner extends Holder {
   }
 }
 
+const HandleOfOwner = handleClassOf(Owner, MEMBERS, { variable: 'owner' })
+
 /**
  * The owner that `getLock` was given, or undefined.
  *
@@ -85,9 +100,11 @@ export class Owner extends Holder {
 export function ownerOf(options: unknown, clientId: string): Owner | undefined {
   const { owner } = optionsOf(options, 'The options of a lock', ['owner']) as { owner?: unknown }
   if (owner === undefined) return undefined
-  if (owner instanceof Owner && owner.clientId === clientId) return owner
-  const got = owner instanceof Owner ? 'an owner of another client' : show(owner)
+  const one = behind(owner, Owner)
+  if (one?.clientId === clientId) return one
+  const got = one === undefined ? show(owner) : 'an owner of another client'
+  const advice = otherCopy(owner)
   throw new InvalidArgumentError(
-    `\`owner\` must come from owner() of the same Holdfast client; got ${got}.`,
+    `\`owner\` must come from owner() of the same Holdfast client; got ${got}.${advice ? ` ${advice}.` : ''}`,
   )
 }

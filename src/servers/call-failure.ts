@@ -22,19 +22,29 @@ export class CallFailure extends Error {
 
   /** Whether trying again is pointless until somebody changes something. */
   readonly permanent: boolean
+  /** Whether the place cannot be reached, is silent, or fails over: those who wait may outlast that. */
+  readonly isOutage: boolean
 
   constructor(kind: Exclude<FailureKind, 'refused'>, message: string, cause?: unknown)
-  constructor(kind: FailureKind, message: string, cause: unknown, permanent: boolean)
+  constructor(
+    kind: FailureKind,
+    message: string,
+    cause: unknown,
+    permanent: boolean,
+    isOutage?: boolean,
+  )
   constructor(
     kind: FailureKind,
     message: string,
     cause?: unknown,
     permanent = PERMANENT.includes(kind),
+    isOutage = kind === 'unsent' || kind === 'unknown',
   ) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'CallFailure'
     this.kind = kind
     this.permanent = permanent
+    this.isOutage = isOutage
   }
 }
 
@@ -42,7 +52,8 @@ export class CallFailure extends Error {
 export class OddAnswer extends CallFailure {
   /** @param script its name */
   constructor(script: string, reply: unknown) {
-    super('unknown', `it answered ${shown(reply)} to the script "${script}", which makes no sense`)
+    const message = `it answered ${shown(reply)} to the script "${script}", which makes no sense`
+    super('unknown', message, undefined, false, false)
   }
 }
 

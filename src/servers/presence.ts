@@ -1,5 +1,6 @@
 import type { Notes } from '../diagnostics.ts'
 import type { ClientInfo } from '../errors.ts'
+import { cutTo } from '../kit/printable.ts'
 
 export type { ClientInfo } from '../errors.ts'
 
@@ -25,4 +26,44 @@ export interface Presence extends Notes {
 /** Its id, of a client or of one of its owners. */
 export function clientIdOf(clientOrOwner: string): string {
   return clientOrOwner.split(':', 1)[0] as string
+}
+
+/** The longest label, or name of a host, that is read of another client. */
+const LONGEST = 255
+
+/**
+ * Who a client is, by what it has written of itself as JSON.
+ *
+ * @param about the field `about` of its key
+ * @returns null if that is missing or incomplete: another program, or another version, may have written it
+ */
+export function readClientInfo(client: string, about: string | null): ClientInfo | null {
+  const { label, host, pid, version, startedAt } = parsed(about)
+  const isComplete =
+    typeof label === 'string' &&
+    typeof host === 'string' &&
+    typeof version === 'string' &&
+    Number.isSafeInteger(pid) &&
+    Number.isFinite(startedAt)
+  if (!isComplete) return null
+  const [shortLabel, shortHost] = [label, host].map((text) => cutTo(text, LONGEST)) as [
+    string,
+    string,
+  ]
+  return {
+    client,
+    label: shortLabel,
+    host: shortHost,
+    pid: pid as number,
+    version: cutTo(version, LONGEST),
+    startedAt: startedAt as number,
+  }
+}
+
+function parsed(json: string | null): Partial<Record<keyof ClientInfo, unknown>> {
+  try {
+    return Object(JSON.parse(json ?? ''))
+  } catch {
+    return {}
+  }
 }

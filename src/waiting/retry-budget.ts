@@ -20,6 +20,8 @@ export interface Limits {
   readonly commandTimeoutMs: number
   /** How long a silent or refusing Redis is put up with, in milliseconds. */
   readonly outageMs: number
+  /** The same in an outage, for a call that waits so long at most: 0 is not at all, Infinity without an end. */
+  readonly patienceMs: (waitMs: number) => number
   /** How long its answers take. */
   readonly responseTime: ResponseTime
   /** Why the connection is down; undefined when it is up, or nothing is known. */
@@ -31,7 +33,8 @@ const LEAST_CALL_MS = 20
 
 /**
  * How long one operation puts up with a Redis that does not answer as it should. Failures that
- * pass are tried again until it has had `outageMs` of them; others end it at once.
+ * pass are tried again until it has had `outageMs` of them, or as many as a call that waits puts up with; others end it
+ * at once.
  */
 export class RetryBudget {
   readonly #lockName: string
@@ -39,17 +42,26 @@ export class RetryBudget {
   readonly #words: Words
   #health: ServerHealth | undefined
   readonly #startedAt: number
+  readonly #patienceMs: number
 
   /**
    * @param health what it shares with others; left out when it is alone
    * @param words of what the name is
+   * @param waitMs how long its call waits at most, in milliseconds; 0 is not at all
    */
-  constructor(lockName: string, limits: Limits, health?: ServerHealth, words = OF_LOCK) {
+  constructor(
+    lockName: string,
+    limits: Limits,
+    health?: ServerHealth,
+    words = OF_LOCK,
+    waitMs = 0,
+  ) {
     this.#lockName = lockName
     this.#limits = limits
     this.#health = health
     this.#words = words
     this.#startedAt = limits.clock.monotonic()
+    this.#patienceMs = waitMs === 0 ? limits.outageMs : limits.patienceMs(waitMs)
   }
 
   /** That of its client. */
@@ -96,7 +108,7 @@ export class RetryBudget {
   /** A proper answer came to a request that was sent then. */
   answered(sentAt: number): void {
     this.health.answered()
-    this.#limits.responseTime.took(this.health.answeredAt - sentAt)
+    this.#limits.responseTime.took(sentAt, this.health.answeredAt)
   }
 
   /**
@@ -208,7 +220,11 @@ export class RetryBudget {
   }
 
   get #leftMs(): number {
-    return this.#limits.outageMs - (this.#failure === undefined ? 0 : this.#failingMs)
+    const failure = this.#failure
+    if (failure === undefined) return this.#limits.outageMs
+    // A client that never had an answer has the wrong address rather than an outage.
+    const isPatient = failure.isOutage && this.#limits.responseTime.hasAnswer
+    return (isPatient ? this.#patienceMs : this.#limits.outageMs) - this.#failingMs
   }
 }
 

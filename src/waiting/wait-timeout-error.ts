@@ -18,29 +18,20 @@ export class WaitTimeoutError extends HoldfastError {
   }
 }
 
-/**
- * @param held who has it in this client
- * @param others who has it elsewhere, in words that follow "it"
- */
+/** @param why who had the lock, or one of several, if that is known */
 export function lockTimeout(
   lockName: string,
   waitMs: number,
   waitedMs: number,
-  held: readonly { lockName: string; token: number; id: { wireOwner: string } }[],
-  others?: string,
-  why?: WhyNotAcquired,
+  why: WhyNotAcquired | undefined,
 ): WaitTimeoutError {
-  const [first] = held
-  const who =
-    first === undefined
-      ? others === undefined
-        ? 'Nobody in this client has it: inspect() tells who does.'
-        : `It ${others}.`
-      : `This client has it itself: "${first.lockName}" as ${first.id.wireOwner}, token ${first.token}. If that is ` +
-        'code around this call, let it re-enter, inside using() or run().'
+  const lock = `Lock "${lockName}"`
+  const { text = `${lock} has a holder that is not known here: inspect() tells who that is.` } =
+    why ?? {}
+  const holder = text.startsWith(`${lock} `) ? `It${text.slice(lock.length)}` : text
   return new WaitTimeoutError(
-    `Lock "${lockName}" was not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). ` +
-      `${who} Try again later, or with a longer \`waitMs\`; for tryLock() and tryUsing() it is no error.`,
+    `${lock} was not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). ` +
+      `${holder} Try again later, or with a longer \`waitMs\`; for tryLock() and tryUsing() it is no error.`,
     lockName,
     waitedMs,
     why,

@@ -40,16 +40,28 @@ export interface AcquireRequest {
   readonly askedAt: number
   /** Where its call came from, if that is wanted and known to who makes the request alone. */
   readonly calledFrom?: Error | undefined
-  /** Told where it comes to nothing, and why where it fails. */
-  readonly askedBy?: { gotNothing(waiter: Waiter, reason?: unknown): void }
+  readonly askedBy?: {
+    /** It waits, and that owner has the lock. */
+    waitsFor(holder: string): void
+    /** It comes to nothing, and why if it fails. */
+    gotNothing(waiter: Waiter, reason?: unknown): void
+  }
   /** Set where somebody hears of it. */
   fact?: AcquireFact
 }
 
-/** What was seen of a lock, and when. */
+/** What was last seen of a lock that somebody else holds. Moments are on the monotonic clock, unless both are given. */
 export interface Sight {
-  readonly seen: Seen
+  /** `<clientId>:<owner>` */
+  readonly holder: string
+  /** When it was seen to be held by that one. */
   readonly at: Moment
+  /** Since when it is held, if that is known. */
+  readonly heldSince: number | null
+  /** When the lease ends, unless it is renewed; null if it has no expiry, or that is not known. */
+  readonly endsAt: number | null
+  /** Of a fair lock, how many queue for it. */
+  readonly queueLength: number | null
 }
 
 /** Takes one lock, or several together. */
@@ -126,8 +138,8 @@ export abstract class Waiter extends Linked<Waiter> {
   /** It has the lock. @param path as with `resolve` */
   abstract granted(hold: Hold, path?: AcquirePath): void
 
-  /** What its caller gets for a hold. */
-  abstract newLease(hold: Hold): Lease
+  /** What its caller gets for a hold is the handle of this. */
+  abstract newLease(hold: Hold): { readonly handle: Lease }
 
   /** Whether it is worth asking after that message, if it was told by one. */
   isMeant(_message?: string): boolean {
@@ -157,7 +169,7 @@ export abstract class Waiter extends Linked<Waiter> {
   resolve(hold: Hold | null, path?: AcquirePath): void {
     if (!this.#settle(hold !== null)) return
     if (hold === null) this.request.askedBy?.gotNothing(this)
-    this.#resolve(hold && this.newLease(hold))
+    this.#resolve(hold && this.newLease(hold).handle)
     const { fact } = this.request
     if (fact !== undefined) tellResult(fact, this, hold, path)
   }
@@ -174,13 +186,21 @@ export abstract class Waiter extends Linked<Waiter> {
   saw(seen: Seen): void {
     this.queuePosition = seen.position ?? this.queuePosition
     this.isForAnother = seen.isOther === true
-    if (!seen.holder) return
-    // What tells no age says no more of the same holder.
-    if (seen.holder !== this.sight?.seen.holder || (seen.ageMs ?? null) !== null) {
-      this.sight = { seen, at: this.retryBudget.clock.now() }
+    const { holder, ageMs = null, ttlMs = -1, length } = seen
+    if (!holder) return
+    const at = this.retryBudget.clock.now()
+    // An answer without an age says no less of the same holder than the one before.
+    const before = this.sight?.holder === holder ? this.sight : undefined
+    this.sight = {
+      holder,
+      at,
+      heldSince: ageMs === null ? (before?.heldSince ?? null) : at.monotonic - ageMs,
+      endsAt: ttlMs < 0 ? (before?.endsAt ?? null) : at.monotonic + ttlMs,
+      queueLength: length ?? before?.queueLength ?? null,
     }
-    const { fact } = this.request
-    if (fact !== undefined) fact.holder = seen.holder
+    const { fact, askedBy } = this.request
+    if (fact !== undefined) fact.holder = holder
+    if (!this.asksOnce) askedBy?.waitsFor(holder)
   }
 
   #settle(gotLease: boolean): boolean {

@@ -13,7 +13,8 @@ function record(client: Holdfast, ...more: 'renewed'[]): [name: string, event: u
   const events: [string, unknown][] = []
   for (const name of [...NAMES, ...more]) {
     client.on(name, (event: unknown) => {
-      if ((event as { code?: string }).code !== 'ECONNREFUSED') events.push([name, event])
+      const { cause } = event as { cause?: { code?: string } }
+      if (cause?.code !== 'ECONNREFUSED') events.push([name, event])
     })
   }
   return events

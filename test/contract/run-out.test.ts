@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HoldfastLock, Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
+import { catchWarnings } from '../support/warnings.ts'
 import { describeLocks } from './lock-kinds.ts'
 
 const lost = { code: 'HOLDFAST_LEASE_LOST', reason: 'expired' }
@@ -9,11 +10,7 @@ const NOT_HELD = { code: 'HOLDFAST_NOT_HELD' }
 describeLocks('leases that ran out', (stage) => {
   const newLock = () => stage.getLock(stage.world.newClient(), 'it')
   const holds = () => stage.holds('it')
-  let warnings: jest.SpyInstance
-  beforeEach(() => {
-    warnings = jest.spyOn(process, 'emitWarning').mockReturnValue()
-  })
-  afterEach(() => jest.restoreAllMocks())
+  const warnings = catchWarnings()
 
   /** A lease that has run out for everybody. */
   const outlived = async (locking: Promise<Lease>) => {
@@ -42,7 +39,7 @@ describeLocks('leases that ran out', (stage) => {
     await pause(700)
     await lease.release()
     await (await waiting).release()
-    expect(warnings).not.toHaveBeenCalled()
+    expect(warnings).toEqual([])
   })
 
   stage.testOfExclusion(

@@ -170,3 +170,18 @@ test('a lock whose lease has ended between two looks is free, and one that was d
   await server.admin.flushall()
   expect(await deployment.look(['a'])).toEqual([])
 })
+
+test('a holder whose client note is incomplete has no known process', async () => {
+  clean()
+  const id = 'A'.repeat(21)
+  await server.admin.hset('it', `${id}:1`, '1')
+  const complete = { label: 'billing', host: 'vm', pid: 7, version: '0.1.0', startedAt: 1 }
+  for (const missing of ['label', 'host', 'pid'] as const) {
+    const about = JSON.stringify({ ...complete, [missing]: undefined })
+    await server.admin.hset(`holdfast_client:{${id}}`, 'about', about)
+    expect((await all()).get('it')?.holders).toMatchObject([{ process: null }])
+  }
+  await server.admin.hset(`holdfast_client:{${id}}`, 'about', JSON.stringify(complete))
+  const process = { client: id, label: 'billing', host: 'vm', pid: 7 }
+  expect((await all()).get('it')?.holders).toMatchObject([{ process }])
+})

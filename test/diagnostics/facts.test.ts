@@ -3,6 +3,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AcquireFact, acquireTrace } from '../../src/diagnostics.ts'
 import { ClosedError, type Holdfast } from '../../src/index.ts'
+import { behind } from '../../src/kit/handle.ts'
+import { LocalLease } from '../../src/local/local-lease.ts'
 import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
 import { Recorder, wrongSteps } from './recorder.ts'
 
@@ -264,7 +266,7 @@ test('nothing is made where nobody listens', async () => {
   told.stop()
   const lock = one.getLock('it')
   const lease = await lock.lock()
-  expect((lease as unknown as { hold: { trace: unknown } }).hold.trace).toBeUndefined()
+  expect(behind(lease, LocalLease)?.hold.trace).toBeUndefined()
   await lease.release()
   expect(told.steps.size).toBe(0)
 })

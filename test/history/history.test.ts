@@ -7,6 +7,7 @@ import {
   recordHistory,
 } from '../../src/extras/history/history.ts'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { createMemoryServer } from '../../src/testing.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { bulk, startFakeServer } from '../support/fake-server.ts'
@@ -322,11 +323,44 @@ test('of Sentinels it takes what a client does: their login by URL, and TLS for 
 })
 
 test('what makes no sense is refused with what it was', async () => {
-  expect(() => recordHistory({ redis: 7 as never })).toThrow(/redis must be a redis:\/\//)
+  const refused = (options: object, message: RegExp | string) => {
+    const call = () => record(options as never)
+    expect(call).toThrow(TypeError)
+    expect(call).toThrow(message)
+  }
+  for (const redis of [7, 'http://x', 'a b', [], { cluster: [] }, { sentinels: [], name: 'a' }]) {
+    refused({ redis }, /^redis/)
+  }
+  refused({ redis: { hots: 'redis-1' } }, /^redis: ioredis has no option `hots`/)
+  refused({ maxEvent: 5 }, 'There is no option `maxEvent` here. There are: redis, key, maxEvents,')
+  refused({ nameOf: 5 }, 'nameOf must be a function; got 5.')
+  refused({ onError: 'log' }, "onError must be a function; got 'log'.")
+  refused({ keyPrefix: 5 }, 'keyPrefix must be a string; got 5.')
+  expect(() => recordHistory(undefined as never)).toThrow(
+    'recordHistory() takes an object of options',
+  )
+  expect(() => recordHistory({ redis: undefined as never })).toThrow(/^redis must be/)
+  await expect(all({ lasts: 1 } as never)).rejects.toThrow('There is no option `lasts` here.')
+  await expect(all({ redis: 'http://x' })).rejects.toThrow(/^redis must be/)
   expect(() => record({ maxEvents: 0 })).toThrow(/maxEvents .* got 0/)
   expect(() => record({ key: '' })).toThrow(/key must be .* got ""/)
   await expect(all({ last: -1 })).rejects.toThrow(/last .* got -1/)
   await expect(all({ since: new Date('x') })).rejects.toThrow(/since/)
   const free = { host: '127.0.0.1', port: 1 }
   await expect(all({ redis: free })).rejects.toThrow('ECONNREFUSED')
+})
+
+test('an outage of the server of locks is recorded at its begin and at its end, under its address', async () => {
+  const locks = createMemoryServer()
+  await using client = locks.newClient({ label: 'billing' })
+  const history = record()
+  await client.getLock('it').using(() => undefined)
+  locks.beginOutage()
+  locks.endOutage()
+  await history.stop()
+  const entries = (await all()).filter(({ name }) => name === 'memory')
+  expect(entries.map(({ event, reason, label }) => [event, reason, label])).toEqual([
+    ['recovered', expect.stringMatching(/^out for \d+ ms, 1 attempts failed$/), 'billing'],
+    ['unreachable', expect.stringMatching(/^Redis at memory cannot be reached/), 'billing'],
+  ])
 })

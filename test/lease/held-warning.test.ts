@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { tracingChannel } from 'node:diagnostics_channel'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
@@ -43,7 +45,7 @@ test('a lease that is held for longer is warned of once, with its name, its toke
   for (const name of names) {
     const { code, message } = named(name)[0] as (typeof warnings)[0]
     expect(code).toBe('HOLDFAST_HELD_LONG')
-    expect(message).toMatch(/token \d+\) is held for long.*\d+ ms.*maxHoldMs/)
+    expect(message).toMatch(/token \d+\) is held for long.*\d+ ms/)
     const [, first] = message.split('\n')
     expect([name, first]).toEqual([name, expect.stringContaining('held-warning.test.ts')])
   }
@@ -52,6 +54,52 @@ test('a lease that is held for longer is warned of once, with its name, its toke
   await inside
   for (const lease of Object.values(held)) await lease?.release()
   await server.admin.del('permit')
+})
+
+test('it begins with the line that acquired it, whatever listens to the diagnostics channels', async () => {
+  const context = new AsyncLocalStorage<object>()
+  const { start } = tracingChannel('holdfast:acquire')
+  start.bindStore(context, () => ({}))
+  atEnd(() => start.unbindStore(context))
+  const client = newClient()
+  const lease = await client.getLock('traced').lock()
+  let leave = () => {}
+  const inside = client
+    .getLock('traced using')
+    .using(() => new Promise<void>((resolve) => (leave = resolve)))
+  const names = ['traced', 'traced using']
+  await eventually(() => names.every((name) => named(name).length > 0))
+  for (const name of names) {
+    const [, first] = named(name)[0]?.message.split('\n') ?? []
+    expect([name, first]).toEqual([name, expect.stringContaining('held-warning.test.ts')])
+  }
+  leave()
+  await inside
+  await lease.release()
+})
+
+test('it says how the lease ends: at its `maxHoldMs`, by its fixed time, or by its release alone', async () => {
+  const client = newClient({ heldWarningMs: 300, maxHoldMs: 60_000 })
+  const leases = [
+    await client.getLock('limited').lock(),
+    await client.getLock('limited by the call').lock({ maxHoldMs: 30_000 }),
+    await client.getLock('fixed').lock(50_000),
+    await client.getLock('unlimited').lock({ maxHoldMs: Infinity }),
+  ]
+  const messageOf = (name: string) => named(name)[0]?.message ?? ''
+  await eventually(() => warnings.length === leases.length)
+  expect(messageOf('limited')).toMatch(
+    /ends by itself in 5\d{4} ms, when its `maxHoldMs` of 60000 ms is over\./,
+  )
+  expect(messageOf('limited by the call')).toMatch(
+    /in 2\d{4} ms, when its `maxHoldMs` of 30000 ms is over\./,
+  )
+  expect(messageOf('fixed')).toMatch(/Nobody renews it: it ends in 4\d{4} ms\./)
+  for (const name of ['limited', 'limited by the call', 'fixed']) {
+    expect(messageOf(name)).not.toMatch(/has no `maxHoldMs`/)
+  }
+  expect(messageOf('unlimited')).toContain('It has no `maxHoldMs`')
+  for (const lease of leases) await lease.release()
 })
 
 test('one that is released, lost or re-entered in time is not warned of, and neither is any without the option', async () => {

@@ -16,7 +16,11 @@ const waiterOf = (id: string, leaseMs: number) =>
 
 /** A hold that was just granted, and what becomes of it when it is passed on. */
 function granted(clock: TestClock, leaseMs: number, blockMs: number) {
-  const lock = { name: 'it', rawName: 'it', services: { clock } } as unknown as LocalLock
+  const lock = {
+    name: 'it',
+    rawName: 'it',
+    services: { clock, shortLeases: { granted() {} } },
+  } as unknown as LocalLock
   const holds = new Holds(lock)
   const sentAt = clock.now()
   clock.block(blockMs)

@@ -1,13 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type {
-  Holdfast,
-  HoldfastLock,
-  Lease,
-  LockOptions,
-  MultiLease,
-  Permit,
-} from '../../src/index.ts'
-import type { Hold } from '../../src/lease/hold.ts'
+import type { Holdfast, Lease, LockOptions, MultiLease, Permit } from '../../src/index.ts'
+import { behind } from '../../src/kit/handle.ts'
+import { LocalLease } from '../../src/local/local-lease.ts'
+import { HoldfastLock } from '../../src/locks/lock/holdfast-lock.ts'
 import { newMemoryClient } from '../../src/memory-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
@@ -144,7 +139,7 @@ const ways: readonly Way[] = [
 const limitOf = (lease: AnyLease) =>
   Math.min(...('leases' in lease ? lease.leases : [lease]).map((one) => holdOf(one).limitAt))
 
-const holdOf = (lease: Lease | Permit) => (lease as unknown as { hold: Hold }).hold
+const holdOf = (lease: Lease | Permit) => (behind(lease, LocalLease) as LocalLease).hold
 
 describeWorlds(
   'what is held no longer than `maxHoldMs`',
@@ -207,10 +202,10 @@ describeWorlds(
 
 test('a lock that was lost while others were gathered is not renewed again when all are had', async () => {
   const client = newMemoryClient(startMemoryServer().memory)
-  const lock = client.getLock('it') as HoldfastLock
-  const { hold } = (await lock.lock()) as unknown as { hold: Hold }
+  const lock = client.getLock('it')
+  const hold = holdOf(await lock.lock())
   hold.loseGone()
-  lock.registry.limit(hold, MAX_HOLD_MS)
+  behind(lock, HoldfastLock)?.registry.limit(hold, MAX_HOLD_MS)
   expect(hold.list).toBeUndefined()
   await client.close()
   leaves({ keys: true, why: 'nobody has released it' })

@@ -1,7 +1,9 @@
 import { ClosedError } from '../../src/errors.ts'
 import { systemClock } from '../../src/kit/clock.ts'
-import type { Lease } from '../../src/lease/lease.ts'
+import { behind } from '../../src/kit/handle.ts'
+import type { Hold } from '../../src/lease/hold.ts'
 import { acquire } from '../../src/local/acquire.ts'
+import { LocalLease } from '../../src/local/local-lease.ts'
 import { LocalLock } from '../../src/local/local-lock.ts'
 import { plainKind } from '../../src/local/racing-waiter.ts'
 import { close, release } from '../../src/local/release.ts'
@@ -16,6 +18,8 @@ import { ResponseTime } from '../../src/waiting/response-time.ts'
 import type { AcquireRequest } from '../../src/waiting/waiter.ts'
 
 type Answer = AcquireAnswer | HandOverAnswer
+
+const holdOf = (lease: unknown): Hold => (behind(lease, LocalLease) as LocalLease).hold
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -53,10 +57,12 @@ function answeredByHand() {
       clock: systemClock,
       commandTimeoutMs: 2_000,
       outageMs: 5_000,
+      patienceMs: () => 5_000,
       responseTime: new ResponseTime(),
       whyDown: nothing,
     },
     emit: nothing,
+    shortLeases: { granted: nothing },
     leases: new HeldLeases(),
   } as unknown as Services
   const answer = (what: string, given: Answer) => {
@@ -92,16 +98,16 @@ test('a waiter is not handed the lock by two at once', async () => {
   const first = acquire(lock, plainKind, request(Infinity))
   await answer('acquire c:1', { kind: 'granted', token: 100 })
   const waiting = acquire(lock, plainKind, request(Infinity))
-  void release(lock, ((await first) as Lease).hold, 0)
+  void release(lock, holdOf(await first), 0)
   await turn()
   // Most masters have let it go; the last one is still waited for. Another caller is quick.
   const quick = acquire(lock, plainKind, request(0))
   await answer('acquire c:3', { kind: 'granted', token: 200 })
-  void release(lock, ((await quick) as Lease).hold, 0)
+  void release(lock, holdOf(await quick), 0)
   await turn()
   expect(asked).toEqual(['acquire c:1', 'hand over c:1 to c:2', 'acquire c:3', 'release c:3'])
   await answer('hand over c:1 to c:2', { kind: 'granted', token: 300 })
-  expect(await waiting).toMatchObject({ hold: { token: 300, id: { wireOwner: 'c:2' } } })
+  expect(holdOf(await waiting)).toMatchObject({ token: 300, id: { wireOwner: 'c:2' } })
 })
 
 test('an abort between the answer to a hand-over and what follows from it leaves nobody with the lock', async () => {
@@ -111,7 +117,7 @@ test('an abort between the answer to a hand-over and what follows from it leaves
   await answer(`acquire ${one}`, { kind: 'granted', token: 100 })
   const abort = new AbortController()
   const waiting = acquire(lock, plainKind, request(Infinity, abort.signal))
-  void release(lock, ((await first) as Lease).hold, 0)
+  void release(lock, holdOf(await first), 0)
   await turn()
   const handOver = asked.find((what) => what.startsWith('hand over')) as string
   void answer(handOver, { kind: 'granted', token: 200 })
@@ -131,10 +137,10 @@ test('a release that is told again after close() still ends the hold', async () 
   const acquiring = acquire(lock, plainKind, request(Infinity))
   const name = asked[0]?.replace('acquire ', '')
   await answer(`acquire ${name}`, { kind: 'granted', token: 100 })
-  const lease = (await acquiring) as Lease
+  const hold = holdOf(await acquiring)
   failures.push(new CallFailure('unsent', 'the connection broke'))
   close(lock, new ClosedError('closed'))
-  expect(await release(lock, lease.hold, 0)).toBe(false)
+  expect(await release(lock, hold, 0)).toBe(false)
   await lock.tasks.quiet()
   expect(asked.slice(1)).toEqual([`release ${name}`, `release ${name}`])
 })

@@ -1,17 +1,45 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { nanoid } from 'nanoid'
 import { RedisUnavailableError, WaitTimeoutError } from '../../src/index.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig } from '../support/fault-rig.ts'
+import { atEnd } from '../support/lifetime.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 
 const rig = faultRig()
 const reads = () => rig.proxy.count(({ command }) => command === 'HGET')
 const others = () => rig.proxy.requests.length
 
+/** A lock that a client of another process holds, as Redis has it. */
+async function heldElsewhere(
+  name: string,
+  about: object | string | null = {
+    label: 'billing',
+    host: 'vm-7',
+    pid: 4711,
+    version: '0.1.0',
+    startedAt: 1,
+  },
+  ageMs = 0,
+): Promise<string> {
+  const { admin } = rig.server
+  const client = nanoid()
+  const [s = 0, us = 0] = (await admin.time()).map(Number)
+  const token = s * 1_000_000 + us - ageMs * 1_000
+  await admin.hset(name, `${client}:1`, '1')
+  await admin.pexpire(name, 30_000)
+  await admin.set(`redisson_lock_token:{${name}}`, String(token), 'PX', 60_000)
+  const text = typeof about === 'string' ? about : JSON.stringify(about)
+  if (about !== null) await admin.hset(`holdfast_client:{${client}}`, 'about', text)
+  await admin.pexpire(`holdfast_client:{${client}}`, 60_000)
+  atEnd(() => admin.del(name, `holdfast_client:{${client}}`), { beforeCheck: true })
+  return `${client}:1`
+}
+
 test('a tryLock() that returned null tells who has the lock, with one question for who that is', async () => {
-  const [client, other] = [rig.client(), rig.witness({ label: 'billing' })]
-  const held = await other.getLock('it').lock()
+  const client = rig.client()
+  const holder = await heldElsewhere('it')
   const lock = client.getLock('it')
   await pause(60)
   expect(await lock.tryLock()).toBeNull()
@@ -20,8 +48,8 @@ test('a tryLock() that returned null tells who has the lock, with one question f
   expect(why).toMatchObject({
     name: 'it',
     outcome: 'held',
-    holder: held.owner,
-    process: { client: other.id, label: 'billing', pid: process.pid },
+    holder,
+    process: { client: holder.slice(0, 21), label: 'billing', host: 'vm-7', pid: 4711 },
     queuePosition: null,
   })
   expect(why.ageMs).toBeGreaterThanOrEqual(50)
@@ -29,7 +57,7 @@ test('a tryLock() that returned null tells who has the lock, with one question f
   expect(why.ttlMs).toBeGreaterThan(10_000)
   expect(Math.abs(why.at - Date.now())).toBeLessThan(20_000)
   expect(why.text).toMatch(
-    /^Lock "it" is held by billing \(.+:\d+\), as \S+, for \d+ m?s, and \d+ s are left/,
+    /^Lock "it" is held by billing \(vm-7:4711\), as \S+, for \d+ m?s, and \d+ s are left of its lease\.$/,
   )
   expect(others() - before).toBe(1)
   expect(reads()).toBe(1)
@@ -37,6 +65,118 @@ test('a tryLock() that returned null tells who has the lock, with one question f
   await client.getLock('it').tryLock()
   expect(await lock.why()).toMatchObject({ process: { label: 'billing' } })
   expect(reads()).toBe(1)
+})
+
+test('the holder of a lock that is waited for is asked about once, and named by the end of the wait', async () => {
+  const client = rig.client()
+  const holder = await heldElsewhere('it')
+  for (const waits of [1, 2]) {
+    const waiting = client.getLock('it').lock({ waitMs: 400 })
+    await eventually(() => reads() === 1, { message: `the question in wait ${waits}` })
+    const error = await waiting.catch((one) => one)
+    expect(error.message).toContain(`It is held by billing (vm-7:4711), as ${holder}, for `)
+    expect(error.why.process).toMatchObject({ label: 'billing', pid: 4711 })
+  }
+  expect(reads()).toBe(1)
+})
+
+test('a wait does not wait for who the holder is', async () => {
+  const client = rig.client()
+  const holder = await heldElsewhere('it')
+  const question = rig.proxy.onNextRequest('HGET', 'holdReply')
+  const error = await client
+    .getLock('it')
+    .lock({ waitMs: 60 })
+    .catch((one) => one)
+  expect(error).toBeInstanceOf(WaitTimeoutError)
+  expect(error.message).toContain(`It is held by ${holder} for`)
+  await question.seen
+  question.release()
+})
+
+test('one that tells nothing of itself is asked about once for all waits', async () => {
+  const client = rig.client()
+  await heldElsewhere('it', null)
+  for (let i = 0; i < 3; i++) expect(await client.getLock('it').tryLock(60)).toBeNull()
+  expect(reads()).toBe(1)
+})
+
+test('after a wait the error has the age at its end, and not at its begin', async () => {
+  const client = rig.client()
+  await heldElsewhere('it', undefined, 5_000)
+  const error = await client
+    .getLock('it')
+    .lock({ waitMs: 2_500 })
+    .catch((one) => one)
+  expect(error.why.ageMs).toBeGreaterThanOrEqual(7_500)
+  expect(error.message).toMatch(
+    /for \d+ s, and (at least )?2\d s are left of its lease\. Try again/,
+  )
+  expect(error.why.ttlMs).toBeLessThanOrEqual(27_500)
+  expect(Math.abs(error.why.at - Date.now())).toBeLessThan(2_000)
+})
+
+test('what was known some time ago is told as that', async () => {
+  const client = rig.client()
+  await heldElsewhere('it')
+  const lock = client.getLock('it')
+  expect(await lock.tryLock()).toBeNull()
+  await pause(1_100) // After a second it is past.
+  expect((await lock.why()).text).toMatch(
+    /^Lock "it" was held by billing .* for \d+ ms when it was last seen, [12] s ago\.$/,
+  )
+})
+
+test('a label with a line break or other control characters is escaped, and a long one is cut', async () => {
+  const client = rig.client()
+  const label = `a\nERROR forged \u001b[31m\u202e${'x'.repeat(100_000)}`
+  await heldElsewhere('it', { label, host: 'vm\u2028', pid: 1, version: '1', startedAt: 1 })
+  const lock = client.getLock('it')
+  expect(await lock.tryLock()).toBeNull()
+  const { text, process } = await lock.why()
+  expect(text).toContain('a\\u{a}ERROR forged \\u{1b}[31m\\u{202e}xxx')
+  expect(text).toContain('(vm\\u{2028}:1)')
+  expect(text.length).toBeLessThan(400)
+  expect(process?.label.length).toBe(255)
+})
+
+test('an owner that somebody else wrote is escaped as well', async () => {
+  const client = rig.client()
+  await rig.server.admin.hset('it', 'a\nforged:1', '1')
+  const lock = client.getLock('it')
+  expect(await lock.tryLock()).toBeNull()
+  expect((await lock.why()).text).toBe('Lock "it" is held by a\\u{a}forged:1.')
+  await rig.server.admin.del('it')
+})
+
+test.each([
+  '{}',
+  'null',
+  '7',
+  '[]',
+  'no JSON',
+  JSON.stringify({ label: 'billing', host: 'vm' }),
+  JSON.stringify({ label: 1, host: 'vm', pid: 1, version: '1', startedAt: 1 }),
+  JSON.stringify({ label: 'a', host: 'vm', pid: '1', version: '1', startedAt: 1 }),
+])('a client note that is incomplete says nothing: %s', async (about) => {
+  const client = rig.client()
+  const holder = await heldElsewhere('it', about)
+  expect(await client.clientInfo(holder)).toBeNull()
+  const lock = client.getLock('it')
+  expect(await lock.tryLock()).toBeNull()
+  expect((await lock.why()).text).toContain(`is held by ${holder} for`)
+})
+
+test('another client of the same process is said to be that, without a question', async () => {
+  const [client, other] = [rig.client(), rig.witness({ label: 'other part' })]
+  const held = await other.getLock('it').lock()
+  const lock = client.getLock('it')
+  const error = await lock.lock({ waitMs: 50 }).catch((one) => one)
+  expect(error.message).toContain(
+    `It is held by another client of this process (other part), as ${held.owner}, for`,
+  )
+  expect(await lock.why()).toMatchObject({ process: { client: other.id, pid: process.pid } })
+  expect(reads()).toBe(0)
   await held.release()
 })
 
@@ -47,7 +187,7 @@ test('one that waited in vain has it in the error, and in its words', async () =
   const failed = await lock.lock({ waitMs: 150 }).catch((error) => error)
   expect(failed).toBeInstanceOf(WaitTimeoutError)
   expect(failed.why).toMatchObject({ outcome: 'held', holder: held.owner })
-  expect(failed.message).toContain(`It is held by ${held.owner} for`)
+  expect(failed.message).toContain(failed.why.text.replace('Lock "it"', 'It'))
   const behind = await Promise.all(
     [1, 2].map(() => lock.using(() => {}, { waitMs: 150 }).catch((error) => error)),
   )
@@ -63,6 +203,9 @@ test('where this client has it itself that is told without asking', async () => 
   const before = others()
   const why = await lock.why()
   expect(why).toMatchObject({ holder: held.owner, process: { client: client.id } })
+  expect(why.text).toMatch(
+    /is held by this client itself, as .* let it re-enter, inside using\(\) or run\(\)\.$/,
+  )
   expect(why.ageMs).toBeLessThan(20_000)
   expect(others()).toBe(before)
   await held.release()
@@ -183,7 +326,9 @@ test('in memory it is the same, by the time of the server', async () => {
   await server.advance(0)
   const why = await asked
   expect(why).toMatchObject({ holder: held.owner, ageMs: 12_000, process: { label: 'billing' } })
-  expect(why.text).toMatch(/^Lock "it" is held by billing .* for 12 s/)
+  expect(why.text).toMatch(
+    /^Lock "it" is held by another client of this process \(billing\), .* for 12 s/,
+  )
   const closing = Promise.all([client.close(), other.close()])
   await server.advance(0)
   await closing

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { channel } from 'node:diagnostics_channel'
 import { join, resolve } from 'node:path'
 import { Counter, Registry, register } from 'prom-client'
-import { settledChannel } from '../../src/diagnostics.ts'
+import { type OutageFact, outageTrace, settledChannel } from '../../src/diagnostics.ts'
 import { subscribe } from '../../src/extras/facts/subscribe.ts'
 import { collectMetrics, type MetricsOptions } from '../../src/extras/metrics/metrics.ts'
 import { acquiring, holding, newAcquire, renewing } from '../opentelemetry/told.ts'
@@ -269,4 +269,16 @@ test.each([
   [null, /takes an object of options, got null/],
 ])('%j is refused', (options, message) => {
   expect(() => collectMetrics(options as MetricsOptions)).toThrow(message)
+})
+
+test('a server that is out is counted by its address while it is, and how long it was afterwards', async () => {
+  const fact = (): OutageFact => ({ client: 'c', label: 'l', address: 'redis-1:6379' })
+  const [one, two] = [fact(), fact()]
+  for (const begun of [one, two]) outageTrace.start.publish(begun)
+  expect(await page.of('server_outages')).toEqual({ 'address=redis-1:6379': 2 })
+  expect(await page.of('server_outages_total')).toEqual({ 'address=redis-1:6379': 2 })
+  outageTrace.asyncEnd.publish(Object.assign(one, { outcome: 'recovered', outageMs: 32_000 }))
+  outageTrace.asyncEnd.publish(Object.assign(two, { outcome: 'closed', outageMs: 9_000 }))
+  expect(await page.text()).toContain('holdfast_server_outages{address="redis-1:6379"} 0')
+  expect(await page.sum('server_outage_duration_seconds')).toBe(32)
 })

@@ -46,7 +46,7 @@ describeWith('prometheus', 'promtool')('a Prometheus that reads a service with l
       ],
     })
     await hasData('holdfast_losses_total')
-    for (const deed of ['loss', 'stall', 'another name', 'outage']) await tells(deed)
+    for (const deed of ['loss', 'stall', 'another name', 'outage', 'recovery']) await tells(deed)
     await hasData(`${outages} > 0`)
     await tells('close')
   }, 60_000)

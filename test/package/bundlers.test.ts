@@ -47,7 +47,8 @@ function run(program: string, ...args: string[]): string {
   return execFileSync(program, args, { encoding: 'utf8', stdio: 'pipe', timeout: 60_000 })
 }
 
-const held = { hasToken: true, valid: true }
+/** The lock is held, and a warning of that begins with the line of the program that acquired it. */
+const held = { hasToken: true, valid: true, isCallerNamed: true }
 const refused = {
   code: 'HOLDFAST_INVALID_ARGUMENT',
   message: expect.stringMatching(/thread cannot be started: .*holdfast\/renewal-worker.*workerUrl/),

@@ -17,10 +17,23 @@ test('a lease that nobody can release any more is warned of, and not ended; no o
   expect(warning).toMatchObject({
     code: 'HOLDFAST_LEASE_LEAKED',
     message: expect.stringMatching(
-      /"dropped" \(token \d+\) cannot be released.*maxHoldMs.*dropIt/s,
+      /"dropped" \(token \d+\) cannot be released.*It has no `maxHoldMs`.*dropIt/s,
     ),
   })
   expect(others).toEqual([{ isHeld: true }])
+})
+
+test('one that has a `maxHoldMs` is said to end by itself', async () => {
+  const [warning] = await run({ heldWarningMs: 60_000, maxHoldMs: 120_000 })
+  expect(warning).toMatchObject({
+    code: 'HOLDFAST_LEASE_LEAKED',
+    message: expect.stringMatching(
+      /ends by itself in 1\d{5} ms, when its `maxHoldMs` of 120000 ms is over/,
+    ),
+  })
+  expect(warning).not.toMatchObject({
+    message: expect.stringMatching(/has no|until its release/),
+  })
 })
 
 test('without `heldWarningMs` it is not', async () => {

@@ -30,7 +30,7 @@ const kinds = [
 /** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
-  testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory'],
+  testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory', 'kit'],
   'memory-client': ['holdfast', 'servers/memory'],
   holdfast: [
     'client-parts',

@@ -190,7 +190,7 @@ test.each<[string, (client: Any) => unknown, RegExp]>([
   [
     'a step of a latch',
     (client) => client.getCountDownLatch('it').countDown(2),
-    /no argument more to give; got 2\. It counts down by one\.$/,
+    /Too many arguments; got 2 as well\. It counts down by one\.$/,
   ],
   [
     'no wait at all for a latch',

@@ -1,10 +1,18 @@
 import type { CallFailure } from '../../src/servers/call-failure.ts'
 import { DueCall, DueCalls } from '../../src/servers/redis/connection/due-calls.ts'
 import type { Client } from '../../src/servers/redis/connection/open-client.ts'
+import { Trouble } from '../../src/servers/redis/connection/trouble.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 
 const SILENCE_MS = 60
+
+const EVENTS = { up: () => {}, down: () => {}, error: () => {} }
+const HOST = {
+  trouble: new Trouble(EVENTS, SILENCE_MS, () => {}),
+  suspect: () => {},
+  heard: () => {},
+}
 
 /** A call whose answer the test gives. */
 class CallByHand extends DueCall {
@@ -28,11 +36,7 @@ class CallByHand extends DueCall {
 test('a server that answers one call and then hangs is silent to those that are still due', async () => {
   const client = {} as Client
   const silences: number[] = []
-  const due = new DueCalls(
-    SILENCE_MS,
-    () => silences.push(due.silentMs),
-    () => {},
-  )
+  const due = new DueCalls(SILENCE_MS, { ...HOST, suspect: () => silences.push(due.silentMs) })
   const [first, second] = [new CallByHand(), new CallByHand()]
   due.send(client, first, SILENCE_MS)
   due.send(client, second, SILENCE_MS)
@@ -44,11 +48,7 @@ test('a server that answers one call and then hangs is silent to those that are 
 })
 
 test('an answer that comes when its call was given up is for nobody', async () => {
-  const due = new DueCalls(
-    10_000,
-    () => {},
-    () => {},
-  )
+  const due = new DueCalls(10_000, HOST)
   const call = new CallByHand()
   due.send({} as Client, call, 20)
   await eventually(() => call.failures.length === 1)

@@ -3,7 +3,9 @@ import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Notes } from '../../src/index.ts'
 import { Holdfast } from '../../src/index.ts'
+import { behind } from '../../src/kit/handle.ts'
 import { VERSION } from '../../src/kit/version.ts'
+import { HoldfastLock } from '../../src/locks/lock/holdfast-lock.ts'
 import { touch } from '../../src/servers/redis/scripts/presence.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig } from '../support/fault-rig.ts'
@@ -19,7 +21,8 @@ const isTold = (client: Holdfast) =>
   eventually(() => rig.exists(keyOf(client)), { message: 'the client to be known' })
 
 /** The notes of a client, as its facts carry them. */
-const notesOf = (client: Holdfast): Notes => client.getLock('any').registry.source.notes as Notes
+const notesOf = (client: Holdfast): Notes =>
+  behind(client.getLock('any'), HoldfastLock)?.registry.source.notes as Notes
 
 describe('a client tells others who it is', () => {
   test('by its id and by its owners, with its first request', async () => {

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Baseline, type Leaves, leaksSince, takeBaseline } from './leak-check.ts'
 import { beginTest, endBeforeCheck, endTest, last } from './lifetime.ts'
 import { watchTimers } from './pending-timers.ts'
+import { silenceExpectedWarnings } from './warnings.ts'
 
 /**
  * Sockets close a moment after the call that ends them: look for this long. It is more than the 2 s of
@@ -25,6 +26,7 @@ export function leaves(what: Leaves): void {
 }
 
 watchTimers()
+silenceExpectedWarnings()
 
 beforeEach(async () => {
   beginTest()

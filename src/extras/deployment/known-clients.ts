@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { readClientInfo } from '../../index.ts'
 import type { Command, ServerClient } from '../servers/open-server.ts'
 import { processKey } from './key-names.ts'
 import type { Masters } from './open-masters.ts'
@@ -90,20 +91,15 @@ export class KnownClients {
     const seenAt = serverAt === undefined ? null : now - Math.max(0, serverMs - Number(serverAt))
     // The moments are by the clock of the client, and `at` has one moment by both clocks.
     const here = (clientMs: number) => (seenAt ?? now) - (Number(clientAt ?? clientMs) - clientMs)
+    const info = readClientInfo(client, about)
+    const own = info && { client, label: info.label, host: info.host, pid: info.pid }
     this.#known.set(client, {
-      about: aboutOf(client, about) ?? before?.about ?? null,
+      about: own ?? before?.about ?? null,
       seenAt: seenAt ?? before?.seenAt ?? null,
       waits: new Map(waitsIn(waits).map(([key, since]) => [key, here(since)])),
       askedAt: now,
     })
   }
-}
-
-/** What a client wrote about itself; null for a text that is not of a client of Holdfast. */
-function aboutOf(client: string, about: string | null): Known['about'] {
-  const { label, host, pid } = objectIn(about)
-  if (typeof label !== 'string' || typeof host !== 'string' || typeof pid !== 'number') return null
-  return { client, label, host, pid }
 }
 
 /** Keys that a client waits for, with since when by its own clock in ms. */

@@ -1,11 +1,19 @@
 import { subscribe as listen, unsubscribe } from 'node:diagnostics_channel'
-import type { AcquireFact, HoldFact, ReleaseFact, RenewFact, SettledFact } from '../../index.ts'
+import type {
+  AcquireFact,
+  HoldFact,
+  OutageFact,
+  ReleaseFact,
+  RenewFact,
+  SettledFact,
+} from '../../index.ts'
 
 interface Traced {
   readonly acquire: AcquireFact
   readonly hold: HoldFact
   readonly release: ReleaseFact
   readonly renew: RenewFact
+  readonly outage: OutageFact
 }
 
 /** What to do when one begins, and when it ends, however it does: the same object both times. */

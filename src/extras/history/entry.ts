@@ -13,12 +13,14 @@ const EVENTS = [
   'outage',
   'failed',
   'dropped',
+  'unreachable',
+  'recovered',
 ] as const
 
 /**
  * What happened. `acquired`, and then `released`, `lost` or `forced` are of one hold. A call that got no lease came to
  * `timeout`, `aborted`, `outage` (Redis did not answer) or `failed` (it refused). `dropped` is of the history itself:
- * entries that could not be written.
+ * entries that could not be written. `unreachable` and `recovered` are of a server of locks, whose address is the name.
  */
 export type HistoryEvent = (typeof EVENTS)[number]
 
@@ -46,7 +48,10 @@ export interface HistoryEntry {
   readonly heldMs: number | null
   /** How it was got: `free`, `local`, `granted` or `raced`. */
   readonly path: AcquirePath | null
-  /** Of a loss `expired` or `gone`; `closed` where the client was closed; of an outage or a failure the message. */
+  /**
+   * Of a loss `expired` or `gone`; `closed` where the client was closed; of an outage or a failure the message; of a
+   * recovery how long the server was out.
+   */
   readonly reason: string | null
   /** Of a loss: for how long the event loop had stood still, in milliseconds, if that is why. */
   readonly stalledMs: number | null

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { assertOptions, assertRedis } from './check-options.ts'
 import { HISTORY_KEY, type HistoryEntry, readEntry } from './entry.ts'
 import { type Client, type HistoryRedis, openClient } from './open-client.ts'
 import { within } from './within.ts'
@@ -20,6 +21,16 @@ export interface ReadHistoryOptions {
   /** Ends it, also while it waits for what comes. */
   readonly signal?: AbortSignal | undefined
 }
+
+const OPTIONS = [
+  'redis',
+  'key',
+  'name',
+  'since',
+  'last',
+  'follow',
+  'signal',
+] as const satisfies (keyof ReadHistoryOptions)[]
 
 type Found = [id: string, fields: string[]]
 
@@ -47,7 +58,9 @@ const MOST_SEEN = 50_000
  * does not answer, or refuses
  */
 export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<HistoryEntry> {
+  assertOptions(options, 'readHistory()', OPTIONS)
   const { redis, follow = false, signal } = options
+  assertRedis(redis)
   const wish = wishOf(options)
   if (signal?.aborted) return
   const client = openClient(redis, follow ? 1_000 : null)

@@ -1,5 +1,6 @@
-import type { AcquireFact, HoldFact, LockFact } from '../../index.ts'
+import type { AcquireFact, HoldFact, LockFact, OutageFact } from '../../index.ts'
 import { subscribe } from '../facts/subscribe.ts'
+import { assertFunction, assertOptions, assertRedis, assertText } from './check-options.ts'
 import { HISTORY_KEY, type NewEntry } from './entry.ts'
 import { type HistoryRedis, keyPrefixOf, openClient } from './open-client.ts'
 import { Outbox } from './outbox.ts'
@@ -39,6 +40,17 @@ export interface History {
   stop(): Promise<void>
 }
 
+const OPTIONS = [
+  'redis',
+  'key',
+  'maxEvents',
+  'ttlMs',
+  'maxBuffered',
+  'keyPrefix',
+  'nameOf',
+  'onError',
+] as const satisfies (keyof RecordHistoryOptions)[]
+
 const WEEK_MS = 7 * 24 * 3_600_000
 const STOP_MS = 2_000
 
@@ -49,10 +61,15 @@ const STOP_MS = 2_000
  * @throws `TypeError` for an option that makes no sense, with what it got
  */
 export function recordHistory(options: RecordHistoryOptions): History {
+  assertOptions(options, 'recordHistory()', OPTIONS)
   const { redis, key = HISTORY_KEY, nameOf } = options
   if (typeof key !== 'string' || key === '') {
     throw new TypeError(`key must be the name of a stream; got ${JSON.stringify(key)}.`)
   }
+  assertRedis(redis)
+  assertText(options.keyPrefix, 'keyPrefix')
+  assertFunction(nameOf, 'nameOf')
+  assertFunction(options.onError, 'onError')
   const outbox = new Outbox(openClient(redis, 1_000), {
     key,
     maxEvents: wholeNumber(options.maxEvents ?? 100_000, 'maxEvents'),
@@ -77,6 +94,13 @@ export function recordHistory(options: RecordHistoryOptions): History {
     hold: {
       start: (fact) => add(fact, entryOfGrant(fact)),
       end: (fact) => add(fact, entryOfEnd(fact)),
+    },
+    outage: {
+      start: (fact) => outbox.add(entryOfServer(fact, 'unreachable', messageOf(fact.error))),
+      end: (fact) => {
+        if (fact.outcome === 'recovered')
+          outbox.add(entryOfServer(fact, 'recovered', lengthOf(fact)))
+      },
     },
   })
   let ending: Promise<void> | undefined
@@ -113,6 +137,18 @@ function entryOfEnd({ owner, token, heldMs, outcome, stalledMs }: HoldFact): New
   }
   if (outcome === 'forced') return { ...ended, event: outcome }
   return { ...ended, event: 'released', reason: outcome === 'closed' ? outcome : undefined }
+}
+
+function entryOfServer(
+  { client, label, address }: OutageFact,
+  event: NewEntry['event'],
+  reason: string | undefined,
+): NewEntry {
+  return { event, client, label, name: address, reason }
+}
+
+function lengthOf({ outageMs = 0, attempts = 0 }: OutageFact): string {
+  return `out for ${Math.round(outageMs)} ms, ${attempts} attempts failed`
 }
 
 function messageOf(error: unknown): string | undefined {

@@ -21,6 +21,7 @@ export type Ages = () => Iterable<readonly [Record<string, string>, number, numb
 interface Now {
   readonly holds: Ages
   readonly waits: Ages
+  readonly outages: Ages
 }
 
 /** All metrics there are, in the registry; or none of them, where it has one by such a name. */
@@ -98,6 +99,21 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
     unknownDuration: own(
       'unknown_duration_seconds',
       'For how long outcomes were unknown that are settled now',
+    ).histogram(OUTAGES),
+    outages: own(
+      'server_outages',
+      'Servers that clients of this process cannot reach now',
+      'address',
+    ).gauge(now.outages, false),
+    outagesTotal: own(
+      'server_outages_total',
+      'Outages of servers that have begun',
+      'address',
+    ).counter(),
+    outageDuration: own(
+      'server_outage_duration_seconds',
+      'From the first failure to the answer of a server that has recovered',
+      'address',
     ).histogram(OUTAGES),
     otherNames: own(
       'other_names_total',

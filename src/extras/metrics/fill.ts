@@ -1,4 +1,11 @@
-import type { AcquireFact, HoldFact, KindName, LockFact, RenewFact } from '../../index.ts'
+import type {
+  AcquireFact,
+  HoldFact,
+  KindName,
+  LockFact,
+  OutageFact,
+  RenewFact,
+} from '../../index.ts'
 import { LOSSES, lossOf } from '../facts/losses.ts'
 import { cappedNameOf, type NameOf } from '../facts/name-groups.ts'
 import { subscribe } from '../facts/subscribe.ts'
@@ -27,18 +34,20 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const calls = new UnderWay<AcquireFact, Labels>()
   const holds = new UnderWay<HoldFact, Labels>()
   const renewals = new UnderWay<RenewFact, undefined>()
+  const outages = new UnderWay<OutageFact, Labels>()
 
   // One object for each combination, of which the cap of names allows so many: by it is counted what is under way.
   const seen = new Map<string, Labels>()
-  const agesOf = (underWay: UnderWay<object, Labels>): Ages =>
+  const servers = new Map<string, Labels>()
+  const agesOf = (underWay: UnderWay<object, Labels>, all = seen): Ages =>
     function* ages() {
       const counts = underWay.counts()
-      for (const labels of seen.values()) {
+      for (const labels of all.values()) {
         const { count, oldest } = counts.get(labels) ?? { count: 0, oldest: 0 }
         yield [labels, count, oldest]
       }
     }
-  const now = { holds: agesOf(holds), waits: agesOf(calls) }
+  const now = { holds: agesOf(holds), waits: agesOf(calls), outages: agesOf(outages, servers) }
   const metrics = newCatalogue(register, prefix, nameOf !== undefined, now)
 
   // From nothing to the first is no increase for Prometheus: where one is enough for an alarm, there is a 0 before.
@@ -99,6 +108,22 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
         if (renewal === undefined) return
         const outcome = fact.error === undefined ? 'renewed' : 'failed'
         metrics.renewDuration.observe({ outcome }, renewal.seconds)
+      },
+    },
+    outage: {
+      start(fact) {
+        const { address } = fact
+        const labels = servers.get(address) ?? { address }
+        // So that the end of the first one is an increase.
+        if (!servers.has(address)) metrics.outageDuration.zero(labels)
+        servers.set(address, labels)
+        outages.begin(fact, labels)
+        metrics.outagesTotal.inc(labels)
+      },
+      end(fact) {
+        const outage = outages.end(fact)
+        if (outage === undefined || fact.outcome !== 'recovered') return
+        metrics.outageDuration.observe(outage.labels, (fact.outageMs ?? 0) / 1_000)
       },
     },
     settled: ({ unknownMs }) => metrics.unknownDuration.observe(unknownMs / 1_000),

@@ -86,7 +86,8 @@ export class Latches {
       watch = new LatchWatch(remote, this.#limits.clock, () => this.#watches.delete(rawName))
       this.#watches.set(rawName, watch)
     }
-    const awaiter = new Awaiter(options, this.#budget(name, watch), this.#requests, watch)
+    const budget = this.#budget(name, watch, options.waitMs ?? Infinity)
+    const awaiter = new Awaiter(options, budget, this.#requests, watch)
     const here = watch
     outsideFrames(() => here.add(awaiter))
     return awaiter.promise
@@ -108,8 +109,8 @@ export class Latches {
     return this.#budget(name).ask(call, whatFailed)
   }
 
-  #budget(name: string, watch?: LatchWatch): RetryBudget {
-    return new RetryBudget(name, this.#limits, watch?.health, WORDS)
+  #budget(name: string, watch?: LatchWatch, waitMs = 0): RetryBudget {
+    return new RetryBudget(name, this.#limits, watch?.health, WORDS, waitMs)
   }
 
   #assertOpen(name: string): void {

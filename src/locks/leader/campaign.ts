@@ -1,5 +1,11 @@
-import { LeaseLostError, RedisRefusedError, RedisUnavailableError } from '../../errors.ts'
+import {
+  LeaseLostError,
+  RedisRefusedError,
+  RedisUnavailableError,
+  refusalPasses,
+} from '../../errors.ts'
 import { WakeEvent } from '../../kit/wake-event.ts'
+import { leaseBehind } from '../../lease/base-lease.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { isOfLoss } from '../../lease/work-and-release.ts'
 import { NotDurableError } from '../../options/durability.ts'
@@ -20,7 +26,7 @@ export class Campaign {
   readonly #signal: AbortSignal | undefined
   readonly #maxDrainMs: number
   readonly #closing: AbortSignal
-  #term: Term | undefined
+  #term: HeldTerm | undefined
   #lease: Lease | undefined
   #over: Promise<void> | undefined
   #hasResigned = false
@@ -48,7 +54,7 @@ export class Campaign {
     return this.#term?.valid === true
   }
 
-  get term(): Term | undefined {
+  get term(): HeldTerm | undefined {
     return this.#term
   }
 
@@ -80,13 +86,13 @@ export class Campaign {
     if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
       // Also a loss that was found when the function had ended; not one of another lock, which the function told.
-      return this.#lease === undefined || saysNoMore(error, this.#lease.over())
+      return this.#lease === undefined || saysNoMore(error, leaseBehind(this.#lease).over())
     }
     if (this.#term !== undefined) return false
     const passes =
       error instanceof RedisUnavailableError ||
       error instanceof NotDurableError ||
-      (error instanceof RedisRefusedError && error.passes)
+      (error instanceof RedisRefusedError && refusalPasses(error))
     if (!passes) return false
     this.#lock.registry.emit('error', error)
     const ms = PAUSE_MS.least + Math.random() * PAUSE_MS.spread
@@ -100,7 +106,7 @@ export class Campaign {
 
   /** Asks the function of the term to end. Its lease is renewed until then, or until the limit of that. */
   #end(lease: Lease, reason: unknown): void {
-    if (!this.#isEnding) this.#lock.registry.limitDrain(lease.hold, this.#maxDrainMs)
+    if (!this.#isEnding) this.#lock.registry.limitDrain(leaseBehind(lease).hold, this.#maxDrainMs)
     this.#isEnding = true
     this.#term?.end(reason)
   }
@@ -122,7 +128,7 @@ export class Campaign {
     try {
       began(term)
       term.assertValid()
-      return await fn(term)
+      return await fn(term.handle)
     } finally {
       for (const watch of watches) watch.stop()
       term.end()

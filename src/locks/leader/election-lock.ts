@@ -1,4 +1,5 @@
 import type { Clock } from '../../kit/clock.ts'
+import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Subscription } from '../../servers/subscription.ts'
@@ -15,7 +16,7 @@ export interface ElectionLock {
     readonly leaseMs: number
     readonly clock: Clock
     readonly server: { lock(rawName: string): { listen(onWake: () => void): Subscription } }
-    limitDrain(hold: Lease['hold'], maxDrainMs: number): void
+    limitDrain(hold: Hold, maxDrainMs: number): void
     readonly emit: (event: 'error', error: Error) => void
     ask<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T>
   }

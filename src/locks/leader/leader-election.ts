@@ -1,6 +1,7 @@
 import { EventEmitter } from 'eventemitter3'
 import { InvalidArgumentError } from '../../errors.ts'
 import { callListeners } from '../../kit/call-listeners.ts'
+import { refuseDetached } from '../../kit/handle.ts'
 import { INSPECT, type Inspect, printed } from '../../kit/printed.ts'
 import { assertFunction } from '../../options/input.ts'
 import type { ElectionChannel } from '../../servers/election-channel.ts'
@@ -237,3 +238,5 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     callListeners(() => this.emit('changed', leader))
   }
 }
+
+refuseDetached(LeaderElection, 'election')

@@ -1,16 +1,19 @@
 import { InvalidArgumentError } from '../../errors.ts'
-import type { Public } from '../../kit/public.ts'
+import { handleClassOf } from '../../kit/handle.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { LeaseSignal } from '../../lease/lease-signal.ts'
 
+const MEMBERS = ['token', 'owner', 'signal', 'valid', 'remaining', 'assertValid'] as const
+
 /** One time of leading: from the grant until the function of `lead` has ended, or the term was lost. */
-export interface Term extends Public<HeldTerm> {}
+export interface Term extends Pick<HeldTerm, (typeof MEMBERS)[number]> {}
 
 /** A term of this candidate. */
 export class HeldTerm {
   readonly #lease: Lease
   readonly #signal: LeaseSignal
   #isOver = false
+  #handle: Term | undefined
 
   /** @internal */
   constructor(lease: Lease) {
@@ -61,6 +64,16 @@ export class HeldTerm {
   }
 
   /**
+   * What users have of it.
+   *
+   * @internal
+   */
+  get handle(): Term {
+    this.#handle ??= new TermHandle(this)
+    return this.#handle
+  }
+
+  /**
    * It is over from now on, for whoever asks: and with a reason, for those who listen.
    *
    * @internal
@@ -84,6 +97,8 @@ export class HeldTerm {
     if (!this.#isOver && this.#lease.signal.aborted) this.end(this.#lease.signal.reason)
   }
 }
+
+const TermHandle = handleClassOf(HeldTerm, MEMBERS, { variable: 'term' })
 
 function overError(name: string): InvalidArgumentError {
   return new InvalidArgumentError(

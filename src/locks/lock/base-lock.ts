@@ -1,7 +1,6 @@
+import type { WhyNotAcquired } from '../../errors.ts'
 import { Printed } from '../../kit/printed.ts'
-import type { Public } from '../../kit/public.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
-import type { Hold } from '../../lease/hold.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import {
   type Acquisition,
@@ -19,22 +18,46 @@ import type { Owner } from '../../owner/owner.ts'
 import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
-import { type Facts, heldBy, told } from './why.ts'
+
+/** The members that users have of every lock. */
+export const BASE_MEMBERS = ['name', 'lock', 'tryLock', 'using', 'tryUsing', 'unlock'] as const
+
+/** The members that users have of one lock. */
+export const LOCK_MEMBERS = [
+  ...BASE_MEMBERS,
+  'isLocked',
+  'isHeld',
+  'holdCount',
+  'remainingMs',
+  'forceUnlock',
+  'inspect',
+  'why',
+] as const
+
+/** @internal */
+export const LOCK_NAMING = {
+  variable: 'lock',
+  instead: {
+    acquire: 'lock() or tryLock()',
+    extend: 'extend() of the lease, which lock() and tryLock() give',
+    release: 'unlock(), or release() of the lease, which lock() and tryLock() give',
+  },
+}
 
 /**
  * What a lock has in common with several locks as one: the forms in which it is acquired and
  * released. Of several, "the lock" here is all of them: they are acquired and held together.
  */
-export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
+export abstract class BaseLock<L extends object, K extends BaseLease> extends Printed {
   /** The name of the lock, as it was given to `getLock`; of several, their names with ` + ` between them. */
   readonly name: string
   /** @internal */
   readonly registry: LocalLocks
   /** @internal */
-  readonly currentOwner: CurrentOwner<L>
+  readonly currentOwner: CurrentOwner<K>
 
   /** @internal */
-  constructor(name: string, registry: LocalLocks, currentOwner: CurrentOwner<L>) {
+  constructor(name: string, registry: LocalLocks, currentOwner: CurrentOwner<K>) {
     super()
     this.name = name
     this.registry = registry
@@ -177,22 +200,18 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
   }
 
   /**
-   * @param but whose holds are not what it waited for
    * @returns rejects with `WaitTimeoutError` if it was not acquired
    * @internal
    */
-  async orTimeout(acquiring: Promise<L | null>, { waitMs }: Acquisition, but?: Owner): Promise<L> {
+  async orTimeout(acquiring: Promise<L | null>, { waitMs }: Acquisition): Promise<L> {
     const askedAt = this.registry.clock.monotonic()
     const lease = await acquiring
-    if (lease === null) throw this.#timeout(waitMs, this.registry.clock.monotonic() - askedAt, but)
+    if (lease === null) throw this.#timeout(waitMs, this.registry.clock.monotonic() - askedAt)
     return lease
   }
 
-  #timeout(waitMs: number, waitedMs: number, but?: Owner): Error {
-    const facts = this.lastWhy
-    const others = facts && heldBy(facts)
-    const holds = this.ownHolds().filter(({ owner }) => owner !== but)
-    return lockTimeout(this.name, waitMs, waitedMs, holds, others, facts && told(facts))
+  #timeout(waitMs: number, waitedMs: number): Error {
+    return lockTimeout(this.name, waitMs, waitedMs, this.toldWhy())
   }
 
   /**
@@ -200,14 +219,7 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
    *
    * @internal
    */
-  abstract get lastWhy(): Facts | undefined
-
-  /**
-   * Who has it in this client, or one of several.
-   *
-   * @internal
-   */
-  abstract ownHolds(): readonly Hold[]
+  abstract toldWhy(): WhyNotAcquired | undefined
 
   /**
    * Acquires it for whom the running code acts, or for an owner of its own.
@@ -235,5 +247,5 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
    * @param failure why the release was not confirmed; undefined where the lease had been lost
    * @internal
    */
-  protected abstract notUnlocked(lease: L, failure: unknown): unknown
+  protected abstract notUnlocked(lease: K, failure: unknown): unknown
 }

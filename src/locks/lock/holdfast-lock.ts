@@ -1,7 +1,6 @@
 import type { WhyNotAcquired } from '../../errors.ts'
-import type { Public } from '../../kit/public.ts'
-import type { Hold } from '../../lease/hold.ts'
-import type { Lease } from '../../lease/lease.ts'
+import { handleClassOf } from '../../kit/handle.ts'
+import type { HeldLease, Lease } from '../../lease/lease.ts'
 import { acquire } from '../../local/acquire.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
@@ -12,23 +11,16 @@ import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
-import { BaseLock } from './base-lock.ts'
+import { BaseLock, LOCK_MEMBERS, LOCK_NAMING } from './base-lock.ts'
 import { forceUnlock } from './force-unlock.ts'
-import type { Manner } from './one-lock.ts'
+import { type Manner, nextNumber, requestOf } from './one-lock.ts'
 import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
 import { lostBefore, notHeld } from './unlock-errors.ts'
-import { askWhy, type Facts, whyNot } from './why.ts'
+import { askWhy, told, whyNot } from './why.ts'
+import type { Facts } from './why-text.ts'
 
 /** A lock as `inspect()` finds it. */
 export type LockInfo = LockFacts
-
-let made = 0
-
-/** The number of a lock object: of all that are one to callers. */
-export function nextNumber(): number {
-  made += 1
-  return made
-}
 
 const BARE: Manner = { scoped: false }
 const SCOPED: Manner = { scoped: true }
@@ -43,10 +35,10 @@ const SCOPED: Manner = { scoped: true }
  * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
  * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
  */
-export interface Lock extends Public<HoldfastLock> {}
+export interface Lock extends Pick<HoldfastLock, (typeof LOCK_MEMBERS)[number]> {}
 
-/** A {@link Lock} of a client. */
-export class HoldfastLock extends BaseLock<Lease> {
+/** A lock of a client, behind the handle that users have. */
+export class HoldfastLock extends BaseLock<Lease, HeldLease> {
   /** @internal */
   readonly rawName: string
   /** @internal */
@@ -154,6 +146,15 @@ export class HoldfastLock extends BaseLock<Lease> {
     return askWhy(this, this.lastWhy)
   }
 
+  /**
+   * So that it is known who that is by the end of the wait.
+   *
+   * @internal
+   */
+  waitsFor(holder: string): void {
+    this.registry.clients.learn(holder)
+  }
+
   /** @internal */
   gotNothing(waiter: Waiter, reason?: unknown): void {
     this.lastWhy = whyNot(this, waiter, reason) ?? this.lastWhy
@@ -176,31 +177,16 @@ export class HoldfastLock extends BaseLock<Lease> {
    */
   acquire(
     owner: Owner,
-    { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
-    { scoped, known = false, asksOnce = false, together, limitedLater, calledFrom }: Manner,
+    meant: Acquisition,
+    manner: Manner,
     holder: Holder = owner,
     askedAt = Infinity,
   ): Promise<Lease | null> {
-    const { registry, kind } = this
+    const { registry } = this
     registry.assertAdmits(this.name, this.rawName, owner)
-    signal?.throwIfAborted()
-    return acquire(registry.lock(this.name, this.rawName), kind, {
-      owner,
-      leaseMs: Math.min(leaseMs ?? registry.leaseMs, maxHoldMs),
-      watched: renew,
-      maxHoldMs: limitedLater ? Infinity : maxHoldMs,
-      kind,
-      waitMs,
-      signal,
-      known,
-      asksOnce,
-      together,
-      holder,
-      scoped,
-      askedAt,
-      calledFrom,
-      askedBy: this,
-    })
+    meant.signal?.throwIfAborted()
+    const request = requestOf(this, owner, meant, manner, holder, askedAt)
+    return acquire(registry.lock(this.name, this.rawName), this.kind, request)
   }
 
   /** @internal */
@@ -228,8 +214,8 @@ export class HoldfastLock extends BaseLock<Lease> {
   }
 
   /** @internal */
-  ownHolds(): Hold[] {
-    return this.registry.find(this.rawName)?.holds.all ?? []
+  toldWhy(): WhyNotAcquired | undefined {
+    return this.lastWhy && told(this, this.lastWhy)
   }
 
   /** @internal */
@@ -238,7 +224,7 @@ export class HoldfastLock extends BaseLock<Lease> {
   }
 
   /** @internal */
-  protected notUnlocked(lease: Lease, failure: unknown): unknown {
+  protected notUnlocked(lease: HeldLease, failure: unknown): unknown {
     if (failure !== undefined) return failure
     const stillHeld = this.currentOwner.heldLease()
     return stillHeld === undefined ? lease.over() : lostBefore(lease.over(), stillHeld)
@@ -247,4 +233,11 @@ export class HoldfastLock extends BaseLock<Lease> {
   #acquireInFrame(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null> {
     return warningOf(selfWaitOf(this), this.acquire(owner, meant, manner))
   }
+}
+
+const LockHandle = handleClassOf(HoldfastLock, LOCK_MEMBERS, LOCK_NAMING)
+
+/** What users have of a lock. */
+export function handleOf(lock: HoldfastLock): Lock {
+  return new LockHandle(lock)
 }

@@ -1,12 +1,10 @@
 import type { Emit } from '../../events.ts'
-import type { Public } from '../../kit/public.ts'
-import type { BaseLease } from '../../lease/base-lease.ts'
 import { workAndRelease } from '../../lease/work-and-release.ts'
 import { type Carried, frameOf } from '../../owner/frames.ts'
 
 /** Does the work in a frame that carries what is held, and releases the lease whatever comes of it. */
 export function runWhileHeld<T>(
-  lease: Public<BaseLease>,
+  lease: object,
   carried: readonly Carried[],
   work: () => Promise<T> | T,
   tell: Emit,

@@ -1,10 +1,11 @@
-import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
+import type { WhyNotAcquired } from '../../errors.ts'
 import { HoldfastError, RedisUnavailableError } from '../../errors.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Clients } from '../../local/clients.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { Sight, Waiter } from '../../waiting/waiter.ts'
+import { type Facts, sentenceOf } from './why-text.ts'
 
 /** What of a lock object an explanation is about. */
 interface LockObject {
@@ -22,16 +23,15 @@ interface LockObject {
 interface LocalLock {
   readonly holds: { readonly exclusive: Hold | undefined }
   readonly sight: Sight | undefined
-}
-
-/** An explanation before it is put into words, which few ask for. */
-export interface Facts extends Omit<WhyNotAcquired, 'text'> {
-  /** Why it failed, if it did. */
-  readonly reason?: unknown
+  /** Whether no release can be missed. */
+  readonly hearsReleases: boolean
 }
 
 /** Owners of Redisson begin with a UUID, and its tokens are no time. */
 const OF_HOLDFAST = /^[\w-]{21}:/
+
+/** A holder that was seen no longer ago still has the lock, as far as anybody can know; in milliseconds. */
+const RECENT_MS = 2_000
 
 /** What is known when an attempt has come to nothing. @param reason why it failed, if it did */
 export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Facts | undefined {
@@ -46,24 +46,30 @@ export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Fact
   const shared = local?.sight
   const isRecent = shared !== undefined && now.monotonic - shared.at.monotonic <= waiter.waitedMs
   const sight = waiter.sight ?? (isRecent ? shared : undefined)
-  const seen = sight?.seen
-  const holder = own?.id.wireOwner ?? (seen?.holder || null)
-  const isAged = holder !== null && OF_HOLDFAST.test(holder)
-  const ownMs = own && Math.round(now.monotonic - own.beganAt)
-  const ttlMs = own === undefined ? (seen?.ttlMs ?? -1) : Math.round(own.remainingMs())
+  const holder = own?.id.wireOwner ?? sight?.holder ?? null
+  const seenAgoMs = own || !sight ? 0 : now.monotonic - sight.at.monotonic
+  // One that releases it tells so, and one whose lease ends is looked for then.
+  const isCurrent = seenAgoMs <= RECENT_MS || local?.hearsReleases === true
+  const at = isCurrent || sight === undefined ? now : sight.at
+  const heldSince = own?.beganAt ?? sight?.heldSince ?? null
+  const isAged = holder !== null && heldSince !== null && OF_HOLDFAST.test(holder)
+  const endsAt = sight?.endsAt ?? null
+  const leftMs = own?.remainingMs() ?? (endsAt === null ? 0 : endsAt - at.monotonic)
   const facts: Facts = {
     name,
     outcome: outcomeOf(reason),
     holder,
     process: holder === null ? null : registry.clients.find(holder),
-    ageMs: isAged ? (ownMs ?? seen?.ageMs ?? null) : null,
-    ttlMs: holder === null || ttlMs < 0 ? null : ttlMs,
+    ageMs: isAged ? Math.round(at.monotonic - heldSince) : null,
+    ttlMs: holder === null || leftMs <= 0 ? null : Math.round(leftMs),
     queuePosition: waiter.queuePosition ?? null,
-    queueLength: seen?.length ?? null,
-    at: (own === undefined && sight ? sight.at : now).wall,
+    queueLength: sight?.queueLength ?? null,
+    at: at.wall,
     reason,
+    // The lease may have been renewed since it was seen.
+    isLeastTtl: isCurrent && seenAgoMs > RECENT_MS,
   }
-  if (reason instanceof RedisUnavailableError) reason.why = told(facts)
+  if (reason instanceof RedisUnavailableError) reason.why = told(lock, facts)
   return facts
 }
 
@@ -71,12 +77,14 @@ export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Fact
 export async function askWhy(lock: LockObject, last: Facts | undefined): Promise<WhyNotAcquired> {
   const isKnown = last !== undefined && (last.outcome !== 'held' || last.holder !== null)
   const facts = isKnown ? last : await askNow(lock)
-  const { holder, process } = facts
-  if (facts.outcome !== 'held' || holder === null || process !== null) return told(facts)
+  const { holder } = facts
+  if (facts.outcome !== 'held' || holder === null || facts.process !== null) {
+    return told(lock, facts)
+  }
   const { clients, limits } = lock.registry
-  const found =
+  const process =
     clients.find(holder) ?? (await clients.ask(holder, limits.commandTimeoutMs).catch(() => null))
-  return told({ ...facts, process: found })
+  return told(lock, { ...facts, process })
 }
 
 async function askNow(lock: LockObject): Promise<Facts> {
@@ -101,37 +109,10 @@ function outcomeOf(reason: unknown): WhyNotAcquired['outcome'] {
 }
 
 /** The same in words. */
-export function told({ reason, ...facts }: Facts): WhyNotAcquired {
-  return { ...facts, text: textOf(facts, reason) }
-}
-
-function textOf(facts: Facts, reason: unknown): string {
-  const { name, outcome, queuePosition, queueLength } = facts
-  if (reason instanceof HoldfastError) return reason.message
-  if (outcome === 'free') return `Nobody has lock "${name}" now.`
-  const queue =
-    queuePosition === null
-      ? queueLength === null
-        ? ''
-        : ` ${queueLength} in its queue.`
-      : ` Its place in the queue was ${queuePosition}.`
-  return `Lock "${name}" ${heldBy(facts) ?? 'was not to be had'}.${queue}`
-}
-
-/** As in "held by app-3:4711 for 12 s"; undefined where nobody knows who has it. */
-export function heldBy({ holder, process, ageMs, ttlMs }: Omit<Facts, 'name'>): string | undefined {
-  if (holder === null) return undefined
-  const who = process === null ? holder : `${printedProcess(process)}, as ${holder},`
-  const age = ageMs === null ? '' : ` for ${printedMs(ageMs)}`
-  const left = ttlMs === null ? '' : `, and ${printedMs(ttlMs)} are left of its lease`
-  return `is held by ${who}${age}${left}`
-}
-
-function printedProcess({ label, host, pid }: ClientInfo): string {
-  return label === `${host}:${pid}` ? label : `${label} (${host}:${pid})`
-}
-
-function printedMs(ms: number): string {
-  if (ms < 1_000) return `${ms} ms`
-  return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`
+export function told({ registry }: Pick<LockObject, 'registry'>, facts: Facts): WhyNotAcquired {
+  const { reason, isLeastTtl: _, ...known } = facts
+  if (reason instanceof HoldfastError) return { ...known, text: reason.message }
+  const agoMs = registry.clock.now().wall - facts.at
+  const nearness = facts.holder === null ? 'elsewhere' : registry.clients.nearnessOf(facts.holder)
+  return { ...known, text: sentenceOf(facts, agoMs, nearness) }
 }

@@ -1,14 +1,27 @@
 import { LeaseLostError, NotReleasedError } from '../../errors.ts'
-import type { Public } from '../../kit/public.ts'
+import { behind, handleClassOf } from '../../kit/handle.ts'
 import { BaseLease } from '../../lease/base-lease.ts'
-import type { Lease } from '../../lease/lease.ts'
+import { HeldLease, LEASE_NAMING, type Lease } from '../../lease/lease.ts'
 import { LeaseSignal } from '../../lease/lease-signal.ts'
+
+const MEMBERS = [
+  'name',
+  'leases',
+  'token',
+  'signal',
+  'valid',
+  'remaining',
+  'assertValid',
+  'extend',
+  'release',
+  Symbol.asyncDispose,
+] as const
 
 /**
  * One acquisition of a `MultiLock`: the right to act until a moment, which ends when the first of
  * its locks is lost. `release()` undoes exactly this acquisition, once.
  */
-export interface MultiLease extends Public<HeldMultiLease> {}
+export interface MultiLease extends Pick<HeldMultiLease, (typeof MEMBERS)[number]> {}
 
 /** A lease of several locks of this client. */
 export class HeldMultiLease extends BaseLease {
@@ -19,6 +32,8 @@ export class HeldMultiLease extends BaseLease {
    * own. A lock that was given twice is there once.
    */
   readonly leases: readonly Lease[]
+  readonly #parts: readonly HeldLease[]
+  #handle: MultiLease | undefined
   #signal: LeaseSignal | undefined
   #stopListening: (() => void) | undefined
   /** What is to be told of its release: of locks that were lost, and where it was not confirmed. */
@@ -30,6 +45,7 @@ export class HeldMultiLease extends BaseLease {
     super(scoped, askedAt)
     this.name = name
     this.leases = leases
+    this.#parts = leases.map((lease) => behind(lease, HeldLease) as HeldLease)
   }
 
   /**
@@ -91,7 +107,7 @@ export class HeldMultiLease extends BaseLease {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.released && !this.endedByAnother) return
-    const untold = this.leases.filter((lease) => !lease.released || lease.endedByAnother)
+    const untold = this.#parts.filter((lease) => !lease.released || lease.endedByAnother)
     if (await this.release()) return
     const losses = untold.flatMap(({ told, hold }) =>
       !told && hold.loss instanceof LeaseLostError ? [hold.loss] : [],
@@ -100,8 +116,14 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /** @internal */
+  get handle(): MultiLease {
+    this.#handle ??= new MultiLeaseHandle(this)
+    return this.#handle
+  }
+
+  /** @internal */
   protected tellHolders(reasonOf: (lease: { name: string; token: number }) => Error): void {
-    for (const one of this.leases) one.endedBy(reasonOf)
+    for (const one of this.#parts) one.endedBy(reasonOf)
   }
 
   /** @internal */
@@ -117,19 +139,19 @@ export class HeldMultiLease extends BaseLease {
   /** @internal */
   get live(): boolean {
     // While it has any of its locks `unlock()` has something to do.
-    return !this.released && this.leases.some(({ live }) => live)
+    return !this.released && this.#parts.some(({ live }) => live)
   }
 
   /** @internal */
   get lostAt(): number | undefined {
     if (this.live) return undefined
-    const lostAt = this.leases.flatMap((lease) => lease.lostAt ?? [])
+    const lostAt = this.#parts.flatMap((lease) => lease.lostAt ?? [])
     return lostAt.length > 0 ? Math.max(...lostAt) : undefined
   }
 
   /** @internal */
   get leaseMs(): number {
-    return Math.max(...this.leases.map(({ leaseMs }) => leaseMs))
+    return Math.max(...this.#parts.map(({ leaseMs }) => leaseMs))
   }
 
   /** @internal */
@@ -142,7 +164,7 @@ export class HeldMultiLease extends BaseLease {
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
     this.#stopListening?.()
     // One that was held to the end may have been told that another task's unlock() ended it.
-    this.#losses = this.leases.flatMap(({ hold }, n) => {
+    this.#losses = this.#parts.flatMap(({ hold }, n) => {
       const one = done[n]
       const held = one?.status === 'fulfilled' ? one.value : hold.lostAt === undefined
       return held ? [] : (hold.loss ?? [])
@@ -152,6 +174,8 @@ export class HeldMultiLease extends BaseLease {
     return done.every((one) => one.status === 'fulfilled' && one.value)
   }
 }
+
+const MultiLeaseHandle = handleClassOf(HeldMultiLease, MEMBERS, LEASE_NAMING)
 
 /** @returns the only error, or one for all */
 function oneOf(errors: readonly Error[], lockName: string): Error {

@@ -1,21 +1,21 @@
 import type { WhyNotAcquired } from '../../errors.ts'
 import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
-import type { Public } from '../../kit/public.ts'
-import type { Hold } from '../../lease/hold.ts'
-import type { Lease } from '../../lease/lease.ts'
+import { behind, handleClassOf, otherCopy } from '../../kit/handle.ts'
+import { HeldLease, type Lease } from '../../lease/lease.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
 import type { Holder } from '../../owner/holder.ts'
-import { BaseLock } from '../lock/base-lock.ts'
-import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
+import { BASE_MEMBERS, BaseLock, LOCK_NAMING } from '../lock/base-lock.ts'
+import { HoldfastLock, type Lock, type LockInfo } from '../lock/holdfast-lock.ts'
 import { alone, selfWaitOf, warningOf } from '../lock/self-wait-warning.ts'
 import { endedBefore } from '../lock/unlock-errors.ts'
-import type { Facts } from '../lock/why.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
 import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
+
+const MEMBERS = [...BASE_MEMBERS, 'why', 'isHeld', 'isLocked', 'inspect'] as const
 
 /**
  * Several locks as one: all of them or none. They may be of any kind, of any client and server.
@@ -26,19 +26,20 @@ import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
  * ever, in whatever order they were given them, and everybody gets them one day. Whoever wants many
  * busy locks may wait for longer than who wants one of them.
  */
-export interface MultiLock extends Public<HoldfastMultiLock> {}
+export interface MultiLock extends Pick<HoldfastMultiLock, (typeof MEMBERS)[number]> {}
 
 /** The {@link MultiLock} of a client. */
-export class HoldfastMultiLock extends BaseLock<MultiLease> {
+export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   readonly #locks: readonly HoldfastLock[]
   readonly #key: string
+  #handle: MultiLock | undefined
 
   /** @internal */
   constructor(given: readonly unknown[]) {
     const locks = locksOf(given)
     const [{ registry }] = locks as [HoldfastLock]
     const key = JSON.stringify(locks.map((lock) => [lock.registry.clientId, lock.rawName]).sort())
-    const leases = registry.multiLeases as HeldLeases<MultiLease>
+    const leases = registry.multiLeases as HeldLeases<HeldMultiLease>
     super(
       locks.map(({ name }) => name).join(' + '),
       registry,
@@ -54,8 +55,8 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
   }
 
   /** @internal */
-  get lastWhy(): Facts | undefined {
-    return this.#lastMissed.lastWhy
+  toldWhy(): WhyNotAcquired | undefined {
+    return this.#lastMissed.toldWhy()
   }
 
   get #lastMissed(): HoldfastLock {
@@ -84,6 +85,16 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
   /** Each of the locks as Redis has it, in the order in which they were given. */
   inspect(): Promise<LockInfo[]> {
     return Promise.all(this.#locks.map((lock) => lock.inspect()))
+  }
+
+  /**
+   * What users have of it.
+   *
+   * @internal
+   */
+  get handle(): MultiLock {
+    this.#handle ??= new MultiLockHandle(this)
+    return this.#handle
   }
 
   /** @internal */
@@ -125,11 +136,6 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
   }
 
   /** @internal */
-  ownHolds(): Hold[] {
-    return this.#locks.flatMap((lock) => lock.ownHolds())
-  }
-
-  /** @internal */
   protected notHeld(): Error {
     return new NotHeldError(
       `The locks "${this.name}" were not unlocked: the caller does not hold them together. What ` +
@@ -139,7 +145,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
   }
 
   /** @internal */
-  protected notUnlocked(lease: MultiLease): unknown {
+  protected notUnlocked(lease: HeldMultiLease): unknown {
     return lease.over()
   }
 
@@ -150,13 +156,13 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     scoped: boolean,
   ): Promise<MultiLease | null> {
     holder.began()
-    let lease: MultiLease | null = null
+    let lease: HeldMultiLease | null = null
     try {
       lease = await this.#takeAll(all, meant, holder, scoped)
     } finally {
       holder.ended(lease !== null)
     }
-    return lease
+    return lease?.handle ?? null
   }
 
   async #takeAll(
@@ -164,7 +170,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     meant: Acquisition,
     holder: Holder,
     scoped: boolean,
-  ): Promise<MultiLease | null> {
+  ): Promise<HeldMultiLease | null> {
     const { clock } = this.registry
     const askedAt = clock.monotonic()
     const endsAt = askedAt + meant.waitMs
@@ -182,7 +188,10 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
       for (const { lock, owner } of all) owner.gathered(lock.rawName)
     }
     if (taken === null) return null
-    for (const [{ lock }, { hold }] of taken) lock.registry.limit(hold, meant.maxHoldMs)
+    for (const [{ lock }, one] of taken) {
+      const { hold } = behind(one, HeldLease) as HeldLease
+      lock.registry.limit(hold, meant.maxHoldMs)
+    }
     const leases = all.flatMap((one) => taken.get(one) ?? [])
     const lease = new HeldMultiLease(this.name, leases, scoped, askedAt)
     const kept = this.registry.multiLeases.add(holder, this.#key, lease)
@@ -190,6 +199,8 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
     return lease
   }
 }
+
+const MultiLockHandle = handleClassOf(HoldfastMultiLock, MEMBERS, LOCK_NAMING)
 
 /** What comes of the first of which anything comes. */
 function first<A, B>(all: readonly A[], of: (one: A) => B | undefined): B | undefined {
@@ -205,8 +216,18 @@ function locksOf(given: readonly unknown[]): HoldfastLock[] {
     throw new InvalidArgumentError('getMultiLock(...locks): give it the locks; got none.')
   }
   return given.flatMap((lock) => {
-    if (lock instanceof HoldfastLock) return [lock]
-    if (lock instanceof HoldfastMultiLock) return [...lock.locks]
+    const one = behind(lock, HoldfastLock)
+    if (one !== undefined) return [one]
+    const several = behind(lock, HoldfastMultiLock)
+    if (several !== undefined) return [...several.locks]
+    const other = otherCopy(lock)
+    if (other !== undefined) {
+      const { name } = lock as Lock
+      throw new InvalidArgumentError(
+        `getMultiLock(...locks) does not take ${show(name)}. ${other}.`,
+        name,
+      )
+    }
     throw new InvalidArgumentError(
       `getMultiLock(...locks) takes locks of Holdfast, each an argument of its own; got ${show(lock)}.`,
     )

@@ -14,9 +14,9 @@ import {
   type RemoteReadWriteLock,
 } from '../../servers/read-write-server.ts'
 import type { BaseLock } from '../lock/base-lock.ts'
-import { HoldfastLock, type Lock, type LockInfo, nextNumber } from '../lock/holdfast-lock.ts'
-import type { Manner } from '../lock/one-lock.ts'
-import type { UpgradableLease, Upgrader } from './upgradable-lease.ts'
+import { HoldfastLock, handleOf, type Lock, type LockInfo } from '../lock/holdfast-lock.ts'
+import { type Manner, nextNumber } from '../lock/one-lock.ts'
+import type { HeldUpgradableLease, UpgradableLease, Upgrader } from './upgradable-lease.ts'
 import { UpgradeError } from './upgrade-error.ts'
 
 /** What sets the sides apart, and where they live. */
@@ -44,7 +44,7 @@ type Acquiring = 'lock' | 'tryLock' | 'using' | 'tryUsing'
 
 /** The upgradable side of a read-write lock: a {@link Lock} whose leases have `upgrade()` and `tryUpgrade()`. */
 export interface UpgradableLock
-  extends Pick<BaseLock<UpgradableLease>, Acquiring>,
+  extends Pick<BaseLock<UpgradableLease, HeldUpgradableLease>, Acquiring>,
     Omit<Lock, Acquiring> {}
 
 /**
@@ -69,9 +69,9 @@ export interface ReadWriteLock extends Public<HoldfastReadWriteLock> {}
 export class HoldfastReadWriteLock {
   /** The name of the lock, as it was given to `getReadWriteLock`. */
   readonly name: string
-  readonly #readLock: Side
+  readonly #readLock: Lock
   readonly #upgradableLock: UpgradableLock
-  readonly #writeLock: Side
+  readonly #writeLock: Lock
   readonly #inspect: () => Promise<ReadWriteFacts>
 
   /** @internal */
@@ -86,10 +86,11 @@ export class HoldfastReadWriteLock {
     const remote = kinds.server.lock(rawName)
     this.#inspect = () => locks.ask(name, 'not inspected', (callMs) => remote.inspect(callMs))
     const whole = { name, rawName, owner, locks, kinds, number: nextNumber(), whole: this }
-    this.#readLock = new Side(whole, kinds.reading)
-    this.#writeLock = new Side(whole, kinds.writing)
-    const upgradableLock: Lock = new UpgradableSide(whole, this.#writeLock)
-    this.#upgradableLock = upgradableLock as UpgradableLock
+    const writing = new Side(whole, kinds.writing)
+    this.#readLock = handleOf(new Side(whole, kinds.reading))
+    this.#writeLock = handleOf(writing)
+    // Its waiters make leases of that sort, which the type of its kind does not say.
+    this.#upgradableLock = handleOf(new UpgradableSide(whole, writing)) as UpgradableLock
   }
 
   /** The lock to read: several owners have it at once, while nobody else writes. */
@@ -222,7 +223,7 @@ class UpgradableSide extends Side implements Upgrader {
   /** @internal */
   upgrade(hold: Hold, options: LockOptions | undefined, released: AbortSignal): Promise<Lease> {
     const meant = until(released, usingOptions(options, this.registry.defaults))
-    return this.#writing.orTimeout(this.#acquire(hold, meant), meant, hold.owner)
+    return this.#writing.orTimeout(this.#acquire(hold, meant), meant)
   }
 
   /** @internal */

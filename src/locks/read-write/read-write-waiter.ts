@@ -75,7 +75,7 @@ export class ReadWriteWaiter extends RacingWaiter {
 
 /** Waits for the upgradable lock. */
 export class UpgradableWaiter extends ReadWriteWaiter {
-  override newLease(hold: Hold): Lease {
+  override newLease(hold: Hold): { readonly handle: Lease } {
     const { lock, request, calledFrom } = this
     const lease = new HeldUpgradableLease(lock, hold, request, request.askedBy as Upgrader)
     return newLease(lock, hold, request, calledFrom, lease)

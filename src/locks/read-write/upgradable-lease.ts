@@ -1,7 +1,7 @@
 import { InvalidArgumentError, LeaseLostError } from '../../errors.ts'
-import type { Public } from '../../kit/public.ts'
+import { handleClassOf } from '../../kit/handle.ts'
 import type { Hold } from '../../lease/hold.ts'
-import type { Lease } from '../../lease/lease.ts'
+import { LEASE_MEMBERS, LEASE_NAMING, type Lease } from '../../lease/lease.ts'
 import { LocalLease } from '../../local/local-lease.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockOptions, TryLockOptions } from '../../options/options.ts'
@@ -21,8 +21,10 @@ export interface Upgrader extends NonNullable<AcquireRequest['askedBy']> {
   ): Promise<Lease | null>
 }
 
+const MEMBERS = [...LEASE_MEMBERS, 'upgrade', 'tryUpgrade'] as const
+
 /** One acquisition of the upgradable lock: the right to read beside others, and to go on to write. */
-export interface UpgradableLease extends Public<HeldUpgradableLease> {}
+export interface UpgradableLease extends Pick<HeldUpgradableLease, (typeof MEMBERS)[number]> {}
 
 /** An {@link UpgradableLease} of this client. */
 export class HeldUpgradableLease extends LocalLease {
@@ -83,6 +85,11 @@ export class HeldUpgradableLease extends LocalLease {
   }
 
   /** @internal */
+  protected override newHandle(): UpgradableLease {
+    return new UpgradableLeaseHandle(this)
+  }
+
+  /** @internal */
   protected override undo(): Promise<boolean> {
     this.#released?.abort(this.#releasedError())
     return super.undo()
@@ -96,3 +103,5 @@ export class HeldUpgradableLease extends LocalLease {
     )
   }
 }
+
+const UpgradableLeaseHandle = handleClassOf(HeldUpgradableLease, MEMBERS, LEASE_NAMING)

@@ -1,8 +1,11 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
 import type { HoldEvent } from '../../events.ts'
+import { behind, otherCopy } from '../../kit/handle.ts'
 import { Backend, type Client } from '../../local/backend.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { plainKind } from '../../local/racing-waiter.ts'
+import { LEAST_LEASE_MS } from '../../local/short-leases.ts'
+import type { Owner } from '../../owner/owner.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 
@@ -11,6 +14,7 @@ interface Part {
   readonly name: string
   readonly rawName: string
   readonly registry: LocalLocks
+  readonly explicit: Owner | undefined
   readonly server: LockServer
 }
 
@@ -58,7 +62,7 @@ export class RedLocks {
     if (clients.size < parts.length) {
       throw refusal('two of the locks are of one client, and a server has one vote')
     }
-    const explicit = locks.flatMap(({ currentOwner }) => currentOwner.explicit ?? [])
+    const explicit = parts.flatMap((part) => part.explicit ?? [])
     if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
       throw refusal('an `owner` must be of the client whose getRedLock() is called')
     }
@@ -99,7 +103,11 @@ export class RedLocks {
       const servers = votes.map(({ server }) => server)
       const quorum = this.#newQuorum(servers, (rawName, at) => JSON.parse(rawName)[at])
       const { longestLeaseMs } = settings
-      const backend = new Backend(this.#client, { server: quorum, longestLeaseMs })
+      const backend = new Backend(this.#client, {
+        server: quorum,
+        longestLeaseMs,
+        leastLeaseMs: LEAST_LEASE_MS,
+      })
       branch = { backend, quorum }
       this.#branches.set(key, branch)
       if (this.#draining) void backend.drain()
@@ -115,15 +123,18 @@ async function close({ backend, quorum }: Branch): Promise<HoldEvent[]> {
   return cutOff
 }
 
-function partOf(lock: unknown): Part {
-  if (!(lock instanceof HoldfastLock)) {
-    throw refusal(`it is made of locks from getLock(); got ${show(lock)}`)
+function partOf(given: unknown): Part {
+  const lock = behind(given, HoldfastLock)
+  if (lock === undefined) {
+    const other = otherCopy(given)
+    if (other !== undefined) throw refusal(`it does not take ${show(Object(given).name)}. ${other}`)
+    throw refusal(`it is made of locks from getLock(); got ${show(given)}`)
   }
-  const { name, registry, rawName, kind } = lock
+  const { name, registry, rawName, kind, currentOwner } = lock
   const { server } = registry
   const whyNot = kind.whyNoVote ?? server.whyNoVote
   if (whyNot !== null) throw refusal(`${show(name)} ${whyNot}`)
-  return { name, rawName, registry, server }
+  return { name, rawName, registry, explicit: currentOwner.explicit, server }
 }
 
 function refusal(why: string): InvalidArgumentError {

@@ -1,16 +1,19 @@
 import { releasedError } from '../../errors.ts'
-import type { Public } from '../../kit/public.ts'
+import { handleClassOf } from '../../kit/handle.ts'
+import { LEASE_MEMBERS, LEASE_NAMING } from '../../lease/lease.ts'
 import { LocalLease } from '../../local/local-lease.ts'
 import { permitIds } from '../../servers/permit-ids.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
 import { OF_SEMAPHORE } from './semaphore-words.ts'
+
+const MEMBERS = [...LEASE_MEMBERS, 'permits', 'ids'] as const
 
 /**
  * Permits of a semaphore that were acquired together, with one lease: the right to act until a moment, which is
  * judged by the holder's own clocks. It has all that a lease of a lock has; `release()` gives back these permits,
  * once.
  */
-export interface Permit extends Public<HeldPermit> {}
+export interface Permit extends Pick<HeldPermit, (typeof MEMBERS)[number]> {}
 
 /** Permits of this client. */
 export class HeldPermit extends LocalLease {
@@ -35,7 +38,14 @@ export class HeldPermit extends LocalLease {
   }
 
   /** @internal */
+  protected override newHandle(): Permit {
+    return new PermitHandle(this)
+  }
+
+  /** @internal */
   protected override releasedBefore(): Error {
     return releasedError(this.name, OF_SEMAPHORE)
   }
 }
+
+const PermitHandle = handleClassOf(HeldPermit, MEMBERS, { ...LEASE_NAMING, variable: 'permit' })

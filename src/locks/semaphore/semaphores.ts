@@ -1,5 +1,10 @@
 import type { AcquirePath } from '../../diagnostics.ts'
-import { ClosedError, RedisRefusedError, RedisUnavailableError } from '../../errors.ts'
+import {
+  ClosedError,
+  RedisRefusedError,
+  RedisUnavailableError,
+  refusalPasses,
+} from '../../errors.ts'
 import { within } from '../../kit/within.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
@@ -123,12 +128,12 @@ export class Semaphores {
 
 /** Whether it may come about yet, or has. */
 function maySucceed(error: unknown): boolean {
-  if (error instanceof RedisRefusedError) return error.passes
+  if (error instanceof RedisRefusedError) return refusalPasses(error)
   return error instanceof RedisUnavailableError
 }
 
 /** What its caller gets: permits without a lease are nobody's. */
-const TAKEN = Object.freeze({}) as Lease
+const TAKEN = { handle: Object.freeze({}) as Lease }
 
 /** Waits for permits that have no lease: once they are taken nothing is kept of them here. */
 class PlainPermitWaiter extends RacingWaiter {
@@ -143,7 +148,7 @@ class PlainPermitWaiter extends RacingWaiter {
     return undefined
   }
 
-  override newLease(): Lease {
+  override newLease(): typeof TAKEN {
     return TAKEN
   }
 }

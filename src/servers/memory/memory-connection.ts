@@ -4,6 +4,7 @@ import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
+import type { Outage, OutageListener } from '../outage.ts'
 import { PendingReleases } from '../pending-releases.ts'
 import type { PermitServer } from '../permit-server.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
@@ -20,7 +21,7 @@ import { MemoryPermitServer } from './memory-permit-server.ts'
 import { MemoryPresence } from './memory-presence.ts'
 import { MemoryReadWriteServer } from './memory-read-write-server.ts'
 import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
-import type { MemoryServer } from './memory-server.ts'
+import { type MemoryServer, OUT } from './memory-server.ts'
 
 /** What was done before an outage, and is answered in it. */
 const LOST = new CallFailure('unknown', 'the server in memory went out before it answered')
@@ -42,10 +43,14 @@ export class MemoryConnection implements LockServer {
   #semaphores: MemorySemaphoreServer | undefined
   #presence: MemoryPresence | undefined
   #connected = false
+  /** Since when it is known that the server is out, on the monotonic clock. */
+  #outSince: number | undefined
+  readonly #onOutage: OutageListener | undefined
   #closed: CallFailure | undefined
 
   /** @param label what the facts of its client are told with */
-  constructor(server: MemoryServer, counterMs: number, label = '') {
+  constructor(server: MemoryServer, counterMs: number, label = '', onOutage?: OutageListener) {
+    this.#onOutage = onOutage
     this.server = server
     this.counterMs = counterMs
     this.pendingReleases = new PendingReleases(0, label, server.clock)
@@ -58,6 +63,7 @@ export class MemoryConnection implements LockServer {
     const { server } = this
     const { clock, whyOut } = server
     if (whyOut !== undefined) {
+      this.wentOut()
       return new Promise((_, reject) => later(clock, () => reject(whyOut)))
     }
     server.tidy()
@@ -167,6 +173,23 @@ export class MemoryConnection implements LockServer {
     return () => this.#onUp.delete(onUp)
   }
 
+  wentOut(): void {
+    if (this.#outSince !== undefined || this.#closed !== undefined) return
+    this.#outSince = this.server.clock.monotonic()
+    this.#onOutage?.outageBegan(this.#outage(0))
+  }
+
+  cameBack(how: 'recovered' | 'closed' = 'recovered'): void {
+    if (this.#outSince === undefined) return
+    const durationMs = Math.round(this.server.clock.monotonic() - this.#outSince)
+    this.#outSince = undefined
+    this.#onOutage?.outageEnded(this.#outage(durationMs), how)
+  }
+
+  #outage(durationMs: number): Outage {
+    return { address: 'memory', failure: OUT, durationMs, attempts: 1 }
+  }
+
   lookAgain(): void {
     for (const onUp of [...this.#onUp]) onUp()
   }
@@ -182,6 +205,7 @@ export class MemoryConnection implements LockServer {
   }
 
   close(): void {
+    this.cameBack('closed')
     this.#closed = new CallFailure('closed', 'the client was closed')
     this.pendingReleases.close()
     this.#presence?.close()

@@ -1,4 +1,4 @@
-import type { ClientInfo, OwnInfo, Presence } from '../presence.ts'
+import { type ClientInfo, type OwnInfo, type Presence, readClientInfo } from '../presence.ts'
 import type { MemoryServer } from './memory-server.ts'
 
 /** What is needed of a connection. */
@@ -35,7 +35,10 @@ export class MemoryPresence implements Presence {
   }
 
   clientInfo(clientId: string): Promise<ClientInfo | null> {
-    return this.#connection.request(() => this.#connection.server.clients.get(clientId) ?? null)
+    const { clients } = this.#connection.server
+    return this.#connection.request(() =>
+      readClientInfo(clientId, JSON.stringify(clients.get(clientId) ?? null)),
+    )
   }
 
   close(): void {

@@ -10,6 +10,9 @@ import { timeUs } from './records/moments.ts'
 /** From so many locks on those that nobody has, wants or remembers are looked for. */
 const FEW = 1_024
 
+/** Why nobody is answered in an outage. */
+export const OUT = new CallFailure('unsent', 'the server in memory is out')
+
 /** How a token is issued. */
 interface Minting {
   readonly leaseMs: number
@@ -25,6 +28,9 @@ interface Minting {
 interface Connected {
   /** Everything there may be another than it was. */
   lookAgain(): void
+  /** The server answers nobody, and later it does again. */
+  wentOut(): void
+  cameBack(): void
 }
 
 /**
@@ -158,12 +164,14 @@ export class MemoryServer {
 
   /** From now on it answers nobody, and what it was about to answer is lost. What it has of locks it keeps. */
   beginOutage(): void {
-    this.whyOut ??= new CallFailure('unsent', 'the server in memory is out')
+    this.whyOut = OUT
+    for (const connection of [...this.#connections]) connection.wentOut()
   }
 
   /** All clients reach it again. */
   endOutage(): void {
     this.whyOut = undefined
+    for (const connection of [...this.#connections]) connection.cameBack()
     this.lookAgain()
   }
 

@@ -1,4 +1,5 @@
 import { type Clock, type Moment, systemClock, type Timer } from '../../kit/clock.ts'
+import { StuckTime } from './stuck-time.ts'
 
 /** It began at some time, as a process that has run for a while. */
 const STARTED_AT_MS = 1_000
@@ -17,6 +18,7 @@ const MOST_TURNS = 100_000
 
 class VirtualTimer implements Timer {
   dueAt: number
+  isAwaited = true
   readonly everyMs: number | undefined
   readonly work: () => void
 
@@ -26,8 +28,9 @@ class VirtualTimer implements Timer {
     this.work = work
   }
 
-  /** No virtual timer keeps a process alive. */
+  /** No virtual timer keeps a process alive; this one would not in real time either. */
   unref(): this {
+    this.isAwaited = false
     return this
   }
 }
@@ -41,6 +44,7 @@ export class VirtualClock implements Clock {
   /** How often anybody has asked for a turn, for a timer or for the time. */
   #signs = 0
   #advancing: Promise<void> = Promise.resolve()
+  readonly #stuck = new StuckTime(this)
 
   now(): Moment {
     const monotonic = this.monotonic()
@@ -50,6 +54,15 @@ export class VirtualClock implements Clock {
   /** In milliseconds since the epoch. */
   get wall(): number {
     return this.#wallStartMs + Math.floor(this.#elapsedMs)
+  }
+
+  get awaited(): number {
+    return [...this.#timers].filter(({ isAwaited }) => isAwaited).length
+  }
+
+  get firstInMs(): number {
+    const dueAt = [...this.#timers].flatMap((one) => (one.isAwaited ? one.dueAt : []))
+    return Math.min(...dueAt) - this.#elapsedMs
   }
 
   monotonic(): number {
@@ -83,6 +96,7 @@ export class VirtualClock implements Clock {
    * next one when all that followed is done.
    */
   advance(ms: number): Promise<void> {
+    this.#stuck.advanced()
     const advanced = this.#advancing.then(() => this.#advance(ms))
     this.#advancing = advanced.catch(() => {})
     return advanced
@@ -106,6 +120,7 @@ export class VirtualClock implements Clock {
     const dueAt = this.#elapsedMs + Math.max(ms, LEAST_MS)
     const timer = new VirtualTimer(dueAt, everyMs, work)
     this.#timers.add(timer)
+    this.#stuck.look()
     return timer
   }
 

@@ -96,8 +96,9 @@ export class Majority {
     const reasons = failed.map(({ member, answer }) => `${member.label}: ${answer.message}`)
     const kinds = failed.map(({ answer }) => answer.kind)
     const message = `no majority of ${this.all} masters; ${reasons.join('; ') || 'the votes were split'}`
+    const isOutage = failed.some(({ answer }) => answer.isOutage)
     const make = (kind: CallFailure['kind'], permanent: boolean) =>
-      new CallFailure(kind, message, failed[0]?.answer, permanent)
+      new CallFailure(kind, message, failed[0]?.answer, permanent, isOutage)
     if (kinds.includes('misused')) return make('misused', true)
     if (this.refuse(votes)) {
       const kind = (['refused', 'unsupported'] as const).find((one) => kinds.includes(one))

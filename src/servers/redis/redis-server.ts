@@ -18,8 +18,9 @@ import { type Renewing, renew, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
 import { ServerClock } from './calls/server-clock.ts'
 import { Connection } from './connection/connection.ts'
-import type { ServerFacts } from './connection/handshake.ts'
-import { isClient, isCluster, type RedisSource } from './connection/open-client.ts'
+import type { ConnectionEvents, ServerFacts } from './connection/connection-events.ts'
+import { isClient, isCluster, labelOf, type RedisSource } from './connection/open-client.ts'
+import { Outages } from './connection/outages.ts'
 import { Probe } from './connection/probe.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
 import { Confirmations } from './durability/confirmations.ts'
@@ -42,6 +43,7 @@ export class RedisServer implements LockServer {
   readonly #serverId: ServerId
   readonly #confirmations: Confirmations | undefined
   readonly #presences: Presences
+  readonly #outages: Outages | undefined
   readonly #onUp = new Set<() => void>()
   readonly #timeoutMs: number
   readonly #label: string
@@ -56,19 +58,22 @@ export class RedisServer implements LockServer {
     source: RedisSource,
     timeoutMs: number,
     onError: (error: Error) => void,
-    { counterMs = 0, sharded = true, durability, label = '' }: ServerOptions = {},
+    { counterMs = 0, sharded = true, durability, label = '', onOutage }: ServerOptions = {},
   ) {
     this.source = source
     this.#timeoutMs = timeoutMs
     this.#label = label
     const settings = { source, silenceMs: timeoutMs, sharded }
     const probe = new Probe(settings)
-    const events = { up: () => {}, down: () => {}, error: onError }
+    this.#outages = onOutage && new Outages(labelOf(source), onOutage)
+    const watched = (own: Partial<ConnectionEvents>): ConnectionEvents => {
+      const events = { up: () => {}, down: () => {}, ...own }
+      return this.#outages?.watch({ ...events, error: () => {} }) ?? { ...events, error: onError }
+    }
     const tellUp = () => {
       for (const onUp of [...this.#onUp]) onUp()
     }
-    const ofCommands = {
-      ...events,
+    const ofCommands = watched({
       up: (facts: ServerFacts) => {
         if (!this.#connection.clustered) this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         this.#subscriptions.follow(facts.runId)
@@ -77,15 +82,15 @@ export class RedisServer implements LockServer {
         tellUp()
       },
       moved: tellUp,
-    }
+    })
     this.#connection = new Connection(settings, ofCommands, probe)
     this.#presences = new Presences(this.#connection, timeoutMs)
     this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs, this.#presences)
     this.#serverId = new ServerId(this.#connection)
-    this.#subscriptions = new Subscriptions(settings, probe, onError)
+    this.#subscriptions = new Subscriptions(settings, probe, watched)
     if (durability !== undefined) {
       const waits = { ...settings, silenceMs: timeoutMs + durability.timeoutMs }
-      const ofWaits = { ...events, up: () => this.#confirmations?.isUp() }
+      const ofWaits = watched({ up: () => this.#confirmations?.isUp() })
       const waiting = new Connection(waits, ofWaits, new Probe(waits))
       this.#confirmations = new Confirmations(waiting, timeoutMs, durability)
     }
@@ -238,5 +243,6 @@ export class RedisServer implements LockServer {
     this.#confirmations?.close()
     this.#presences.close()
     this.#connection.close()
+    this.#outages?.close()
   }
 }

@@ -1,4 +1,5 @@
 import type { Durability } from '../../options/durability.ts'
+import type { OutageListener } from '../outage.ts'
 
 /** How one server is used. */
 export interface ServerOptions {
@@ -10,4 +11,6 @@ export interface ServerOptions {
   readonly durability?: Durability | undefined
   /** What the facts of its client are told with. */
   readonly label?: string
+  /** Hears of outages; where it is left out, `onError` hears of each failure. */
+  readonly onOutage?: OutageListener
 }

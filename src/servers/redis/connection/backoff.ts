@@ -4,6 +4,9 @@ const [FIRST_MS, LONGEST_MS] = [50, 250]
 /** A connection that lasts this long was a success, in milliseconds. */
 const LASTING_MS = 1_000
 
+/** A single one may break by chance soon after it was made. */
+const FEW_SHORT = 3
+
 /**
  * When a connection is made again: soon and for ever, at random moments so that many processes do
  * not come at once. One that was up and was refused at once is no better than one that never was.
@@ -12,10 +15,18 @@ export class Backoff {
   #failed = 0
   #refused = 0
   #upAt = Infinity
+  #timer: NodeJS.Timeout | undefined
+  /** How many connections in a row were up only for an instant. */
+  #short = 0
 
   /** The server refused the connection, or what was sent over it because it is the wrong server. */
   refused(): void {
     this.#refused += 1
+  }
+
+  /** Whether connections break again as soon as they are made. */
+  get isFlapping(): boolean {
+    return this.#short >= FEW_SHORT
   }
 
   up(): void {
@@ -23,9 +34,20 @@ export class Backoff {
     this.#upAt = performance.now()
   }
 
+  /** Calls it when it is time for the next attempt. */
+  wait(connect: () => unknown): void {
+    this.#timer = setTimeout(connect, this.nextMs()).unref()
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+  }
+
   /** How long to pause before the next attempt, in milliseconds. */
   nextMs(): number {
-    if (performance.now() - this.#upAt >= LASTING_MS) this.#refused = 0
+    const upMs = performance.now() - this.#upAt
+    if (upMs >= LASTING_MS) this.#refused = this.#short = 0
+    else if (upMs > 0) this.#short += 1
     this.#upAt = Infinity
     const doublings = Math.min(Math.max(this.#failed, this.#refused - 1), 10)
     this.#failed += 1

@@ -1,6 +1,12 @@
 import type { Cluster, Redis } from 'ioredis'
+import { outsideContexts } from '../../../kit/outside-contexts.ts'
+import type { ConnectionEvents } from './connection-events.ts'
+import { connectionFailure, isNoNews } from './failure-of.ts'
 import { tellOfWrites } from './node-writes.ts'
 import { unrefShards, unrefSockets } from './sockets.ts'
+
+/** While a node cannot be reached, the nodes of a cluster are asked for this often, in milliseconds. */
+const LOOK_MS = 2_000
 
 /** Where a command about that slot goes first; undefined where that is not connected. */
 export function masterOf(cluster: Cluster, slot: number): Redis | undefined {
@@ -15,17 +21,43 @@ function addressOf({ options }: Redis): string {
 /**
  * The connections of a cluster client to the nodes.
  *
+ * @param events told of nodes that cannot be reached, and can again
  * @param onMoved called when another server may have a part of the keys by now, or an emptied one: a node
  * broke its connection, or is back, or slots have another master. ioredis tells of none of these.
  */
-export function watchNodes(cluster: Cluster, onMoved: () => unknown): void {
+export function watchNodes(
+  cluster: Cluster,
+  events: ConnectionEvents,
+  onMoved: () => unknown,
+): void {
   const known = new Set<string>()
+  const failing = new Set<string>()
+  let again: NodeJS.Timeout | undefined
+  // Nobody else may ask for the nodes, of which one may be back, or may be listed no more.
+  const lookAgain = () => {
+    again ??= outsideContexts(() => setTimeout(look, LOOK_MS)).unref()
+  }
+  const look = () => {
+    again = undefined
+    if (failing.size > 0 && cluster.status === 'ready') cluster.refreshSlotsCache()
+  }
+  cluster.on('end', () => clearTimeout(again))
   cluster.on('+node', (node: Redis) => {
     const address = addressOf(node)
     unrefSockets(node)
     tellOfWrites(node)
     handleAsking(node)
+    node.on('error', (error: Error) => {
+      if (isNoNews(error)) return
+      failing.add(address)
+      events.nodeFailed?.(address, connectionFailure(error))
+      lookAgain()
+    })
+    // A cluster client connects to a node when it has a command for it, and that may be much later.
+    if (failing.has(address)) node.connect().catch(() => {})
     node.on('ready', () => {
+      failing.delete(address)
+      events.nodeUp?.(address)
       if (known.has(address)) onMoved()
       known.add(address)
       node.once('close', onMoved)
@@ -34,6 +66,10 @@ export function watchNodes(cluster: Cluster, onMoved: () => unknown): void {
   cluster.on('+subscriber', () => unrefShards(cluster))
   let before: (string | undefined)[] = []
   cluster.on('refresh', () => {
+    const listed = new Set(cluster.slots.flat())
+    for (const address of failing) if (!listed.has(address)) failing.delete(address)
+    events.nodesListed?.(listed)
+    if (failing.size > 0) lookAgain()
     const masters = Array.from(cluster.slots, (nodes) => nodes?.[0])
     const isFirst = before.length === 0
     const isSame = masters.every((master, slot) => master === before[slot])

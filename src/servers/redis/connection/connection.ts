@@ -2,9 +2,10 @@ import { outsideContexts } from '../../../kit/outside-contexts.ts'
 import { CallFailure } from '../../call-failure.ts'
 import { Backoff } from './backoff.ts'
 import { watchNodes } from './cluster-nodes.ts'
+import type { ConnectionEvents } from './connection-events.ts'
 import { commandOf, type DueCall, DueCalls } from './due-calls.ts'
-import { connectionFailure, isNoNews, isWrongServer, unsent } from './failure-of.ts'
-import { askFacts, type ConnectionEvents } from './handshake.ts'
+import { connectionFailure, isNoNews, isNotReady, isWrongServer, unsent } from './failure-of.ts'
+import { askFacts } from './handshake.ts'
 import {
   type Client,
   type ConnectionSettings,
@@ -16,6 +17,7 @@ import {
 } from './open-client.ts'
 import { prepareClient } from './prepare-client.ts'
 import { Probe } from './probe.ts'
+import { Trouble } from './trouble.ts'
 import { UntilUp } from './until-up.ts'
 
 /**
@@ -29,6 +31,7 @@ export class Connection {
   readonly #events: ConnectionEvents
   #client: Client | undefined
   readonly #backoff = new Backoff()
+  readonly trouble: Trouble
   readonly #due: DueCalls
   readonly #probe: Probe
   #up = false
@@ -41,8 +44,8 @@ export class Connection {
   #runId = ''
   #closed = false
   #lastError: CallFailure | undefined
-  #again: NodeJS.Timeout | undefined
   readonly #untilUp = new UntilUp()
+  readonly known = this.#untilUp.known
 
   /** @param probe shared with other connections to the server */
   constructor(settings: ConnectionSettings, events: ConnectionEvents, probe = new Probe(settings)) {
@@ -52,20 +55,16 @@ export class Connection {
     this.#settings = settings
     this.#events = events
     this.#probe = probe
-    const silent = (client: Client) => this.#suspect(client)
-    this.#due = new DueCalls(silenceMs, silent, (failure) => this.heard(failure))
+    const ping = () => this.call(silenceMs, (client) => client.ping()).catch(() => {})
+    this.trouble = new Trouble(events, silenceMs, ping)
+    this.#due = new DueCalls(silenceMs, this)
   }
 
   get up(): boolean {
     return this.#up
   }
 
-  /** Resolves when it has connected for the first time, or failed to. */
-  get known(): Promise<void> {
-    return this.#untilUp.known
-  }
-
-  /** Connects now and not at the first call. Failures are told by the `error` event. */
+  /** Connects now and not at the first call. */
   connect(): void {
     void this.client
   }
@@ -108,7 +107,6 @@ export class Connection {
     return this.#everUp
   }
 
-  /** For events of the client itself: messages. */
   get client(): Client {
     this.#client ??= this.#open()
     return this.#client
@@ -117,7 +115,8 @@ export class Connection {
   close(): void {
     this.#closed = true
     this.#up = false
-    clearTimeout(this.#again)
+    this.#backoff.close()
+    this.trouble.close()
     this.#probe.forget(this)
     this.#client?.disconnect()
     this.#lastError = new CallFailure('closed', 'the client was closed')
@@ -125,12 +124,11 @@ export class Connection {
   }
 
   /** The connection may be dead, or another node of a cluster has the slots by now. */
-  #suspect(client: Client): void {
+  suspect(client: Client): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
   }
 
-  /** Whether answers are due. */
   get isBusy(): boolean {
     return this.#up && this.#due.any
   }
@@ -142,16 +140,19 @@ export class Connection {
 
   /** A script was refused by a server that is not, or no more, the one to talk to. */
   heard(failure: CallFailure): void {
+    if (isNotReady(failure)) this.trouble.notReady(failure)
     if (!isWrongServer(failure) || !this.#up) return // Once, however many hear it.
     // A replica that was listed as one refuses a script itself, and does not tell where its master is.
-    if (this.clustered) this.#suspect(this.client)
+    if (this.clustered) this.suspect(this.client)
     else this.leave(failure)
   }
 
   /** Gives up the connection that is up, for another one. */
   leave(why: CallFailure): void {
     if (why.kind === 'refused') this.#backoff.refused()
-    if (this.#up) this.#leave(this.client, why)
+    if (!this.#up) return
+    if (why.kind === 'refused') this.#events.error(why)
+    this.#leave(this.client, why)
   }
 
   /** Ends the connection, for another one to be opened; calls that wait for that one hear why. */
@@ -174,18 +175,16 @@ export class Connection {
     })
     client.on('ready', () => void this.#greet(client))
     client.on('close', () => this.#ended())
-    client.on('end', () => this.#startAgain(client))
-    if (isCluster(client)) watchNodes(client, () => this.#up && this.#events.moved?.())
+    client.on('end', () => {
+      this.#told = false
+      // ioredis gives up when no Sentinel answers, or the address is of no use.
+      if (!this.#closed) this.#backoff.wait(() => client.connect().catch(() => {}))
+    })
+    const moved = () => this.#up && this.#events.moved?.()
+    if (isCluster(client)) watchNodes(client, this.#events, moved)
     else prepareClient(client)
     outsideContexts(() => client.connect()).catch(() => {}) // Reported by the 'error' event.
     return client
-  }
-
-  /** Where ioredis gives up: when no Sentinel answers, or the address is of no use. */
-  #startAgain(client: Client): void {
-    this.#told = false
-    if (this.#closed) return
-    this.#again = setTimeout(() => client.connect().catch(() => {}), this.#backoff.nextMs()).unref()
   }
 
   /** Makes sure of the database, and learns what must be known before the first command. */
@@ -226,16 +225,17 @@ export class Connection {
     this.#lastError = failure
     this.#told = true
     this.#untilUp.tellKnown()
-    this.#events.error(failure.message === error.message ? error : failure)
+    if (!this.#up) this.#events.error(failure)
     if (failure.permanent) this.#untilUp.over(failure)
   }
 
-  /** Whatever ended an attempt, it is told; a cluster tells by itself when there is no node left. */
+  /** Whatever ended an attempt is told, unless it was made; a cluster tells by itself when there is no node left. */
   #ended(): void {
     this.#attempt += 1
+    const isUntold = !this.#told || (this.#up && this.#backoff.isFlapping)
     this.#down()
-    if (!this.#told && !this.#closed && !this.clustered)
-      this.#events.error(this.#lastError as Error)
+    if (isUntold && !this.#closed && !this.clustered)
+      this.#events.error(this.#lastError as CallFailure)
     this.#told = false
   }
 

@@ -52,11 +52,20 @@ export function commandOf<T>(
   return promised((reply) => submit(new CommandCall(send, reply)))
 }
 
+/** The connection that they are of. */
+interface Host {
+  /** What is wrong until the next answer. */
+  readonly trouble: { readonly isTold: boolean; answered(): void }
+  /** A call has waited in vain. */
+  suspect(client: Client): void
+  /** The server answered with an error. */
+  heard(failure: CallFailure): void
+}
+
 /** The calls of one connection that have no answer yet: each has its deadline, and all have one timer. */
 export class DueCalls {
   readonly #silenceMs: number
-  readonly #onSilence: (client: Client) => void
-  readonly #onRefusal: (failure: CallFailure) => void
+  readonly #host: Host
   /** Those whose time is not up. */
   readonly #calls = new LinkedList<DueCall>()
   /** How many have no answer, be their time up or not. */
@@ -71,19 +80,10 @@ export class DueCalls {
   // After a blocked event loop answers may have arrived and not been read yet: they have their turn first.
   readonly #onTime = () => void setImmediate(this.#giveUp)
 
-  /**
-   * @param silenceMs after a silence of twice this long `onSilence` is called at the latest
-   * @param onSilence a call has waited in vain
-   * @param onRefusal the server answered with an error
-   */
-  constructor(
-    silenceMs: number,
-    onSilence: (client: Client) => void,
-    onRefusal: (failure: CallFailure) => void,
-  ) {
+  /** @param silenceMs the connection is suspected after a silence of twice this long at the latest */
+  constructor(silenceMs: number, host: Host) {
     this.#silenceMs = silenceMs
-    this.#onSilence = onSilence
-    this.#onRefusal = onRefusal
+    this.#host = host
   }
 
   get any(): boolean {
@@ -118,12 +118,14 @@ export class DueCalls {
     this.#due += 1
     sent.then(
       (reply) => {
+        const { trouble } = this.#host
+        if (trouble.isTold) trouble.answered()
         if (this.#isWaitedFor(call)) call.answered(reply)
       },
       (error: unknown) => {
         const isWaitedFor = this.#isWaitedFor(call)
         const failure = failureOf(error)
-        if (failure.kind === 'refused') this.#onRefusal(failure)
+        if (failure.kind === 'refused') this.#host.heard(failure)
         if (isWaitedFor) call.failed(failure)
       },
     )
@@ -185,12 +187,12 @@ export class DueCalls {
   }
 
   #afterSilence(clients: ReadonlySet<Client>): void {
-    for (const client of clients) this.#onSilence(client)
+    for (const client of clients) this.#host.suspect(client)
     const since = this.#silentSince
     if (since === undefined || this.#calls.size > 0) return
     // It may be too short yet to say anything, and nobody may call any more.
     const look = () => {
-      if (this.#silentSince === since) for (const client of clients) this.#onSilence(client)
+      if (this.#silentSince === since) for (const client of clients) this.#host.suspect(client)
     }
     clearTimeout(this.#longSilence)
     const ms = since + 2 * this.#silenceMs - performance.now()

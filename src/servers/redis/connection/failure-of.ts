@@ -17,6 +17,17 @@ const PASSING = new Set([
   'UNBLOCKED',
 ])
 
+/** Those of a server, or a cluster, that fails over or starts: they end within seconds, and without anybody's help. */
+const FAILING_OVER = new Set([
+  'CLUSTERDOWN',
+  'LOADING',
+  'MASTERDOWN',
+  'NOREPLICAS',
+  'READONLY',
+  'TRYAGAIN',
+  'UNBLOCKED',
+])
+
 /**
  * Those of a server that is the wrong one by now: it was a master, or has lost its replicas to
  * another one, or knows nobody any more. Where the address leads elsewhere since, as that of a proxy
@@ -43,12 +54,19 @@ export function failureOf(error: unknown): CallFailure {
 
 /** An error reply of the server, as a failure. */
 export function refusal(reply: string, cause?: unknown): CallFailure {
-  return new CallFailure('refused', reply, cause, !PASSING.has(codeOf(reply)))
+  const code = codeOf(reply)
+  return new CallFailure('refused', reply, cause, !PASSING.has(code), FAILING_OVER.has(code))
 }
 
 /** Whether another connection may lead to a server that does not refuse it. */
 export function isWrongServer({ kind, message }: CallFailure): boolean {
   return kind === 'refused' && OF_SERVER.has(codeOf(message))
+}
+
+/** Whether the server, or the cluster, serves nobody yet. */
+export function isNotReady({ kind, message }: CallFailure): boolean {
+  const code = codeOf(message)
+  return kind === 'refused' && (code === 'LOADING' || code === 'CLUSTERDOWN')
 }
 
 /**

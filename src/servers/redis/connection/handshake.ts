@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { CallFailure } from '../../call-failure.ts'
+import type { ServerFacts } from './connection-events.ts'
 import { failureOf, refusal } from './failure-of.ts'
 import {
   type Client,
@@ -11,30 +12,6 @@ import {
 
 /** The oldest server that the scripts run on. */
 const OLDEST = [6, 2] as const
-
-/** What is known of the server behind a connection that is up. */
-export interface ServerFacts {
-  /** Of its version; NaN when it does not tell. */
-  readonly major: number
-  /** The id of its process; '' when it does not tell. */
-  readonly runId: string
-  /**
-   * The server's clock less `performance.now()` at the most, in milliseconds; NaN when it does not
-   * tell. It is at least `clockDoubtMs` less.
-   */
-  readonly clockOffsetMs: number
-  /** How long the server's answer was under way, in milliseconds. */
-  readonly clockDoubtMs: number
-}
-
-/** What a connection tells. */
-export interface ConnectionEvents {
-  up(facts: ServerFacts): void
-  /** Of a cluster: some keys may be at another server by now, or at one that was emptied. */
-  moved?(): void
-  down(): void
-  error(error: Error): void
-}
 
 /**
  * Asks what must be known before the first command: the server's age and its clock. And makes sure of

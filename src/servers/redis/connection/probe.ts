@@ -6,6 +6,7 @@ import { prepareClient } from './prepare-client.ts'
 /** A connection that owes answers. */
 interface Suspect {
   readonly isSilent: boolean
+  readonly trouble: { silent(): void }
   leave(why: CallFailure): void
 }
 
@@ -32,6 +33,7 @@ export class Probe {
   }
 
   suspect(connection: Suspect): void {
+    connection.trouble.silent()
     this.#suspects.add(connection)
     if (this.#timer !== undefined) return
     this.#waitMs = this.#settings.silenceMs
@@ -82,7 +84,10 @@ export class Probe {
   /** It was silent itself, and may be dead. */
   #again(): void {
     this.#end()
-    for (const one of this.#suspects) if (!one.isSilent) this.#suspects.delete(one)
+    for (const one of this.#suspects) {
+      if (one.isSilent) one.trouble.silent()
+      else this.#suspects.delete(one)
+    }
     if (this.#suspects.size === 0) return
     this.#waitMs = Math.min(2 * this.#waitMs, Math.max(LONGEST_MS, this.#settings.silenceMs))
     this.#timer = setTimeout(() => this.#open(), PAUSE_MS).unref()

@@ -3,6 +3,7 @@ import { CallFailure } from '../../call-failure.ts'
 import type { Subscription } from '../../subscription.ts'
 import { watchSubscriber } from './cluster-nodes.ts'
 import { Connection } from './connection.ts'
+import type { ConnectionEvents } from './connection-events.ts'
 import { type Client, type ConnectionSettings, isCluster } from './open-client.ts'
 import type { Probe } from './probe.ts'
 
@@ -68,16 +69,20 @@ export class Subscriptions {
   #pings: NodeJS.Timeout | undefined
   #again: NodeJS.Timeout | undefined
 
-  constructor(settings: ConnectionSettings, probe: Probe, onError: (error: Error) => void) {
+  /** @param watched the events of its connection, of which others hear as well */
+  constructor(
+    settings: ConnectionSettings,
+    probe: Probe,
+    watched: (own: Partial<ConnectionEvents>) => ConnectionEvents,
+  ) {
     this.#timeoutMs = settings.silenceMs
-    const events = {
+    const events = watched({
       up: () => {
         if (!this.#follows()) this.#subscribe([...this.#channels.keys()])
       },
       moved: () => this.#wakeAll(),
       down: () => this.#missed(() => true),
-      error: onError,
-    }
+    })
     this.#connection = new Connection(settings, events, probe)
   }
 

@@ -1,6 +1,12 @@
 import type { Redis } from 'ioredis'
 import type { CallFailure } from '../../call-failure.ts'
-import { type ClientInfo, clientIdOf, type OwnInfo, type Presence } from '../../presence.ts'
+import {
+  type ClientInfo,
+  clientIdOf,
+  type OwnInfo,
+  type Presence,
+  readClientInfo,
+} from '../../presence.ts'
 import { clientKey } from '../calls/keys.ts'
 import type { Connection } from '../connection/connection.ts'
 import { failureOf } from '../connection/failure-of.ts'
@@ -86,7 +92,7 @@ export class RedisPresence implements Presence {
   }
 
   async clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null> {
-    return infoIn(clientId, await this.#read(clientId, 'about', callMs))
+    return readClientInfo(clientId, await this.#read(clientId, 'about', callMs))
   }
 
   /** Takes it away: the last that is sent. */
@@ -150,14 +156,4 @@ function runOn(
   args: readonly string[],
 ): Promise<unknown> {
   return (client as Redis)[name](script, 1, key, ...args)
-}
-
-/** What a client wrote down of itself; null for what makes no sense. */
-function infoIn(client: string, about: string | null): ClientInfo | null {
-  try {
-    const { label, host, pid, version, startedAt } = JSON.parse(about ?? '') as ClientInfo
-    return { client, label, host, pid, version, startedAt }
-  } catch {
-    return null
-  }
 }

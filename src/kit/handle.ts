@@ -1,0 +1,182 @@
+import { InvalidArgumentError } from '../errors.ts'
+import { INSPECT, type Inspect } from './printed.ts'
+import { publicCall } from './public-call.ts'
+import { VERSION } from './version.ts'
+
+/** Every copy of the package marks its handles with this symbol. */
+const COPY = Symbol.for('holdfast.copy')
+
+/** One copy of the package, as it appears in the messages of another. */
+interface Copy {
+  readonly version: string
+  /** Where its files are, and so whether it is the ESM or the CommonJS build. */
+  readonly path: string
+}
+
+let readInner: (handle: Handle) => object | undefined
+
+/** What users have of an internal object: its public members, and nothing else. */
+class Handle {
+  readonly #inner: object
+
+  static {
+    readInner = (value) => (#inner in value ? value.#inner : undefined)
+  }
+
+  constructor(inner: object) {
+    this.#inner = inner
+  }
+
+  [INSPECT](_depth: number, options: object, inspect: Inspect): string {
+    return inspect(this.#inner, options)
+  }
+
+  get [COPY](): Copy {
+    return ownCopy()
+  }
+}
+
+interface Naming {
+  /** A variable that has such a handle, as messages name it. */
+  readonly variable: string
+  /** Methods that other libraries have, each with what to use instead. */
+  readonly instead?: Readonly<Record<string, string>>
+}
+
+/**
+ * Makes the class of the handles of one internal class.
+ *
+ * @param members the names of its public members, beside `toJSON`
+ */
+export function handleClassOf<T extends object, M extends keyof T>(
+  Inner: { readonly name: string; readonly prototype: T },
+  members: readonly M[],
+  { variable, instead = {} }: Naming,
+): new (
+  inner: T,
+) => Pick<T, M> {
+  const HandleOfClass = { [Inner.name]: class extends Handle {} }[Inner.name] as typeof Handle
+  const define = (name: PropertyKey, descriptor: PropertyDescriptor) =>
+    Object.defineProperty(HandleOfClass.prototype, name, { configurable: true, ...descriptor })
+  const names: PropertyKey[] = 'toJSON' in Inner.prototype ? [...members, 'toJSON'] : [...members]
+  for (const name of names) {
+    const innerOf = (handle: unknown) => {
+      const inner = objectBehind(handle)
+      if (inner === undefined) throw detachedError(name, variable)
+      return inner as Record<PropertyKey, (...args: unknown[]) => unknown>
+    }
+    // A member that is a field of each object is not in the prototype.
+    const isMethod = typeof valueIn(Inner.prototype, name) === 'function'
+    if (isMethod) {
+      const value = function (this: unknown, ...args: unknown[]): unknown {
+        const inner = innerOf(this)
+        const outer = publicCall.method
+        publicCall.method = value
+        try {
+          return inner[name]?.(...args)
+        } finally {
+          publicCall.method = outer
+        }
+      }
+      define(name, { value: named(name, value), writable: true })
+    } else {
+      define(name, {
+        get(this: unknown) {
+          return innerOf(this)[name]
+        },
+      })
+    }
+  }
+  for (const [name, use] of Object.entries(instead)) {
+    const value = () => {
+      throw new InvalidArgumentError(`There is no ${variable}.${name}(). Use ${use}.`)
+    }
+    define(name, { value, writable: true })
+  }
+  return HandleOfClass as never
+}
+
+/** @returns the internal object of a handle that this copy of the package made; undefined for anything else */
+export function behind<T extends object>(
+  value: unknown,
+  Inner: abstract new (...args: never) => T,
+): T | undefined {
+  const inner = objectBehind(value)
+  return inner instanceof Inner ? inner : undefined
+}
+
+/** Why a handle of another copy of the package is refused, as a sentence without its dot; undefined if it is none. */
+export function otherCopy(value: unknown): string | undefined {
+  const copy = Object(value)[COPY] as Copy | undefined
+  if (copy === undefined || objectBehind(value) !== undefined) return undefined
+  const own = ownCopy()
+  return (
+    `Another copy of Holdfast made it: ${copy.version} in ${copy.path}. This client is of ${own.version} in ${own.path}. ` +
+    'Load one copy only: either by import or by require, and one of those that `npm ls holdfast` lists'
+  )
+}
+
+function objectBehind(value: unknown): object | undefined {
+  return typeof value === 'object' && value !== null ? readInner(value as Handle) : undefined
+}
+
+function valueIn(prototype: object, name: PropertyKey): unknown {
+  for (let one: object | null = prototype; one !== null; one = Object.getPrototypeOf(one)) {
+    const descriptor = Object.getOwnPropertyDescriptor(one, name)
+    if (descriptor !== undefined) return descriptor.value
+  }
+  return undefined
+}
+
+/** No expression names this file in both module systems: a stack does. */
+function ownCopy(): Copy {
+  const [, line = ''] = (new Error().stack ?? '').split('\n')
+  const file = /(?:\(|at )([^()]+?)(?::\d+)*\)?$/.exec(line)?.[1] ?? 'unknown'
+  return {
+    version: VERSION,
+    path: file.replace(/^file:\/\//, '').replace(/[\\/]kit[\\/]handle\.\w+$/, ''),
+  }
+}
+
+/** As in `const { lock } = holdfast.getLock('x'); lock()`. */
+function detachedError(method: PropertyKey, variable: string): InvalidArgumentError {
+  const call = typeof method === 'symbol' ? `[${method.description}]` : `.${String(method)}`
+  return new InvalidArgumentError(
+    `${String(method)}() was called without its object. Call it on the object, ${variable}${call}(), or pass on a ` +
+      `function that does: () => ${variable}${call}().`,
+  )
+}
+
+/**
+ * Makes the methods of a class fail with that error when they are called without their object.
+ *
+ * @param variable a variable that has such an object, as the message names it
+ */
+export function refuseDetached(
+  Class: abstract new (...args: never) => object,
+  variable: string,
+): void {
+  const prototype: object = Class.prototype
+  for (const name of Reflect.ownKeys(prototype)) {
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, name)
+    const method: unknown = descriptor?.value
+    if (name === 'constructor' || typeof method !== 'function') continue
+    const value = named(name, function (this: unknown, ...args: unknown[]): unknown {
+      if (!(this instanceof Class)) throw detachedError(name, variable)
+      const outer = publicCall.method
+      publicCall.method = value
+      try {
+        return method.apply(this, args)
+      } finally {
+        publicCall.method = outer
+      }
+    })
+    Object.defineProperty(prototype, name, { ...descriptor, value })
+  }
+}
+
+/** The same function, by that name in stacks. */
+function named<F extends object>(name: PropertyKey, value: F): F {
+  const text = typeof name === 'symbol' ? `[${name.description}]` : name
+  return Object.defineProperty(value, 'name', { value: text })
+}

@@ -1,0 +1,91 @@
+import { isTraced, type OutageFact, outageTrace, tellEnd } from '../diagnostics.ts'
+import { RedisUnavailableError } from '../errors.ts'
+import type { Emit } from '../events.ts'
+import type { Outage, OutageListener } from '../servers/outage.ts'
+import { nextStep } from '../waiting/next-step.ts'
+
+/** What is wrong with a server, by how attempts fail: at first, and when it goes on. */
+const WRONG = {
+  unsent: ['cannot be reached', 'has not been reached'],
+  unknown: ['gives no answer', 'has given no answer'],
+  refused: ['answers with an error', 'has answered with errors'],
+  unsupported: ['cannot be used', 'could not be used'],
+} as const
+
+/** The client that tells. */
+interface Client {
+  readonly owners: { readonly clientId: string }
+  readonly settings: { readonly label: string }
+  readonly emit: Emit
+}
+
+/** What a place tells beside its answers, and outages above all: by the events of a client, and by a diagnostics channel. */
+export class PlaceEvents implements OutageListener {
+  readonly #client: Client
+  /** Those that began while somebody listened to the channel. */
+  readonly #facts = new Map<string, OutageFact>()
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  /** Something failed that no call can reject with. */
+  error(error: Error): void {
+    this.#client.emit('error', error)
+  }
+
+  outageBegan(outage: Outage): void {
+    if (isTraced(outageTrace)) {
+      const { owners, settings } = this.#client
+      const { address } = outage
+      const fact = {
+        client: owners.clientId,
+        label: settings.label,
+        address,
+        error: errorOf(outage),
+      }
+      this.#facts.set(address, fact)
+      outageTrace.start.publish(fact)
+      outageTrace.end.publish(fact)
+    }
+    this.outageGoesOn(outage)
+  }
+
+  outageGoesOn(outage: Outage): void {
+    const error = errorOf(outage)
+    const { address, durationMs, attempts } = outage
+    this.#client.emit('outage', { address, durationMs, attempts, error })
+    this.#client.emit('error', error)
+  }
+
+  outageEnded(outage: Outage, how: 'recovered' | 'closed'): void {
+    const { address, durationMs, attempts } = outage
+    if (how === 'recovered') this.#client.emit('recovered', { address, durationMs, attempts })
+    const fact = this.#facts.get(address)
+    if (fact === undefined) return
+    this.#facts.delete(address)
+    fact.outcome = how
+    fact.outageMs = durationMs
+    fact.attempts = attempts
+    fact.error = errorOf(outage)
+    tellEnd(outageTrace, fact)
+  }
+}
+
+function errorOf({ address, failure, durationMs, attempts }: Outage): RedisUnavailableError {
+  const { kind, message, cause = failure } = failure
+  const [at, since] = WRONG[kind as keyof typeof WRONG] ?? WRONG.unsent
+  const wrong =
+    durationMs === 0
+      ? at
+      : `${since} for ${Math.round(durationMs / 1_000)} s (${attempts} attempts failed)`
+  const step = kind === 'refused' ? nextStep(message) : ''
+  const error = new RedisUnavailableError(
+    `Redis at ${address} ${wrong}: ${message.replace(/\.$/, '')}.${step} It is tried again; the event ` +
+      '`recovered` tells when it answers.',
+    undefined,
+    cause,
+  )
+  error.outage = { address, durationMs, attempts }
+  return error
+}

@@ -1,0 +1,65 @@
+import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
+import { printable } from '../../kit/printable.ts'
+
+/** An explanation before it is put into words, which few ask for. */
+export interface Facts extends Omit<WhyNotAcquired, 'text'> {
+  /** Why it failed, if it did. */
+  readonly reason?: unknown
+  /** Whether the lease may have been renewed since `ttlMs` was seen. */
+  readonly isLeastTtl?: boolean
+}
+
+/** What was known longer ago than this is told as past, in milliseconds. */
+const PAST_MS = 1_000
+
+type Nearness = 'here' | 'process' | 'elsewhere'
+
+/**
+ * As in `Lock "a" is held by app-3 (host:4711), as …, for 12 s, and 18 s are left of its lease.`
+ *
+ * @param agoMs how long ago that was so
+ * @param nearness where the client of the holder is
+ */
+export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): string {
+  const { name, outcome, holder } = facts
+  const lock = `Lock "${name}"`
+  if (outcome === 'free') return `Nobody has lock "${name}" now.`
+  if (holder === null) return `${lock} was not to be had.${queueOf(facts)}`
+  const age = facts.ageMs === null ? '' : ` for ${printedMs(facts.ageMs)}`
+  const held = `held by ${whoIs(holder, facts.process, nearness)}${age}`
+  if (agoMs > PAST_MS) {
+    return `${lock} was ${held} when it was last seen, ${printedMs(agoMs)} ago.${queueOf(facts)}`
+  }
+  const cure =
+    nearness === 'here'
+      ? ' If that is code around this call, let it re-enter, inside using() or run().'
+      : ''
+  return `${lock} is ${held}${leftOf(facts)}.${queueOf(facts)}${cure}`
+}
+
+function whoIs(holder: string, process: ClientInfo | null, nearness: Nearness): string {
+  const owner = printable(holder)
+  if (nearness === 'here') return `this client itself, as ${owner},`
+  if (process === null) return owner
+  const where = `${printable(process.host)}:${process.pid}`
+  const label = printable(process.label)
+  if (nearness === 'process') return `another client of this process (${label}), as ${owner},`
+  return `${label === where ? label : `${label} (${where})`}, as ${owner},`
+}
+
+function leftOf({ ttlMs, isLeastTtl }: Facts): string {
+  if (ttlMs === null) return ''
+  return `, and ${isLeastTtl ? 'at least ' : ''}${printedMs(ttlMs)} are left of its lease`
+}
+
+function queueOf({ queuePosition, queueLength }: Facts): string {
+  if (queuePosition !== null) return ` Its place in the queue was ${queuePosition}.`
+  return queueLength === null
+    ? ''
+    : ` ${queueLength} ${queueLength === 1 ? 'waits' : 'wait'} in its queue.`
+}
+
+function printedMs(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`
+}

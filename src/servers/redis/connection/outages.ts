@@ -1,0 +1,151 @@
+import { outsideContexts } from '../../../kit/outside-contexts.ts'
+import type { CallFailure } from '../../call-failure.ts'
+import type { OutageListener } from '../../outage.ts'
+import type { ConnectionEvents } from './connection-events.ts'
+
+/** An outage is told again after so long, and then after twice as long each time, in milliseconds. */
+const REMINDER_MS = { first: 5_000, longest: 300_000 }
+
+/** A server that can be reached for so long has recovered, in milliseconds. */
+const PROVEN_MS = { least: 1_000, most: 60_000 }
+
+/** An outage that begins so soon after the last one is a part of the same trouble, in milliseconds. */
+const SAME_TROUBLE_MS = 60_000
+
+/** Those that a recovery is remembered of. */
+const MOST_REMEMBERED = 100
+
+/** One server that is out. */
+interface Ongoing {
+  readonly since: number
+  /** The connections that fail. While there is none, the server has to prove itself. */
+  readonly failing: Set<object>
+  attempts: number
+  failure: CallFailure
+  remindAt: number
+  remindInMs: number
+  upAt: number
+  proof: NodeJS.Timeout | undefined
+}
+
+/**
+ * The outages of one server, or of the nodes of a cluster, as all connections of a client meet them. Each is told once
+ * when it begins, at growing intervals while attempts fail, and once when it is over. It needs no timer while all is well.
+ */
+export class Outages {
+  readonly #address: string
+  readonly #listener: OutageListener
+  readonly #ongoing = new Map<string, Ongoing>()
+  #isClosed = false
+  /** When servers have recovered last, and for how long they had to be reached before. */
+  readonly #recovered = new Map<string, { readonly at: number; readonly provenMs: number }>()
+
+  /** @param address of the server, or the name of the cluster */
+  constructor(address: string, listener: OutageListener) {
+    this.#address = address
+    this.#listener = listener
+  }
+
+  /** The events of a connection, of which this hears first. */
+  watch<E extends ConnectionEvents>(events: E): E & Required<ConnectionEvents> {
+    // The same one for the whole life of the connection.
+    const source = {}
+    return {
+      ...events,
+      up: (facts) => {
+        this.#up(source, this.#address)
+        events.up(facts)
+      },
+      moved: () => events.moved?.(),
+      error: (failure) => {
+        this.#failed(source, this.#address, failure)
+        events.error(failure)
+      },
+      answered: () => this.#up(source, this.#address),
+      nodeFailed: (address, failure) => this.#failed(source, address, failure),
+      nodeUp: (address) => this.#up(source, address),
+      nodesListed: (addresses) => {
+        for (const [address, { failing }] of this.#ongoing) {
+          const isNode = address !== this.#address && failing.has(source)
+          if (isNode && !addresses.has(address)) this.#up(source, address)
+        }
+      },
+    }
+  }
+
+  /** Ends all of them: the client is closed. */
+  close(): void {
+    this.#isClosed = true
+    for (const [address, one] of [...this.#ongoing]) this.#end(address, one, 'closed')
+  }
+
+  #failed(source: object, address: string, failure: CallFailure): void {
+    if (this.#isClosed) return
+    const now = performance.now()
+    const known = this.#ongoing.get(address)
+    const one = known ?? newOutage(now, failure)
+    clearTimeout(one.proof)
+    one.failing.add(source)
+    one.attempts += 1
+    one.failure = failure
+    if (known === undefined) {
+      this.#ongoing.set(address, one)
+      this.#listener.outageBegan(this.#told(address, one, now))
+    } else if (now >= one.remindAt) {
+      one.remindInMs = Math.min(2 * one.remindInMs, REMINDER_MS.longest)
+      one.remindAt = now + one.remindInMs
+      this.#listener.outageGoesOn(this.#told(address, one, now))
+    }
+  }
+
+  #up(source: object, address: string): void {
+    const one = this.#ongoing.get(address)
+    if (!one?.failing.delete(source) || one.failing.size > 0) return
+    one.upAt = performance.now()
+    const provenMs = this.#provenMs(address, one)
+    const end = () => {
+      this.#remember(address, provenMs)
+      this.#end(address, one, 'recovered')
+    }
+    one.proof = outsideContexts(() => setTimeout(end, provenMs)).unref()
+  }
+
+  #end(address: string, one: Ongoing, how: 'recovered' | 'closed'): void {
+    clearTimeout(one.proof)
+    this.#ongoing.delete(address)
+    const endedAt = how === 'recovered' ? one.upAt : performance.now()
+    this.#listener.outageEnded(this.#told(address, one, endedAt), how)
+  }
+
+  /** A server that comes up and fails again is to be told as one that is out, and not each time anew. */
+  #provenMs(address: string, { since }: Ongoing): number {
+    const last = this.#recovered.get(address)
+    if (last === undefined || since - last.at > SAME_TROUBLE_MS) return PROVEN_MS.least
+    return Math.min(2 * last.provenMs, PROVEN_MS.most)
+  }
+
+  #remember(address: string, provenMs: number): void {
+    this.#recovered.delete(address)
+    this.#recovered.set(address, { at: performance.now(), provenMs })
+    const [oldest] = this.#recovered.keys()
+    if (this.#recovered.size > MOST_REMEMBERED && oldest !== undefined)
+      this.#recovered.delete(oldest)
+  }
+
+  #told(address: string, { since, attempts, failure }: Ongoing, at: number) {
+    return { address, failure, durationMs: Math.round(at - since), attempts }
+  }
+}
+
+function newOutage(now: number, failure: CallFailure): Ongoing {
+  return {
+    since: now,
+    failing: new Set(),
+    attempts: 0,
+    failure,
+    remindAt: now + REMINDER_MS.first,
+    remindInMs: REMINDER_MS.first,
+    upAt: now,
+    proof: undefined,
+  }
+}

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createMemoryServer } from '../../src/testing.ts'
+import { eventually } from '../support/eventually.ts'
+import { catchWarnings } from '../support/warnings.ts'
+
+const warnings = catchWarnings()
+
+/** After two looks at what waits, in milliseconds of real time. */
+const LOOKED_MS = 1_200
+
+test('a call that waits for virtual time which nobody lets pass is warned of once, with what to do', async () => {
+  const server = createMemoryServer({ virtualTime: true })
+  await using client = server.newClient()
+  const other = await server.hold('it')
+  const waiting = client.getLock('it').tryLock(5_000)
+  await eventually(() => warnings.length > 0)
+  expect(warnings[0]).toMatchObject({
+    code: 'HOLDFAST_VIRTUAL_TIME',
+    message: expect.stringMatching(
+      /time stands still.*`await server\.advance\(ms\)`.*after advance\(5000\)/,
+    ),
+  })
+  await server.advance(5_000)
+  expect(await waiting).toBeNull()
+  const again = client.getLock('it').tryLock(5_000)
+  await pause(LOOKED_MS)
+  await server.advance(5_000)
+  expect(await again).toBeNull()
+  expect(warnings).toHaveLength(1)
+  await other.release()
+})
+
+test('a call in an outage is one, too', async () => {
+  const server = createMemoryServer({ virtualTime: true })
+  await using client = server.newClient()
+  server.beginOutage()
+  const failing = client
+    .getLock('it')
+    .lock()
+    .catch((error) => error)
+  await eventually(() => warnings.length > 0)
+  expect(warnings[0]?.code).toBe('HOLDFAST_VIRTUAL_TIME')
+  await server.advance(60_000)
+  expect((await failing).code).toBe('HOLDFAST_UNAVAILABLE')
+  server.endOutage()
+})
+
+test('a lease that is held, a test that advances, and real time are not', async () => {
+  const server = createMemoryServer({ virtualTime: true })
+  await using client = server.newClient()
+  const lease = await client.getLock('held').lock()
+  await pause(LOOKED_MS)
+  await using other = server.newClient()
+  const waiting = other.getLock('held').tryLock(60_000)
+  for (let i = 0; i < 5; i++) {
+    await pause(300)
+    await server.advance(1_000)
+  }
+  await lease.release()
+  await (await waiting)?.release()
+  const real = createMemoryServer()
+  await using realClient = real.newClient()
+  const held = await real.hold('it')
+  const late = realClient.getLock('it').tryLock(LOOKED_MS)
+  expect(await late).toBeNull()
+  expect(warnings).toEqual([])
+  await held.release()
+})
+
+test('a test of node:test that forgets it ends with the explanation', () => {
+  const file = join(__dirname, 'fixtures/forgotten-advance.mjs')
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { stdout, stderr, status } = spawnSync(process.execPath, [file], { encoding: 'utf8', env })
+  expect(status).not.toBe(0)
+  expect(stdout + stderr).toMatch(/HOLDFAST_VIRTUAL_TIME.*advance\(5000\)/)
+})

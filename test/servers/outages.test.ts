@@ -1,0 +1,136 @@
+import { CallFailure } from '../../src/servers/call-failure.ts'
+import type { Outage } from '../../src/servers/outage.ts'
+import type {
+  ConnectionEvents,
+  ServerFacts,
+} from '../../src/servers/redis/connection/connection-events.ts'
+import { Outages } from '../../src/servers/redis/connection/outages.ts'
+
+const FACTS = {} as ServerFacts
+const failure = new CallFailure('unsent', 'connect ECONNREFUSED')
+
+beforeEach(() => void jest.useFakeTimers())
+afterEach(() => void jest.useRealTimers())
+
+/** What was told, each with its second and its duration. */
+function begin() {
+  const told: string[] = []
+  const startedAt = performance.now()
+  const note = (what: string) => (outage: Outage, how?: string) => {
+    const s = ((performance.now() - startedAt) / 1_000).toFixed(1)
+    told.push(`${s}: ${outage.address} ${how ?? what} ${outage.durationMs} (${outage.attempts})`)
+  }
+  const outages = new Outages('redis-1:6379', {
+    outageBegan: note('out'),
+    outageGoesOn: note('still out'),
+    outageEnded: note('over'),
+  })
+  const connection = () => outages.watch<ConnectionEvents>({ up() {}, down() {}, error() {} })
+  return { told, outages, connection }
+}
+
+/** A connection that fails four times a second, for so many seconds. */
+function fail(connection: ConnectionEvents, seconds: number): void {
+  for (let i = 0; i < 4 * seconds; i++) {
+    connection.error(failure)
+    jest.advanceTimersByTime(250)
+  }
+}
+
+test('an outage is told when it begins, at growing intervals, and when it is over', () => {
+  const { told, connection } = begin()
+  const one = connection()
+  fail(one, 600)
+  one.up(FACTS)
+  jest.advanceTimersByTime(60_000)
+  expect(told).toEqual([
+    '0.0: redis-1:6379 out 0 (1)',
+    '5.0: redis-1:6379 still out 5000 (21)',
+    '15.0: redis-1:6379 still out 15000 (61)',
+    '35.0: redis-1:6379 still out 35000 (141)',
+    '75.0: redis-1:6379 still out 75000 (301)',
+    '155.0: redis-1:6379 still out 155000 (621)',
+    '315.0: redis-1:6379 still out 315000 (1261)',
+    '601.0: redis-1:6379 recovered 600000 (2400)',
+  ])
+})
+
+test('all connections to one server are one outage, which is over when the last of them is up', () => {
+  const { told, connection } = begin()
+  const [commands, messages] = [connection(), connection()]
+  commands.error(failure)
+  messages.error(failure)
+  commands.up(FACTS)
+  jest.advanceTimersByTime(3_000)
+  messages.error(failure)
+  messages.up(FACTS)
+  jest.advanceTimersByTime(3_000)
+  expect(told).toEqual(['0.0: redis-1:6379 out 0 (1)', '4.0: redis-1:6379 recovered 3000 (3)'])
+})
+
+test('a connection that comes up for an instant is no recovery', () => {
+  const { told, connection } = begin()
+  const one = connection()
+  for (let i = 0; i < 8; i++) {
+    one.error(failure)
+    jest.advanceTimersByTime(300)
+    one.up(FACTS)
+    jest.advanceTimersByTime(900)
+  }
+  expect(told).toEqual(['0.0: redis-1:6379 out 0 (1)', '6.0: redis-1:6379 still out 6000 (6)'])
+})
+
+test('a server that is out every few seconds is soon told as one that is out', () => {
+  const { told, connection } = begin()
+  const one = connection()
+  // Five seconds up, one second out, for ten minutes.
+  for (let i = 0; i < 100; i++) {
+    fail(one, 1)
+    one.up(FACTS)
+    jest.advanceTimersByTime(5_000)
+  }
+  expect(told.filter((line) => line.includes(' out 0 '))).toHaveLength(4)
+  expect(told.length).toBeLessThan(20)
+})
+
+test('after a minute without an outage the next one is told as the first was', () => {
+  const { told, connection } = begin()
+  const one = connection()
+  for (let i = 0; i < 3; i++) {
+    fail(one, 1)
+    one.up(FACTS)
+    jest.advanceTimersByTime(70_000)
+  }
+  expect(told.map((line) => line.replace(/^.*6379 /, ''))).toEqual(
+    Array(3).fill(['out 0 (1)', 'recovered 1000 (4)']).flat(),
+  )
+})
+
+test('each node of a cluster has an outage of its own, which ends when the cluster lists it no more', () => {
+  const { told, connection } = begin()
+  const one = connection() as Required<ConnectionEvents>
+  one.nodeFailed('a:1', failure)
+  one.nodeFailed('b:2', failure)
+  one.nodeUp('a:1')
+  jest.advanceTimersByTime(2_000)
+  one.nodesListed(new Set(['a:1', 'c:3']))
+  jest.advanceTimersByTime(2_000)
+  expect(told).toEqual([
+    '0.0: a:1 out 0 (1)',
+    '0.0: b:2 out 0 (1)',
+    '1.0: a:1 recovered 0 (1)',
+    '3.0: b:2 recovered 2000 (1)',
+  ])
+})
+
+test('a client that is closed has no outages any more, nor timers', () => {
+  const { told, outages, connection } = begin()
+  const [one, two] = [connection(), connection()]
+  one.error(failure)
+  one.up(FACTS)
+  two.error(failure)
+  outages.close()
+  jest.advanceTimersByTime(60_000)
+  expect(told).toEqual(['0.0: redis-1:6379 out 0 (1)', '0.0: redis-1:6379 closed 0 (2)'])
+  expect(jest.getTimerCount()).toBe(0)
+})
