@@ -6,7 +6,7 @@ import {
 } from '../../errors.ts'
 import { WakeEvent } from '../../kit/wake-event.ts'
 import { leaseBehind } from '../../lease/base-lease.ts'
-import type { Lease } from '../../lease/lease.ts'
+import type { HeldLease, Lease } from '../../lease/lease.ts'
 import { isOfLoss } from '../../lease/work-and-release.ts'
 import { NotDurableError } from '../../options/durability.ts'
 import type { Owner } from '../../owner/owner.ts'
@@ -106,7 +106,8 @@ export class Campaign {
 
   /** Asks the function of the term to end. Its lease is renewed until then, or until the limit of that. */
   #end(lease: Lease, reason: unknown): void {
-    if (!this.#isEnding) this.#lock.registry.limitDrain(leaseBehind(lease).hold, this.#maxDrainMs)
+    if (!this.#isEnding)
+      this.#lock.registry.limitDrain((leaseBehind(lease) as HeldLease).hold, this.#maxDrainMs)
     this.#isEnding = true
     this.#term?.end(reason)
   }
