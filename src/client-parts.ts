@@ -1,6 +1,7 @@
-import type { HoldEvent } from './events.ts'
 import { Deadline } from './kit/deadline.ts'
 import { Backend, type Client } from './local/backend.ts'
+import type { CutOffHold, Holdings } from './local/holdings.ts'
+import { together } from './local/list-holdings.ts'
 import type { ClientPlace } from './local/place.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
 import type { Frames } from './owner/frames.ts'
@@ -9,6 +10,7 @@ import { rawNameOf } from './servers/raw-name.ts'
 
 /** What needs one server, which is closed with the rest. */
 interface OneServer {
+  readonly holdings: Holdings
   drain(): Promise<void>
   closeOthers(): Promise<void>
   close(): void
@@ -23,7 +25,7 @@ export class ClientParts {
   readonly #place: ClientPlace
   readonly #keyPrefix: string
   readonly #drained: Deadline
-  #closing: Promise<readonly HoldEvent[]> | undefined
+  #closing: Promise<readonly CutOffHold[]> | undefined
 
   constructor(
     client: Client,
@@ -44,6 +46,12 @@ export class ClientParts {
     return { at: this.#place.address ?? 'memory', ...this.backend.registry.counts }
   }
 
+  /** What the client holds and waits for. */
+  holdings(oneServer: OneServer): Holdings {
+    const parts = [this.backend.registry, this.redLocks, oneServer]
+    return together(parts.map((part) => part.holdings))
+  }
+
   /** The key of a lock, or of what else is named so. */
   rawName(name: string, what?: string): string {
     return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)
@@ -53,13 +61,13 @@ export class ClientParts {
    * @param drainMs how long what is held is waited for at most, from now on
    * @returns what was held when the waiting was over
    */
-  close(drainMs: number, oneServer: OneServer): Promise<readonly HoldEvent[]> {
+  close(drainMs: number, oneServer: OneServer): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)
     this.#closing ??= this.#close(oneServer)
     return this.#closing
   }
 
-  async #close(oneServer: OneServer): Promise<readonly HoldEvent[]> {
+  async #close(oneServer: OneServer): Promise<readonly CutOffHold[]> {
     const { backend, redLocks } = this
     if (!this.#drained.isOver) {
       const parts = [oneServer, backend, redLocks]

@@ -1,11 +1,12 @@
 import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
 import { ClientParts } from './client-parts.ts'
-import type { Emit, HoldEvent, HoldfastEvents } from './events.ts'
+import type { Emit, HoldfastEvents } from './events.ts'
 import { emitBy } from './kit/call-listeners.ts'
 import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { plainKind } from './local/acquire.ts'
 import { clientInfo } from './local/client-info.ts'
+import type { CutOffHold, Holdings } from './local/holdings.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
 import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
@@ -221,6 +222,15 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   /**
+   * What this client holds and waits for at this moment, by its own account: nothing is sent. A multi-lock is listed
+   * as its locks, those of other clients at these. Not listed are permits that `acquire()` of `getSemaphore` took:
+   * they belong to nobody. After {@link close} it has what is still being released, and then nothing.
+   */
+  held(): Holdings {
+    return this.#parts.holdings(this.#oneServer)
+  }
+
+  /**
    * Releases what is held, ends every wait with a `ClosedError`, and closes the connections that this client opened;
    * yours stay open. When Redis does not answer it ends all the same, soon after twice `commandTimeoutMs`, and the
    * locks end with their leases.
@@ -232,10 +242,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * Calling it again returns the same promise, and ends the waiting by its own `drainMs` at the latest: without one
    * at once.
    *
-   * @returns what it took away: the holds that were not released before. Rejects with `InvalidArgumentError` for bad input
+   * @returns what it took away: the holds that were not released before, as in {@link held}. Rejects with `InvalidArgumentError` for bad input
    */
-  close(options?: CloseOptions): Promise<readonly HoldEvent[]>
-  close(options?: CloseOptions, ...others: never[]): Promise<readonly HoldEvent[]> {
+  close(options?: CloseOptions): Promise<readonly CutOffHold[]>
+  close(options?: CloseOptions, ...others: never[]): Promise<readonly CutOffHold[]> {
     try {
       return this.#parts.close(drainMsOf(options, others), this.#oneServer)
     } catch (error) {

@@ -28,6 +28,13 @@ export {
 export type { HoldEvent, HoldfastEvents } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
+export type {
+  CutOffHold,
+  HeldEntry,
+  HeldKind,
+  Holdings,
+  WaitingEntry,
+} from './local/holdings.ts'
 export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 export type {
   CandidateInfo,

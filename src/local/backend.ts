@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Emit, HoldEvent } from '../events.ts'
+import type { Emit } from '../events.ts'
 import { systemClock } from '../kit/clock.ts'
 import { VERSION } from '../kit/version.ts'
 import { within } from '../kit/within.ts'
@@ -15,6 +15,7 @@ import type { Owners } from '../owner/owners.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import type { Presence } from '../servers/presence.ts'
 import { ResponseTime } from '../waiting/response-time.ts'
+import type { CutOffHold } from './holdings.ts'
 import { LocalLocks } from './local-locks.ts'
 import type { Place } from './place.ts'
 import { ServerRenewer } from './server-renewer.ts'
@@ -110,7 +111,7 @@ export class Backend {
    *
    * @returns what was held
    */
-  async close(): Promise<HoldEvent[]> {
+  async close(): Promise<CutOffHold[]> {
     const { cutOff, released } = this.registry.close()
     if (this.#server.everUp) {
       // A little longer than a call may take: what stays unanswered is then known, and settled.
@@ -120,6 +121,7 @@ export class Backend {
       await within(this.#closeMs, this.#server.quiet())
     }
     this.#ignoreUps()
+    this.registry.closed()
     this.registry.heldWatch?.close()
     this.#watchdog.close()
     this.#presence.close()

@@ -112,7 +112,9 @@ export class Holds extends HoldSet {
       this.#services.clock,
       this,
     )
-    following.askedAt = this.#services.clock.monotonic() - waiter.waitedMs
+    const now = this.#services.clock.monotonic()
+    following.beganAt = now
+    following.askedAt = now - waiter.waitedMs
     following.inDoubtUntil(hold.doubtUntilMs)
     hold.heir = following
     return following

@@ -1,5 +1,4 @@
 import { ClosedError, InvalidArgumentError, type Words } from '../errors.ts'
-import type { HoldEvent } from '../events.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
@@ -15,11 +14,12 @@ import { RetryBudget } from '../waiting/retry-budget.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { Clients } from './clients.ts'
 import { Draining } from './draining.ts'
-import { eventOf } from './holds.ts'
+import type { CutOffHold, Holdings } from './holdings.ts'
 import { toRenew } from './kind-verbs.ts'
+import { countsOf, holdingsOf } from './list-holdings.ts'
 import { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
-import { close } from './release.ts'
+import { closeAll } from './release.ts'
 import { leasesOf, type Services } from './services.ts'
 
 /** So many locks that nobody has or wants are kept, those that were used last, for whoever wants them next. */
@@ -37,6 +37,8 @@ export class LocalLocks {
   readonly #all = new Map<string, LocalLock>()
   /** Those that nobody has or wants, the one that was used last at the end. */
   readonly #idle = new LinkedList<LocalLock>()
+  /** What `close()` took away, until the server has confirmed its release. */
+  readonly #releasing = new Set<CutOffHold>()
   #draining: Draining | undefined
   #closed = false
 
@@ -120,12 +122,13 @@ export class LocalLocks {
 
   /** How much is held and waited for. */
   get counts(): { held: number; waiting: number } {
-    const counts = { held: 0, waiting: 0 }
-    for (const { holds, waiters } of this.#all.values()) {
-      counts.held += holds.all.length
-      counts.waiting += waiters.size
-    }
-    return counts
+    return countsOf(this.#all.values())
+  }
+
+  /** What is held and waited for; after `close()` what is still being released. */
+  get holdings(): Holdings {
+    const { held, waiting } = holdingsOf([...this.#all.values()], this.clock.monotonic())
+    return { held: [...held, ...this.#releasing], waiting }
   }
 
   /** How many locks are kept in mind. */
@@ -210,15 +213,18 @@ export class LocalLocks {
    *
    * @returns what was held; and when all of it is released
    */
-  close(): { cutOff: HoldEvent[]; released: Promise<unknown> } {
+  close(): { cutOff: CutOffHold[]; released: Promise<unknown> } {
     this.#closed = true
     this.#services.leases.close()
     this.#services.sharedLeases.close()
     this.multiLeases.close()
     const all = [...this.#all.values()]
-    const held = all.flatMap((lock) => close(lock, closedError(lock.name)))
-    const released = Promise.all(all.map(({ tasks }) => tasks.quiet()))
-    return { cutOff: held.map(eventOf), released }
+    return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
+  }
+
+  /** Nobody waits for a release any more. */
+  closed(): void {
+    this.#releasing.clear()
   }
 }
 

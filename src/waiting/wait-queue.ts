@@ -55,7 +55,7 @@ export class WaitQueue {
     if (this.#counts !== undefined) this.#count(waiter, 1)
     else if (this.size > FEW) {
       this.#counts = new Map()
-      for (const one of this.#all) this.#count(one, 1)
+      for (const one of this.all) this.#count(one, 1)
     }
   }
 
@@ -82,7 +82,7 @@ export class WaitQueue {
 
   has(owner: Owner): boolean {
     if (this.#counts !== undefined) return this.#counts.has(owner)
-    return this.#all.some(({ request }) => request.owner === owner)
+    return this.all.some(({ request }) => request.owner === owner)
   }
 
   /** Those in the queue who wait for the same owner as this one. */
@@ -94,17 +94,17 @@ export class WaitQueue {
 
   /** @param isMeant left out where all are */
   rejectAll(reason: Error, isMeant?: (waiter: Waiter) => boolean): void {
-    for (const waiter of this.#all) if (isMeant?.(waiter) !== false) waiter.reject(reason)
+    for (const waiter of this.all) if (isMeant?.(waiter) !== false) waiter.reject(reason)
+  }
+
+  get all(): Waiter[] {
+    return [...this.#queue, ...this.#others]
   }
 
   #count({ request: { owner } }: Waiter, by: number): void {
     const count = (this.#counts?.get(owner) ?? 0) + by
     if (count > 0) this.#counts?.set(owner, count)
     else this.#counts?.delete(owner)
-  }
-
-  get #all(): Waiter[] {
-    return [...this.#queue, ...this.#others]
   }
 
   get size(): number {

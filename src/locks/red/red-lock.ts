@@ -1,7 +1,8 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
-import type { HoldEvent } from '../../events.ts'
 import { plainKind } from '../../local/acquire.ts'
 import { Backend, type Client } from '../../local/backend.ts'
+import type { CutOffHold, Holdings } from '../../local/holdings.ts'
+import { together } from '../../local/list-holdings.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
@@ -86,9 +87,17 @@ export class RedLocks {
    *
    * @returns what was held
    */
-  async close(): Promise<HoldEvent[]> {
+  async close(): Promise<CutOffHold[]> {
     this.#closed = true
     return (await Promise.all([...this.#branches.values()].map(close))).flat()
+  }
+
+  /** What this client holds and waits for by them. */
+  get holdings(): Holdings {
+    const all = together(
+      [...this.#branches.values()].map(({ backend }) => backend.registry.holdings),
+    )
+    return { held: all.held.map(asRedLock), waiting: all.waiting.map(asRedLock) }
   }
 
   #branch(votes: readonly Part[]): Branch {
@@ -109,11 +118,13 @@ export class RedLocks {
   }
 }
 
-async function close({ backend, quorum }: Branch): Promise<HoldEvent[]> {
+async function close({ backend, quorum }: Branch): Promise<CutOffHold[]> {
   const cutOff = await backend.close()
   quorum.close()
-  return cutOff
+  return cutOff.map(asRedLock)
 }
+
+const asRedLock = <E extends object>(entry: E) => ({ ...entry, kind: 'redlock' }) as const
 
 function partOf(lock: unknown): Part {
   if (!(lock instanceof HoldfastLock)) {
