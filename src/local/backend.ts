@@ -15,6 +15,7 @@ import type { Owners } from '../owner/owners.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import type { Presence } from '../servers/presence.ts'
 import { ResponseTime } from '../waiting/response-time.ts'
+import { FreeWatches } from './free-watches.ts'
 import type { CutOffHold } from './holdings.ts'
 import { LocalLocks } from './local-locks.ts'
 import type { Place } from './place.ts'
@@ -74,6 +75,13 @@ export class Backend {
     )
     // After a reconnect it may be another server, or an emptied one.
     this.#ignoreUps = server.onUp(() => this.#watchdog.verifyAll())
+    const limits = {
+      clock,
+      commandTimeoutMs,
+      outageMs,
+      responseTime: new ResponseTime(),
+      whyDown: () => server.whyDown,
+    }
     this.registry = new LocalLocks(
       owners,
       {
@@ -82,14 +90,9 @@ export class Backend {
         watchdog: this.#watchdog,
         clock,
         heldWatch: heldWarningMs === undefined ? undefined : new HeldWatch(heldWarningMs, clock),
-        limits: {
-          clock,
-          commandTimeoutMs,
-          outageMs,
-          responseTime: new ResponseTime(),
-          whyDown: () => server.whyDown,
-        },
+        limits,
         emit,
+        freeWatches: new FreeWatches(limits, emit),
         own: info,
         presence: this.#presence,
         leases: new HeldLeases(clock),

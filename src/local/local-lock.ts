@@ -189,7 +189,7 @@ export class LocalLock extends Linked<LocalLock> {
    */
   get listeners(): number {
     if (!this.services.server.countsListeners) return -1
-    return this.#releases?.isConfirmed ? 1 : 0
+    return this.#releases?.isConfirmed || this.services.freeWatches.hears(this.rawName) ? 1 : 0
   }
 
   mayBeFree(): void {

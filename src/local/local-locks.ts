@@ -1,4 +1,4 @@
-import { ClosedError, InvalidArgumentError, type Words } from '../errors.ts'
+import { InvalidArgumentError, type Words } from '../errors.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
@@ -13,7 +13,9 @@ import type { MasterHealth } from '../servers/master-health.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { Clients } from './clients.ts'
+import { closedError, closingError } from './closed-errors.ts'
 import { Draining } from './draining.ts'
+import type { FreeWatches } from './free-watches.ts'
 import type { CutOffHold, Holdings } from './holdings.ts'
 import { toRenew } from './kind-verbs.ts'
 import { countsOf, holdingsOf } from './list-holdings.ts'
@@ -21,6 +23,8 @@ import { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
 import { closeAll } from './release.ts'
 import { leasesOf, type Services } from './services.ts'
+
+export { closedError, closingError } from './closed-errors.ts'
 
 /** So many locks that nobody has or wants are kept, those that were used last, for whoever wants them next. */
 const MOST_IDLE = 512
@@ -32,6 +36,7 @@ export class LocalLocks {
   readonly multiLeases: HeldLeases<Kept>
   readonly defaults: Defaults
   readonly clients: Clients
+  readonly freeWatches: FreeWatches
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
@@ -42,9 +47,15 @@ export class LocalLocks {
   #draining: Draining | undefined
   #closed = false
 
-  constructor(owners: Owners, services: Services, frames: Frames, defaults: Defaults) {
+  constructor(
+    owners: Owners,
+    services: Services & { readonly freeWatches: FreeWatches },
+    frames: Frames,
+    defaults: Defaults,
+  ) {
     this.#owners = owners
     this.#services = services
+    this.freeWatches = services.freeWatches
     this.frames = frames
     this.defaults = defaults
     this.multiLeases = new HeldLeases(services.clock)
@@ -218,6 +229,7 @@ export class LocalLocks {
     this.#services.leases.close()
     this.#services.sharedLeases.close()
     this.multiLeases.close()
+    this.freeWatches.close(closedError())
     const all = [...this.#all.values()]
     return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }
@@ -226,20 +238,4 @@ export class LocalLocks {
   closed(): void {
     this.#releasing.clear()
   }
-}
-
-export function closedError(lockName?: string): ClosedError {
-  return new ClosedError(
-    'This Holdfast client was closed: nothing waits or is held by it any more. Make a new one.',
-    lockName,
-  )
-}
-
-/** It is about to be closed, and waits for what is held. */
-export function closingError(lockName?: string): ClosedError {
-  return new ClosedError(
-    'This Holdfast client is being closed: what is held is waited for, and nobody gets anything more by it. Make ' +
-      'a new one.',
-    lockName,
-  )
 }

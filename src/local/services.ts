@@ -20,6 +20,8 @@ export interface Services {
   readonly heldWatch: HeldWatch | undefined
   readonly limits: Limits
   readonly emit: Emit
+  /** The locks that somebody watches without acquiring them. */
+  readonly freeWatches: { hears(rawName: string): boolean }
   readonly own: ClientInfo
   /** What clients of this place tell each other. */
   readonly presence: Presence

@@ -193,7 +193,7 @@ export interface TryUsingOptions<U = null> extends TryLockOptions {
   otherwise?: U
 }
 
-/** What `await` of a latch takes. */
+/** What `await` of a latch and `whenFree` of a lock take. */
 export interface AwaitOptions {
   /** The longest wait in milliseconds. Without it there is none. 0 is refused. */
   waitMs?: number

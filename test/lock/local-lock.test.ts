@@ -3,7 +3,7 @@ import { systemClock } from '../../src/kit/clock.ts'
 import type { Lease } from '../../src/lease/lease.ts'
 import { acquire, plainKind } from '../../src/local/acquire.ts'
 import { LocalLock } from '../../src/local/local-lock.ts'
-import { close, release } from '../../src/local/release.ts'
+import { closeAll, release } from '../../src/local/release.ts'
 import type { Services } from '../../src/local/services.ts'
 import { HeldLeases } from '../../src/owner/held-leases.ts'
 import { Owners } from '../../src/owner/owners.ts'
@@ -56,6 +56,7 @@ function answeredByHand() {
       whyDown: nothing,
     },
     emit: nothing,
+    freeWatches: { hears: () => false },
     leases: new HeldLeases(),
   } as unknown as Services
   const answer = (what: string, given: Answer) => {
@@ -132,7 +133,7 @@ test('a release that is told again after close() still ends the hold', async () 
   await answer(`acquire ${name}`, { kind: 'granted', token: 100 })
   const lease = (await acquiring) as Lease
   failures.push(new CallFailure('unsent', 'the connection broke'))
-  close(lock, new ClosedError('closed'))
+  closeAll([lock], () => new ClosedError('closed'), performance.now(), new Set())
   expect(await release(lock, lease.hold, 0)).toBe(false)
   await lock.tasks.quiet()
   expect(asked.slice(1)).toEqual([`release ${name}`, `release ${name}`])

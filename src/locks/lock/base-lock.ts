@@ -1,10 +1,12 @@
+import type { Emit } from '../../events.ts'
+import type { Clock } from '../../kit/clock.ts'
 import { Printed } from '../../kit/printed.ts'
 import type { Public } from '../../kit/public.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
 import type { Hold } from '../../lease/hold.ts'
-import type { LocalLocks } from '../../local/local-locks.ts'
 import {
   type Acquisition,
+  type Defaults,
   lockArguments,
   otherwiseOf,
   tryLockArguments,
@@ -20,6 +22,14 @@ import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
 import { type Facts, heldBy, told } from './why.ts'
 
+/** What it needs of the locks of its client. */
+interface Registry {
+  readonly defaults: Defaults
+  readonly clock: Clock
+  readonly emit: Emit
+  assertOpen(lockName: string): void
+}
+
 /**
  * What a lock has in common with several locks as one: the forms in which it is acquired and
  * released. Of several, "the lock" here is all of them: they are acquired and held together.
@@ -28,12 +38,12 @@ export abstract class BaseLock<L extends Public<BaseLease>> extends Printed {
   /** The name of the lock, as it was given to `getLock`; of several, their names with ` + ` between them. */
   readonly name: string
   /** @internal */
-  readonly registry: LocalLocks
+  readonly registry: Registry
   /** @internal */
   readonly currentOwner: CurrentOwner<L>
 
   /** @internal */
-  constructor(name: string, registry: LocalLocks, currentOwner: CurrentOwner<L>) {
+  constructor(name: string, registry: Registry, currentOwner: CurrentOwner<L>) {
     super()
     this.name = name
     this.registry = registry

@@ -12,7 +12,7 @@ import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
-import { BaseLock } from './base-lock.ts'
+import { ContendedLock } from './contended-lock.ts'
 import { forceUnlock } from './force-unlock.ts'
 import type { Manner } from './one-lock.ts'
 import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
@@ -46,7 +46,7 @@ const SCOPED: Manner = { scoped: true }
 export interface Lock extends Public<HoldfastLock> {}
 
 /** A {@link Lock} of a client. */
-export class HoldfastLock extends BaseLock<Lease> {
+export class HoldfastLock extends ContendedLock {
   /** @internal */
   readonly rawName: string
   /** @internal */

@@ -3,7 +3,9 @@ import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
 import type { Public } from '../../kit/public.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
+import type { AwaitOptions } from '../../options/options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
@@ -16,6 +18,7 @@ import type { Facts } from '../lock/why.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
 import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
+import { whenAllFree } from './when-all-free.ts'
 
 /**
  * Several locks as one: all of them or none. They may be of any kind, of any client and server.
@@ -30,6 +33,8 @@ export interface MultiLock extends Public<HoldfastMultiLock> {}
 
 /** The {@link MultiLock} of a client. */
 export class HoldfastMultiLock extends BaseLock<MultiLease> {
+  /** @internal */
+  declare readonly registry: LocalLocks
   readonly #locks: readonly HoldfastLock[]
   readonly #key: string
 
@@ -79,6 +84,16 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
   async isLocked(): Promise<boolean> {
     const each = await Promise.all(this.#locks.map((lock) => lock.isLocked()))
     return each.some(Boolean)
+  }
+
+  /**
+   * Waits until nobody holds any of them, and acquires none. It is a hint, as {@link Lock.whenFree} is, and rejects as
+   * that does.
+   *
+   * @returns true if all of them are free; false at the end of `waitMs`
+   */
+  whenFree(options?: AwaitOptions): Promise<boolean> {
+    return whenAllFree(this.#locks, options, this.registry.clock)
   }
 
   /** Each of the locks as Redis has it, in the order in which they were given. */

@@ -1,12 +1,19 @@
 import type { Public } from '../../kit/public.ts'
 import type { Lease } from '../../lease/lease.ts'
+import { sidesOf, type Watchable } from '../../local/free-watches.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
 import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
-import { type RemoteReadWriteLock, WRITE_SUFFIX } from '../../servers/read-write-server.ts'
+import {
+  isReleaseOf,
+  type RemoteReadWriteLock,
+  UPGRADABLE_SUFFIX,
+  WRITE_SUFFIX,
+} from '../../servers/read-write-server.ts'
+import type { Seen } from '../../waiting/free-watchers.ts'
 import { HoldfastLock, type Lock, type LockInfo, nextNumber } from '../lock/holdfast-lock.ts'
 import type { Manner } from '../lock/one-lock.ts'
 import type { ReadWriteKinds } from './read-write-kinds.ts'
@@ -159,6 +166,33 @@ class Side extends HoldfastLock {
       this.registry.find(this.rawName)?.forced({ owner, token: null })
     }
     return holders.length > 0
+  }
+
+  /** @internal */
+  protected override get watchable(): Watchable<unknown> {
+    const { name, rawName } = this
+    const remote = this.#remote
+    const watchable: Watchable<ReadWriteFacts> = {
+      name,
+      watchKey: sidesOf(rawName),
+      look: (callMs) => remote.inspect(callMs),
+      listen: (onWake) => remote.listen(onWake),
+      isRelease: (message) => isReleaseOf(message, this.kind === this.#kinds.reading),
+      readFree: (facts) => this.#keptOutBy(facts),
+    }
+    return watchable as Watchable<unknown>
+  }
+
+  /** Whether any owner keeps others from this side, and for how long at most. */
+  #keptOutBy({ holders }: ReadWriteFacts): Seen {
+    const { reading, writing } = this.#kinds
+    const keepsOut = ({ owner }: ReadWriteHolder) =>
+      this.kind === writing ||
+      owner.endsWith(WRITE_SUFFIX) ||
+      (this.kind !== reading && owner.endsWith(UPGRADABLE_SUFFIX))
+    const those = holders.filter(keepsOut)
+    const longestMs = Math.max(...those.map(({ ttlMs }) => ttlMs ?? Infinity))
+    return { isFree: those.length === 0, ttlMs: longestMs === Infinity ? -1 : longestMs }
   }
 
   #facts(failed = 'not inspected'): Promise<ReadWriteFacts> {

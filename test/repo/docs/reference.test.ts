@@ -245,7 +245,12 @@ describe('the pages about lock and lease, and about semaphores', () => {
 
   test.each([
     ['Holdfast', 'src/holdfast.ts'],
-    ['Lock', 'src/locks/lock/holdfast-lock.ts', 'src/locks/lock/base-lock.ts'],
+    [
+      'Lock',
+      'src/locks/lock/holdfast-lock.ts',
+      'src/locks/lock/contended-lock.ts',
+      'src/locks/lock/base-lock.ts',
+    ],
     ['Lease', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
     ['ReadWriteLock', 'src/locks/read-write/read-write-lock.ts'],
     ['CountDownLatch', 'src/locks/latch/count-down-latch.ts'],
