@@ -1,4 +1,4 @@
-import type { Clock } from '../kit/clock.ts'
+import { type Clock, pause } from '../kit/clock.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import type { Subscription } from '../servers/subscription.ts'
 import type { FreeWatcher, Seen } from './free-watchers.ts'
@@ -7,6 +7,12 @@ import { OpenRequest, ServerHealth } from './server-health.ts'
 
 /** After a failure that ended one wait, the others ask again, in milliseconds. */
 const AFTER_FAILURE_MS = 250
+
+/**
+ * A lock may be let go and taken all the time. After so many looks in quick succession each pauses for longer before
+ * the next, in milliseconds.
+ */
+const BUSY = { looks: 8, longestMs: 64, calmMs: 250 }
 
 /** Where a lock lives, as one who does not acquire it sees it. */
 export interface Watched<S> {
@@ -31,6 +37,8 @@ export class FreeWatch<S> {
   #looksAgain = false
   /** What came since the last look. */
   #messages = new Set<string>()
+  #lookedAt = -Infinity
+  #looksInARow = 0
   #timer: ReturnType<Clock['after']> | undefined
 
   /** @param ended called when nobody watches any more */
@@ -76,6 +84,9 @@ export class FreeWatch<S> {
     do {
       // Calls of one turn of the event loop share the first look.
       await Promise.resolve()
+      const pauseMs = this.#nextPauseMs()
+      if (pauseMs > 0) await pause(this.#clock, pauseMs)
+      this.#lookedAt = this.#clock.monotonic()
       this.#looksAgain = false
       waitMs = this.#all.size > 0 ? await this.#look() : 0
     } while (this.#looksAgain && this.#all.size > 0)
@@ -83,6 +94,14 @@ export class FreeWatch<S> {
     if (this.#all.size === 0) return
     this.#timer = this.#clock.after(waitMs, () => this.look())
     if (![...this.#all].some(({ keepsAlive }) => keepsAlive)) this.#timer.unref()
+  }
+
+  #nextPauseMs(): number {
+    const sinceMs = this.#clock.monotonic() - this.#lookedAt
+    this.#looksInARow = sinceMs > BUSY.calmMs ? 0 : this.#looksInARow + 1
+    if (this.#looksInARow <= BUSY.looks) return 0
+    const wantedMs = Math.min(2 ** (this.#looksInARow - BUSY.looks), BUSY.longestMs)
+    return Math.max(0, wantedMs - sinceMs)
   }
 
   /** @returns how long to wait for a message before the next look, in milliseconds */

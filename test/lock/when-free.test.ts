@@ -134,6 +134,26 @@ test('a client that passes the lock around among its calls does not let go of it
   stop()
 })
 
+test('of a lock that is let go and taken all the time, looks become rare', async () => {
+  const client = rig.client()
+  const [one, two] = [rig.witness(), rig.witness()]
+  const stop = client.getLock('it').onFree(() => {})
+  await rig.listening('it')
+  const before = rig.proxy.count(scripts.peek.sha1)
+  let releases = 0
+  const startedAt = performance.now()
+  const work = async (other: Holdfast) => {
+    for (; performance.now() - startedAt < 1_000; releases++) {
+      await (await other.getLock('it').lock()).release()
+    }
+  }
+  await Promise.all([work(one), work(two)])
+  const looks = rig.proxy.count(scripts.peek.sha1) - before
+  expect(releases).toBeGreaterThan(150)
+  expect(looks).toBeLessThan(60)
+  stop()
+})
+
 test('a release whose message is lost is seen within 6 s all the same', async () => {
   const client = rig.client({ commandTimeoutMs: 20_000, leaseMs: 60_000 })
   const lease = await rig.witness({ leaseMs: 60_000 }).getLock('it').lock()
