@@ -52,6 +52,13 @@ export class ClientParts {
     return together(parts.map((part) => part.holdings))
   }
 
+  /** Somebody listens to the event `releaseRequested` from now on. */
+  listenerAdded(): void {
+    for (const { registry } of [this.backend, ...this.redLocks.backends]) {
+      registry.revocations.listenerAdded()
+    }
+  }
+
   /** The key of a lock, or of what else is named so. */
   rawName(name: string, what?: string): string {
     return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)

@@ -10,6 +10,21 @@ export interface HoldEvent {
   readonly token: number
 }
 
+/** The client that asks for a release. */
+export interface Requester {
+  /** The id of the client. */
+  readonly client: string
+  /** Its `label`; control characters are escaped, and it is cut to 200 characters. */
+  readonly label: string
+}
+
+/** A request of another client, or of an operator, to release a hold soon. */
+export interface ReleaseRequestedEvent extends HoldEvent {
+  /** Why, in the words of the requester, escaped and cut as its label; null if it gave none. */
+  readonly reason: string | null
+  readonly by: Requester
+}
+
 /** The events of a client and what each listener gets. */
 export interface HoldfastEvents {
   /** A lock was acquired; re-entries are not told. `waitedMs` counts from the call. */
@@ -27,6 +42,11 @@ export interface HoldfastEvents {
   late: (event: HoldEvent & { readonly remainingMs: number; readonly cause: Error }) => void
   /** A hold was lost before it was released. The signal of its leases aborts at the same moment. */
   lost: (event: HoldEvent & { readonly error: LeaseLostError }) => void
+  /**
+   * `requestRelease()` of another client, or `npx holdfast release --ask`, asks for the release of a hold. Nothing is
+   * taken: the holder decides. The signal `releaseRequested` of its leases aborts at the same moment.
+   */
+  releaseRequested: (event: ReleaseRequestedEvent) => void
   /**
    * Something failed that no call can reject with: a connection, or a release in the background.
    * Without a listener it is silent; it never crashes the process.

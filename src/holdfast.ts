@@ -6,6 +6,7 @@ import { emitBy } from './kit/call-listeners.ts'
 import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { plainKind } from './local/acquire.ts'
 import { clientInfo } from './local/client-info.ts'
+import { HolderRequests } from './local/holder-requests.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 import type { LeaderElection } from './locks/leader/leader-election.ts'
@@ -26,6 +27,9 @@ import { Owners } from './owner/owners.ts'
 import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
 import type { MasterHealth } from './servers/master-health.ts'
 import type { ClientInfo } from './servers/presence.ts'
+
+type Name = EventEmitter.EventNames<HoldfastEvents>
+type Listener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
 
 /**
  * The client: locks on one Redis. It connects at the first use, and never keeps a program alive that has nothing
@@ -50,12 +54,36 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     super()
     const settings = resolveOptions(options, newPlace !== undefined)
     const emit: Emit = emitBy(this)
-    const client = { owners: new Owners(this.id), frames: new Frames(), settings, emit }
+    const requests = new HolderRequests({
+      emit,
+      hasListeners: () => this.listenerCount('releaseRequested') > 0,
+    })
+    const client = { owners: new Owners(this.id), frames: new Frames(), settings, emit, requests }
     const place = (newPlace ?? newRedisPlace)(settings, (error) => emit('error', error))
     this.#parts = new ClientParts(client, place, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
     this.#oneServer = new OneServer(this.#parts, settings)
+  }
+
+  override on<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+    super.on(event, listener, context)
+    return this.#listenerAdded(event)
+  }
+
+  override addListener<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+    return this.on(event, listener, context)
+  }
+
+  override once<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+    super.once(event, listener, context)
+    return this.#listenerAdded(event)
+  }
+
+  /** Requests to release are listened to while somebody hears of them. */
+  #listenerAdded(event: Name): this {
+    if (event === 'releaseRequested') this.#parts.listenerAdded()
+    return this
   }
 
   /** As logs and JSON have it: no login. */

@@ -25,9 +25,10 @@ export {
   RedisUnavailableError,
   UnsupportedServerError,
 } from './errors.ts'
-export type { HoldEvent, HoldfastEvents } from './events.ts'
+export type { HoldEvent, HoldfastEvents, ReleaseRequestedEvent, Requester } from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
+export { ReleaseRequestedError } from './lease/release-requested-error.ts'
 export type {
   CutOffHold,
   HeldEntry,
@@ -68,6 +69,7 @@ export type {
   GetLockOptions,
   HoldfastOptions,
   LockOptions,
+  RequestReleaseOptions,
   TryLockOptions,
   TryUsingOptions,
 } from './options/options.ts'

@@ -59,6 +59,13 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
+   * Aborts when another client or an operator asks for the release of the lock, with a `ReleaseRequestedError`. Nothing
+   * is taken: the lease goes on, and its holder may ignore the request. While nobody reads this, and nobody listens to
+   * the event `releaseRequested`, requests are answered as not heard.
+   */
+  abstract readonly releaseRequested: AbortSignal
+
+  /**
    * How long it may still be relied upon unless it is renewed, in milliseconds; 0 when it is lost
    * or released. Counted from before the request was sent, on the worse of the monotonic and the
    * wall clock, less 1 % + 2 ms for drift and a margin of 5 %, at most 100 ms.

@@ -16,9 +16,11 @@ import type { LockServer } from '../servers/lock-server.ts'
 import type { Presence } from '../servers/presence.ts'
 import { ResponseTime } from '../waiting/response-time.ts'
 import { FreeWatches } from './free-watches.ts'
+import type { HolderRequests } from './holder-requests.ts'
 import type { CutOffHold } from './holdings.ts'
 import { LocalLocks } from './local-locks.ts'
 import type { Place } from './place.ts'
+import { Revocations } from './revocations.ts'
 import { ServerRenewer } from './server-renewer.ts'
 
 /** What all locks of one client share, wherever they live. */
@@ -27,6 +29,7 @@ export interface Client {
   readonly frames: Frames
   readonly settings: Settings
   readonly emit: Emit
+  readonly requests: HolderRequests
 }
 
 /** All that it takes for a client to have locks at one place. */
@@ -39,7 +42,7 @@ export class Backend {
   readonly #presence: Presence
 
   constructor(
-    { owners, frames, settings, emit }: Client,
+    { owners, frames, settings, emit, requests }: Client,
     { server, longestLeaseMs = Infinity, standIn, clock = systemClock }: Place,
   ) {
     const { leaseMs, commandTimeoutMs, outageMs, heldWarningMs } = settings
@@ -82,6 +85,9 @@ export class Backend {
       responseTime: new ResponseTime(),
       whyDown: () => server.whyDown,
     }
+    const { client, label } = info
+    const holds = () => this.registry.holds
+    const revocations = new Revocations(server.requests, { client, label, requests, holds }, limits)
     this.registry = new LocalLocks(
       owners,
       {
@@ -93,6 +99,7 @@ export class Backend {
         limits,
         emit,
         freeWatches: new FreeWatches(limits, emit),
+        revocations,
         own: info,
         presence: this.#presence,
         leases: new HeldLeases(clock),

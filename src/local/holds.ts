@@ -162,6 +162,7 @@ export class Holds extends HoldSet {
    */
   tell(hold: Hold, waitedMs: number, acquire: AcquireFact | undefined): void {
     hold.told = true
+    this.#services.revocations.began()
     if (isTraced(holdTrace)) traceHold(this.#lock, hold, acquire)
     // By hand: a spread that something is added to takes longer than the rest of the acquisition.
     const { lockName: name, id, token } = hold

@@ -22,6 +22,7 @@ import { countsOf, holdingsOf } from './list-holdings.ts'
 import { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
 import { closeAll } from './release.ts'
+import type { Revocations } from './revocations.ts'
 import { leasesOf, type Services } from './services.ts'
 
 export { closedError, closingError } from './closed-errors.ts'
@@ -37,6 +38,7 @@ export class LocalLocks {
   readonly defaults: Defaults
   readonly clients: Clients
   readonly freeWatches: FreeWatches
+  readonly revocations: Revocations
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
@@ -49,13 +51,14 @@ export class LocalLocks {
 
   constructor(
     owners: Owners,
-    services: Services & { readonly freeWatches: FreeWatches },
+    services: Services & { readonly freeWatches: FreeWatches; readonly revocations: Revocations },
     frames: Frames,
     defaults: Defaults,
   ) {
     this.#owners = owners
     this.#services = services
     this.freeWatches = services.freeWatches
+    this.revocations = services.revocations
     this.frames = frames
     this.defaults = defaults
     this.multiLeases = new HeldLeases(services.clock)
@@ -127,8 +130,12 @@ export class LocalLocks {
         'masters() tells of independent masters, and this client has one server. `npx holdfast doctor` looks at that.',
       )
     }
-    const held = [...this.#all.values()].flatMap(({ holds }) => holds.all)
-    return server.health(held.map(toRenew), limits.commandTimeoutMs)
+    return server.health(this.holds.map(toRenew), limits.commandTimeoutMs)
+  }
+
+  /** All that is held. */
+  get holds(): Hold[] {
+    return [...this.#all.values()].flatMap(({ holds }) => holds.all)
   }
 
   /** How much is held and waited for. */
@@ -230,6 +237,7 @@ export class LocalLocks {
     this.#services.sharedLeases.close()
     this.multiLeases.close()
     this.freeWatches.close(closedError())
+    this.revocations.close()
     const all = [...this.#all.values()]
     return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }

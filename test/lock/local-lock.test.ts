@@ -57,6 +57,7 @@ function answeredByHand() {
     },
     emit: nothing,
     freeWatches: { hears: () => false },
+    revocations: { began: nothing },
     leases: new HeldLeases(),
   } as unknown as Services
   const answer = (what: string, given: Answer) => {

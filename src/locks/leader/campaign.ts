@@ -12,32 +12,34 @@ import { HeldTerm, type Term } from './term.ts'
 /** Before it stands again after an outage, in milliseconds. */
 const PAUSE_MS = { least: 100, spread: 150 }
 
+/** What ends a candidacy or a term. */
+interface Ending {
+  readonly signal: AbortSignal | undefined
+  /** Aborts when nobody of this client is to lead any more. */
+  readonly closing: AbortSignal
+  readonly resignOnRequest: boolean
+}
+
 /** One candidate: from its place in the queue to the end of its term. */
 export class Campaign {
   readonly owner: Owner
   readonly #lock: ElectionLock
   readonly #signal: AbortSignal | undefined
   readonly #closing: AbortSignal
+  readonly #resignsOnRequest: boolean
   #term: Term | undefined
   #lease: Lease | undefined
   #over: Promise<void> | undefined
   #hasResigned = false
   #resigned: Promise<boolean> | undefined
 
-  /**
-   * @param lock the lock of the election, for that owner
-   * @param closing aborts when nobody of this client is to lead any more
-   */
-  constructor(
-    owner: Owner,
-    lock: ElectionLock,
-    signal: AbortSignal | undefined,
-    closing: AbortSignal,
-  ) {
+  /** @param lock the lock of the election, for that owner */
+  constructor(owner: Owner, lock: ElectionLock, { signal, closing, resignOnRequest }: Ending) {
     this.owner = owner
     this.#lock = lock
     this.#closing = closing
     this.#signal = signal
+    this.#resignsOnRequest = resignOnRequest
   }
 
   get leads(): boolean {
@@ -108,6 +110,11 @@ export class Campaign {
     this.#lease = lease
     const ending = { reject: (reason: unknown) => term.end(reason) }
     const watches = signals.map((one) => new AbortWatch(one, ending))
+    if (this.#resignsOnRequest) {
+      // A failure to hand over is that of lead().
+      const resigning = { reject: () => void this.resign().catch(() => {}) }
+      watches.push(new AbortWatch(lease.releaseRequested, resigning))
+    }
     try {
       began(term)
       term.assertValid()

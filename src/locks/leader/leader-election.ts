@@ -107,7 +107,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
    */
   async lead<T>(fn: (term: Term) => Promise<T> | T, options: LeadOptions = {}): Promise<T> {
     assertFunction(fn)
-    const { signal, again } = leadOptions(options)
+    const { signal, again, resignOnRequest } = leadOptions(options)
     if (this.#isCandidate) {
       throw new InvalidArgumentError(
         `lead() of "${this.name}" is under way: this object is a candidate already. For one more candidate ` +
@@ -119,7 +119,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     try {
       for (;;) {
         const owner = this.#host.newOwner()
-        const campaign = new Campaign(owner, this.#host.lock(owner), signal, this.#host.closing)
+        const ending = { signal, closing: this.#host.closing, resignOnRequest }
+        const campaign = new Campaign(owner, this.#host.lock(owner), ending)
         this.#campaign = campaign
         try {
           return await campaign.run(fn, (term) => this.#began(term))

@@ -26,6 +26,13 @@ export interface LeadOptions {
    * @default false
    */
   again?: boolean
+  /**
+   * Whether to resign when another client or an operator asks for that, by `requestRelease()` of the fair lock of that
+   * name or by `npx holdfast release --ask`.
+   *
+   * @default false
+   */
+  resignOnRequest?: boolean
 }
 
 /** @returns the label of the candidate */
@@ -36,10 +43,16 @@ export function electionLabel(options: unknown, ofClient: string): string {
   return label
 }
 
-export function leadOptions(options: unknown): { signal: AbortSignal | undefined; again: boolean } {
-  const given = optionsOf(options, 'The options of lead()', ['signal', 'again']) as LeadOptions
-  const { signal, again = false } = given
+export function leadOptions(options: unknown): {
+  signal: AbortSignal | undefined
+  again: boolean
+  resignOnRequest: boolean
+} {
+  const known = ['signal', 'again', 'resignOnRequest']
+  const given = optionsOf(options, 'The options of lead()', known) as LeadOptions
+  const { signal, again = false, resignOnRequest = false } = given
   assertSignal(signal)
   assertBoolean(again, '`again`')
-  return { signal, again }
+  assertBoolean(resignOnRequest, '`resignOnRequest`')
+  return { signal, again, resignOnRequest }
 }

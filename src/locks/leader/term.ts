@@ -39,6 +39,14 @@ export class HeldTerm {
     return this.#signal.signal
   }
 
+  /**
+   * Aborts when another client or an operator asks the leader to step down, with a `ReleaseRequestedError`. The term goes
+   * on until the leader resigns, or its function ends. With `resignOnRequest` it resigns by itself.
+   */
+  get releaseRequested(): AbortSignal {
+    return this.#lease.releaseRequested
+  }
+
   /** Whether this candidate leads, by its own clocks at this moment. False from `resign()` on. */
   get valid(): boolean {
     return !this.#isOver && this.#lease.valid

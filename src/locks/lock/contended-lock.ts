@@ -3,7 +3,8 @@ import type { Watchable } from '../../local/free-watches.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { awaitOptionsOf } from '../../options/await-options.ts'
 import { assertFunction } from '../../options/input.ts'
-import type { AwaitOptions } from '../../options/options.ts'
+import type { AwaitOptions, RequestReleaseOptions } from '../../options/options.ts'
+import { requestOptionsOf } from '../../options/request-options.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { WaitLimits } from '../../waiting/timed-wait.ts'
 import { BaseLock } from './base-lock.ts'
@@ -44,6 +45,39 @@ export abstract class ContendedLock extends BaseLock<Lease> {
   }
 
   /**
+   * Asks the holder to release the lock soon: its client emits `releaseRequested`, and the signal `releaseRequested` of
+   * its leases aborts. Nothing is taken by force, and the holder may ignore it. It takes some round trips, and up to
+   * `commandTimeoutMs` if the holder's process does not answer.
+   *
+   * @returns how many holders have confirmed that they heard it: 0 if nobody holds the lock, or if the holder does not
+   * listen, is frozen, cut off, of an older version, or of Redisson. Rejects as {@link inspect} does, and with
+   * `InvalidArgumentError` for invalid options
+   */
+  async requestRelease(options?: RequestReleaseOptions): Promise<number> {
+    const { reason, owner } = requestOptionsOf(options)
+    const { name, registry } = this
+    registry.assertOpen(name)
+    const owners = owner === undefined ? await this.holders(NOT_ASKED) : [owner]
+    const id = registry.newOwner().newName()
+    return registry.revocations.request(id, owners, reason, (send) =>
+      registry.ask(name, NOT_ASKED, send),
+    )
+  }
+
+  /**
+   * The owners that hold it.
+   *
+   * @internal
+   */
+  protected async holders(failed: string): Promise<string[]> {
+    const { holder } = await this.peek(failed)
+    return holder === null ? [] : [holder]
+  }
+
+  /** @internal */
+  abstract peek(failed: string): Promise<HolderFacts>
+
+  /**
    * @returns null if it was not free in time, and otherwise whether it was not free at once
    * @internal
    */
@@ -68,5 +102,7 @@ export abstract class ContendedLock extends BaseLock<Lease> {
     return watchable as Watchable<unknown>
   }
 }
+
+const NOT_ASKED = 'its holder was not asked to release it'
 
 export const ASK_ONCE = 'To ask once without waiting there is isLocked().'

@@ -5,7 +5,7 @@ import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
-import type { AwaitOptions } from '../../options/options.ts'
+import type { AwaitOptions, RequestReleaseOptions } from '../../options/options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
@@ -94,6 +94,16 @@ export class HoldfastMultiLock extends BaseLock<MultiLease> {
    */
   whenFree(options?: AwaitOptions): Promise<boolean> {
     return whenAllFree(this.#locks, options, this.registry.clock)
+  }
+
+  /**
+   * Asks the holders of each of the locks to release it, as {@link Lock.requestRelease} does, and rejects as that does.
+   *
+   * @returns how many holders have confirmed that they heard it
+   */
+  async requestRelease(options?: Pick<RequestReleaseOptions, 'reason'>): Promise<number> {
+    const each = await Promise.all(this.#locks.map((lock) => lock.requestRelease(options)))
+    return each.reduce((sum, heard) => sum + heard, 0)
   }
 
   /** Each of the locks as Redis has it, in the order in which they were given. */

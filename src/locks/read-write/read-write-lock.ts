@@ -169,6 +169,11 @@ class Side extends HoldfastLock {
   }
 
   /** @internal */
+  protected override async holders(failed: string): Promise<string[]> {
+    return this.#ownHolders(await this.#facts(failed)).map(({ owner }) => owner)
+  }
+
+  /** @internal */
   protected override get watchable(): Watchable<unknown> {
     const { name, rawName } = this
     const remote = this.#remote

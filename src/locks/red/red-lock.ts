@@ -79,7 +79,7 @@ export class RedLocks {
   /** Gives nothing new. @returns when none of them is held any more */
   async drain(): Promise<void> {
     this.#draining = true
-    await Promise.all([...this.#branches.values()].map(({ backend }) => backend.drain()))
+    await Promise.all(this.backends.map((backend) => backend.drain()))
   }
 
   /**
@@ -92,11 +92,13 @@ export class RedLocks {
     return (await Promise.all([...this.#branches.values()].map(close))).flat()
   }
 
+  get backends(): Backend[] {
+    return [...this.#branches.values()].map(({ backend }) => backend)
+  }
+
   /** What this client holds and waits for by them. */
   get holdings(): Holdings {
-    const all = together(
-      [...this.#branches.values()].map(({ backend }) => backend.registry.holdings),
-    )
+    const all = together(this.backends.map(({ registry }) => registry.holdings))
     return { held: all.held.map(asRedLock), waiting: all.waiting.map(asRedLock) }
   }
 

@@ -19,6 +19,7 @@ import {
   queueKeys,
   readWriteKeys,
   requestKey,
+  requestsOf,
   waitingKeys,
 } from '../../../src/servers/redis/calls/keys.ts'
 import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
@@ -82,6 +83,7 @@ describe('the page about options', () => {
       'GetLockOptions',
       'HoldfastOptions',
       'LockOptions',
+      'RequestReleaseOptions',
       'TryLockOptions',
       'TryUsingOptions',
       'WatchdogThreadOptions',
@@ -124,6 +126,7 @@ describe('the page about options', () => {
 describe('the page about errors', () => {
   const files = [
     'src/errors.ts',
+    'src/lease/release-requested-error.ts',
     'src/locks/leader/resigned-error.ts',
     'src/locks/read-write/upgrade-error.ts',
     'src/options/durability.ts',
@@ -204,7 +207,10 @@ describe('the page about events', () => {
 
   test.each(declared)('tells exactly what listeners of $name get', ({ name, type }) => {
     const own = [...type.matchAll(/readonly (\w+):/g)].map(([, field]) => field)
-    const fields = [...(type.includes('HoldEvent') ? ofHold : []), ...own]
+    const named = /event: (\w+Event)\)/.exec(type)?.[1]
+    const ofOther = named !== undefined && named !== 'HoldEvent' ? membersOf(source, named) : []
+    const more = ofOther.map((one) => one.name)
+    const fields = [...(type.includes('Event') ? ofHold : []), ...more, ...own]
     const section = sections.find(({ code }) => code === name)
     expect(tableRows(section?.body ?? '').map((row) => plain(row.field))).toEqual(fields)
   })
@@ -380,6 +386,7 @@ describe('the page about keys', () => {
     const { queue, waiting, javaQueue, javaTimeouts } = queueKeys('app:order:1001')
     expect(namesBelow('What a lock')).toEqual([lock, counter, channel])
     expect(namesBelow('Each client has')).toEqual([clientKey('<clientId>')])
+    expect(namesBelow('hears requests to release')).toEqual([requestsOf('<clientId>')])
     expect(namesBelow('Where somebody waits')).toEqual([queue, waiting, `${INBOX}<clientId>`])
     expect(namesBelow('is the name of an [election]')).toEqual([
       electionChannelOf('app:order:1001'),
