@@ -1,5 +1,6 @@
 import { Deadline } from './kit/deadline.ts'
 import { Backend, type Client } from './local/backend.ts'
+import type { HolderRequests } from './local/holder-requests.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
 import { together } from './local/list-holdings.ts'
 import type { ClientPlace } from './local/place.ts'
@@ -25,6 +26,7 @@ export class ClientParts {
   readonly #place: ClientPlace
   readonly #keyPrefix: string
   readonly #drained: Deadline
+  readonly #requests: HolderRequests
   #closing: Promise<readonly CutOffHold[]> | undefined
 
   constructor(
@@ -35,6 +37,7 @@ export class ClientParts {
     this.owners = client.owners
     this.frames = client.frames
     this.#place = place
+    this.#requests = client.requests
     this.#keyPrefix = client.settings.keyPrefix ?? place.keyPrefix
     this.backend = new Backend(client, place)
     this.#drained = new Deadline(this.backend.registry.clock)
@@ -54,6 +57,7 @@ export class ClientParts {
 
   /** Somebody listens to the event `releaseRequested` from now on. */
   listenerAdded(): void {
+    this.#requests.listenerAdded()
     for (const { registry } of [this.backend, ...this.redLocks.backends]) {
       registry.revocations.listenerAdded()
     }

@@ -28,13 +28,21 @@ export class HolderRequests {
   readonly #requested = new WeakMap<Hold, ReleaseRequestedError>()
   /** Whose holders were told, by the ids of requests. */
   readonly #remembered = new Map<string, readonly string[]>()
+  #mayHaveListeners = false
 
   constructor(client: Client) {
     this.#client = client
   }
 
+  /** The event is listened to from now on. */
+  listenerAdded(): void {
+    this.#mayHaveListeners = true
+  }
+
+  /** Asked at each acquisition, so that is quick where nobody ever listened. */
   get hasListeners(): boolean {
-    return this.#client.hasListeners()
+    this.#mayHaveListeners &&= this.#client.hasListeners()
+    return this.#mayHaveListeners
   }
 
   /** @returns takes the place away again */

@@ -23,7 +23,7 @@ export class RequestInbox {
   #check: Timer | undefined
   /** Called when it may be confirmed. */
   #waiting: (() => void)[] = []
-  #isClosed = false
+  isClosed = false
 
   constructor(channel: RequestChannel, clientId: string, clock: Clock, host: Host) {
     this.#channel = channel
@@ -33,7 +33,7 @@ export class RequestInbox {
   }
 
   open(): void {
-    if (this.#subscription !== undefined || this.#isClosed) return
+    if (this.#subscription !== undefined || this.isClosed) return
     outsideContexts(() => {
       this.#subscription = this.#channel.listen(this.#clientId, (message) => {
         if (message !== undefined) this.#host.received(message)
@@ -57,7 +57,7 @@ export class RequestInbox {
   }
 
   close(): void {
-    this.#isClosed = true
+    this.isClosed = true
     this.#stop()
   }
 

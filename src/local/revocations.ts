@@ -125,7 +125,9 @@ export class Revocations {
   async #send(to: string, message: string, callMs: number): Promise<number | null> {
     const { clock } = this.#limits
     const endsAt = clock.monotonic() + callMs
-    if (!(await this.#inbox.isConfirmed(callMs))) {
+    const isConfirmed = await this.#inbox.isConfirmed(callMs)
+    if (this.#inbox.isClosed) throw new CallFailure('closed', 'the client was closed')
+    if (!isConfirmed) {
       const why =
         'this client could not subscribe to its channel holdfast_requests:<id> for answers'
       throw new CallFailure('unsent', why)
