@@ -177,3 +177,17 @@ test('the holder of a lock that another call of the same client waits for is kno
   await lease.release()
   await (await waits).release()
 })
+
+test('a hold whose time is up is not listed, before anybody could hear of its loss', async () => {
+  await using client = createMemoryServer().newClient()
+  const lease = await client.getLock('it').lock(60)
+  let isLost = false
+  client.on('lost', () => {
+    isLost = true
+  })
+  const endsAt = performance.now() + 80
+  while (performance.now() < endsAt); // The event loop is blocked: no timer goes off.
+  expect(isLost).toBe(false)
+  expect(held(client)).toEqual([])
+  await lease.release()
+})
