@@ -1,8 +1,8 @@
-import { type Clock, pause } from '../kit/clock.ts'
+import { type Clock, pause, type Timer } from '../kit/clock.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import type { Subscription } from '../servers/subscription.ts'
 import type { FreeWatcher, Seen } from './free-watchers.ts'
-import { ReleaseListener } from './release-listener.ts'
+import { ReleaseListener, untilLookMs } from './release-listener.ts'
 import { OpenRequest, ServerHealth } from './server-health.ts'
 
 /** After a failure that ended one wait, the others ask again, in milliseconds. */
@@ -39,7 +39,7 @@ export class FreeWatch<S> {
   #messages = new Set<string>()
   #lookedAt = -Infinity
   #looksInARow = 0
-  #timer: ReturnType<Clock['after']> | undefined
+  #timer: Timer | undefined
 
   /** @param ended called when nobody watches any more */
   constructor(watched: Watched<S>, clock: Clock, ended: () => void) {
@@ -93,7 +93,7 @@ export class FreeWatch<S> {
     this.#isLooking = false
     if (this.#all.size === 0) return
     this.#timer = this.#clock.after(waitMs, () => this.look())
-    if (![...this.#all].some(({ keepsAlive }) => keepsAlive)) this.#timer.unref()
+    if (!this.#isWaitedFor) this.#timer.unref()
   }
 
   #nextPauseMs(): number {
@@ -137,7 +137,14 @@ export class FreeWatch<S> {
         watcher.reject(retryBudget.error('not watched any longer'))
       }
     }
-    return pauseMs ?? AFTER_FAILURE_MS
+    if (pauseMs !== null) return pauseMs
+    // Listeners go on after each failure, even after one that stays.
+    return this.#isWaitedFor ? AFTER_FAILURE_MS : untilLookMs()
+  }
+
+  /** Whether any call waits, and not only listeners. */
+  get #isWaitedFor(): boolean {
+    return [...this.#all].some(({ keepsAlive }) => keepsAlive)
   }
 
   #listen(seen: readonly Seen[]): number {

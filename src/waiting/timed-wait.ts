@@ -79,7 +79,7 @@ export abstract class TimedWait<T> {
   /** Null says that it was not seen in time. During an outage nobody can say that. */
   #timeIsUp(): void {
     if (this.retryBudget.isOutage(this.isKnown)) {
-      this.reject(this.retryBudget.error(`${this.notSeen} within ${this.#waitMs} ms`))
+      this.reject(this.retryBudget.error(`${this.notSeen} within ${Math.round(this.#waitMs)} ms`))
     } else {
       this.resolve(null)
     }

@@ -1,4 +1,4 @@
-import { Holdfast, InvalidArgumentError } from '../../src/index.ts'
+import { type Holdfast, InvalidArgumentError } from '../../src/index.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, SHA } from '../support/fault-rig.ts'
@@ -233,10 +233,18 @@ describe('in an outage', () => {
   })
 })
 
-test('a name that is something else is refused', async () => {
-  const client = new Holdfast({ redis: rig.server.url })
+test('a name that is something else is refused, and a listener tells that once and asks rarely', async () => {
+  const client = rig.client()
+  const errors: Error[] = []
+  client.on('error', (error) => errors.push(error))
   await rig.server.admin.set('it', 'a text')
-  await expect(client.getLock('it').whenFree()).rejects.toMatchObject({ code: 'HOLDFAST_REFUSED' })
+  const refused = { code: 'HOLDFAST_REFUSED', lockName: 'it' }
+  await expect(client.getLock('it').whenFree()).rejects.toMatchObject(refused)
+  const before = rig.proxy.count(scripts.peek.sha1)
+  const stop = client.getLock('it').onFree(() => {})
+  await eventually(() => errors.length > 0)
+  await never(() => rig.proxy.count(scripts.peek.sha1) > before + 1, 800)
+  expect(errors).toMatchObject([refused])
+  stop()
   await rig.server.admin.del('it')
-  await client.close()
 })
