@@ -1,6 +1,8 @@
-import type { HoldEvent } from './events.ts'
 import { Deadline } from './kit/deadline.ts'
 import { Backend, type Client } from './local/backend.ts'
+import type { HolderRequests } from './local/holder-requests.ts'
+import type { CutOffHold, Holdings } from './local/holdings.ts'
+import { together } from './local/list-holdings.ts'
 import type { ClientPlace } from './local/place.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
 import type { Frames } from './owner/frames.ts'
@@ -9,6 +11,7 @@ import { rawNameOf } from './servers/raw-name.ts'
 
 /** What needs one server, which is closed with the rest. */
 interface OneServer {
+  readonly holdings: Holdings
   drain(): Promise<void>
   closeOthers(): Promise<void>
   close(): void
@@ -23,7 +26,8 @@ export class ClientParts {
   readonly #place: ClientPlace
   readonly #keyPrefix: string
   readonly #drained: Deadline
-  #closing: Promise<readonly HoldEvent[]> | undefined
+  readonly #requests: HolderRequests
+  #closing: Promise<readonly CutOffHold[]> | undefined
 
   constructor(
     client: Client,
@@ -33,6 +37,7 @@ export class ClientParts {
     this.owners = client.owners
     this.frames = client.frames
     this.#place = place
+    this.#requests = client.requests
     this.#keyPrefix = client.settings.keyPrefix ?? place.keyPrefix
     this.backend = new Backend(client, place)
     this.#drained = new Deadline(this.backend.registry.clock)
@@ -44,6 +49,20 @@ export class ClientParts {
     return { at: this.#place.address ?? 'memory', ...this.backend.registry.counts }
   }
 
+  /** What the client holds and waits for. */
+  holdings(oneServer: OneServer): Holdings {
+    const parts = [this.backend.registry, this.redLocks, oneServer]
+    return together(parts.map((part) => part.holdings))
+  }
+
+  /** Somebody listens to the event `releaseRequested` from now on. */
+  listenerAdded(): void {
+    this.#requests.listenerAdded()
+    for (const { registry } of [this.backend, ...this.redLocks.backends]) {
+      registry.revocations.listenerAdded()
+    }
+  }
+
   /** The key of a lock, or of what else is named so. */
   rawName(name: string, what?: string): string {
     return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)
@@ -53,13 +72,13 @@ export class ClientParts {
    * @param drainMs how long what is held is waited for at most, from now on
    * @returns what was held when the waiting was over
    */
-  close(drainMs: number, oneServer: OneServer): Promise<readonly HoldEvent[]> {
+  close(drainMs: number, oneServer: OneServer): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)
     this.#closing ??= this.#close(oneServer)
     return this.#closing
   }
 
-  async #close(oneServer: OneServer): Promise<readonly HoldEvent[]> {
+  async #close(oneServer: OneServer): Promise<readonly CutOffHold[]> {
     const { backend, redLocks } = this
     if (!this.#drained.isOver) {
       const parts = [oneServer, backend, redLocks]

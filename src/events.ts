@@ -32,6 +32,21 @@ export interface OutageEvent {
   readonly error: RedisUnavailableError
 }
 
+/** The client that asks for a release. */
+export interface Requester {
+  /** The id of the client. */
+  readonly client: string
+  /** Its `label`; control characters are escaped, and it is cut to 200 characters. */
+  readonly label: string
+}
+
+/** A request of another client, or of an operator, to release a hold soon. */
+export interface ReleaseRequestedEvent extends HoldEvent {
+  /** Why, in the words of the requester, escaped and cut as its label; null if it gave none. */
+  readonly reason: string | null
+  readonly by: Requester
+}
+
 /** The events of a client and what each listener gets. */
 export interface HoldfastEvents {
   /** A lock was acquired; re-entries are not told. `waitedMs` counts from the call. */
@@ -58,6 +73,12 @@ export interface HoldfastEvents {
   recovered: (event: RecoveredEvent) => void
   /**
    * Something failed that no call can reject with: an outage, or a release in the background.
+   * `requestRelease()` of another client, or `npx holdfast release --ask`, asks for the release of a hold. Nothing is
+   * taken: the holder decides. The signal `releaseRequested` of its leases aborts at the same moment.
+   */
+  releaseRequested: (event: ReleaseRequestedEvent) => void
+  /**
+   * Something failed that no call can reject with: a connection, or a release in the background.
    * Without a listener it is silent; it never crashes the process.
    */
   error: (error: Error) => void

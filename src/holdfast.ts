@@ -1,11 +1,13 @@
 import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
 import { ClientParts } from './client-parts.ts'
-import type { Emit, HoldEvent, HoldfastEvents } from './events.ts'
+import type { Emit, HoldfastEvents } from './events.ts'
 import { emitBy } from './kit/call-listeners.ts'
 import { refuseDetached } from './kit/handle.ts'
 import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { clientInfo } from './local/client-info.ts'
+import { HolderRequests } from './local/holder-requests.ts'
+import type { CutOffHold, Holdings } from './local/holdings.ts'
 import { PlaceEvents } from './local/place-events.ts'
 import { plainKind } from './local/racing-waiter.ts'
 import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
@@ -27,6 +29,9 @@ import { Owners } from './owner/owners.ts'
 import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
 import type { MasterHealth } from './servers/master-health.ts'
 import type { ClientInfo } from './servers/presence.ts'
+
+type Name = EventEmitter.EventNames<HoldfastEvents>
+type Listener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
 
 /**
  * The client: locks on one Redis. It connects at the first use, and never keeps a program alive that has nothing
@@ -51,12 +56,36 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     super()
     const settings = resolveOptions(options, newPlace !== undefined)
     const emit: Emit = emitBy(this)
-    const client = { owners: new Owners(this.id), frames: new Frames(), settings, emit }
+    const requests = new HolderRequests({
+      emit,
+      hasListeners: () => this.listenerCount('releaseRequested') > 0,
+    })
+    const client = { owners: new Owners(this.id), frames: new Frames(), settings, emit, requests }
     const place = (newPlace ?? newRedisPlace)(settings, new PlaceEvents(client))
     this.#parts = new ClientParts(client, place, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
     this.#oneServer = new OneServer(this.#parts, settings)
+  }
+
+  override on<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+    super.on(event, listener, context)
+    return this.#listenerAdded(event)
+  }
+
+  override addListener<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+    return this.on(event, listener, context)
+  }
+
+  override once<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+    super.once(event, listener, context)
+    return this.#listenerAdded(event)
+  }
+
+  /** Requests to release are listened to while somebody hears of them. */
+  #listenerAdded(event: Name): this {
+    if (event === 'releaseRequested') this.#parts.listenerAdded()
+    return this
   }
 
   /** As logs and JSON have it: no login. */
@@ -223,6 +252,15 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
   }
 
   /**
+   * What this client holds and waits for at this moment, by its own account: nothing is sent. A multi-lock is listed
+   * as its locks, those of other clients at these. Not listed are permits that `acquire()` of `getSemaphore` took:
+   * they belong to nobody. After {@link close} it has what is still being released, and then nothing.
+   */
+  held(): Holdings {
+    return this.#parts.holdings(this.#oneServer)
+  }
+
+  /**
    * Releases what is held, ends every wait with a `ClosedError`, and closes the connections that this client opened;
    * yours stay open. When Redis does not answer it ends all the same, soon after twice `commandTimeoutMs`, and the
    * locks end with their leases.
@@ -234,10 +272,10 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
    * Calling it again returns the same promise, and ends the waiting by its own `drainMs` at the latest: without one
    * at once.
    *
-   * @returns what it took away: the holds that were not released before. Rejects with `InvalidArgumentError` for bad input
+   * @returns what it took away: the holds that were not released before, as in {@link held}. Rejects with `InvalidArgumentError` for bad input
    */
-  close(options?: CloseOptions): Promise<readonly HoldEvent[]>
-  close(options?: CloseOptions, ...others: never[]): Promise<readonly HoldEvent[]> {
+  close(options?: CloseOptions): Promise<readonly CutOffHold[]>
+  close(options?: CloseOptions, ...others: never[]): Promise<readonly CutOffHold[]> {
     try {
       return this.#parts.close(drainMsOf(options, others), this.#oneServer)
     } catch (error) {

@@ -26,9 +26,24 @@ export {
   RedisUnavailableError,
   UnsupportedServerError,
 } from './errors.ts'
-export type { HoldEvent, HoldfastEvents, OutageEvent, RecoveredEvent } from './events.ts'
+export type {
+  HoldEvent,
+  HoldfastEvents,
+  OutageEvent,
+  RecoveredEvent,
+  ReleaseRequestedEvent,
+  Requester,
+} from './events.ts'
 export { Holdfast } from './holdfast.ts'
 export type { Lease } from './lease/lease.ts'
+export { ReleaseRequestedError } from './lease/release-requested-error.ts'
+export type {
+  CutOffHold,
+  HeldEntry,
+  HeldKind,
+  Holdings,
+  WaitingEntry,
+} from './local/holdings.ts'
 export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 export type {
   CandidateInfo,
@@ -69,6 +84,7 @@ export type {
   HoldfastOptions,
   LatchRoundOptions,
   LockOptions,
+  RequestReleaseOptions,
   TryLockOptions,
   TryUsingOptions,
 } from './options/options.ts'

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, show } from './errors.ts'
 import { refuseDetached } from './kit/handle.ts'
 import type { Backend } from './local/backend.ts'
+import type { Holdings } from './local/holdings.ts'
 import { closingError } from './local/local-locks.ts'
 import type { LockKind } from './local/lock-kind.ts'
 import { FairLocks } from './locks/fair/fair-locks.ts'
@@ -126,6 +127,11 @@ export class OneServer {
 
   leaderElection(name: string, options: unknown): LeaderElection {
     return this.#elections.of(name, options)
+  }
+
+  /** What no lock is: work with permits that have no leases, and calls that await latches. */
+  get holdings(): Holdings {
+    return { held: this.#semaphores?.held ?? [], waiting: this.#latches.waiting }
   }
 
   /** Leaders are to end their terms. @returns when nobody works with permits that have no leases */

@@ -9,6 +9,7 @@ export const LEASE_MEMBERS = [
   'owner',
   'token',
   'signal',
+  'releaseRequested',
   'valid',
   'remaining',
   'assertValid',
@@ -73,6 +74,13 @@ export abstract class HeldLease extends BaseLease {
   get signal(): AbortSignal {
     return this.#hold.signal
   }
+
+  /**
+   * Aborts when another client or an operator asks for the release of the lock, with a `ReleaseRequestedError`. Nothing
+   * is taken: the lease goes on, and its holder may ignore the request. While nobody reads this, and nobody listens to
+   * the event `releaseRequested`, requests are answered as not heard.
+   */
+  abstract readonly releaseRequested: AbortSignal
 
   /**
    * How long it may still be relied upon unless it is renewed, in milliseconds; 0 when it is lost

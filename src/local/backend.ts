@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Emit, HoldEvent } from '../events.ts'
+import type { Emit } from '../events.ts'
 import { systemClock } from '../kit/clock.ts'
 import { VERSION } from '../kit/version.ts'
 import { within } from '../kit/within.ts'
@@ -15,8 +15,12 @@ import type { Owners } from '../owner/owners.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import type { Presence } from '../servers/presence.ts'
 import { ResponseTime } from '../waiting/response-time.ts'
+import { FreeWatches } from './free-watches.ts'
+import type { HolderRequests } from './holder-requests.ts'
+import type { CutOffHold } from './holdings.ts'
 import { LocalLocks } from './local-locks.ts'
 import type { Place } from './place.ts'
+import { Revocations } from './revocations.ts'
 import { ServerRenewer } from './server-renewer.ts'
 import { ShortLeases } from './short-leases.ts'
 
@@ -26,6 +30,7 @@ export interface Client {
   readonly frames: Frames
   readonly settings: Settings
   readonly emit: Emit
+  readonly requests: HolderRequests
 }
 
 /** All that it takes for a client to have locks at one place. */
@@ -38,7 +43,7 @@ export class Backend {
   readonly #presence: Presence
 
   constructor(
-    { owners, frames, settings, emit }: Client,
+    { owners, frames, settings, emit, requests }: Client,
     { server, longestLeaseMs = Infinity, leastLeaseMs = 0, standIn, clock = systemClock }: Place,
   ) {
     const { leaseMs, commandTimeoutMs, outageMs, heldWarningMs } = settings
@@ -75,6 +80,17 @@ export class Backend {
     // After a reconnect it may be another server, or an emptied one.
     this.#ignoreUps = server.onUp(() => this.#watchdog.verifyAll())
     const responseTime = new ResponseTime()
+    const limits = {
+      clock,
+      commandTimeoutMs,
+      outageMs,
+      patienceMs: settings.patienceMs,
+      responseTime,
+      whyDown: () => server.whyDown,
+    }
+    const { client, label } = info
+    const holds = () => this.registry.holds
+    const revocations = new Revocations(server.requests, { client, label, requests, holds }, limits)
     this.registry = new LocalLocks(
       owners,
       {
@@ -83,15 +99,10 @@ export class Backend {
         watchdog: this.#watchdog,
         clock,
         heldWatch: heldWarningMs === undefined ? undefined : new HeldWatch(heldWarningMs, clock),
-        limits: {
-          clock,
-          commandTimeoutMs,
-          outageMs,
-          patienceMs: settings.patienceMs,
-          responseTime,
-          whyDown: () => server.whyDown,
-        },
+        limits,
         emit,
+        freeWatches: new FreeWatches(limits, emit),
+        revocations,
         own: info,
         presence: this.#presence,
         leases: new HeldLeases(clock),
@@ -114,7 +125,7 @@ export class Backend {
    *
    * @returns what was held
    */
-  async close(): Promise<HoldEvent[]> {
+  async close(): Promise<CutOffHold[]> {
     const { cutOff, released } = this.registry.close()
     if (this.#server.everUp) {
       // A little longer than a call may take: what stays unanswered is then known, and settled.
@@ -124,6 +135,7 @@ export class Backend {
       await within(this.#closeMs, this.#server.quiet())
     }
     this.#ignoreUps()
+    this.registry.closed()
     this.registry.heldWatch?.close()
     this.#watchdog.close()
     this.#presence.close()

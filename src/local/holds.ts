@@ -115,7 +115,9 @@ export class Holds extends HoldSet {
       this.#services.clock,
       this,
     )
-    following.askedAt = this.#services.clock.monotonic() - waiter.waitedMs
+    const now = this.#services.clock.monotonic()
+    following.beganAt = now
+    following.askedAt = now - waiter.waitedMs
     following.inDoubtUntil(hold.doubtUntilMs)
     hold.heir = following
     return following
@@ -166,6 +168,7 @@ export class Holds extends HoldSet {
    */
   tell(hold: Hold, waitedMs: number, acquire: AcquireFact | undefined): void {
     hold.told = true
+    this.#services.revocations.began()
     if (isTraced(holdTrace)) traceHold(this.#lock, hold, acquire)
     // By hand: a spread that something is added to takes longer than the rest of the acquisition.
     const { lockName: name, id, token } = hold

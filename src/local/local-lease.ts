@@ -27,6 +27,10 @@ export class LocalLease extends HeldLease {
     return this.#lock
   }
 
+  get releaseRequested(): AbortSignal {
+    return this.#lock.services.revocations.signalOf(this.hold)
+  }
+
   /** @internal */
   protected undo(): Promise<boolean> {
     this.#lock.services.heldWatch?.released(this)

@@ -181,7 +181,7 @@ export class LocalLock extends Linked<LocalLock> {
    */
   get listeners(): number {
     if (!this.services.server.countsListeners) return -1
-    return this.hearsReleases ? 1 : 0
+    return this.hearsReleases || this.services.freeWatches.hears(this.rawName) ? 1 : 0
   }
 
   /** @param message by which it is told, if it is */

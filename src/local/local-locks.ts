@@ -1,5 +1,4 @@
-import { ClosedError, InvalidArgumentError, type Words } from '../errors.ts'
-import type { HoldEvent } from '../events.ts'
+import { InvalidArgumentError, type Words } from '../errors.ts'
 import { LinkedList } from '../kit/linked-list.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
@@ -15,13 +14,19 @@ import type { MasterHealth } from '../servers/master-health.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { Clients } from './clients.ts'
+import { closedError, closingError } from './closed-errors.ts'
 import { Draining } from './draining.ts'
-import { eventOf } from './holds.ts'
+import type { FreeWatches } from './free-watches.ts'
+import type { CutOffHold, Holdings } from './holdings.ts'
 import { toRenew } from './kind-verbs.ts'
+import { countsOf, holdingsOf } from './list-holdings.ts'
 import { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
-import { close } from './release.ts'
+import { closeAll } from './release.ts'
+import type { Revocations } from './revocations.ts'
 import { leasesOf, type Services } from './services.ts'
+
+export { closedError, closingError } from './closed-errors.ts'
 
 /** So many locks that nobody has or wants are kept, those that were used last, for whoever wants them next. */
 const MOST_IDLE = 512
@@ -33,17 +38,28 @@ export class LocalLocks {
   readonly multiLeases: HeldLeases<Kept>
   readonly defaults: Defaults
   readonly clients: Clients
+  readonly freeWatches: FreeWatches
+  readonly revocations: Revocations
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new Map<string, LocalLock>()
   /** Those that nobody has or wants, the one that was used last at the end. */
   readonly #idle = new LinkedList<LocalLock>()
+  /** What `close()` took away, until the server has confirmed its release. */
+  readonly #releasing = new Set<CutOffHold>()
   #draining: Draining | undefined
   #closed = false
 
-  constructor(owners: Owners, services: Services, frames: Frames, defaults: Defaults) {
+  constructor(
+    owners: Owners,
+    services: Services & { readonly freeWatches: FreeWatches; readonly revocations: Revocations },
+    frames: Frames,
+    defaults: Defaults,
+  ) {
     this.#owners = owners
     this.#services = services
+    this.freeWatches = services.freeWatches
+    this.revocations = services.revocations
     this.frames = frames
     this.defaults = defaults
     this.multiLeases = new HeldLeases(services.clock)
@@ -119,18 +135,23 @@ export class LocalLocks {
         'masters() tells of independent masters, and this client has one server. `npx holdfast doctor` looks at that.',
       )
     }
-    const held = [...this.#all.values()].flatMap(({ holds }) => holds.all)
-    return server.health(held.map(toRenew), limits.commandTimeoutMs)
+    return server.health(this.holds.map(toRenew), limits.commandTimeoutMs)
+  }
+
+  /** All that is held. */
+  get holds(): Hold[] {
+    return [...this.#all.values()].flatMap(({ holds }) => holds.all)
   }
 
   /** How much is held and waited for. */
   get counts(): { held: number; waiting: number } {
-    const counts = { held: 0, waiting: 0 }
-    for (const { holds, waiters } of this.#all.values()) {
-      counts.held += holds.all.length
-      counts.waiting += waiters.size
-    }
-    return counts
+    return countsOf(this.#all.values())
+  }
+
+  /** What is held and waited for; after `close()` what is still being released. */
+  get holdings(): Holdings {
+    const { held, waiting } = holdingsOf([...this.#all.values()], this.clock.monotonic())
+    return { held: [...held, ...this.#releasing], waiting }
   }
 
   /** How many locks are kept in mind. */
@@ -223,32 +244,20 @@ export class LocalLocks {
    *
    * @returns what was held; and when all of it is released
    */
-  close(): { cutOff: HoldEvent[]; released: Promise<unknown> } {
+  close(): { cutOff: CutOffHold[]; released: Promise<unknown> } {
     this.#closed = true
     this.clients.close()
     this.#services.leases.close()
     this.#services.sharedLeases.close()
     this.multiLeases.close()
+    this.freeWatches.close(closedError())
+    this.revocations.close()
     const all = [...this.#all.values()]
-    const held = all.flatMap((lock) => close(lock, closedError(lock.name)))
-    const released = Promise.all(all.map(({ tasks }) => tasks.quiet()))
-    return { cutOff: held.map(eventOf), released }
+    return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }
-}
 
-export function closedError(lockName?: string): ClosedError {
-  return new ClosedError(
-    'This Holdfast client was closed: it holds nothing and waits for nothing any more. If the process is not about to end, ' +
-      'make a new client.',
-    lockName,
-  )
-}
-
-/** It is about to be closed, and waits for what is held. */
-export function closingError(lockName?: string): ClosedError {
-  return new ClosedError(
-    'This Holdfast client is being closed: it waits until its locks are released, and acquires no more. If the process is ' +
-      'not about to end, make a new client.',
-    lockName,
-  )
+  /** Nobody waits for a release any more. */
+  closed(): void {
+    this.#releasing.clear()
+  }
 }

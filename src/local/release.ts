@@ -5,7 +5,9 @@ import type { HandOverAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import { type Asked, Asking, abandonName, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
+import type { CutOffHold } from './holdings.ts'
 import type { KindVerbs } from './kind-verbs.ts'
+import { heldEntry } from './list-holdings.ts'
 import type { LocalLock } from './local-lock.ts'
 import { tellRelease } from './lock-facts.ts'
 import { ended, FreeRequest, LowerRequest } from './release-request.ts'
@@ -31,21 +33,39 @@ export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<b
 }
 
 /**
- * Lets nobody wait any more and frees what is held, which goes on in the background.
+ * Lets nobody wait any more for these locks and frees what is held, which goes on in the background.
  *
- * @returns what was held
+ * @param now on the monotonic clock
+ * @param releasing has each hold until the server has confirmed its release
+ * @returns what was held; and when all of it is released
  */
-export function close(lock: LocalLock, reason: ClosedError): Hold[] {
-  const held = lock.holds.all
+export function closeAll(
+  locks: readonly LocalLock[],
+  reasonOf: (lockName: string) => ClosedError,
+  now: number,
+  releasing: Set<CutOffHold>,
+): { cutOff: CutOffHold[]; released: Promise<unknown> } {
+  const closing = locks.map((lock) => ({ lock, held: close(lock, reasonOf(lock.name), now) }))
+  const released = closing.map(async ({ lock, held }) => {
+    const open = held.map((entry) => ({ ...entry, remainingMs: 0 }))
+    for (const entry of open) releasing.add(entry)
+    await lock.tasks.quiet()
+    for (const entry of open) releasing.delete(entry)
+  })
+  return { cutOff: closing.flatMap(({ held }) => held), released: Promise.all(released) }
+}
+
+function close(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] {
+  const held = lock.holds.all.map((hold) => ({ hold, entry: heldEntry(hold, now) }))
   lock.closed = reason
   lock.waiters.rejectAll(reason)
-  return held.filter((hold) => {
+  return held.flatMap(({ hold, entry }) => {
     hold.loseIfExpired()
     // Whoever hears of the end of one may have released the next.
-    if (!hold.live) return false
+    if (!hold.live) return []
     hold.count = 0
     lock.tasks.run(end(lock, hold, reason))
-    return true
+    return [entry]
   })
 }
 

@@ -2,6 +2,7 @@ import type { FactSource } from '../diagnostics.ts'
 import type { Emit } from '../events.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { HeldWatch } from '../lease/held-watch.ts'
+import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { HeldLease } from '../lease/lease.ts'
 import type { Watchdog } from '../lease/watchdog.ts'
@@ -20,6 +21,10 @@ export interface Services {
   readonly heldWatch: HeldWatch | undefined
   readonly limits: Limits
   readonly emit: Emit
+  /** Who asks for the release of what is held. */
+  readonly revocations: { began(): void; signalOf(hold: Hold): AbortSignal }
+  /** The locks that somebody watches without acquiring them. */
+  readonly freeWatches: { hears(rawName: string): boolean }
   readonly own: ClientInfo
   /** What clients of this place tell each other. */
   readonly presence: Presence

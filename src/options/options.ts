@@ -201,7 +201,19 @@ export interface LatchRoundOptions {
   round: number
 }
 
-/** What `await` of a latch takes. */
+/** What `requestRelease` of a lock takes. */
+export interface RequestReleaseOptions {
+  /** Why, for the holder: text that its event, its error and its logs have. Of more than 200 characters the rest is cut. */
+  reason?: string
+  /**
+   * Asks this owner alone, `<clientId>:<owner>` as `inspect()` shows it. No request tells first who holds the lock.
+   *
+   * @default all who hold the lock
+   */
+  owner?: string
+}
+
+/** What `await` of a latch and `whenFree` of a lock take. */
 export interface AwaitOptions {
   /** The round whose end is awaited, as `inspect()` of the latch gives it. Without it, that of the call. */
   round?: number

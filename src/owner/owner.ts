@@ -29,6 +29,12 @@ export class Owner extends Holder {
    * @internal
    */
   madeBy: number | undefined
+  /**
+   * The label of the candidate, if it is one of an election.
+   *
+   * @internal
+   */
+  declare label?: string
   #gathering: Set<string> | undefined
   #attempts = 0
   #handle: OwnerHandle | undefined

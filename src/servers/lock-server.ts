@@ -19,6 +19,7 @@ import type { PermitServer } from './permit-server.ts'
 import type { OwnInfo, Presence } from './presence.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
 import type { Reply } from './reply.ts'
+import type { RequestChannel } from './request-channel.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { SemaphoreServer } from './semaphore-server.ts'
 import type { Subscription } from './subscription.ts'
@@ -73,6 +74,8 @@ export interface LockServer {
   semaphoresFor?(clientId: string, outageMs: number): SemaphoreServer
   /** The semaphores there whose permits have leases, as one client waits for them. Left out where there are none. */
   permitsFor?(clientId: string): PermitServer
+  /** Where clients ask each other to release locks. */
+  readonly requests: RequestChannel
   /** What a client tells there of itself, and is told of others. */
   presenceFor(own: OwnInfo): Presence
   /** How each of several masters does, which are to have these leases. Left out where there is one server. */

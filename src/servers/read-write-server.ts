@@ -88,3 +88,14 @@ export function isMeant(message: string, since: string): boolean {
   if (message === '0' || message === '1') return true
   return message === (since || '2')
 }
+
+/**
+ * Whether a message says that the lock was let go: by its last reader, or by a writer.
+ *
+ * @param byWriter whether only a writer counts: readers keep no other reader out
+ */
+export function isReleaseOf(message: string, byWriter: boolean): boolean {
+  // Ours, and those of Redisson.
+  const byReader = !byWriter && (message === '00' || message === '0')
+  return byReader || message === '01' || message === '1'
+}

@@ -73,7 +73,7 @@ export class WaitQueue {
     if (this.#counts !== undefined) this.#count(waiter, 1)
     else if (this.size > FEW) {
       this.#counts = new Map()
-      for (const one of this.#all) this.#count(one, 1)
+      for (const one of this.all) this.#count(one, 1)
     }
   }
 
@@ -105,7 +105,7 @@ export class WaitQueue {
 
   has(owner: Owner): boolean {
     if (this.#counts !== undefined) return this.#counts.has(owner)
-    return this.#all.some(({ request }) => request.owner === owner)
+    return this.all.some(({ request }) => request.owner === owner)
   }
 
   /** Those in the queue who wait for the same owner as this one. */
@@ -117,7 +117,11 @@ export class WaitQueue {
 
   /** @param isMeant left out where all are */
   rejectAll(reason: Error, isMeant?: (waiter: Waiter) => boolean): void {
-    for (const waiter of this.#all) if (isMeant?.(waiter) !== false) waiter.reject(reason)
+    for (const waiter of this.all) if (isMeant?.(waiter) !== false) waiter.reject(reason)
+  }
+
+  get all(): Waiter[] {
+    return [...this.#queue, ...this.#others]
   }
 
   #count({ request: { owner } }: Waiter, by: number): void {
@@ -129,10 +133,6 @@ export class WaitQueue {
   get #inLines(): Waiter[] {
     const { aside, beside } = this.#more ?? { aside: [], beside: [] }
     return [...beside, ...this.#queue, ...aside]
-  }
-
-  get #all(): Waiter[] {
-    return [...this.#inLines, ...this.#others]
   }
 
   get size(): number {

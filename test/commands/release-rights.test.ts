@@ -13,6 +13,9 @@ const rights = own
   .trim()
   .split(/ +/)
 const toLook = /\n~\* resetchannels (\+.*)\n/.exec(page)?.[1]?.split(' ') ?? []
+const toAsk =
+  /ACL SETUSER ops ('&holdfast_requests[^\n]*)/.exec(page)?.[1]?.replaceAll("'", '').split(' ') ??
+  []
 
 test('the page lists the rights to what the scripts call, and to no more', () => {
   const commands = rights.filter((word) => word.startsWith('+')).map((word) => word.slice(1))
@@ -49,4 +52,37 @@ test('they are enough for every kind, and nothing is refused', async () => {
   }
   expect(await server.admin.call('ACL', 'LOG')).toEqual([])
   expect(await server.admin.xlen('holdfast_history')).toBe(1 + Object.keys(kinds).length)
+})
+
+test('what the page lists for --ask is enough, and without it the login is told what it lacks', async () => {
+  const server = await startRedis()
+  const client = new Holdfast({ redis: server.url })
+  atEnd(() => client.close(), { beforeCheck: true })
+  atEnd(() => server.flush(), { beforeCheck: true })
+  client.on('releaseRequested', () => {})
+  await client.getLock('a').lock()
+  await server.admin.call('ACL', 'SETUSER', 'ops', 'on', '>secret', '~*', 'resetchannels')
+  await server.admin.call('ACL', 'SETUSER', 'ops', ...toLook)
+  const ask = () =>
+    holdfast([
+      'release',
+      'a',
+      '--ask',
+      '--timeout-ms',
+      '300',
+      '--url',
+      server.url,
+      '--user',
+      'ops',
+      '--pass',
+      'secret',
+    ])
+  const refused = await ask()
+  expect(refused.code).toBe(3)
+  expect(refused.err).toMatch(/NOPERM|holdfast_requests:/)
+  await server.admin.call('ACL', 'SETUSER', 'ops', ...toAsk)
+  await server.admin.call('ACL', 'LOG', 'RESET')
+  const done = await ask()
+  expect({ code: done.code, err: done.err }).toEqual({ code: 0, err: '' })
+  expect(await server.admin.call('ACL', 'LOG')).toEqual([])
 })

@@ -94,7 +94,9 @@ describeLocks('close() of the client', (stage) => {
     const leases = [await a.lock(), await b.lock(5_000)]
     await (await stage.getLock(client, 'c').lock()).release()
     const held = leases.map(({ name, owner, token }) => ({ name, owner, token }))
-    expect(new Set(await client.close())).toEqual(new Set(held))
+    const cutOff = await client.close()
+    expect(cutOff).toHaveLength(2)
+    expect(cutOff).toEqual(expect.arrayContaining(held.map((one) => expect.objectContaining(one))))
   })
 
   stage.testOfExclusion(
@@ -128,7 +130,7 @@ describeLocks('close() of the client', (stage) => {
   test('with `drainMs` takes away what is still held then, and says what', async () => {
     const client = stage.world.newClient()
     const { name, owner, token, signal } = await stage.getLock(client, 'it').lock()
-    expect(await client.close({ drainMs: 20 })).toEqual([{ name, owner, token }])
+    expect(await client.close({ drainMs: 20 })).toMatchObject([{ name, owner, token }])
     expect(signal.reason).toBeInstanceOf(ClosedError)
     expect(await stage.holds('it')).toEqual([])
   })

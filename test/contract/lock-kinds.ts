@@ -83,6 +83,11 @@ export class Stage {
     this.#kind = kind
   }
 
+  /** Whether several owners have it at once. */
+  get isShared(): boolean {
+    return this.#kind.isShared === true
+  }
+
   get fair(): boolean {
     return this.#kind.fair
   }

@@ -1,6 +1,7 @@
 import type { Emit } from '../../src/events.ts'
 import type { HoldfastEvents, HoldfastOptions, Lease } from '../../src/index.ts'
 import { Backend } from '../../src/local/backend.ts'
+import { HolderRequests } from '../../src/local/holder-requests.ts'
 import type { LockKind } from '../../src/local/lock-kind.ts'
 import { plainKind } from '../../src/local/racing-waiter.ts'
 import { HoldfastLock } from '../../src/locks/lock/holdfast-lock.ts'
@@ -34,7 +35,9 @@ function newClient(options: Pick<HoldfastOptions, 'leaseMs'> = {}) {
   const owners = new Owners(`client${made.length}`)
   const told: (keyof HoldfastEvents)[] = []
   const emit: Emit = (event, ..._) => void told.push(event)
-  const backend = new Backend({ owners, frames: new Frames(), settings, emit }, { server: there })
+  const requests = new HolderRequests({ emit, hasListeners: () => false })
+  const own = { owners, frames: new Frames(), settings, emit, requests }
+  const backend = new Backend(own, { server: there })
   const { registry } = backend
   const lockOf = (kind: LockKind) => (owner?: Owner) =>
     new HoldfastLock('it', 'it', owner, registry, kind)

@@ -6,7 +6,7 @@ import { acquire } from '../../src/local/acquire.ts'
 import { LocalLease } from '../../src/local/local-lease.ts'
 import { LocalLock } from '../../src/local/local-lock.ts'
 import { plainKind } from '../../src/local/racing-waiter.ts'
-import { close, release } from '../../src/local/release.ts'
+import { closeAll, release } from '../../src/local/release.ts'
 import type { Services } from '../../src/local/services.ts'
 import { HeldLeases } from '../../src/owner/held-leases.ts'
 import { Owners } from '../../src/owner/owners.ts'
@@ -63,6 +63,8 @@ function answeredByHand() {
     },
     emit: nothing,
     shortLeases: { granted: nothing },
+    freeWatches: { hears: () => false },
+    revocations: { began: nothing },
     leases: new HeldLeases(),
   } as unknown as Services
   const answer = (what: string, given: Answer) => {
@@ -139,7 +141,7 @@ test('a release that is told again after close() still ends the hold', async () 
   await answer(`acquire ${name}`, { kind: 'granted', token: 100 })
   const hold = holdOf(await acquiring)
   failures.push(new CallFailure('unsent', 'the connection broke'))
-  close(lock, new ClosedError('closed'))
+  closeAll([lock], () => new ClosedError('closed'), performance.now(), new Set())
   expect(await release(lock, hold, 0)).toBe(false)
   await lock.tasks.quiet()
   expect(asked.slice(1)).toEqual([`release ${name}`, `release ${name}`])

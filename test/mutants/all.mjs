@@ -7,6 +7,7 @@ import { durability } from './durability.mjs'
 import { fair } from './fair.mjs'
 import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
+import { held } from './held.mjs'
 import { latch } from './latch.mjs'
 import { leader } from './leader.mjs'
 import { leases } from './leases.mjs'
@@ -39,6 +40,7 @@ const areas = {
   'several-locks': several,
   'read-write': readWrite,
   latch,
+  held,
   semaphore,
   permits,
   doctor,

@@ -60,9 +60,9 @@ export const closing = [
   {
     id: 'cut-off-not-told',
     mistake: 'close() takes locks from under running work and does not say so.',
-    file: 'src/local/local-locks.ts',
-    search: 'cutOff: held.map(eventOf)',
-    replace: 'cutOff: held.map(eventOf).slice(0, 0)',
+    file: 'src/local/release.ts',
+    search: 'cutOff: closing.flatMap(({ held }) => held)',
+    replace: 'cutOff: []',
     test: CLOSING,
     name: 'says what was held, with the owner and the token of each hold',
   },

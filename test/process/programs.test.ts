@@ -62,6 +62,11 @@ describe('a program that is done ends by itself', () => {
     await eventually(async () => ((await admin.pubsub('CHANNELS')) as string[]).length === 0)
   })
 
+  test('although it listens for a lock that becomes free', async () => {
+    await taken()
+    expect(await endsByItself(run('listening for a free lock'))).toEqual([])
+  })
+
   test.each(['outage', 'outage, closed'])('%s, with nobody at the port', async (scenario) => {
     const child = run(scenario, await freePort())
     expect(await endsByItself(child)).toEqual([{ code: 'HOLDFAST_UNAVAILABLE' }])
@@ -79,6 +84,17 @@ describe('a program that waits for a lock', () => {
     await lease.release()
     await endsByItself(child)
     leaves({ keys: true, why: 'the program ended without a release' })
+  })
+
+  test('or until it is free, and then ends', async () => {
+    const client = new Holdfast({ redis: { port: server.port } })
+    atEnd(() => client.close(), { beforeCheck: true })
+    const lease = await client.getLock('taken').lock()
+    const child = run('waiting until it is free')
+    await eventually(async () => (await client.getLock('taken').inspect()).waiters === 1)
+    await never(() => !child.running, 700)
+    await lease.release()
+    expect(await endsByItself(child)).toEqual([{ free: true }])
   })
 
   test('which it holds itself is warned in the words of Node', async () => {

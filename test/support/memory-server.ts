@@ -8,6 +8,7 @@ import {
   lockKeys,
   queueKeys,
   readWriteKeys,
+  requestsOf,
 } from '../../src/servers/redis/calls/keys.ts'
 import { atEnd } from './lifetime.ts'
 import type { WorldServer } from './masters.ts'
@@ -132,6 +133,7 @@ class MemoryAdmin {
       ...this.#server.readWriteReleases.names.map((rawName) => readWriteKeys(rawName).channel),
       ...this.#server.latchMessages.names.map((rawName) => latchKeys(rawName, false).channel),
       ...this.#server.grants.names.map((client) => INBOX + client),
+      ...this.#server.revocations.names.map(requestsOf),
     ]
   }
 

@@ -34,6 +34,13 @@ export function redisOf(where: Where): RedisGiven[] {
   }))
 }
 
+/** The options of a client of Holdfast that tell where the servers are. */
+export function clientOf(where: Where): Pick<HoldfastOptions, 'redis' | 'masters'> {
+  const all = redisOf(where)
+  if (where.kind !== 'masters') return { redis: all[0] as NonNullable<HoldfastOptions['redis']> }
+  return { masters: all as NonNullable<HoldfastOptions['masters']> }
+}
+
 function accessOf({ user, pass }: Login, tls: Tls | undefined) {
   return {
     ...(user !== undefined && pass !== undefined && { username: user }),

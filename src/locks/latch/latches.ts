@@ -2,6 +2,8 @@ import type { Words } from '../../errors.ts'
 import { BackgroundTasks } from '../../kit/background-tasks.ts'
 import { outsideFrames } from '../../kit/frame-storage.ts'
 import { within } from '../../kit/within.ts'
+import type { WaitingEntry } from '../../local/holdings.ts'
+import { finite } from '../../local/list-holdings.ts'
 import { closedError } from '../../local/local-locks.ts'
 import type { AwaitOptions } from '../../options/options.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
@@ -39,6 +41,7 @@ export class Latches {
   readonly #limits: Limits
   readonly #watches = new Map<string, LatchWatch>()
   readonly #changes = new BackgroundTasks()
+  readonly #awaited = new Set<{ name: string; waitMs: number; beganAt: number }>()
   #requests = 0
   #closed = false
 
@@ -90,7 +93,25 @@ export class Latches {
     const awaiter = new Awaiter(options, budget, this.#requests, watch)
     const here = watch
     outsideFrames(() => here.add(awaiter))
+    const { waitMs = Infinity } = options
+    const call = { name, waitMs, beganAt: this.#limits.clock.monotonic() }
+    this.#awaited.add(call)
+    const forget = () => this.#awaited.delete(call)
+    awaiter.promise.then(forget, forget)
     return awaiter.promise
+  }
+
+  /** The calls that await a latch. */
+  get waiting(): WaitingEntry[] {
+    const now = this.#limits.clock.monotonic()
+    return [...this.#awaited].map(({ name, waitMs, beganAt }) => ({
+      name,
+      kind: 'latch',
+      owner: null,
+      waitedMs: Math.round(now - beganAt),
+      waitMs: finite(waitMs),
+      holder: null,
+    }))
   }
 
   /** Lets nobody wait any more, and ends when every change is settled, or cannot be within the time of a call. */

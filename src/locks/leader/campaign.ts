@@ -19,6 +19,14 @@ import { HeldTerm, type Term } from './term.ts'
 /** Before it stands again after an outage, in milliseconds. */
 const PAUSE_MS = { least: 100, spread: 150 }
 
+/** What ends a candidacy or a term. */
+interface Ending {
+  readonly signal: AbortSignal | undefined
+  /** Aborts when nobody of this client is to lead any more. */
+  readonly closing: AbortSignal
+  readonly resignOnRequest: boolean
+}
+
 /** One candidate: from its place in the queue to the end of its term. */
 export class Campaign {
   readonly owner: Owner
@@ -26,6 +34,7 @@ export class Campaign {
   readonly #signal: AbortSignal | undefined
   readonly #maxDrainMs: number
   readonly #closing: AbortSignal
+  readonly #resignsOnRequest: boolean
   #term: HeldTerm | undefined
   #lease: Lease | undefined
   #over: Promise<void> | undefined
@@ -40,7 +49,7 @@ export class Campaign {
   constructor(
     owner: Owner,
     lock: ElectionLock,
-    { signal, maxDrainMs }: Leading,
+    { signal, maxDrainMs, resignOnRequest }: Leading,
     closing: AbortSignal,
   ) {
     this.owner = owner
@@ -48,6 +57,7 @@ export class Campaign {
     this.#closing = closing
     this.#signal = signal
     this.#maxDrainMs = maxDrainMs
+    this.#resignsOnRequest = resignOnRequest
   }
 
   get leads(): boolean {
@@ -126,6 +136,11 @@ export class Campaign {
     this.#lease = lease
     const ending = { reject: (reason: unknown) => this.#end(lease, reason) }
     const watches = signals.map((one) => new AbortWatch(one, ending))
+    if (this.#resignsOnRequest) {
+      // A failure to hand over is that of lead().
+      const resigning = { reject: () => void this.resign().catch(() => {}) }
+      watches.push(new AbortWatch(lease.releaseRequested, resigning))
+    }
     try {
       began(term)
       term.assertValid()

@@ -42,7 +42,7 @@ export class LeaderElections {
     }
     const own = electionLabel(options, label)
     return new LeaderElection(own, {
-      newOwner: () => newOwner(labelSuffix(own)),
+      newOwner: () => Object.assign(newOwner(labelSuffix(own)), { label: own }),
       lock: (owner) => lock(name, owner),
       channel: ({ rawName }) => channel(rawName),
       watches: this.#watches,

@@ -34,6 +34,13 @@ export interface LeadOptions {
    * @default Infinity
    */
   maxDrainMs?: number
+  /**
+   * Whether to resign when another client or an operator asks for that, by `requestRelease()` of the fair lock of that
+   * name or by `npx holdfast release --ask`.
+   *
+   * @default false
+   */
+  resignOnRequest?: boolean
 }
 
 /** @returns the label of the candidate */
@@ -49,14 +56,16 @@ export interface Leading {
   readonly signal: AbortSignal | undefined
   readonly again: boolean
   readonly maxDrainMs: number
+  readonly resignOnRequest: boolean
 }
 
 export function leadOptions(options: unknown): Leading {
-  const known = ['signal', 'again', 'maxDrainMs']
+  const known = ['signal', 'again', 'maxDrainMs', 'resignOnRequest']
   const given = optionsOf(options, 'The options of lead()', known) as LeadOptions
-  const { signal, again = false, maxDrainMs = Infinity } = given
+  const { signal, again = false, maxDrainMs = Infinity, resignOnRequest = false } = given
   assertSignal(signal)
   assertBoolean(again, '`again`')
   if (maxDrainMs !== Infinity) wholeMs(maxDrainMs, '`maxDrainMs`')
-  return { signal, again, maxDrainMs }
+  assertBoolean(resignOnRequest, '`resignOnRequest`')
+  return { signal, again, maxDrainMs, resignOnRequest }
 }

@@ -3,7 +3,15 @@ import { handleClassOf } from '../../kit/handle.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { LeaseSignal } from '../../lease/lease-signal.ts'
 
-const MEMBERS = ['token', 'owner', 'signal', 'valid', 'remaining', 'assertValid'] as const
+const MEMBERS = [
+  'token',
+  'owner',
+  'signal',
+  'releaseRequested',
+  'valid',
+  'remaining',
+  'assertValid',
+] as const
 
 /** One time of leading: from the grant until the function of `lead` has ended, or the term was lost. */
 export interface Term extends Pick<HeldTerm, (typeof MEMBERS)[number]> {}
@@ -40,6 +48,14 @@ export class HeldTerm {
    */
   get signal(): AbortSignal {
     return this.#signal.signal
+  }
+
+  /**
+   * Aborts when another client or an operator asks the leader to step down, with a `ReleaseRequestedError`. The term goes
+   * on until the leader resigns, or its function ends. With `resignOnRequest` it resigns by itself.
+   */
+  get releaseRequested(): AbortSignal {
+    return this.#lease.releaseRequested
   }
 
   /** Whether this candidate leads, by its own clocks at this moment. False from `resign()` on. */

@@ -1,9 +1,11 @@
 import type { WhyNotAcquired } from '../../errors.ts'
+import type { Emit } from '../../events.ts'
+import type { Clock } from '../../kit/clock.ts'
 import { Printed } from '../../kit/printed.ts'
 import type { BaseLease } from '../../lease/base-lease.ts'
-import type { LocalLocks } from '../../local/local-locks.ts'
 import {
   type Acquisition,
+  type Defaults,
   lockArguments,
   otherwiseOf,
   tryLockArguments,
@@ -31,6 +33,9 @@ export const LOCK_MEMBERS = [
   'forceUnlock',
   'inspect',
   'why',
+  'whenFree',
+  'onFree',
+  'requestRelease',
 ] as const
 
 /** @internal */
@@ -43,6 +48,14 @@ export const LOCK_NAMING = {
   },
 }
 
+/** What it needs of the locks of its client. */
+interface Registry {
+  readonly defaults: Defaults
+  readonly clock: Clock
+  readonly emit: Emit
+  assertOpen(lockName: string): void
+}
+
 /**
  * What a lock has in common with several locks as one: the forms in which it is acquired and
  * released. Of several, "the lock" here is all of them: they are acquired and held together.
@@ -51,12 +64,12 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   /** The name of the lock, as it was given to `getLock`; of several, their names with ` + ` between them. */
   readonly name: string
   /** @internal */
-  readonly registry: LocalLocks
+  readonly registry: Registry
   /** @internal */
   readonly currentOwner: CurrentOwner<K>
 
   /** @internal */
-  constructor(name: string, registry: LocalLocks, currentOwner: CurrentOwner<K>) {
+  constructor(name: string, registry: Registry, currentOwner: CurrentOwner<K>) {
     super()
     this.name = name
     this.registry = registry

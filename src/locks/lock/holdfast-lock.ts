@@ -11,7 +11,8 @@ import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
-import { BaseLock, LOCK_MEMBERS, LOCK_NAMING } from './base-lock.ts'
+import { LOCK_MEMBERS, LOCK_NAMING } from './base-lock.ts'
+import { ContendedLock } from './contended-lock.ts'
 import { forceUnlock } from './force-unlock.ts'
 import { type Manner, nextNumber, requestOf } from './one-lock.ts'
 import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
@@ -38,7 +39,7 @@ const SCOPED: Manner = { scoped: true }
 export interface Lock extends Pick<HoldfastLock, (typeof LOCK_MEMBERS)[number]> {}
 
 /** A lock of a client, behind the handle that users have. */
-export class HoldfastLock extends BaseLock<Lease, HeldLease> {
+export class HoldfastLock extends ContendedLock {
   /** @internal */
   readonly rawName: string
   /** @internal */

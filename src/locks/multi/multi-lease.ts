@@ -9,6 +9,7 @@ const MEMBERS = [
   'leases',
   'token',
   'signal',
+  'releaseRequested',
   'valid',
   'remaining',
   'assertValid',
@@ -35,7 +36,8 @@ export class HeldMultiLease extends BaseLease {
   readonly #parts: readonly HeldLease[]
   #handle: MultiLease | undefined
   #signal: LeaseSignal | undefined
-  #stopListening: (() => void) | undefined
+  #releaseRequested: AbortController | undefined
+  readonly #stops: (() => void)[] = []
   /** What is to be told of its release: of locks that were lost, and where it was not confirmed. */
   #losses: readonly Error[] = []
   #unconfirmed: readonly Error[] = []
@@ -64,18 +66,20 @@ export class HeldMultiLease extends BaseLease {
       const look = () => signals.some(({ aborted }) => aborted)
       const whole = new LeaseSignal(look)
       this.#signal = whole
-      const stops = signals.map((signal) => {
-        const abort = () => whole.abort(signal.reason as Error)
-        if (signal.aborted) abort()
-        else signal.addEventListener('abort', abort, { once: true })
-        return () => signal.removeEventListener('abort', abort)
-      })
-      // A hold may go on, and be re-entered many times more.
-      this.#stopListening = () => {
-        for (const stop of stops) stop()
-      }
+      this.#whenAny(signals, (reason) => whole.abort(reason))
     }
     return this.#signal.signal
+  }
+
+  /** Aborts when the release of the first of the locks is requested, as that of a lease does. */
+  get releaseRequested(): AbortSignal {
+    if (this.#releaseRequested === undefined) {
+      const whole = new AbortController()
+      this.#releaseRequested = whole
+      const signals = this.leases.map(({ releaseRequested }) => releaseRequested)
+      this.#whenAny(signals, (reason) => whole.abort(reason))
+    }
+    return this.#releaseRequested.signal
   }
 
   /** How long all of them may still be relied upon unless they are renewed, in milliseconds. */
@@ -159,10 +163,20 @@ export class HeldMultiLease extends BaseLease {
     return this
   }
 
+  /** Until it is released: a hold may go on, and be re-entered many times more. */
+  #whenAny(signals: readonly AbortSignal[], abort: (reason: Error) => void): void {
+    for (const signal of signals) {
+      const aborted = () => abort(signal.reason as Error)
+      if (signal.aborted) aborted()
+      else signal.addEventListener('abort', aborted, { once: true })
+      this.#stops.push(() => signal.removeEventListener('abort', aborted))
+    }
+  }
+
   /** @internal */
   protected async undo(): Promise<boolean> {
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
-    this.#stopListening?.()
+    for (const stop of this.#stops.splice(0)) stop()
     // One that was held to the end may have been told that another task's unlock() ended it.
     this.#losses = this.#parts.flatMap(({ hold }, n) => {
       const one = done[n]

@@ -2,7 +2,9 @@ import type { WhyNotAcquired } from '../../errors.ts'
 import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
 import { behind, handleClassOf, otherCopy } from '../../kit/handle.ts'
 import { HeldLease, type Lease } from '../../lease/lease.ts'
+import type { LocalLocks } from '../../local/local-locks.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
+import type { AwaitOptions, RequestReleaseOptions } from '../../options/options.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
@@ -14,8 +16,17 @@ import { endedBefore } from '../lock/unlock-errors.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
 import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
+import { whenAllFree } from './when-all-free.ts'
 
-const MEMBERS = [...BASE_MEMBERS, 'why', 'isHeld', 'isLocked', 'inspect'] as const
+const MEMBERS = [
+  ...BASE_MEMBERS,
+  'why',
+  'isHeld',
+  'isLocked',
+  'inspect',
+  'whenFree',
+  'requestRelease',
+] as const
 
 /**
  * Several locks as one: all of them or none. They may be of any kind, of any client and server.
@@ -30,6 +41,8 @@ export interface MultiLock extends Pick<HoldfastMultiLock, (typeof MEMBERS)[numb
 
 /** The {@link MultiLock} of a client. */
 export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
+  /** @internal */
+  declare readonly registry: LocalLocks
   readonly #locks: readonly HoldfastLock[]
   readonly #key: string
   #handle: MultiLock | undefined
@@ -80,6 +93,26 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   async isLocked(): Promise<boolean> {
     const each = await Promise.all(this.#locks.map((lock) => lock.isLocked()))
     return each.some(Boolean)
+  }
+
+  /**
+   * Waits until nobody holds any of them, and acquires none. It is a hint, as {@link Lock.whenFree} is, and rejects as
+   * that does.
+   *
+   * @returns true if all of them are free; false at the end of `waitMs`
+   */
+  whenFree(options?: AwaitOptions): Promise<boolean> {
+    return whenAllFree(this.#locks, options, this.registry.clock)
+  }
+
+  /**
+   * Asks the holders of each of the locks to release it, as {@link Lock.requestRelease} does, and rejects as that does.
+   *
+   * @returns how many holders have confirmed that they heard it
+   */
+  async requestRelease(options?: Pick<RequestReleaseOptions, 'reason'>): Promise<number> {
+    const each = await Promise.all(this.#locks.map((lock) => lock.requestRelease(options)))
+    return each.reduce((sum, heard) => sum + heard, 0)
   }
 
   /** Each of the locks as Redis has it, in the order in which they were given. */

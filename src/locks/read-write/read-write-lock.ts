@@ -1,6 +1,7 @@
 import type { Public } from '../../kit/public.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
+import { sidesOf, type Watchable } from '../../local/free-watches.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import { type Acquisition, tryLockArguments, usingOptions } from '../../options/acquisition.ts'
@@ -9,10 +10,13 @@ import type { Holder } from '../../owner/holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
 import {
+  isReleaseOf,
   isWriter,
   type ReadWriteServer,
   type RemoteReadWriteLock,
+  UPGRADABLE_SUFFIX,
 } from '../../servers/read-write-server.ts'
+import type { Seen } from '../../waiting/free-watchers.ts'
 import type { BaseLock } from '../lock/base-lock.ts'
 import { HoldfastLock, handleOf, type Lock, type LockInfo } from '../lock/holdfast-lock.ts'
 import { type Manner, nextNumber } from '../lock/one-lock.ts'
@@ -186,6 +190,38 @@ class Side extends HoldfastLock {
       this.registry.find(this.rawName)?.forced({ owner, token: null })
     }
     return holders.length > 0
+  }
+
+  /** @internal */
+  protected override async holders(failed: string): Promise<string[]> {
+    return this.#ownHolders(await this.#facts(failed)).map(({ owner }) => owner)
+  }
+
+  /** @internal */
+  protected override get watchable(): Watchable<unknown> {
+    const { name, rawName } = this
+    const remote = this.#remote
+    const watchable: Watchable<ReadWriteFacts> = {
+      name,
+      watchKey: sidesOf(rawName),
+      look: (callMs) => remote.inspect(callMs),
+      listen: (onWake) => remote.listen(onWake),
+      isRelease: (message) => isReleaseOf(message, this.kind === this.#kinds.reading),
+      readFree: (facts) => this.#keptOutBy(facts),
+    }
+    return watchable as Watchable<unknown>
+  }
+
+  /** Whether any owner keeps others from this side, and for how long at most. */
+  #keptOutBy({ holders }: ReadWriteFacts): Seen {
+    const { reading, writing } = this.#kinds
+    const keepsOut = ({ owner }: ReadWriteHolder) =>
+      this.kind === writing ||
+      isWriter(owner) ||
+      (this.kind !== reading && owner.endsWith(UPGRADABLE_SUFFIX))
+    const those = holders.filter(keepsOut)
+    const longestMs = Math.max(...those.map(({ ttlMs }) => ttlMs ?? Infinity))
+    return { isFree: those.length === 0, ttlMs: longestMs === Infinity ? -1 : longestMs }
   }
 
   #facts(failed = 'not inspected'): Promise<ReadWriteFacts> {

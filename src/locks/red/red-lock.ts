@@ -1,7 +1,8 @@
 import { InvalidArgumentError, show } from '../../errors.ts'
-import type { HoldEvent } from '../../events.ts'
 import { behind, otherCopy } from '../../kit/handle.ts'
 import { Backend, type Client } from '../../local/backend.ts'
+import type { CutOffHold, Holdings } from '../../local/holdings.ts'
+import { together } from '../../local/list-holdings.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import { plainKind } from '../../local/racing-waiter.ts'
 import { LEAST_LEASE_MS } from '../../local/short-leases.ts'
@@ -82,7 +83,7 @@ export class RedLocks {
   /** Gives nothing new. @returns when none of them is held any more */
   async drain(): Promise<void> {
     this.#draining = true
-    await Promise.all([...this.#branches.values()].map(({ backend }) => backend.drain()))
+    await Promise.all(this.backends.map((backend) => backend.drain()))
   }
 
   /**
@@ -90,9 +91,19 @@ export class RedLocks {
    *
    * @returns what was held
    */
-  async close(): Promise<HoldEvent[]> {
+  async close(): Promise<CutOffHold[]> {
     this.#closed = true
     return (await Promise.all([...this.#branches.values()].map(close))).flat()
+  }
+
+  get backends(): Backend[] {
+    return [...this.#branches.values()].map(({ backend }) => backend)
+  }
+
+  /** What this client holds and waits for by them. */
+  get holdings(): Holdings {
+    const all = together(this.backends.map(({ registry }) => registry.holdings))
+    return { held: all.held.map(asRedLock), waiting: all.waiting.map(asRedLock) }
   }
 
   #branch(votes: readonly Part[]): Branch {
@@ -117,11 +128,13 @@ export class RedLocks {
   }
 }
 
-async function close({ backend, quorum }: Branch): Promise<HoldEvent[]> {
+async function close({ backend, quorum }: Branch): Promise<CutOffHold[]> {
   const cutOff = await backend.close()
   quorum.close()
-  return cutOff
+  return cutOff.map(asRedLock)
 }
+
+const asRedLock = <E extends object>(entry: E) => ({ ...entry, kind: 'redlock' }) as const
 
 function partOf(given: unknown): Part {
   const lock = behind(given, HoldfastLock)

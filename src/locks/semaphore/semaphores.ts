@@ -8,6 +8,7 @@ import {
 import { within } from '../../kit/within.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
+import type { HeldEntry } from '../../local/holdings.ts'
 import { closedError, closingError, type LocalLocks } from '../../local/local-locks.ts'
 import { RacingWaiter } from '../../local/racing-waiter.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
@@ -27,6 +28,8 @@ export class Semaphores {
   readonly server: SemaphoreServer
   readonly kinds: PermitKinds
   readonly #inUse = new Set<() => Promise<unknown>>()
+  /** The permits that work in `using()` has, until they are given back. */
+  readonly #held = new Set<{ name: string; permits: number; beganAt: number }>()
   readonly #adding = new Set<Promise<unknown>>()
   #isDraining = false
   /** Set while it is waited for that nobody works with permits. */
@@ -66,17 +69,34 @@ export class Semaphores {
       throw this.#closed ? closedError(semaphore.name) : closingError(semaphore.name)
     }
     let added: Promise<unknown> | undefined
+    const held = { name: semaphore.name, permits, beganAt: this.locks.clock.monotonic() }
     const giveBack = () => {
       this.#inUse.delete(giveBack)
       if (this.#inUse.size === 0) this.#unused?.()
       if (permits === 0) return Promise.resolve()
-      added ??= this.add(semaphore, permits, true).catch((error: Error) =>
-        this.locks.emit('error', error),
-      )
+      added ??= this.add(semaphore, permits, true)
+        .catch((error: Error) => this.locks.emit('error', error))
+        .finally(() => this.#held.delete(held))
       return added
     }
     this.#inUse.add(giveBack)
+    if (permits > 0) this.#held.add(held)
     return giveBack
+  }
+
+  /** The permits that work in `using()` has: what `acquire()` took is nobody's. */
+  get held(): HeldEntry[] {
+    const now = this.locks.clock.monotonic()
+    return [...this.#held].map(({ name, permits, beganAt }) => ({
+      name,
+      kind: 'semaphore',
+      permits,
+      owner: null,
+      token: null,
+      holdCount: 1,
+      heldMs: Math.round(now - beganAt),
+      remainingMs: null,
+    }))
   }
 
   /** @returns when nobody works with permits any more */

@@ -9,6 +9,7 @@ import { PendingReleases } from '../pending-releases.ts'
 import type { PermitServer } from '../permit-server.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
+import type { RequestChannel } from '../request-channel.ts'
 import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
@@ -106,6 +107,14 @@ export class MemoryConnection implements LockServer {
     return {
       announce: (token) => this.request(() => elections.publish(rawName, String(token))),
       listen: (onWake) => this.listen(elections, rawName, onWake),
+    }
+  }
+
+  get requests(): RequestChannel {
+    const { revocations } = this.server
+    return {
+      send: (clientId, message) => this.request(() => revocations.publish(clientId, message)),
+      listen: (clientId, onMessage) => this.listen(revocations, clientId, onMessage),
     }
   }
 

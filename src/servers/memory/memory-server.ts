@@ -60,6 +60,8 @@ export class MemoryServer {
   readonly grants: Channels<FairGrant>
   /** Who begins to lead, by the raw names of the locks of elections. */
   readonly elections: Channels<string>
+  /** What clients send each other, by the ids of those that it is for. */
+  readonly revocations: Channels<string>
 
   /** That of its clients. */
   readonly clock: Clock
@@ -79,6 +81,7 @@ export class MemoryServer {
     this.tickets = new Channels(clock)
     this.grants = new Channels(clock)
     this.elections = new Channels(clock)
+    this.revocations = new Channels(clock)
   }
 
   /** The time on its clock. */
@@ -160,6 +163,7 @@ export class MemoryServer {
     this.tickets.callAll()
     this.grants.callAll()
     this.elections.callAll()
+    this.revocations.callAll()
   }
 
   /** From now on it answers nobody, and what it was about to answer is lost. What it has of locks it keeps. */
@@ -187,6 +191,7 @@ export class MemoryServer {
     this.tickets.leave(connection)
     this.grants.leave(connection)
     this.elections.leave(connection)
+    this.revocations.leave(connection)
   }
 
   /** How many connections are open. */

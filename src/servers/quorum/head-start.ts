@@ -73,17 +73,27 @@ export class HeadStart {
   }
 
   /** A release on a majority of the masters is worth a look, and on fewer a moment later. */
-  listen(onWake: () => void): Subscription {
+  listen(onWake: (message?: string) => void): Subscription {
     const { majority } = this.#size
-    const releases = new MajorityWakeUp(majority, () => this.#roundTrips.majorityMs, onWake)
+    let message: string | undefined
+    const releases = new MajorityWakeUp(
+      majority,
+      () => this.#roundTrips.majorityMs,
+      () => {
+        const told = message
+        message = undefined
+        onWake(told)
+      },
+    )
     const confirmed = () => all.filter((one) => one.confirmed).length
     const byRank = this.#ranked(this.#masters)
     const all = this.#masters.map((master) =>
-      master.listen(this.#keys, (message) => {
-        if (message !== undefined) this.#isFree(master)
+      master.listen(this.#keys, (one) => {
+        if (one !== undefined) this.#isFree(master)
         // No release is missed while a majority is listened to.
         else if (confirmed() > majority) return
-        releases.told(master, message !== undefined && master === this.#firstOf(byRank))
+        message ??= one
+        releases.told(master, one !== undefined && master === this.#firstOf(byRank))
       }),
     )
     return {

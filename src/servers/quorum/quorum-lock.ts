@@ -99,7 +99,7 @@ export class QuorumLock implements RemoteLock {
     return this.#all.size.factsOf(await this.#look(inspect, callMs))
   }
 
-  listen(onWake: () => void): Subscription {
+  listen(onWake: (message?: string) => void): Subscription {
     return this.#headStart.listen(onWake)
   }
 

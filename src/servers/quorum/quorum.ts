@@ -5,6 +5,7 @@ import type { MasterHealth } from '../master-health.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
 import { orderBySlot } from '../redis/calls/cluster-slot.ts'
 import { lockKeys } from '../redis/calls/keys.ts'
+import type { RequestChannel } from '../request-channel.ts'
 import { healthOf } from './health.ts'
 import { identifyAll } from './inspect.ts'
 import { downOf, Majority, type Votes } from './majority.ts'
@@ -14,6 +15,7 @@ import { QuorumPresence } from './presence.ts'
 import { QuorumLock } from './quorum-lock.ts'
 import { renewOnMost } from './renew.ts'
 import { Repairs } from './repairs.ts'
+import { requestChannel } from './request-channel.ts'
 import { RoundTrips } from './round-trips.ts'
 import { TokenAgreement } from './token-agreement.ts'
 
@@ -32,6 +34,7 @@ export class Quorum extends Members implements LockServer {
   readonly agreement: TokenAgreement
   readonly roundTrips: RoundTrips
   readonly repairs: Repairs
+  readonly requests: RequestChannel
   readonly #callMs: number
   #closed = false
 
@@ -42,6 +45,7 @@ export class Quorum extends Members implements LockServer {
     this.agreement = new TokenAgreement(masters, this.size.majority)
     this.roundTrips = new RoundTrips(masters, this.size.majority)
     this.#callMs = callMs
+    this.requests = requestChannel(this)
     // Its holder does not hear of it here, and nothing is freed that he takes for his own.
     this.repairs = new Repairs((leases) => void this.#renew(leases, 0, callMs, () => {}), callMs)
   }

@@ -9,6 +9,7 @@ import { PendingReleases } from '../pending-releases.ts'
 import type { PermitServer } from '../permit-server.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
+import type { RequestChannel } from '../request-channel.ts'
 import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
@@ -30,6 +31,7 @@ import { RedisLatch } from './latch-commands.ts'
 import { Presences } from './presence/presences.ts'
 import { RedisReadWriteServer } from './read-write/read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
+import { requestChannel } from './request-channel.ts'
 import { RedisPermitServer } from './semaphore/permit-commands.ts'
 import { RedisSemaphoreServer } from './semaphore/semaphore-commands.ts'
 import { ServerId } from './server-id.ts'
@@ -53,6 +55,7 @@ export class RedisServer implements LockServer {
   readonly source: RedisSource
   readonly runner: ScriptRunner
   readonly confirm: Confirm | undefined
+  readonly requests: RequestChannel
 
   constructor(
     source: RedisSource,
@@ -88,6 +91,7 @@ export class RedisServer implements LockServer {
     this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs, this.#presences)
     this.#serverId = new ServerId(this.#connection)
     this.#subscriptions = new Subscriptions(settings, probe, watched)
+    this.requests = requestChannel(this.#connection, this.#subscriptions)
     if (durability !== undefined) {
       const waits = { ...settings, silenceMs: timeoutMs + durability.timeoutMs }
       const ofWaits = watched({ up: () => this.#confirmations?.isUp() })

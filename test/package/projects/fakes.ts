@@ -19,6 +19,7 @@ class FakeLease implements Lease {
   readonly owner = 'me'
   readonly token = 1
   readonly signal = new AbortController().signal
+  readonly releaseRequested = new AbortController().signal
   readonly valid = true
   remaining = () => 30_000
   assertValid = () => {}
@@ -42,6 +43,9 @@ class FakeLock implements Lock {
   isHeld = async () => false
   holdCount = async () => 0
   remainingMs = async () => 0
+  whenFree = async () => true
+  onFree = () => () => {}
+  requestRelease = async () => 0
   forceUnlock = async () => false
   why = async () => ({ name: 'order', outcome: 'free', text: '' }) as never
   async inspect(): Promise<LockInfo> {

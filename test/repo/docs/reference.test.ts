@@ -20,6 +20,7 @@ import {
   queueKeys,
   readWriteKeys,
   requestKey,
+  requestsOf,
   waitingKeys,
 } from '../../../src/servers/redis/calls/keys.ts'
 import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
@@ -84,6 +85,7 @@ describe('the page about options', () => {
       'HoldfastOptions',
       'LatchRoundOptions',
       'LockOptions',
+      'RequestReleaseOptions',
       'TryLockOptions',
       'TryUsingOptions',
       'WatchdogThreadOptions',
@@ -126,6 +128,7 @@ describe('the page about options', () => {
 describe('the page about errors', () => {
   const files = [
     'src/errors.ts',
+    'src/lease/release-requested-error.ts',
     'src/locks/leader/resigned-error.ts',
     'src/locks/read-write/upgrade-error.ts',
     'src/options/durability.ts',
@@ -210,7 +213,7 @@ describe('the page about events', () => {
 
   test.each(declared)('tells exactly what listeners of $name get', ({ name, type }) => {
     const own = [...type.matchAll(/readonly (\w+):/g)].map(([, field]) => field)
-    const named = ['HoldEvent', 'OutageEvent', 'RecoveredEvent'].filter((one) => type.includes(one))
+    const named = [...type.matchAll(/\b(\w+Event)\b/g)].map(([, name]) => String(name))
     const fields = [...named.flatMap(fieldsOf), ...own]
     const section = sections.find(({ code }) => code === name)
     expect(tableRows(section?.body ?? '').map((row) => plain(row.field))).toEqual(fields)
@@ -252,7 +255,12 @@ describe('the pages about lock and lease, and about semaphores', () => {
 
   test.each([
     ['Holdfast', 'src/holdfast.ts'],
-    ['Lock', 'src/locks/lock/holdfast-lock.ts', 'src/locks/lock/base-lock.ts'],
+    [
+      'Lock',
+      'src/locks/lock/holdfast-lock.ts',
+      'src/locks/lock/contended-lock.ts',
+      'src/locks/lock/base-lock.ts',
+    ],
     ['Lease', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
     ['ReadWriteLock', 'src/locks/read-write/read-write-lock.ts'],
     ['UpgradableLease', 'src/locks/read-write/upgradable-lease.ts'],
@@ -383,6 +391,7 @@ describe('the page about keys', () => {
     const { queue, waiting, javaQueue, javaTimeouts } = queueKeys('app:order:1001')
     expect(namesBelow('What a lock')).toEqual([lock, counter, channel])
     expect(namesBelow('Each client has')).toEqual([clientKey('<clientId>')])
+    expect(namesBelow('hears requests to release')).toEqual([requestsOf('<clientId>')])
     expect(namesBelow('Where somebody waits')).toEqual([queue, waiting, `${INBOX}<clientId>`])
     expect(namesBelow('is the name of an [election]')).toEqual([
       electionChannelOf('app:order:1001'),

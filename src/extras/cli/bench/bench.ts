@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { type HoldfastOptions, InvalidArgumentError } from '../../../index.ts'
+import { InvalidArgumentError } from '../../../index.ts'
 import { addressOf } from '../../servers/endpoint.ts'
-import { redisOf } from '../../servers/redis-of.ts'
+import { clientOf } from '../../servers/redis-of.ts'
 import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../../servers/where.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT } from '../command/command.ts'
@@ -70,12 +70,6 @@ export const bench: Command = {
 
 /** As shells have it for SIGINT. */
 const INTERRUPTED = 130
-
-function clientOf(where: Where): HoldfastOptions {
-  const all = redisOf(where)
-  if (where.kind !== 'masters') return { redis: all[0] as NonNullable<HoldfastOptions['redis']> }
-  return { masters: all as NonNullable<HoldfastOptions['masters']> }
-}
 
 function addressesOf(where: Where): string {
   if (where.kind === 'sentinel') return `${where.masterName} by Sentinel`

@@ -6,6 +6,7 @@ import { WHERE_USAGE } from '../../servers/where.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
 import { escaped } from '../text/words.ts'
+import { askToRelease } from './ask.ts'
 import { LOOK_OPTIONS, LOOK_USAGE, readLooking, readName, splitName } from './options.ts'
 import { before, type Released, released } from './release-text.ts'
 import { withDeployment } from './with-deployment.ts'
@@ -16,16 +17,26 @@ const OPTIONS = {
   yes: { type: 'boolean', default: false },
   token: { type: 'string' },
   owner: { type: 'string' },
+  ask: { type: 'boolean', default: false },
+  reason: { type: 'string' },
+  'wait-ms': { type: 'string' },
 } as const
 
-const USAGE = `Usage: npx holdfast release <name> --force [options] [url…]
-       npx holdfast release --force [options] [url…] -- <name>
+const USAGE = `Usage: npx holdfast release <name> --ask|--force [options] [url…]
+       npx holdfast release --ask|--force [options] [url…] -- <name>
 
 Takes a lock from its current holder, and from nobody else. It shows the holder first, and asks. A name behind
 -- may begin with a dash or look like a URL.
+With --ask nothing is taken: the holders are asked to release the lock soon, and decide themselves.
+
+Whom to ask:
+  --ask                      sends each holder a request, and tells whether it was heard
+  --reason <text>            why: the holder sees it
+  --wait-ms <ms>             waits so long for the end of what they hold
+  --owner <owner>            asks only this one
 
 What to take:
-  --force                    needed: the holder is not stopped by this, and may go on beside the next one
+  --force                    the holder is not stopped by this, and may go on beside the next one
   --token <n>                only if this is the last token still
   --owner=<owner>            only from this holder; needed if there are several. Of permits the owner, or the
                              id of one permit
@@ -39,7 +50,8 @@ What to do with it:
   --json                     one line of JSON
 
 Exit codes: 0 it was taken, or nobody had it; 1 somebody else has it by now, or the answer was not yes;
-2 called wrongly; 3 it is not known to be done.
+2 called wrongly; 3 it is not known to be done. With --ask: 0 all holders heard it, and with --wait-ms none
+of them holds it any more; 1 one did not confirm it, or holds it still.
 `
 
 interface Wanted {
@@ -54,7 +66,7 @@ type Seen = Omit<Released, 'outcome' | 'fence'>
 /** `npx holdfast release`. */
 export const release: Command = {
   name: 'release',
-  summary: 'take a lock by force from the one who has it',
+  summary: 'ask the holder of a lock to release it, or take it by force',
   usage: USAGE,
   async run(args, terminal) {
     const { name: given, rest } = splitName('release', args)
@@ -70,10 +82,19 @@ export const release: Command = {
       owner,
       token: token === undefined ? undefined : wholeNumber(token, '--token', 0),
     }
+    if (values.ask) {
+      const asking = { ...wanted, reason: values.reason, waitMs: waitMsOf(values) }
+      return withDeployment(looking, terminal, (deployment) =>
+        askToRelease(deployment, asking, looking, terminal, whoami(terminal)),
+      )
+    }
     if (!values.force) {
       throw new InvalidArgumentError(
-        `release needs --force: whoever has ${shown(name)} is not stopped by it. npx holdfast inspect tells who that is; end that process, if you can.`,
+        `release needs --force: whoever has ${shown(name)} is not stopped by it. npx holdfast inspect tells who that is; end that process, if you can. With --ask the holder is asked to release it.`,
       )
+    }
+    if (values.reason !== undefined || values['wait-ms'] !== undefined) {
+      throw new InvalidArgumentError('--reason and --wait-ms go with --ask.')
     }
     const { ask } = terminal
     if (!values.yes && ask === undefined) {
@@ -105,6 +126,21 @@ export const release: Command = {
       return told({ ...facts, outcome, fence }, outcome === 'changed' ? EXIT.findings : EXIT.ok)
     })
   },
+}
+
+/** @throws `InvalidArgumentError` for options that belong to --force */
+function waitMsOf(values: {
+  force: boolean
+  yes: boolean
+  token?: string | undefined
+  'wait-ms'?: string | undefined
+}): number | undefined {
+  if (values.force) throw new InvalidArgumentError('Give either --ask or --force; got both.')
+  if (values.yes || values.token !== undefined) {
+    throw new InvalidArgumentError('--yes and --token go with --force: --ask takes nothing.')
+  }
+  const waitMs = values['wait-ms']
+  return waitMs === undefined ? undefined : wholeNumber(waitMs, '--wait-ms', 1)
 }
 
 /** Whom it is to be taken from; or what came of it, where there is nothing to take. */

@@ -135,6 +135,11 @@ export const BIRTH = 'holdfast_birth'
 /** A client is told here what it was granted, whatever the lock: this and its id. */
 export const INBOX = 'holdfast_inbox:'
 
+/** Where other clients ask that one to release a lock. */
+export function requestsOf(clientId: string): string {
+  return `holdfast_requests:${clientId}`
+}
+
 /** Where a client tells who it is. In a cluster each has a slot of its own. */
 export function clientKey(clientId: string): string {
   return `holdfast_client:{${clientId}}`

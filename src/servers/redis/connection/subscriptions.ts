@@ -11,6 +11,8 @@ interface Channel {
   readonly name: string
   /** Whether it is the channel of one lock, which a cluster may have in the shard of the lock. */
   readonly ofLock: boolean
+  /** Whether locks do without it: a refusal is to affect no other channel. */
+  readonly isOptional: boolean
   confirmed: boolean
   readonly listeners: LinkedList<Listener>
 }
@@ -86,12 +88,17 @@ export class Subscriptions {
     this.#connection = new Connection(settings, events, probe)
   }
 
-  /** @param ofLock whether it is the channel of one lock */
-  listen(name: string, ofLock: boolean, onWake: (message?: string) => void): Subscription {
+  /** @param ofLock whether it is the channel of one lock @param isOptional whether locks do without it */
+  listen(
+    name: string,
+    ofLock: boolean,
+    onWake: (message?: string) => void,
+    isOptional = false,
+  ): Subscription {
     if (this.#closed) return { confirmed: false, stop: () => {} }
     let channel = this.#channels.get(name)
     if (channel === undefined) {
-      channel = { name, ofLock, confirmed: false, listeners: new LinkedList() }
+      channel = { name, ofLock, isOptional, confirmed: false, listeners: new LinkedList() }
       this.#channels.set(name, channel)
       this.#hear()
       // A connection that is not up yet subscribes to all channels when it is.
@@ -185,16 +192,18 @@ export class Subscriptions {
   }
 
   #subscribe(names: string[]): void {
-    const [plain, sharded]: [string[], string[]] = [[], []]
-    for (const name of names) {
-      const channel = this.#channels.get(name)
-      if (channel !== undefined) (this.#isSharded(channel) ? sharded : plain).push(name)
-    }
+    const channels = names.flatMap((name) => this.#channels.get(name) ?? [])
+    const goesAlone = (one: Channel) => one.isOptional || this.#isSharded(one)
+    const plain = channels.filter((one) => !goesAlone(one)).map(({ name }) => name)
     for (let from = 0; from < plain.length; from += CHUNK) {
       const some = plain.slice(from, from + CHUNK)
       this.#ask(some, (client) => client.subscribe(...some))
     }
-    for (const name of sharded) this.#ask([name], (client) => client.ssubscribe(name))
+    for (const channel of channels.filter(goesAlone)) {
+      this.#ask([channel.name], (client) =>
+        this.#isSharded(channel) ? client.ssubscribe(channel.name) : client.subscribe(channel.name),
+      )
+    }
   }
 
   #ask(names: string[], subscribe: (client: Client) => Promise<unknown>): void {

@@ -54,6 +54,13 @@ const HASHES = (key: string): readonly (readonly string[])[] => [
 /** What tells others who has a lock. */
 const PRESENCE: Needs = { kind: 'presence', commands: [], patterns: ['~holdfast_client:*'] }
 
+/** What lets holders hear that somebody asks for a release. */
+const REQUESTS: Needs = {
+  kind: 'requests to release',
+  commands: [],
+  patterns: ['&holdfast_requests:*'],
+}
+
 /**
  * @param place what is asked about beside the locks of one server
  * @param name a lock that nobody has, prefix included
@@ -88,7 +95,10 @@ export function needsOf(
       ['INFO', 'replication'],
     ]
     const patterns = ['~holdfast_birth', ...own(['holdfast_forced'])]
-    return { needed: [plain, { kind: 'masters', commands, patterns }], optional: [PRESENCE] }
+    return {
+      needed: [plain, { kind: 'masters', commands, patterns }],
+      optional: [PRESENCE, REQUESTS],
+    }
   }
   const fair = {
     kind: 'fair lock',
@@ -103,6 +113,7 @@ export function needsOf(
   }
   const optional: Needs[] = [
     PRESENCE,
+    REQUESTS,
     fair,
     {
       kind: 'leader election',

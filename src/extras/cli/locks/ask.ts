@@ -1,0 +1,151 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, RedisRefusedError, RedisUnavailableError } from '../../../index.ts'
+import type { Deployment, HolderRow, LockDetail } from '../../deployment/rows.ts'
+import { clientOf } from '../../servers/redis-of.ts'
+import { EXIT, type Terminal } from '../command/command.ts'
+import { duration, escaped } from '../text/words.ts'
+import type { Looking } from './options.ts'
+
+/** What is asked for. */
+export interface Asking {
+  readonly name: string
+  readonly key: string
+  /** Asks this one alone. */
+  readonly owner: string | undefined
+  readonly reason: string | undefined
+  /** How long to wait for the end of what they hold, in milliseconds; undefined not to wait. */
+  readonly waitMs: number | undefined
+}
+
+/** What came of it, as `--json` prints it. */
+interface Asked {
+  readonly name: string
+  readonly key: string
+  /** `ended`: none of them holds it any more. */
+  readonly outcome: 'free' | 'heard' | 'not-heard' | 'ended'
+  readonly holders: readonly (HolderRow & { readonly heard: boolean })[]
+}
+
+/** The deployment is looked at again after so long, and later after twice that each time, in milliseconds. */
+const LOOK_MS = { first: 50, longest: 1_000 }
+
+/** Asks the holders of a lock to release it. @returns the exit code */
+export async function askToRelease(
+  deployment: Deployment,
+  asking: Asking,
+  looking: Looking,
+  terminal: Terminal,
+  whoami: string,
+): Promise<number> {
+  const { name, key, owner } = asking
+  const detail = await deployment.inspect(key)
+  // It says why nobody can be asked.
+  if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
+    await deployment.release(key, { owner: '', token: null })
+  }
+  const holders = (detail?.holders ?? []).filter(
+    (one) => owner === undefined || one.owner === owner,
+  )
+  const told = ({ outcome, holders }: Omit<Asked, 'name' | 'key'>) => {
+    const asked: Asked = { name, key, outcome, holders }
+    terminal.out(
+      looking.json ? `${JSON.stringify(asked)}\n` : textOf(asked, asking, deployment.address),
+    )
+  }
+  if (detail === null || holders.length === 0) {
+    told({ outcome: 'free', holders: [] })
+    return EXIT.ok
+  }
+  const asked = await askEach(holders, asking, looking, whoami)
+  const allHeard = asked.every(({ heard }) => heard)
+  // The counters of several masters are not in step: there the owner alone tells one hold from the next.
+  const token = looking.where.kind === 'masters' ? null : detail.token
+  const hasEnded = await waitForEnd(deployment, { ...detail, token }, holders, asking)
+  told({ outcome: hasEnded ? 'ended' : allHeard ? 'heard' : 'not-heard', holders: asked })
+  return hasEnded || (allHeard && asking.waitMs === undefined) ? EXIT.ok : EXIT.findings
+}
+
+async function askEach(
+  holders: readonly HolderRow[],
+  { key, reason }: Asking,
+  { where, timeoutMs }: Looking,
+  whoami: string,
+): Promise<Asked['holders']> {
+  const client = new Holdfast({
+    ...clientOf(where),
+    label: `${whoami} (npx holdfast)`,
+    presence: false,
+    commandTimeoutMs: timeoutMs,
+    outageMs: 2 * timeoutMs,
+  })
+  // What it reports fails the call as well.
+  client.on('error', () => {})
+  try {
+    const lock = client.getLock(key)
+    return await Promise.all(
+      holders.map(async (holder) => {
+        const { owner } = holder
+        // The id of a permit names no client.
+        const options = { owner, ...(reason !== undefined && { reason }) }
+        return { ...holder, heard: owner.includes(':') && (await lock.requestRelease(options)) > 0 }
+      }),
+    )
+  } catch (error) {
+    if (!(error instanceof RedisUnavailableError || error instanceof RedisRefusedError)) throw error
+    throw new Error(error.message, { cause: error })
+  } finally {
+    await client.close()
+  }
+}
+
+/** @returns whether none of them holds it any more */
+async function waitForEnd(
+  deployment: Deployment,
+  { key, token, kind }: LockDetail,
+  holders: readonly HolderRow[],
+  { waitMs }: Asking,
+): Promise<boolean> {
+  if (waitMs === undefined) return false
+  const endsAt = performance.now() + waitMs
+  for (let pauseMs = LOOK_MS.first; ; pauseMs = Math.min(2 * pauseMs, LOOK_MS.longest)) {
+    const now = await deployment.inspect(key)
+    const isOther = kind === 'lock' && token !== null && now?.token !== token
+    const owners = new Set(isOther ? [] : now?.holders.map(({ owner }) => owner))
+    if (!holders.some(({ owner }) => owners.has(owner))) return true
+    const leftMs = endsAt - performance.now()
+    if (leftMs <= 0) return false
+    await pause(Math.min(pauseMs, leftMs))
+  }
+}
+
+function textOf({ key, outcome, holders }: Asked, { waitMs }: Asking, address: string): string {
+  const name = `"${escaped(key)}"`
+  if (outcome === 'free') {
+    return `Nobody holds ${name} at ${address}, or not the owner that was given. If somebody should: is the name whole, with the keyPrefix?\n`
+  }
+  const lines = holders.map((holder) => {
+    const { owner, process, heard } = holder
+    const who =
+      process === null
+        ? escaped(owner)
+        : `${escaped(process.label)} (${process.pid} on ${escaped(process.host)})`
+    return heard
+      ? `${who} was asked to release ${name}, and has heard it.`
+      : `${who} was asked to release ${name}, and has not confirmed that it heard it: ${whyNot(holder)}.`
+  })
+  const forMs = duration(waitMs ?? 0)
+  if (outcome === 'ended')
+    lines.push(`${name} is not held by ${holders.length > 1 ? 'any of them' : 'it'} any more.`)
+  else if (waitMs !== undefined) lines.push(`${name} is still held after ${forMs}.`)
+  else
+    lines.push(
+      'Nothing was taken: the holder decides. --wait-ms <ms> waits until it has released it.',
+    )
+  return `${lines.join('\n')}\n`
+}
+
+function whyNot({ owner, isRedisson }: HolderRow): string {
+  if (isRedisson) return 'clients of Redisson cannot be asked'
+  if (!owner.includes(':')) return 'which client has this permit is not known'
+  return 'its program does not listen for requests, or it is frozen, cut off, or of an older version'
+}

@@ -1,0 +1,79 @@
+import type { Hold } from '../lease/hold.ts'
+import type { Waiter } from '../waiting/waiter.ts'
+import type { CutOffHold, Holdings, WaitingEntry } from './holdings.ts'
+
+/** One lock of the client. */
+interface Lock {
+  readonly name: string
+  readonly holds: { readonly all: readonly Hold[]; readonly exclusive: Hold | undefined }
+  readonly waiters: { readonly all: readonly Waiter[]; readonly size: number }
+  readonly sight: Waiter['sight']
+}
+
+export function countsOf(locks: Iterable<Lock>): { held: number; waiting: number } {
+  const counts = { held: 0, waiting: 0 }
+  for (const { holds, waiters } of locks) {
+    counts.held += holds.all.length
+    counts.waiting += waiters.size
+  }
+  return counts
+}
+
+/** @param now on the monotonic clock */
+export function holdingsOf(locks: readonly Lock[], now: number): Holdings {
+  const held = locks.flatMap(({ holds }) => holds.all.map((hold) => heldEntry(hold, now)))
+  return {
+    // One whose time is up is lost, even before that is reported.
+    held: held.filter(({ remainingMs }) => remainingMs !== 0),
+    waiting: locks.flatMap((lock) => lock.waiters.all.map((waiter) => waitingEntry(lock, waiter))),
+  }
+}
+
+export function heldEntry(hold: Hold, now: number): CutOffHold {
+  const { lockName: name, id, token, count: holdCount, beganAt } = hold
+  return {
+    name,
+    ...kindAndMore(hold),
+    owner: id.wireOwner,
+    token,
+    holdCount,
+    heldMs: Math.max(0, Math.round(now - beganAt)),
+    remainingMs: Math.floor(hold.remainingMs()),
+  }
+}
+
+function waitingEntry(lock: Lock, waiter: Waiter): WaitingEntry {
+  const { request, wireOwner = null, waitedMs, asksOnce } = waiter
+  const own = lock.holds.exclusive?.id.wireOwner
+  return {
+    name: lock.name,
+    ...kindAndMore(request),
+    owner: wireOwner,
+    waitedMs: Math.round(waitedMs),
+    waitMs: asksOnce ? 0 : finite(request.waitMs),
+    holder: own ?? ((waiter.sight ?? lock.sight)?.holder || null),
+  }
+}
+
+/** JSON has no `Infinity`. */
+export function finite(ms: number): number | null {
+  return ms === Infinity ? null : ms
+}
+
+/** All of several, the longest first. */
+export function together(all: readonly Holdings[]): Holdings {
+  return {
+    held: all.flatMap(({ held }) => held).sort((a, b) => b.heldMs - a.heldMs),
+    waiting: all.flatMap(({ waiting }) => waiting).sort((a, b) => b.waitedMs - a.waitedMs),
+  }
+}
+
+/** What sets entries of one kind apart from those of others. */
+function kindAndMore({ kind, owner }: Pick<Hold, 'kind' | 'owner'>) {
+  const { name, isCounted, nameSuffix } = kind
+  if (owner.label !== undefined) return { kind: 'election', label: owner.label } as const
+  // The names of holds of permits end with their number, as in `:2`.
+  if (isCounted && nameSuffix !== undefined)
+    return { kind: name, permits: Number(nameSuffix.slice(1)) }
+  return { kind: name }
+}

@@ -1,0 +1,75 @@
+import type { Requester } from '../events.ts'
+import { oneLine } from '../kit/one-line.ts'
+
+/** A message to a client that is asked to release holds of those owners. */
+export interface RevocationRequest {
+  readonly kind: 'request'
+  /** Unique, also if the message comes twice. */
+  readonly id: string
+  readonly owners: readonly string[]
+  readonly reason: string | null
+  readonly by: Requester
+}
+
+/** What that client answers. */
+export interface RevocationAnswer {
+  readonly kind: 'answer'
+  /** That of the request. */
+  readonly id: string
+  readonly client: string
+  /** The owners whose holds there are, and whose holders have been told. */
+  readonly heard: readonly string[]
+}
+
+/** Longer text is cut. */
+const MOST_CHARACTERS = 200
+/** More owners than any client of Holdfast names in one message. */
+const MOST_OWNERS = 10_000
+
+const CLIENT_ID = /^[\w-]{1,64}$/
+
+export function written(message: RevocationRequest | RevocationAnswer): string {
+  return JSON.stringify(message)
+}
+
+/** @returns undefined for what is no such message: whoever may publish there can send anything */
+export function readMessage(text: string): RevocationRequest | RevocationAnswer | undefined {
+  const message = parsed(text)
+  if (typeof message?.id !== 'string') return undefined
+  if (message.kind === 'answer') {
+    const { id, client, heard } = message
+    if (typeof client !== 'string' || !areTexts(heard)) return undefined
+    return { kind: 'answer', id, client, heard }
+  }
+  const { kind, id, owners, reason, by } = message
+  const { client, label } = (by ?? {}) as Record<string, unknown>
+  if (kind !== 'request' || !areTexts(owners) || typeof label !== 'string') return undefined
+  if (typeof client !== 'string' || !CLIENT_ID.test(client)) return undefined
+  return {
+    kind: 'request',
+    id,
+    owners,
+    reason: typeof reason === 'string' ? shown(reason) : null,
+    by: { client, label: shown(label) },
+  }
+}
+
+/** Text of others, as logs and errors may have it. */
+export const shown = (text: string): string => oneLine(text, MOST_CHARACTERS)
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const message: unknown = JSON.parse(text)
+    return typeof message === 'object' && message !== null ? { ...message } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function areTexts(list: unknown): list is string[] {
+  return (
+    Array.isArray(list) &&
+    list.length <= MOST_OWNERS &&
+    list.every((one) => typeof one === 'string')
+  )
+}

@@ -1,0 +1,173 @@
+import type { Requester } from '../events.ts'
+import { within } from '../kit/within.ts'
+import type { Hold } from '../lease/hold.ts'
+import { CallFailure } from '../servers/call-failure.ts'
+import { clientIdOf } from '../servers/presence.ts'
+import type { RequestChannel } from '../servers/request-channel.ts'
+import type { Limits } from '../waiting/retry-budget.ts'
+import type { HolderRequests } from './holder-requests.ts'
+import { RequestInbox } from './request-inbox.ts'
+import { type RevocationRequest, readMessage, shown, written } from './revocation-messages.ts'
+
+/** The client at one place. */
+interface Client extends Requester {
+  readonly requests: HolderRequests
+  /** What it holds there. */
+  holds(): readonly Hold[]
+}
+
+/** Sends within so many milliseconds, and again if that failed. */
+type Sender = (send: (callMs: number) => Promise<number | null>) => Promise<number | null>
+
+/** An owner of a client of Holdfast: those of Redisson hear of no request. */
+const OF_HOLDFAST = /^[\w-]{21}:/
+
+/** Polite revocation at one place: a client asks another one to release a lock soon. Nothing is taken by force. */
+export class Revocations {
+  readonly #channel: RequestChannel
+  readonly #client: Client
+  readonly #limits: Limits
+  readonly #inbox: RequestInbox
+  readonly #leave: () => void
+  /** The requests of this client that wait for answers. */
+  readonly #open = new Map<string, OpenRevocation>()
+
+  constructor(channel: RequestChannel, client: Client, limits: Limits) {
+    this.#channel = channel
+    this.#client = client
+    this.#limits = limits
+    this.#leave = client.requests.add(() => client.holds())
+    this.#inbox = new RequestInbox(channel, client.client, limits.clock, {
+      isNeeded: () => this.#open.size > 0 || this.#isHeard(),
+      received: (message) => this.#received(message),
+    })
+  }
+
+  /** A hold has begun. */
+  began(): void {
+    if (this.#client.requests.hasListeners) this.#inbox.open()
+  }
+
+  /** Somebody listens to the event from now on. */
+  listenerAdded(): void {
+    if (this.#isHeard()) this.#inbox.open()
+  }
+
+  /** Aborts when the release of that hold is requested. */
+  signalOf(hold: Hold): AbortSignal {
+    if (hold.live) this.#inbox.open()
+    return this.#client.requests.signalOf(hold)
+  }
+
+  /**
+   * Asks the holders to release what those owners hold.
+   *
+   * @param id unique among all requests
+   * @returns how many of them have heard it
+   */
+  async request(
+    id: string,
+    owners: readonly string[],
+    reason: string | null,
+    send: Sender,
+  ): Promise<number> {
+    const { client, label, requests } = this.#client
+    const by = { client, label: shown(label) }
+    const words = reason === null ? null : shown(reason)
+    const requestTo = (theirs: readonly string[]): RevocationRequest => {
+      return { kind: 'request', id, owners: theirs, reason: words, by }
+    }
+    const others = byClient(owners)
+    const heardHere = requests.hear(requestTo(others.get(client) ?? [])).length
+    others.delete(client)
+    if (others.size === 0) return heardHere
+    const open = new OpenRevocation(others.keys())
+    this.#open.set(id, open)
+    try {
+      const sending = [...others].map(async ([to, theirs]) => {
+        const message = written(requestTo(theirs))
+        const listeners = await send((callMs) => this.#send(to, message, callMs))
+        if (listeners === 0) open.answered(to, 0)
+      })
+      await Promise.all(sending)
+      await within(this.#limits.commandTimeoutMs, open.done, this.#limits.clock)
+    } finally {
+      this.#open.delete(id)
+    }
+    return heardHere + open.heard
+  }
+
+  close(): void {
+    this.#leave()
+    this.#inbox.close()
+    for (const open of this.#open.values()) open.end()
+  }
+
+  /** Whether anybody would hear of a request for what is held. */
+  #isHeard(): boolean {
+    const { requests } = this.#client
+    return this.#client.holds().some((hold) => requests.isHeardBy(hold))
+  }
+
+  #received(text: string): void {
+    const message = readMessage(text)
+    if (message?.kind === 'answer') {
+      this.#open.get(message.id)?.answered(message.client, message.heard.length)
+    } else if (message !== undefined) {
+      const { id, by } = message
+      const heard = this.#client.requests.hear(message)
+      const answer = written({ kind: 'answer', id, client: this.#client.client, heard })
+      // If it is lost the requester takes the request for not heard.
+      this.#channel.send(by.client, answer, this.#limits.commandTimeoutMs).catch(() => {})
+    }
+  }
+
+  async #send(to: string, message: string, callMs: number): Promise<number | null> {
+    const { clock } = this.#limits
+    const endsAt = clock.monotonic() + callMs
+    const isConfirmed = await this.#inbox.isConfirmed(callMs)
+    if (this.#inbox.isClosed) throw new CallFailure('closed', 'the client was closed')
+    if (!isConfirmed) {
+      const why =
+        'this client could not subscribe to its channel holdfast_requests:<id> for answers'
+      throw new CallFailure('unsent', why)
+    }
+    return this.#channel.send(to, message, Math.max(1, endsAt - clock.monotonic()))
+  }
+}
+
+function byClient(owners: readonly string[]): Map<string, string[]> {
+  const all = new Map<string, string[]>()
+  for (const owner of new Set(owners)) {
+    if (!OF_HOLDFAST.test(owner)) continue
+    const client = clientIdOf(owner)
+    all.set(client, [...(all.get(client) ?? []), owner])
+  }
+  return all
+}
+
+/** One request of this client, until all clients that it went to have answered. */
+class OpenRevocation {
+  readonly done: Promise<void>
+  heard = 0
+  readonly #due: Set<string>
+  #end!: () => void
+
+  constructor(clients: Iterable<string>) {
+    this.#due = new Set(clients)
+    this.done = new Promise((resolve) => {
+      this.#end = resolve
+    })
+  }
+
+  /** The first answer of each client counts. */
+  answered(client: string, heard: number): void {
+    if (!this.#due.delete(client)) return
+    this.heard += heard
+    if (this.#due.size === 0) this.#end()
+  }
+
+  end(): void {
+    this.#end()
+  }
+}

@@ -1,0 +1,37 @@
+import type { Clock } from '../../kit/clock.ts'
+import { awaitOptionsOf } from '../../options/await-options.ts'
+import type { AwaitOptions } from '../../options/options.ts'
+import { AbortWatch } from '../../waiting/abort-watch.ts'
+import type { WaitLimits } from '../../waiting/timed-wait.ts'
+import { ASK_ONCE } from '../lock/contended-lock.ts'
+
+/** One of several locks. */
+interface Lock {
+  awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null>
+}
+
+/** @returns whether all of several locks were seen free one right after the other, within one time for all */
+export async function whenAllFree(
+  locks: readonly Lock[],
+  options: AwaitOptions | undefined,
+  clock: Clock,
+): Promise<boolean> {
+  const { waitMs, signal } = awaitOptionsOf(options, 'whenFree()', ASK_ONCE)
+  const endsAt = clock.monotonic() + waitMs
+  signal?.throwIfAborted()
+  // If one wait fails the others end with it.
+  const ending = new AbortController()
+  const watch = signal && new AbortWatch(signal, { reject: (reason) => ending.abort(reason) })
+  try {
+    for (;;) {
+      const limits = { waitMs: Math.max(1, endsAt - clock.monotonic()), signal: ending.signal }
+      const seen = await Promise.all(locks.map((lock) => lock.awaitFree(limits)))
+      if (seen.includes(null)) return false
+      // One that was free may be held again if another had to be waited for.
+      if (seen.every((one) => one?.waited === false)) return true
+    }
+  } finally {
+    watch?.stop()
+    ending.abort()
+  }
+}

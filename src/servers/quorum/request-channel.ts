@@ -1,0 +1,43 @@
+import type { RequestChannel } from '../request-channel.ts'
+import { askAll } from './ask-all.ts'
+import { type AskedMasters, answersOf } from './majority.ts'
+import type { Master } from './master.ts'
+
+/** What it needs of all masters. */
+interface Masters extends AskedMasters<Master> {
+  /** How long one master may take where all have so long. */
+  callMs(longestMs: number): number
+}
+
+/** Messages between clients by way of all masters: each that the sender reaches passes the message on. */
+export function requestChannel(all: Masters): RequestChannel {
+  const { masters, size, failure } = all
+  return {
+    async send(clientId, message, callMs) {
+      const oneMs = all.callMs(callMs)
+      const send = async ({ server }: Master) => {
+        if (server.whyDown !== undefined) throw server.whyDown
+        return server.requests.send(clientId, message, oneMs)
+      }
+      const votes = await askAll(
+        masters,
+        send,
+        (some) => answersOf(some).length >= size.majority && 'nearly',
+      )
+      const counts = answersOf(votes)
+      if (counts.length === 0) throw failure(votes, false)
+      return counts.includes(null) ? null : Math.max(...(counts as number[]))
+    },
+    listen(clientId, onMessage) {
+      const listening = masters.map(({ server }) => server.requests.listen(clientId, onMessage))
+      return {
+        get confirmed() {
+          return listening.filter(({ confirmed }) => confirmed).length >= size.majority
+        },
+        stop: () => {
+          for (const one of listening) one.stop()
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,190 @@
+import { ClosedError, type HoldfastLock } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { describeLocks } from './lock-kinds.ts'
+
+/** Far above the noise of a busy machine, and far below any lease and any fallback look here. */
+const SOON_MS = 1_500
+
+describeLocks(
+  'waiting until it is free',
+  (stage) => {
+    const channels = async () => {
+      const sharded = (await stage.world.server.admin.pubsub('SHARDCHANNELS')) as string[]
+      return [...(await stage.channels()), ...sharded]
+    }
+    const listening = () =>
+      eventually(async () => (await channels()).length > 0, { message: 'a listener' })
+    const nobodyListens = () =>
+      eventually(async () => (await channels()).length === 0, {
+        message: 'the last subscription to end',
+      })
+    const timed = async <T>(work: Promise<T>): Promise<[T, number]> => {
+      const start = performance.now()
+      return [await work, performance.now() - start]
+    }
+
+    describe('whenFree()', () => {
+      test('resolves at once if nobody holds the lock, and acquires nothing', async () => {
+        const client = stage.world.newClient()
+        const lock = stage.getLock(client, 'it')
+        expect(await lock.whenFree()).toBe(true)
+        expect(await lock.isLocked()).toBe(false)
+        expect(client.held()).toEqual({ held: [], waiting: [] })
+        expect(await channels()).toEqual([])
+      })
+
+      test('resolves when the holder releases it, for all who wait, and leaves nothing', async () => {
+        const [one, two, three] = stage.getLocks('it', 3) as [
+          HoldfastLock,
+          HoldfastLock,
+          HoldfastLock,
+        ]
+        const lease = await one.lock()
+        let settled = 0
+        const waits = [two.whenFree(), two.whenFree({ waitMs: 20_000 }), three.whenFree()]
+        for (const wait of waits) {
+          void wait.then(() => {
+            settled += 1
+          })
+        }
+        await listening()
+        await never(() => settled > 0, 50)
+        await lease.release()
+        const [free, ms] = await timed(Promise.all(waits))
+        expect(free).toEqual([true, true, true])
+        expect(ms).toBeLessThan(SOON_MS)
+        expect(await one.isLocked()).toBe(false)
+        await nobodyListens()
+      })
+
+      test('resolves in the holder’s own client', async () => {
+        const client = stage.world.newClient()
+        const lease = await stage.getLock(client, 'it').lock()
+        const wait = stage.getLock(client, 'it').whenFree()
+        await listening()
+        await lease.release()
+        const [free, ms] = await timed(wait)
+        expect(free).toBe(true)
+        expect(ms).toBeLessThan(SOON_MS)
+      })
+
+      test('resolves at the end of the lease if no release ever comes', async () => {
+        const lock = stage.getLock(stage.world.newClient(), 'it')
+        await stage.putHold('it', 1, 400)
+        const [free, ms] = await timed(lock.whenFree())
+        expect(free).toBe(true)
+        expect(ms).toBeLessThan(400 + SOON_MS)
+        expect(await lock.isLocked()).toBe(false)
+      })
+
+      test('resolves when force takes the lock away', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        await one.lock()
+        const wait = two.whenFree()
+        await listening()
+        await one.forceUnlock()
+        const [free, ms] = await timed(wait)
+        expect(free).toBe(true)
+        expect(ms).toBeLessThan(SOON_MS)
+      })
+
+      test('is false at the end of `waitMs`, and listens no longer', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        const lease = await one.lock()
+        const [free, ms] = await timed(two.whenFree({ waitMs: 400 }))
+        expect(free).toBe(false)
+        expect(ms).toBeGreaterThan(390)
+        expect(ms).toBeLessThan(400 + SOON_MS)
+        await nobodyListens()
+        await lease.release()
+      })
+
+      test('rejects with the reason of an abort, and listens no longer', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        const lease = await one.lock()
+        const reason = new Error('not wanted any more')
+        const abort = new AbortController()
+        const outcome = two.whenFree({ signal: abort.signal }).catch((error) => error)
+        await listening()
+        abort.abort(reason)
+        expect(await outcome).toBe(reason)
+        await expect(two.whenFree({ signal: abort.signal })).rejects.toBe(reason)
+        await nobodyListens()
+        await lease.release()
+      })
+
+      test('rejects when the client is closed', async () => {
+        const [one, two] = [stage.world.newClient(), stage.world.newClient()]
+        const lease = await stage.getLock(one, 'it').lock()
+        const lock = stage.getLock(two, 'it')
+        const outcome = lock.whenFree().catch((error) => error)
+        await listening()
+        await two.close()
+        expect(await outcome).toBeInstanceOf(ClosedError)
+        await expect(lock.whenFree()).rejects.toBeInstanceOf(ClosedError)
+        await lease.release()
+      })
+    })
+
+    describe('onFree()', () => {
+      test('calls its listener each time that the lock becomes free, until it is stopped', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        let calls = 0
+        const first = await one.lock()
+        const stop = two.onFree(() => {
+          calls += 1
+        })
+        await listening()
+        expect(calls).toBe(0)
+        await first.release()
+        await eventually(() => calls === 1, { timeoutMs: SOON_MS })
+        const second = await one.lock()
+        expect(calls).toBe(1)
+        await second.release()
+        await eventually(() => calls === 2, { timeoutMs: SOON_MS })
+        stop()
+        stop()
+        await nobodyListens()
+        const before = calls
+        await (await one.lock()).release()
+        await never(() => calls !== before, 30)
+      })
+
+      test('does not call it for a lock that is free already, but for the end of the next hold', async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        let calls = 0
+        const stop = two.onFree(() => {
+          calls += 1
+        })
+        await listening()
+        await never(() => calls > 0, 30)
+        const lease = await one.lock()
+        const wait = two.whenFree() // Looks, and so sees that it is held.
+        await never(() => calls > 0, 30)
+        await lease.release()
+        expect(await wait).toBe(true)
+        await eventually(() => calls === 1, { timeoutMs: SOON_MS })
+        stop()
+      })
+
+      test('ends with its client, without a word', async () => {
+        const client = stage.world.newClient()
+        const errors: Error[] = []
+        client.on('error', (error) => errors.push(error))
+        const other = stage.getLock(stage.world.newClient(), 'it')
+        const lease = await other.lock()
+        let calls = 0
+        stage.getLock(client, 'it').onFree(() => {
+          calls += 1
+        })
+        await listening()
+        await client.close()
+        await lease.release()
+        await never(() => calls > 0, 20)
+        expect(errors.filter((error) => error instanceof ClosedError)).toEqual([])
+        expect(() => stage.getLock(client, 'it').onFree(() => {})).toThrow(ClosedError)
+      })
+    })
+  },
+  { isOfExclusion: true },
+)

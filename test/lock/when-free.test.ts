@@ -1,0 +1,250 @@
+import { type Holdfast, InvalidArgumentError } from '../../src/index.ts'
+import { createMemoryServer } from '../../src/testing.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { faultRig, SHA } from '../support/fault-rig.ts'
+import * as scripts from '../support/scripts.ts'
+
+const LATEST_LOOK_MS = 6_000
+const rig = faultRig()
+
+describe('in memory, by virtual time', () => {
+  test('whenFree() resolves at the end of the lease of a holder that is gone, and not before', async () => {
+    const server = createMemoryServer({ virtualTime: true })
+    await using client = server.newClient()
+    await using other = server.newClient()
+    await client.getLock('it').lock(2_000)
+    let isFree: boolean | undefined
+    void other
+      .getLock('it')
+      .whenFree()
+      .then((free) => {
+        isFree = free
+      })
+    await server.advance(1_990)
+    expect(isFree).toBeUndefined()
+    await server.advance(20)
+    expect(isFree).toBe(true)
+  })
+
+  test('`waitMs` ends it by virtual time', async () => {
+    const server = createMemoryServer({ virtualTime: true })
+    await using client = server.newClient()
+    await client.getLock('it').lock()
+    const wait = client.getLock('it').whenFree({ waitMs: 60_000 })
+    await server.advance(60_000)
+    expect(await wait).toBe(false)
+  })
+
+  test('onFree() reports the end of a lease, of a hold that began after the call, too', async () => {
+    const server = createMemoryServer({ virtualTime: true })
+    await using client = server.newClient()
+    await using other = server.newClient()
+    let calls = 0
+    const stop = other.getFairLock('it').onFree(() => {
+      calls += 1
+    })
+    await server.advance(100)
+    await client.getFairLock('it').lock(20_000)
+    await server.advance(20_100)
+    expect(calls).toBe(1)
+    stop()
+    await client.getFairLock('it').lock(1_000)
+    await server.advance(10_000)
+    expect(calls).toBe(1)
+  })
+
+  test('a lock that is granted to the next in its queue is not free', async () => {
+    const server = createMemoryServer({ virtualTime: true })
+    await using client = server.newClient()
+    await using other = server.newClient()
+    await using observer = server.newClient()
+    const first = await client.getFairLock('it').lock()
+    const next = other.getFairLock('it').lock()
+    await server.advance(10)
+    let isFree = false
+    void observer
+      .getFairLock('it')
+      .whenFree()
+      .then((free) => {
+        isFree = free
+      })
+    await first.release()
+    const lease = await next
+    await server.advance(10_000)
+    expect(isFree).toBe(false)
+    await lease.release()
+    await server.advance(0)
+    expect(isFree).toBe(true)
+  })
+
+  test('a listener runs in no frame', async () => {
+    const server = createMemoryServer()
+    await using client = server.newClient()
+    const lease = await client.getLock('it').lock()
+    const isHeld: Promise<boolean>[] = []
+    await client.run(async () => {
+      const mine = await client.getLock('mine').lock()
+      client.getLock('it').onFree(() => isHeld.push(client.getLock('mine').isHeld()))
+      expect(await client.getLock('mine').isHeld()).toBe(true)
+      await lease.release()
+      await eventually(() => isHeld.length === 1)
+      expect(await isHeld[0]).toBe(false)
+      await mine.release()
+    })
+  })
+})
+
+test('what makes no sense is refused before anything is sent', async () => {
+  await using client = createMemoryServer().newClient()
+  const lock = client.getLock('it')
+  for (const options of [{ waitMs: 0 }, { waitMs: -1 }, { waitMS: 5 }, { signal: {} }, 1_000]) {
+    await expect(lock.whenFree(options as never)).rejects.toBeInstanceOf(InvalidArgumentError)
+  }
+  await expect(lock.whenFree({ waitMs: 0 })).rejects.toThrow(/isLocked\(\)/)
+  expect(() => lock.onFree('no function' as never)).toThrow(InvalidArgumentError)
+  expect(await lock.whenFree({ waitMs: Infinity })).toBe(true)
+})
+
+test('all calls of one turn of the event loop share one look and one subscription', async () => {
+  const lease = await rig.witness().getLock('it').lock()
+  const client = rig.client()
+  await client.getLock('other').isLocked()
+  const before = rig.proxy.count(scripts.peek.sha1)
+  const waits = Array.from({ length: 20 }, () => client.getLock('it').whenFree())
+  await rig.listening('it')
+  // One before the subscription, and one after it is confirmed.
+  await eventually(() => rig.proxy.count(scripts.peek.sha1) === before + 2)
+  await lease.release()
+  expect(await Promise.all(waits)).toEqual(Array(20).fill(true))
+  expect(rig.proxy.count(scripts.peek.sha1)).toBe(before + 3)
+  expect(rig.proxy.count('SUBSCRIBE')).toBe(1)
+})
+
+test('a client that passes the lock around among its calls does not let go of it for its own listener', async () => {
+  const client = rig.client()
+  const lock = client.getLock('it')
+  const stop = lock.onFree(() => {})
+  await rig.listening('it')
+  const work = () => Promise.all(Array.from({ length: 400 }, () => lock.using(() => {})))
+  await work()
+  const before = rig.proxy.count(SHA.acquire)
+  await work()
+  // Without the listener it is asked for once; a turn that ends for others would ask again.
+  expect(rig.proxy.count(SHA.acquire) - before).toBeLessThan(3)
+  stop()
+})
+
+test('of a lock that is let go and taken all the time, looks become rare', async () => {
+  const client = rig.client()
+  const [one, two] = [rig.witness(), rig.witness()]
+  const stop = client.getLock('it').onFree(() => {})
+  await rig.listening('it')
+  const before = rig.proxy.count(scripts.peek.sha1)
+  let releases = 0
+  const startedAt = performance.now()
+  const work = async (other: Holdfast) => {
+    for (; releases < 300; releases++) await (await other.getLock('it').lock()).release()
+  }
+  await Promise.all([work(one), work(two)])
+  const looks = rig.proxy.count(scripts.peek.sha1) - before
+  // One look in 64 ms, after the first ones.
+  expect(looks).toBeLessThan(20 + (performance.now() - startedAt) / 40)
+  stop()
+})
+
+test('a release whose message is lost is seen within 6 s all the same', async () => {
+  const client = rig.client({ commandTimeoutMs: 20_000, leaseMs: 60_000 })
+  const lease = await rig.witness({ leaseMs: 60_000 }).getLock('it').lock()
+  const wait = client.getLock('it').whenFree()
+  await rig.listening('it')
+  const hole = rig.proxy.blackHole({ direction: 'toClient', only: 'subscriber', onHeal: 'drop' })
+  await lease.release()
+  const startedAt = performance.now()
+  expect(await wait).toBe(true)
+  expect(performance.now() - startedAt).toBeLessThan(LATEST_LOOK_MS + 1_500)
+  hole.heal()
+}, 20_000)
+
+test('a release in the time in which the subscriber was cut off is seen', async () => {
+  const client = rig.client()
+  const lease = await rig.witness().getLock('it').lock()
+  const wait = client.getLock('it').whenFree()
+  await rig.listening('it')
+  rig.proxy.cut('subscriber')
+  await lease.release()
+  expect(await wait).toBe(true)
+})
+
+test.each(['cutBefore', 'cutAfter', 'mute', 'duplicate'] as const)(
+  'a look that meets "%s" is made again',
+  async (action) => {
+    const client = rig.client()
+    await client.getLock('it').isLocked()
+    const trap = rig.proxy.onNextRequest(scripts.peek.sha1, action)
+    expect(await client.getLock('it').whenFree()).toBe(true)
+    await trap.seen
+  },
+)
+
+describe('in an outage', () => {
+  test('whenFree() rejects after `outageMs`, and at the end of `waitMs` because nobody knows', async () => {
+    const client = rig.client({ outageMs: 600, commandTimeoutMs: 150 })
+    client.on('error', () => {})
+    const lease = await rig.witness().getLock('it').lock()
+    const waits = [
+      client.getLock('it').whenFree(),
+      client.getLock('it').whenFree({ waitMs: 1_000 }),
+    ].map((wait) => wait.catch((error) => error))
+    await rig.listening('it')
+    rig.proxy.blackHole({ onHeal: 'drop' })
+    // A look at the end of the lease would be late here.
+    const third = client.getLock('it').whenFree({ waitMs: 400 })
+    for (const error of [await third.catch((error) => error), ...(await Promise.all(waits))]) {
+      expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' })
+    }
+    await rig.proxy.heal()
+    await lease.release()
+  })
+
+  test('onFree() reports the failure once, and goes on when Redis is back', async () => {
+    const client = rig.client({ outageMs: 300, commandTimeoutMs: 100 })
+    const errors: string[] = []
+    client.on('error', (error) => errors.push((error as { code?: string }).code ?? ''))
+    const lease = await rig.witness({ leaseMs: 60_000 }).getLock('it').lock()
+    let calls = 0
+    const stop = client.getLock('it').onFree(() => {
+      calls += 1
+    })
+    await rig.listening('it')
+    const hole = rig.proxy.blackHole({ onHeal: 'drop' })
+    const told = () => errors.filter((code) => code === 'HOLDFAST_UNAVAILABLE').length
+    const wait = client
+      .getLock('it')
+      .whenFree()
+      .catch(() => {})
+    await eventually(() => told() === 1)
+    await never(() => told() > 1, 900)
+    await wait
+    hole.heal()
+    await eventually(async () => !(await client.getLock('other').isLocked()))
+    await lease.release()
+    await eventually(() => calls === 1)
+    stop()
+  })
+})
+
+test('a name that is something else is refused, and a listener tells that once and asks rarely', async () => {
+  const client = rig.client()
+  const errors: Error[] = []
+  client.on('error', (error) => errors.push(error))
+  await rig.server.admin.set('it', 'a text')
+  const refused = { code: 'HOLDFAST_REFUSED', lockName: 'it' }
+  await expect(client.getLock('it').whenFree()).rejects.toMatchObject(refused)
+  const before = rig.proxy.count(scripts.peek.sha1)
+  const stop = client.getLock('it').onFree(() => {})
+  await eventually(() => errors.length > 0)
+  await never(() => rig.proxy.count(scripts.peek.sha1) > before + 1, 800)
+  expect(errors).toMatchObject([refused])
+  stop()
+  await rig.server.admin.del('it')
+})

@@ -1,0 +1,75 @@
+import { InvalidArgumentError } from '../../src/index.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { describeWorlds, quorumWorlds, worlds } from '../support/worlds.ts'
+
+const places = [...worlds, ...quorumWorlds].filter(({ name }) =>
+  /memory|own client|three/.test(name),
+)
+
+describeWorlds(
+  'whenFree() of a multi-lock',
+  (world) => {
+    const locksOf = (client = world.newClient(), names = ['a', 'b', 'c']) =>
+      names.map((name) => client.getLock(name))
+
+    test('resolves at once if all are free, and acquires none', async () => {
+      const client = world.newClient()
+      const multi = client.getMultiLock(...locksOf(client))
+      expect(await multi.whenFree()).toBe(true)
+      expect(await multi.isLocked()).toBe(false)
+    })
+
+    test('resolves when all are free at the same time, and not when each has been', async () => {
+      const holder = world.newClient()
+      const multi = world.newClient().getMultiLock(...locksOf())
+      const [a, b] = [await holder.getLock('a').lock(), await holder.getLock('b').lock()]
+      let isSettled = false
+      const wait = multi.whenFree({ waitMs: 60_000 }).finally(() => {
+        isSettled = true
+      })
+      await never(() => isSettled, 40)
+      await a.release()
+      await eventually(async () => !(await holder.getLock('a').isLocked()))
+      await never(() => isSettled, 40)
+      // The first is held again before the second is free.
+      const again = await holder.getLock('a').lock()
+      await b.release()
+      await never(() => isSettled, 60)
+      await again.release()
+      expect(await wait).toBe(true)
+    })
+
+    test('has one `waitMs` for all of them', async () => {
+      const holder = world.newClient()
+      const multi = world.newClient().getMultiLock(...locksOf())
+      const lease = await holder.getLock('b').lock()
+      const startedAt = performance.now()
+      expect(await multi.whenFree({ waitMs: 300 })).toBe(false)
+      expect(performance.now() - startedAt).toBeLessThan(1_800)
+      await lease.release()
+      await expect(multi.whenFree({ waitMs: 0 })).rejects.toBeInstanceOf(InvalidArgumentError)
+    })
+
+    test('leaves nothing behind when it is aborted, or when one of its locks fails', async () => {
+      const holder = world.newClient()
+      const [client, other] = [world.newClient(), world.newClient()]
+      const multi = client.getMultiLock(client.getLock('a'), other.getLock('b'))
+      const leases = [await holder.getLock('a').lock(), await holder.getLock('b').lock()]
+      const abort = new AbortController()
+      const aborted = multi.whenFree({ signal: abort.signal }).catch((error) => error)
+      const failed = multi.whenFree().catch((error) => error)
+      const channels = async () =>
+        ((await world.server.admin.pubsub('CHANNELS')) as string[]).filter((one) =>
+          /^redisson_lock__channel/.test(one),
+        )
+      await eventually(async () => (await channels()).length === 2)
+      abort.abort(new Error('not wanted'))
+      expect(await aborted).toMatchObject({ message: 'not wanted' })
+      await other.close()
+      expect(await failed).toMatchObject({ code: 'HOLDFAST_CLOSED' })
+      await eventually(async () => (await channels()).length === 0)
+      for (const lease of leases) await lease.release()
+    })
+  },
+  places,
+)

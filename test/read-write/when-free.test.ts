@@ -1,0 +1,95 @@
+import { eventually, never } from '../support/eventually.ts'
+import { describeWorlds, worlds } from '../support/worlds.ts'
+
+const SOON_MS = 1_500
+const places = worlds.filter(({ name }) => /memory|own client/.test(name))
+
+describeWorlds(
+  'whenFree() of the sides of a read-write lock',
+  (world) => {
+    const two = () => {
+      const [holder, client] = [world.newClient(), world.newClient()]
+      return [holder.getReadWriteLock('it'), client.getReadWriteLock('it')] as const
+    }
+    const settled = (work: Promise<boolean>) => {
+      const state = { isSettled: false }
+      void work.then(() => {
+        state.isSettled = true
+      })
+      return () => state.isSettled
+    }
+
+    test('while somebody reads, it is free to read and not to write', async () => {
+      const [theirs, ours] = two()
+      const lease = await theirs.readLock().lock()
+      expect(await ours.readLock().whenFree()).toBe(true)
+      expect(await ours.upgradableLock().whenFree()).toBe(true)
+      const writable = ours.writeLock().whenFree()
+      const isWritable = settled(writable)
+      await never(isWritable, 50)
+      const startedAt = performance.now()
+      await lease.release()
+      expect(await writable).toBe(true)
+      expect(performance.now() - startedAt).toBeLessThan(SOON_MS)
+    })
+
+    test('while somebody has the upgradable lock, that one and the one to write are not free', async () => {
+      const [theirs, ours] = two()
+      const lease = await theirs.upgradableLock().lock()
+      expect(await ours.readLock().whenFree()).toBe(true)
+      const waits = [ours.upgradableLock().whenFree(), ours.writeLock().whenFree()]
+      const areSettled = waits.map(settled)
+      await never(() => areSettled.some((isSettled) => isSettled()), 50)
+      await lease.release()
+      expect(await Promise.all(waits)).toEqual([true, true])
+    })
+
+    test('while somebody writes, no side is free; a writer that reads on frees the one to read', async () => {
+      const [theirs, ours] = two()
+      const reads: (() => Promise<boolean>)[] = []
+      const waits: Promise<boolean>[] = []
+      await theirs.writeLock().using(async (write) => {
+        const read = await theirs.readLock().lock()
+        reads.push(() => read.release())
+        waits.push(ours.readLock().whenFree(), ours.writeLock().whenFree())
+        const areSettled = waits.map(settled)
+        await never(() => areSettled.some((isSettled) => isSettled()), 50)
+        await write.release()
+        expect(await waits[0]).toBe(true)
+        expect(areSettled[1]?.()).toBe(false)
+      })
+      await reads[0]?.()
+      expect(await waits[1]).toBe(true)
+    })
+
+    test('the end of a lease of a reader that is gone frees the one to write', async () => {
+      const [theirs, ours] = two()
+      await theirs.readLock().lock(300)
+      const startedAt = performance.now()
+      expect(await ours.writeLock().whenFree()).toBe(true)
+      expect(performance.now() - startedAt).toBeLessThan(300 + SOON_MS)
+    })
+
+    test('onFree() of the one to read reports writers that leave, and no readers', async () => {
+      const [theirs, ours] = two()
+      const calls = { read: 0, write: 0 }
+      const stops = [
+        ours.readLock().onFree(() => {
+          calls.read += 1
+        }),
+        ours.writeLock().onFree(() => {
+          calls.write += 1
+        }),
+      ]
+      const channels = async () => (await world.server.admin.pubsub('CHANNELS')) as string[]
+      await eventually(async () => (await channels()).some((one) => one.includes('rwlock')))
+      await theirs.readLock().using(() => {})
+      await eventually(() => calls.write === 1)
+      expect(calls).toEqual({ read: 0, write: 1 })
+      await theirs.writeLock().using(() => {})
+      await eventually(() => calls.read === 1 && calls.write === 2)
+      for (const stop of stops) stop()
+    })
+  },
+  places,
+)
