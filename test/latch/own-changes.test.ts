@@ -23,6 +23,7 @@ function scene() {
     clock: systemClock,
     commandTimeoutMs: 1_000,
     outageMs: 5_000,
+    patienceMs: () => 5_000,
     responseTime: new ResponseTime(),
     whyDown: () => undefined,
   }

@@ -155,7 +155,7 @@ test.each<[string, (client: Any) => unknown, RegExp]>([
   [
     'options of acquire in two places',
     (client) => client.getSemaphore('it').acquire({ permits: 2 }, { waitMs: 5 }),
-    /no argument more to give; got an object .* come first, or after a number\.$/,
+    /^Too many arguments; got an object .* come first, or after a number\.$/,
   ],
   [
     'no options for permits with leases',
@@ -200,7 +200,7 @@ test.each<[string, (client: Any) => unknown, RegExp]>([
   [
     'a time in the place of options of a latch',
     (client) => client.getCountDownLatch('it').await(500),
-    /an object with `waitMs` or `signal`; got 500\.$/,
+    /an object with `round`, `waitMs` or `signal`; got 500\.$/,
   ],
 ])('%s is refused, and what is meant is said', async (_, call, words) => {
   const { code, message } = await errorOf(() => call(inMemory()))

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { addressOf, type Endpoint } from '../servers/endpoint.ts'
 import type { ServerClient } from '../servers/open-server.ts'
-import type { Masters, Open } from './open-masters.ts'
+import type { Masters, Open } from './masters.ts'
 import type { Unreachable } from './rows.ts'
 import { slotOf } from './slot.ts'
 

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { readClientInfo } from '../../index.ts'
 import type { Command, ServerClient } from '../servers/open-server.ts'
 import { processKey } from './key-names.ts'
-import type { Masters } from './open-masters.ts'
+import type { Masters } from './masters.ts'
 import { replyIfAny } from './reply.ts'
 import type { ProcessFacts } from './rows.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Masters } from './open-masters.ts'
+import type { Masters } from './masters.ts'
 import type { SeenHolder } from './rows.ts'
 
 /** Where `holdfast/history` writes, unless it is told otherwise. */

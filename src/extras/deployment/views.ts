@@ -1,6 +1,6 @@
 import { type BareDetail, conclude } from './conclude.ts'
+import type { Masters } from './masters.ts'
 import { merge } from './merge.ts'
-import type { Masters } from './open-masters.ts'
 import { readKeys } from './read-keys.ts'
 
 /**

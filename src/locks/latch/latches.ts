@@ -55,7 +55,9 @@ export class Latches {
     this.#requests += 1
     const number = this.#requests
     const keptMs = Math.min(this.#limits.outageMs, LONGEST_KEPT_MS)
-    const request = new OnceRequest(`${this.#clientId}:${number}`, keptMs, this.#limits.clock)
+    // No owner has such a name: a semaphore that gets this name next must not find the answer to a latch.
+    const id = `${this.#clientId}:latch:${number}`
+    const request = new OnceRequest(id, keptMs, this.#limits.clock)
     const changed = this.#ask(
       name,
       (callMs) => ask(request, callMs),

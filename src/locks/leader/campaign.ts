@@ -19,14 +19,6 @@ import { HeldTerm, type Term } from './term.ts'
 /** Before it stands again after an outage, in milliseconds. */
 const PAUSE_MS = { least: 100, spread: 150 }
 
-/** What ends a candidacy or a term. */
-interface Ending {
-  readonly signal: AbortSignal | undefined
-  /** Aborts when nobody of this client is to lead any more. */
-  readonly closing: AbortSignal
-  readonly resignOnRequest: boolean
-}
-
 /** One candidate: from its place in the queue to the end of its term. */
 export class Campaign {
   readonly owner: Owner

@@ -21,7 +21,8 @@ export class ReadWriteWaiter extends RacingWaiter {
     const beside = lock.holds.beside(request)
     if (!request.kind.isShared) this.#upgraded = beside
     const before = this.asksOnce && beside === undefined ? this.#before : undefined
-    if (before !== undefined) {
+    // Before anybody was seen to hold the lock, the waiter may wait for a server that does not answer.
+    if (before !== undefined && (before.sight !== undefined || lock.keepsOut(before.request))) {
       this.sight = before.sight
       this.resolve(null)
       return
