@@ -4,7 +4,7 @@ import type { Access } from './access.ts'
 import { handle } from './handler.ts'
 import { forNode } from './node-requests.ts'
 import { endUntold, type Past, type PastQuestion, SeenHolds } from './past.ts'
-import { messageOf, Poll, type PollTimes } from './poll.ts'
+import { CLOSED, messageOf, Poll, type PollTimes } from './poll.ts'
 import type { StreamTimes } from './stream.ts'
 import { Table } from './table.ts'
 
@@ -57,7 +57,10 @@ export interface Dashboard {
     outgoing: ServerResponse,
     next?: (error: unknown) => void,
   ): Promise<void>
-  /** Ends all streams and closes its connections. */
+  /**
+   * Ends all streams, answers every request that still waits with the status 502, and closes its connections. It waits for
+   * no server.
+   */
   close(): Promise<void>
 }
 
@@ -119,7 +122,7 @@ export function createDashboard(
     fetch,
     node: forNode(fetch),
     async close() {
-      closing.abort()
+      closing.abort(new Error(CLOSED))
       await poll.close()
     },
   }

@@ -20,7 +20,7 @@ export interface Parts {
     event: { key: string; owner: string; token: number | null; outcome: string },
     context: unknown,
   ): void
-  /** Ends all streams. */
+  /** Ends all streams, and every request that is not answered yet. Its reason is an error for people. */
   readonly closed: AbortSignal
 }
 
@@ -79,13 +79,27 @@ function onlyBy(method: string): Response {
 }
 
 async function answer(route: Route, parts: Parts, asked: Asked): Promise<Response> {
+  const { closed } = parts
   try {
-    return await route(parts, asked)
+    return await unlessAborted(closed, async () => route(parts, asked))
   } catch (error) {
+    if (closed.aborted) return refusal(502, messageOf(closed.reason))
     // Such as of a semaphore, which cannot be released by force.
     if (error instanceof InvalidArgumentError) return refusal(400, error.message)
     return refusal(502, `Redis could not be asked: ${messageOf(error)}`)
   }
+}
+
+/** Rejects at the abort, even when the work never ends: a server that hangs answers nothing. */
+function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    work()
+      .finally(() => signal.removeEventListener('abort', abort))
+      .then(resolve, reject)
+  })
 }
 
 function file(name: string): Response {

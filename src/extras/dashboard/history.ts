@@ -8,7 +8,7 @@ import {
   type Span,
   waitsOf,
 } from './past.ts'
-import { messageOf } from './poll.ts'
+import { CLOSED, messageOf } from './poll.ts'
 
 /** Where the history is, as `recordHistory` was told. */
 export interface HistoryOptions {
@@ -47,7 +47,7 @@ export class FollowedHistory {
 
   /** @returns null where nothing was ever recorded; rejects where it cannot be read */
   async past(question: PastQuestion): Promise<Past | null> {
-    if (this.#isClosed) throw new Error('The dashboard was closed.')
+    if (this.#isClosed) throw new Error(CLOSED)
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => this.#rest(), IDLE_MS).unref()
     if (this.#following === undefined && performance.now() - this.#failedAt > RETRY_MS) {
@@ -60,7 +60,7 @@ export class FollowedHistory {
 
   close(): void {
     this.#isClosed = true
-    this.#error ??= new Error('The dashboard was closed.')
+    this.#error ??= new Error(CLOSED)
     this.#rest()
   }
 
