@@ -183,7 +183,7 @@ describeInBrowser('the page', () => {
     const hostile = `<img src=x onerror="__trouble('ran')">"'\`</td><script>__trouble('ran')</script>`
     const turned = 'order:\u202E1001\u0000\n'
     const locks = new FakeDeployment()
-    const process = { client: 'c', label: `${hostile}1`, host: `${hostile}2`, pid: 1 }
+    const process = { client: 'c', label: `${hostile}1`, host: `${hostile}2`, pid: 1, seenMs: 0 }
     const holders = [{ owner: `${hostile}3`, process, ageMs: 60_000 }]
     const queue = [{ owner: `${hostile}4`, process }]
     locks.set(hostile, { holders, queue, more: { [hostile]: hostile } })
