@@ -186,7 +186,7 @@ describeInBrowser('the page', () => {
     const process = { client: 'c', label: `${hostile}1`, host: `${hostile}2`, pid: 1, seenMs: 0 }
     const holders = [{ owner: `${hostile}3`, process, ageMs: 60_000 }]
     const queue = [{ owner: `${hostile}4`, process }]
-    locks.set(hostile, { holders, queue, more: { [hostile]: hostile } })
+    locks.set(hostile, { holders, queue })
     locks.set(turned, { holders: [{ ageMs: 100 }] })
     const { page, troubles } = await open(locks, { authorize: () => 'admin', release: true })
     await page.locator('#body tr[data-key]').first().click()

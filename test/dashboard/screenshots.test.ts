@@ -72,6 +72,7 @@ function history(): HistoryEntry[] {
   const note = (at: number, more: Partial<HistoryEntry>) => {
     const nothing = { token: null, waitedMs: null, heldMs: null, path: null, reason: null }
     const own = { kind: 'lock', client: 'c', stalledMs: null, dropped: null } as const
+    const later = { isGroup: false, leaseMs: null, limitMs: null }
     entries.push({
       id: `${at}-0`,
       at,
@@ -81,6 +82,7 @@ function history(): HistoryEntry[] {
       label: '',
       ...nothing,
       ...own,
+      ...later,
       ...more,
     })
   }
