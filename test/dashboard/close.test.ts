@@ -59,6 +59,19 @@ test('a program that asks for all rows is answered when the dashboard closes dur
   await closing
 })
 
+test('many requests that wait emit no process warning', async () => {
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  const locks = new HungDeployment()
+  const dashboard = createDashboard(locks.open, { authorize: () => 'read' })
+  const { ask } = await serve(dashboard)
+  const asked = Array.from({ length: 30 }, () => ask('lock?key=a'))
+  await eventually(() => locks.hung >= 30)
+  await dashboard.close()
+  await Promise.all(asked)
+  expect(warn).not.toHaveBeenCalled()
+  warn.mockRestore()
+})
+
 test.each<[string, RequestInit]>([
   ['lock?key=a', {}],
   [

@@ -60,7 +60,7 @@ test('the history tells waits, losses and holds that no look has seen', async ()
   const ask = start({ history: { redis: server.url } })
   const past = await ask('past?minutes=5')
   expect(past).toMatchObject({ source: 'history', error: null })
-  const own = past.spans.filter(({ key }: { key: string }) => key === 'order:2')
+  const own = past.lanes.find(({ key }: { key: string }) => key === 'order:2').spans
   expect(own).toHaveLength(3)
   expect(own.every(({ ending }: { ending: string }) => ending === 'released')).toBe(true)
   expect(past.waits.count).toBe(5)
@@ -80,7 +80,7 @@ test('a history that nobody records is told as that, and what was seen is shown 
     source: 'poll',
     error: null,
     waits: null,
-    spans: [{ key: 'order:4', owner: lease.owner }],
+    lanes: [{ key: 'order:4', spans: [{ owner: lease.owner }] }],
   })
   await server.admin.set('holdfast_history', 'none')
   expect(await start({ history: { redis: server.url } })('past')).toMatchObject({
@@ -97,9 +97,10 @@ test('what is recorded later is followed', async () => {
   const lock = newClient('checkout').getLock('order:5')
   await (await lock.lock()).release()
   const ask = start({ history: { redis: server.url } })
-  await eventuallyPasses(async () => expect((await ask('past')).spans).toHaveLength(1))
+  const count = async () => (await ask('past')).lanes[0]?.spans.length
+  await eventuallyPasses(async () => expect(await count()).toBe(1))
   await (await lock.lock()).release()
-  await eventuallyPasses(async () => expect((await ask('past')).spans).toHaveLength(2))
+  await eventuallyPasses(async () => expect(await count()).toBe(2))
   await history.stop()
   await server.admin.del('holdfast_history')
 })

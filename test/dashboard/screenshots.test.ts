@@ -2,9 +2,9 @@ import { mkdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { createDashboard } from '../../src/extras/dashboard/create.ts'
-import { pastOf } from '../../src/extras/dashboard/history.ts'
 import type { HistoryEntry } from '../../src/extras/history/history.ts'
 import { describeInBrowser, openBrowser, openPage, serve } from './browser.ts'
+import { indexOf } from './entries.ts'
 import { scene } from './scene.ts'
 
 /** `HOLDFAST_SCREENSHOTS=1` writes them into the docs; without it they are made for nothing but the test. */
@@ -42,7 +42,7 @@ describeInBrowser('the pictures of the docs', () => {
     const dashboard = createDashboard(
       scene().open,
       { authorize: () => 'admin', release: true },
-      { times: { gapMs: 20 }, history: async (question) => pastOf(entries, question) },
+      { times: { gapMs: 20 }, history: async () => indexOf(entries) },
     )
     const { url } = await serve(dashboard)
     const browser = await openBrowser()

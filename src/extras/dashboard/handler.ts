@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../index.ts'
 import { toFree } from '../deployment/to-free.ts'
 import { type Access, refuseChange } from './access.ts'
 import { files } from './page.generated.ts'
-import type { Past, PastQuestion } from './past.ts'
+import type { PastAnswers } from './past-answers.ts'
 import { messageOf, type Poll } from './poll.ts'
 import { json, redirect, refusal, reply } from './replies.ts'
 import { detailOf } from './row.ts'
@@ -15,7 +15,7 @@ export interface Parts {
   readonly times: StreamTimes
   readonly release: boolean
   authorize(request: Request, context: unknown): Promise<Access | Response>
-  past(question: PastQuestion): Promise<Past>
+  readonly past: PastAnswers
   released(
     event: { key: string; owner: string; token: number | null; outcome: string },
     context: unknown,
@@ -141,9 +141,8 @@ async function past({ past }: Parts, { query }: Asked): Promise<Response> {
       `minutes must be above 0, and 1440 at most; got ${JSON.stringify(query.get('minutes'))}.`,
     )
   }
-  const now = Date.now()
-  const from = now - minutes * 60_000
-  return json(await past({ now, from, key: query.get('key'), filter: query.get('filter') ?? '' }))
+  const text = await past.of({ minutes, key: query.get('key'), filter: query.get('filter') ?? '' })
+  return reply(text, 'application/json; charset=utf-8')
 }
 
 /** Compares, and takes it from that owner alone: to be asked twice changes nothing. */

@@ -83,13 +83,13 @@ export class Poll {
     const running = this.#running
     this.#running = undefined
     running?.abort()
+    // What is known of now is of the past from here on.
+    this.#table.tell({ state: 'waiting', error: null })
     // Not after the run has ended: it may wait for a server that does not answer.
     await this.#drop()
   }
 
   async #run(stopped: AbortSignal): Promise<void> {
-    // What was seen when somebody looked last may be long ago.
-    this.#table.tell({ state: 'waiting', error: null })
     while (!stopped.aborted) {
       const session = new AbortController()
       const signal = AbortSignal.any([stopped, session.signal])
@@ -117,11 +117,11 @@ export class Poll {
         this.#table.put(rows, Date.now())
       }
       if (signal.aborted) return
+      this.#tellMissing(deployment)
       const { shown } = this.#table.totals
       this.#table.sweep(startedAt, Math.max(0, found - shown))
       const tookMs = Date.now() - startedAt
-      const missing = deployment.unreachable.map(({ reason }) => reason)
-      this.#table.tell({ state: 'live', error: null, scannedAt: Date.now(), missing })
+      this.#table.tell({ state: 'live', error: null, scannedAt: Date.now() })
       await pause(Math.max(this.#times.scanMs, tookMs / SCAN_SHARE - tookMs), undefined, { signal })
     }
   }
@@ -144,9 +144,15 @@ export class Poll {
     const rows = await deployment.look(keys)
     // The answer of a poll that has ended may be older than what the next poll knows.
     if (signal?.aborted) return
+    this.#tellMissing(deployment)
     this.#table.put(rows, Date.now())
     const found = new Set(rows.map(({ key }) => key))
     this.#table.remove(keys.filter((key) => !found.has(key)))
+  }
+
+  /** Before rows are removed: those of a node that cannot be reached are not over. */
+  #tellMissing({ unreachable }: Deployment): void {
+    this.#table.tell({ missing: unreachable.map(({ reason }) => reason) })
   }
 
   #opened(): Promise<Deployment> {

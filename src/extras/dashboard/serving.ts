@@ -13,7 +13,7 @@ export function newDashboardOf(
   const followed = history && new FollowedHistory(history)
   const dashboard = createDashboard(async () => openDeployment(where), access, {
     address: openDeployment(where).address,
-    history: followed && ((question) => followed.past(question)),
+    history: followed && (() => followed.index()),
   })
   return {
     ...dashboard,
