@@ -288,6 +288,31 @@ test('a reader that a row does not name any more is not over', async () => {
   expect(ended).toEqual(['r2:1'])
 })
 
+test('the detail of a lock with very many holders tells the first, and how many there are', async () => {
+  const locks = new FakeDeployment()
+  const holders = Array.from({ length: 5_000 }, (_, i) => ({ owner: `r${i}:1` }))
+  locks.set('rw', { kind: 'read-write', state: 'read', holders })
+  const { lock } = await jsonOf(start(locks).ask('/locks/api/lock?key=rw'))
+  expect([lock.holders.length, lock.holderCount]).toEqual([200, 5_000])
+})
+
+test('a holder has the longest lease that was seen, which tells whether it is renewed', async () => {
+  const locks = held()
+  const { ask } = start(locks)
+  const leaseMs = async () => (await jsonOf(ask('/locks/api/rows'))).rows[0].holders[0].leaseMs
+  const holder = (ttlMs: number | null, ageMs: number) =>
+    locks.set('a', { holders: [{ owner: 'x:1', ttlMs, ageMs }] })
+  holder(12_345, 1_000)
+  await eventually(async () => (await leaseMs()) === 13_000)
+  holder(29_980, 1_000)
+  await eventually(async () => (await leaseMs()) === 30_000)
+  holder(10_000, 1_000)
+  const { scan } = locks.asked
+  await eventually(async () => (await leaseMs()) === 30_000 && locks.asked.scan > scan + 3)
+  holder(null, 1_000)
+  await eventually(async () => (await leaseMs()) === null)
+})
+
 test('totals tell the oldest wait, and leave out the candidates of elections and latches', async () => {
   const locks = held()
   const waiting = { waiting: 2, oldestWaitMs: 60_000 }

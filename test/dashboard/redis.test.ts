@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { newDashboard } from '../../src/extras/dashboard/dashboard.ts'
 import { recordHistory } from '../../src/extras/history/history.ts'
 import { Holdfast } from '../../src/index.ts'
@@ -147,6 +150,24 @@ test('a forced release takes it from whom one saw, and the holder is told', asyn
   await next.release()
   await lease.release().catch(() => undefined)
 })
+
+test.each(["it's $(id)", '-x', 'job\n2'])(
+  'the command that it gives for the lock %j frees that lock in a real shell',
+  async (name) => {
+    const lease = await newClient('checkout').getLock(name).lock()
+    const ask = start({ redis: server.url.replace('redis://', 'redis://default:ignored@') })
+    const { toFree } = await ask(`lock?${new URLSearchParams({ key: name })}`)
+    expect(toFree.command).not.toContain('ignored')
+    expect(toFree.needsPassword).toBe(true)
+    const program = join(__dirname, '../../dist/esm/extras/cli/main.js')
+    const script = `npx() { shift; '${process.execPath}' '${program}' "$@"; }`
+    // There is nobody to ask, and no password here.
+    const command = toFree.command.replace('--force', '--force --yes').replace(/--user=\S+ /, '')
+    await promisify(execFile)('bash', ['-c', `${script}\n${command}`])
+    expect(await server.admin.exists(name)).toBe(0)
+    await lease.release().catch(() => undefined)
+  },
+)
 
 test('a plain semaphore is not released by force, and that is no outage', async () => {
   const semaphore = newClient('checkout').getSemaphore('slots')

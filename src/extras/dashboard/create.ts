@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Deployment } from '../deployment/rows.ts'
 import type { Access } from './access.ts'
-import { handle } from './handler.ts'
+import { type CommandOptions, handle } from './handler.ts'
 import type { HistoryIndex } from './history-index.ts'
 import { forNode } from './node-requests.ts'
 import { busiest, joined, type Past, type PastQuestion } from './past.ts'
@@ -86,6 +86,7 @@ export function createDashboard(
   { authorize, release = false, onRelease }: AccessOptions,
   more: {
     readonly address?: string
+    readonly command?: CommandOptions
     readonly times?: Partial<Times>
     /** Undefined if it is off. Null is a history that nobody has written to. */
     readonly history?: (() => Promise<HistoryIndex | null>) | undefined
@@ -112,6 +113,7 @@ export function createDashboard(
     poll,
     times,
     release,
+    command: more.command ?? { options: '', hasPassword: false },
     closed: closing.signal,
     authorize: async (request: Request, context: unknown) => await authorize(request, context),
     past,

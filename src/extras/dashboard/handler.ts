@@ -14,6 +14,8 @@ export interface Parts {
   readonly poll: Poll
   readonly times: StreamTimes
   readonly release: boolean
+  /** How `npx holdfast` finds the same servers. */
+  readonly command: CommandOptions
   authorize(request: Request, context: unknown): Promise<Access | Response>
   readonly past: PastAnswers
   released(
@@ -22,6 +24,13 @@ export interface Parts {
   ): void
   /** Ends all streams, and every request that is not answered yet. Its reason is an error for people. */
   readonly closed: AbortSignal
+}
+
+/** What `npx holdfast` needs to find the servers of the dashboard. */
+export interface CommandOptions {
+  /** Such as `--url=redis://…`; never a password. */
+  readonly options: string
+  readonly hasPassword: boolean
 }
 
 interface Asked {
@@ -124,13 +133,15 @@ function stream({ table, poll, times, closed }: Parts, { request }: Asked): Resp
   return reply(body, 'text/event-stream; charset=utf-8', 200, { 'x-accel-buffering': 'no' })
 }
 
-async function lock({ poll }: Parts, { query }: Asked): Promise<Response> {
+async function lock({ poll, command }: Parts, { query }: Asked): Promise<Response> {
   const key = query.get('key')
   if (key === null) return refusal(400, 'Which lock? Give its key, as ?key=…')
   const found = await poll.ask((deployment) => deployment.inspect(key))
   const now = Date.now()
   if (found === null) return refusal(404, `There is nothing of the name ${JSON.stringify(key)}.`)
-  return json({ now, lock: detailOf(found, now), toFree: toFree(found, { name: key }) })
+  const { options, hasPassword } = command
+  const free = { ...toFree(found, { name: key, options }), needsPassword: hasPassword }
+  return json({ now, lock: detailOf(found, now), toFree: free })
 }
 
 async function past({ past }: Parts, { query }: Asked): Promise<Response> {
