@@ -71,6 +71,11 @@ export interface HoldFact extends LockFact {
   readonly token: number
   /** The lease that it was granted for, in milliseconds. */
   readonly leaseMs: number
+  /**
+   * The hold lasts at most so long, in milliseconds, unless `extend()` lengthens a lease that is not renewed: its lease, or its
+   * `maxHoldMs`. Infinity if the lease is renewed until the release.
+   */
+  readonly limitMs: number
   /** The call that it was acquired by, if that was traced. */
   readonly acquire: AcquireFact | undefined
   // From here on known at `asyncEnd`.

@@ -4,7 +4,10 @@ import { MemoryConnection } from './servers/memory/memory-connection.ts'
 import type { MemoryServer } from './servers/memory/memory-server.ts'
 
 /** The options of a client whose locks live in memory: those of `new Holdfast` that need no Redis. */
-export type MemoryClientOptions = Omit<HoldfastOptions, 'redis' | 'masters' | 'watchdogThread'>
+export type MemoryClientOptions = Omit<
+  HoldfastOptions,
+  'redis' | 'masters' | 'watchdogThread' | 'durability'
+>
 
 /** A client with a connection of its own to a server in memory. */
 export function newMemoryClient(server: MemoryServer, options: MemoryClientOptions = {}): Holdfast {

@@ -114,3 +114,19 @@ test('called wrongly, or with nobody there', async () => {
   expect(nobody).toMatchObject({ code: 3, out: '' })
   expect(nobody.err).toContain('ECONNREFUSED')
 })
+
+test('a malformed entry is left out, and the others are shown', async () => {
+  const write = (name: string, more: Record<string, string> = {}) => {
+    const fields = { event: 'acquired', name, client: 'c', label: 'api', ...more }
+    return server.admin.xadd('holdfast_history', '*', ...Object.entries(fields).flat())
+  }
+  await write('before')
+  await write('malformed', { agoMs: '-1e300' })
+  await write('after', { kind: 'fair\u001b[2J', heldMs: '-1e300' })
+  const { code, out, err } = await told()
+  expect([code, err]).toEqual([0, ''])
+  expect(out).toContain('before')
+  expect(out).toContain('after')
+  expect(out).not.toContain('malformed')
+  expect(out).not.toContain('\u001b')
+})

@@ -58,11 +58,18 @@ export class FakeDeployment implements Deployment {
       oldestWaitMs: later(detail.oldestWaitMs),
       holders: detail.holders.map((one) => ({
         ...one,
+        process: this.#processLater(one.process, Date.now() - since),
         ageMs: later(one.ageMs),
         ttlMs: one.ttlMs === null ? null : one.ttlMs - ((Date.now() - since) % 10_000),
       })),
       queue: detail.queue.map((one) => ({ ...one, waitedMs: later(one.waitedMs) })),
     }
+  }
+
+  /** A client that has not reported itself for long is gone, and does not do so any more. */
+  #processLater(process: HolderRow['process'], ms: number): HolderRow['process'] {
+    if (process === null || process.seenMs === null || process.seenMs < 30_000) return process
+    return { ...process, seenMs: process.seenMs + ms }
   }
 
   async *scanEndless() {}

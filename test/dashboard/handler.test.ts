@@ -218,12 +218,111 @@ test('the timeline is of what was seen, and says so', async () => {
       source: 'poll',
       waits: null,
       losses: null,
-      spans: [
-        { owner: 'x:1', to: expect.any(Number) },
-        { owner: 'y:1', to: null },
+      lanes: [
+        {
+          key: 'a',
+          spans: [
+            { owner: 'x:1', ending: 'seen' },
+            { owner: 'y:1', to: null },
+          ],
+        },
       ],
     })
+    const [first, second] = past.lanes[0].spans
+    expect(first.to).toBeLessThanOrEqual(second.from)
   })
+})
+
+test('a hold that ended while nobody looked ended at some time between the looks', async () => {
+  const locks = held()
+  const { ask } = start(locks)
+  await ask('/locks/api/rows')
+  const lookedAt = Date.now()
+  await eventually(() => locks.asked.closed === 1)
+  // Nobody looks, so nobody knows.
+  const unknown = (await jsonOf(ask('/locks/api/past?key=a'))).lanes[0].spans[0]
+  expect(unknown).toMatchObject({ to: null, ending: 'unrecorded' })
+  expect(unknown.sureUntil).toBeLessThanOrEqual(lookedAt)
+  locks.set('a')
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  const endedBefore = Date.now()
+  await ask('/locks/api/rows')
+  const [span] = await eventually(async () => {
+    const { spans } = (await jsonOf(ask('/locks/api/past?minutes=6&key=a'))).lanes[0]
+    return spans[0].ending === 'seen' && spans
+  })
+  expect(span.sureUntil).toBeLessThanOrEqual(lookedAt)
+  expect(span.to).toBeGreaterThanOrEqual(endedBefore)
+})
+
+test('a hold on a node that cannot be reached is not over', async () => {
+  const locks = held()
+  const { ask } = start(locks, {})
+  await ask('/locks/api/rows')
+  locks.locks.delete('a')
+  locks.unreachable = [{ address: '10.0.0.6:6379', reason: 'node 10.0.0.6:6379 cannot be reached' }]
+  await eventually(async () => (await jsonOf(ask('/locks/api/rows'))).rows.length === 0)
+  const { status } = await jsonOf(ask('/locks/api/rows'))
+  expect(status.missing).toEqual(['node 10.0.0.6:6379 cannot be reached'])
+  const [span] = (await jsonOf(ask('/locks/api/past?key=a'))).lanes[0].spans
+  expect(span).toMatchObject({ owner: 'x:1', to: null, ending: 'unrecorded' })
+})
+
+test('a reader that a row does not name any more is not over', async () => {
+  const locks = new FakeDeployment()
+  const readers = (...owners: string[]) =>
+    locks.set('rw', {
+      kind: 'read-write',
+      state: 'read',
+      holders: owners.map((owner) => ({ owner, ageMs: 1_000 })),
+    })
+  readers('r1:1', 'r2:1', 'r3:1')
+  const { ask } = start(locks)
+  await ask('/locks/api/rows')
+  readers('r4:1', 'r5:1', 'r6:1', 'r1:1', 'r3:1')
+  await eventually(async () => (await jsonOf(ask('/locks/api/rows'))).rows[0].holderCount === 5)
+  const spans: { owner: string; ending: string | null }[] = (
+    await jsonOf(ask('/locks/api/past?key=rw'))
+  ).lanes[0].spans
+  const ended = spans.filter(({ ending }) => ending === 'seen').map(({ owner }) => owner)
+  expect(ended).toEqual(['r2:1'])
+})
+
+test('the detail of a lock with very many holders tells the first, and how many there are', async () => {
+  const locks = new FakeDeployment()
+  const holders = Array.from({ length: 5_000 }, (_, i) => ({ owner: `r${i}:1` }))
+  locks.set('rw', { kind: 'read-write', state: 'read', holders })
+  const { lock } = await jsonOf(start(locks).ask('/locks/api/lock?key=rw'))
+  expect([lock.holders.length, lock.holderCount]).toEqual([200, 5_000])
+})
+
+test('a holder has the longest lease that was seen, which tells whether it is renewed', async () => {
+  const locks = held()
+  const { ask } = start(locks)
+  const leaseMs = async () => (await jsonOf(ask('/locks/api/rows'))).rows[0].holders[0].leaseMs
+  const holder = (ttlMs: number | null, ageMs: number) =>
+    locks.set('a', { holders: [{ owner: 'x:1', ttlMs, ageMs }] })
+  holder(12_345, 1_000)
+  await eventually(async () => (await leaseMs()) === 13_000)
+  holder(29_980, 1_000)
+  await eventually(async () => (await leaseMs()) === 30_000)
+  holder(10_000, 1_000)
+  const { scan } = locks.asked
+  await eventually(async () => (await leaseMs()) === 30_000 && locks.asked.scan > scan + 3)
+  holder(null, 1_000)
+  await eventually(async () => (await leaseMs()) === null)
+})
+
+test('totals tell the oldest wait, and leave out the candidates of elections and latches', async () => {
+  const locks = held()
+  const waiting = { waiting: 2, oldestWaitMs: 60_000 }
+  locks.set('e', { kind: 'election', state: 'held', holders: [{}], ...waiting, oldestWaitMs: 1e9 })
+  locks.set('l', { kind: 'latch', state: 'closed', stateText: 'closed, 2 to go' })
+  locks.set('b', { holders: [{}], ...waiting })
+  const { now, totals } = await jsonOf(start(locks).ask('/locks/api/rows'))
+  expect(totals).toMatchObject({ locks: 4, held: 3, waiting: 2 })
+  expect(now - totals.waitingSince).toBeGreaterThanOrEqual(60_000)
+  expect(now - totals.waitingSince).toBeLessThan(600_000)
 })
 
 test('who looks again after a while is not told what was so long ago', async () => {

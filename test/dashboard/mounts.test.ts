@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 // @ts-expect-error: its types are a package of their own.
@@ -8,6 +8,7 @@ import fastify from 'fastify'
 import 'reflect-metadata'
 import { createDashboard, type Dashboard } from '../../src/extras/dashboard/create.ts'
 import { newDashboard } from '../../src/extras/dashboard/dashboard.ts'
+import { requestOf } from '../../src/extras/dashboard/node-requests.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { FakeDeployment } from './fake-deployment.ts'
@@ -158,6 +159,88 @@ describe.each(Object.keys(mounts))('on %s', (name) => {
     await eventually(() => locks.asked.closed === 1)
   })
 })
+
+describe('a request that no Request can be made of', () => {
+  const asked = jest.fn()
+
+  async function start() {
+    asked.mockClear()
+    const dashboard = newDashboard({
+      redis: 'redis://127.0.0.1:1',
+      authorize: (request) => {
+        asked(new URL(request.url))
+        return 'none'
+      },
+    })
+    const next = jest.fn()
+    const server = createServer((incoming, outgoing) => {
+      void dashboard.node(incoming, outgoing, next)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const end = async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await dashboard.close()
+    }
+    atEnd(end, { beforeCheck: true })
+    const { port } = server.address() as AddressInfo
+    return { next, send: (line: string) => rawAnswer(port, line) }
+  }
+
+  let warn: jest.SpyInstance
+  beforeEach(() => {
+    warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  })
+  afterEach(() => warn.mockRestore())
+
+  test.each(['TRACE', 'OPTIONS', 'PUT', 'DELETE', 'PROPFIND'])(
+    'by %s is answered with 405, before authorize, without a process warning',
+    async (method) => {
+      const { send, next } = await start()
+      const answer = await send(`${method} /locks/ HTTP/1.1`)
+      expect(answer).toMatch(/^HTTP\/1\.1 405 /)
+      expect(answer).toMatch(/^allow: GET, HEAD, POST\r$/im)
+      expect([asked, next, warn].map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0])
+    },
+  )
+
+  test.each(['http://[/locks/', '*', 'locks/', 'http://d:99999/locks/'])(
+    'for the path %s is answered with 400, before authorize, without a process warning',
+    async (path) => {
+      const { send, next } = await start()
+      expect(await send(`GET ${path} HTTP/1.1`)).toMatch(/^HTTP\/1\.1 400 /)
+      expect([asked, next, warn].map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0])
+    },
+  )
+
+  test.each([
+    ['/\\[', '/['],
+    ['/\\host/', '/host/'],
+    ['//host/', '/host/'],
+    ['/locks//host/', '/locks//host/'],
+    ['http://elsewhere/locks/', '/locks/'],
+  ])('with the path %s is read as a path, never as a host', async (path, pathname) => {
+    const { send } = await start()
+    expect(await send(`GET ${path} HTTP/1.1`)).toMatch(/^HTTP\/1\.1 403 /)
+    expect(asked.mock.calls[0]?.[0]).toMatchObject({ host: 'dashboard', pathname })
+    expect(warn).not.toHaveBeenCalled()
+  })
+
+  test('with a tab in its path, as HTTP/2 can carry one, is read as a path as well', () => {
+    const request = { method: 'GET', headers: {}, url: '/\t/host/' } as IncomingMessage
+    const { url } = requestOf(request, new AbortController().signal)
+    expect(new URL(url).host).toBe('dashboard')
+  })
+})
+
+/** The first part of the answer to a request line that no client would send. */
+async function rawAnswer(port: number, line: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(`${line}\r\nhost: d\r\nconnection: close\r\n\r\n`)
+  const parts: Buffer[] = []
+  for await (const part of socket) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString()
+}
 
 test('what goes wrong in authorize is told to its process, and not to whoever was not let in', async () => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})

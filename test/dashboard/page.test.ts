@@ -41,20 +41,20 @@ describeInBrowser('the page', () => {
         { authorize: () => 'admin', release: true },
         { colorScheme },
       )
-      await page.getByText('shop:order:1001').waitFor()
+      await page.locator('#body').getByText('shop:order:1001').waitFor()
       expect(await faultsOf(page)).toEqual([])
-      await page.getByText('shop:order:1001').click()
-      await page.getByText('What it would take').waitFor()
+      await page.locator('#body').getByText('shop:order:1001').click()
+      await page.getByText('What it takes to free it').waitFor()
       expect(await faultsOf(page)).toEqual([])
       await page.getByRole('button', { name: 'Release by force' }).first().click()
       await page.keyboard.type('shop:order:1001')
       expect(await faultsOf(page)).toEqual([])
       await page.keyboard.press('Escape')
       await page.getByRole('link', { name: 'Timeline' }).click()
-      await page.locator('.lanes').waitFor()
+      await page.locator('#timeline .lanes').waitFor()
       expect(await faultsOf(page)).toEqual([])
       await page.getByRole('link', { name: 'Waits and losses' }).click()
-      await page.locator('pre').waitFor()
+      await page.locator('#waits-figures pre').waitFor()
       expect(await faultsOf(page)).toEqual([])
       expect(troubles).toEqual([])
       await page.close()
@@ -77,7 +77,7 @@ describeInBrowser('the page', () => {
 
   test('filters by name, holder and host, and sorts by each column', async () => {
     const { page } = await open(scene())
-    await page.getByText('shop:order:1001').waitFor()
+    await page.locator('#body').getByText('shop:order:1001').waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('job-1')
     await eventuallyPasses(async () => expect(await namesIn(page)).toEqual(['shop:report']))
@@ -119,7 +119,7 @@ describeInBrowser('the page', () => {
   test('is walked with the keyboard alone, up to a forced release', async () => {
     const locks = scene()
     const { page } = await open(locks, { authorize: () => 'admin', release: true })
-    await page.getByText('shop:order:1001').waitFor()
+    await page.locator('#body').getByText('shop:order:1001').waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('1001')
     for (let i = 0; i < 30; i++) {
@@ -130,7 +130,7 @@ describeInBrowser('the page', () => {
     const active = await page.locator('#table').getAttribute('aria-activedescendant')
     expect(await page.locator(`#${active}`).getAttribute('data-key')).toBe('shop:order:1001')
     await page.keyboard.press('Enter')
-    await page.getByText('What it would take').waitFor()
+    await page.getByText('What it takes to free it').waitFor()
     expect(await page.evaluate('document.activeElement.id')).toBe('detail')
     await page.keyboard.press('Tab') // To close.
     await page.keyboard.press('Tab')
@@ -174,7 +174,7 @@ describeInBrowser('the page', () => {
   ])('offers no forced release where %s', async (_, access) => {
     const { page, url } = await open(scene(), access)
     await page.goto(`${url}#locks=shop%3Areport`)
-    await page.getByText('What it would take').waitFor()
+    await page.getByText('What it takes to free it').waitFor()
     expect(await page.getByRole('button', { name: 'Release by force' }).count()).toBe(0)
     await page.close()
   })
@@ -183,20 +183,20 @@ describeInBrowser('the page', () => {
     const hostile = `<img src=x onerror="__trouble('ran')">"'\`</td><script>__trouble('ran')</script>`
     const turned = 'order:\u202E1001\u0000\n'
     const locks = new FakeDeployment()
-    const process = { client: 'c', label: `${hostile}1`, host: `${hostile}2`, pid: 1 }
+    const process = { client: 'c', label: `${hostile}1`, host: `${hostile}2`, pid: 1, seenMs: 0 }
     const holders = [{ owner: `${hostile}3`, process, ageMs: 60_000 }]
     const queue = [{ owner: `${hostile}4`, process }]
-    locks.set(hostile, { holders, queue, more: { [hostile]: hostile } })
+    locks.set(hostile, { holders, queue })
     locks.set(turned, { holders: [{ ageMs: 100 }] })
     const { page, troubles } = await open(locks, { authorize: () => 'admin', release: true })
     await page.locator('#body tr[data-key]').first().click()
-    await page.getByText('What it would take').waitFor()
+    await page.getByText('What it takes to free it').waitFor()
     expect(await page.locator('#detail-title').textContent()).toBe(hostile)
     await page.getByRole('button', { name: 'Release by force' }).click()
     expect(await page.locator('#force-key').textContent()).toBe(hostile)
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'Timeline' }).click()
-    await page.locator('.lanes').waitFor()
+    await page.locator('#timeline .lanes').waitFor()
     await page.goBack()
     expect(await page.locator('img').count()).toBe(0)
     expect(await namesIn(page)).toEqual([hostile, 'order:\\u202e1001\\u0000\\u000a'])

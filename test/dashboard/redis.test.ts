@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { newDashboard } from '../../src/extras/dashboard/dashboard.ts'
 import { recordHistory } from '../../src/extras/history/history.ts'
 import { Holdfast } from '../../src/index.ts'
@@ -60,7 +63,7 @@ test('the history tells waits, losses and holds that no look has seen', async ()
   const ask = start({ history: { redis: server.url } })
   const past = await ask('past?minutes=5')
   expect(past).toMatchObject({ source: 'history', error: null })
-  const own = past.spans.filter(({ key }: { key: string }) => key === 'order:2')
+  const own = past.lanes.find(({ key }: { key: string }) => key === 'order:2').spans
   expect(own).toHaveLength(3)
   expect(own.every(({ ending }: { ending: string }) => ending === 'released')).toBe(true)
   expect(past.waits.count).toBe(5)
@@ -80,7 +83,7 @@ test('a history that nobody records is told as that, and what was seen is shown 
     source: 'poll',
     error: null,
     waits: null,
-    spans: [{ key: 'order:4', owner: lease.owner }],
+    lanes: [{ key: 'order:4', spans: [{ owner: lease.owner }] }],
   })
   await server.admin.set('holdfast_history', 'none')
   expect(await start({ history: { redis: server.url } })('past')).toMatchObject({
@@ -97,9 +100,10 @@ test('what is recorded later is followed', async () => {
   const lock = newClient('checkout').getLock('order:5')
   await (await lock.lock()).release()
   const ask = start({ history: { redis: server.url } })
-  await eventuallyPasses(async () => expect((await ask('past')).spans).toHaveLength(1))
+  const count = async () => (await ask('past')).lanes[0]?.spans.length
+  await eventuallyPasses(async () => expect(await count()).toBe(1))
   await (await lock.lock()).release()
-  await eventuallyPasses(async () => expect((await ask('past')).spans).toHaveLength(2))
+  await eventuallyPasses(async () => expect(await count()).toBe(2))
   await history.stop()
   await server.admin.del('holdfast_history')
 })
@@ -146,6 +150,24 @@ test('a forced release takes it from whom one saw, and the holder is told', asyn
   await next.release()
   await lease.release().catch(() => undefined)
 })
+
+test.each(["it's $(id)", '-x', 'job\n2'])(
+  'the command that it gives for the lock %j frees that lock in a real shell',
+  async (name) => {
+    const lease = await newClient('checkout').getLock(name).lock()
+    const ask = start({ redis: server.url.replace('redis://', 'redis://default:ignored@') })
+    const { toFree } = await ask(`lock?${new URLSearchParams({ key: name })}`)
+    expect(toFree.command).not.toContain('ignored')
+    expect(toFree.needsPassword).toBe(true)
+    const program = join(__dirname, '../../dist/esm/extras/cli/main.js')
+    const script = `npx() { shift; '${process.execPath}' '${program}' "$@"; }`
+    // There is nobody to ask, and no password here.
+    const command = toFree.command.replace('--force', '--force --yes').replace(/--user=\S+ /, '')
+    await promisify(execFile)('bash', ['-c', `${script}\n${command}`])
+    expect(await server.admin.exists(name)).toBe(0)
+    await lease.release().catch(() => undefined)
+  },
+)
 
 test('a plain semaphore is not released by force, and that is no outage', async () => {
   const semaphore = newClient('checkout').getSemaphore('slots')

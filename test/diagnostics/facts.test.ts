@@ -59,6 +59,7 @@ test('an acquisition that waits, its hold and its release are told, each from it
     owner: lease.owner,
     token: lease.token,
     leaseMs: 60_000,
+    limitMs: 60_000,
     acquire,
   })
   await server.advance(700)
@@ -77,6 +78,22 @@ test('who has the lock is told as soon as it is known to the client', async () =
   expect(facts[0]?.outcome).toBeUndefined()
   await first.release()
   await (await result).release()
+})
+
+test('a hold tells when it ends at the latest: its lease, its `maxHoldMs`, or never by itself', async () => {
+  const lock = one.getLock('it')
+  await lock.using(() => {})
+  await lock.using(() => {}, { leaseMs: 700 })
+  await lock.using(() => {}, { maxHoldMs: 90_000 })
+  const quota = one.getPermitExpirableSemaphore('quota')
+  await quota.trySetPermits(1)
+  await quota.using(() => {}, { leaseMs: 800 })
+  expect(told.of('hold').map(({ leaseMs, limitMs }) => [leaseMs, limitMs])).toEqual([
+    [30_000, Infinity],
+    [700, 700],
+    [30_000, 90_000],
+    [800, 800],
+  ])
 })
 
 test('each kind goes by its name, and its acquisition by how it was got', async () => {

@@ -165,6 +165,72 @@ test('names: with the keyPrefix, as nameOf has them, or not at all', async () =>
   expect(await ended({ nameOf }, 'other')).toEqual([])
 })
 
+test('an acquisition has its lease, and when it ends at the latest', async () => {
+  const history = record()
+  const lock = newClient({ leaseMs: 20_000 }).getLock('leased')
+  await lock.using(async () => undefined)
+  await lock.using(async () => undefined, { leaseMs: 700 })
+  await lock.using(async () => undefined, { maxHoldMs: 90_000 })
+  await history.stop()
+  const entries = (await all()).reverse()
+  const acquired = entries.filter(({ event }) => event === 'acquired')
+  expect(acquired.map(({ leaseMs, limitMs }) => [leaseMs, limitMs])).toEqual([
+    [20_000, null],
+    [700, 700],
+    [20_000, 90_000],
+  ])
+  const others = entries.filter(({ event }) => event !== 'acquired')
+  expect(others.every(({ leaseMs, limitMs }) => leaseMs === null && limitMs === null)).toBe(true)
+})
+
+test('a name that nameOf made is marked, because several locks may share it', async () => {
+  const nameOf = (name: string) => (name.startsWith('order:') ? 'order:*' : name)
+  const history = record({ nameOf })
+  const client = newClient()
+  for (const name of ['order:1', 'stock']) await client.getLock(name).using(async () => undefined)
+  await history.stop()
+  const marks = (await all()).map(({ name, isGroup }) => [name, isGroup])
+  expect(Object.fromEntries(marks)).toEqual({ 'order:*': true, stock: false })
+})
+
+describe('a malformed entry', () => {
+  const write = (fields: Record<string, string>, id = '*') =>
+    server.admin.xadd(KEY, id, ...Object.entries(fields).flat())
+  const good = { event: 'acquired', name: 'a', owner: 'c:1', client: 'c', label: 'api' }
+
+  test.each([
+    ['a time that is none', { agoMs: '-1e300' }, '*'],
+    ['a time that is no number', { agoMs: 'soon' }, '*'],
+    ['a time after it was written', { agoMs: '-5000' }, '*'],
+    ['a time before 1970', { agoMs: '9e15' }, '*'],
+    ['an id after the end of time', {}, '9999999999999999999-0'],
+  ])('with %s is left out, and those around it are read', async (_, fields, id) => {
+    await write({ ...good, name: 'before' })
+    await write({ ...good, ...fields, name: 'malformed' }, id)
+    if (id === '*') await write({ ...good, name: 'after' })
+    const names = (await all()).map(({ name }) => name).reverse()
+    expect(names).toEqual(id === '*' ? ['before', 'after'] : ['before'])
+  })
+
+  test('has null for a duration, a number or a word that makes no sense', async () => {
+    await write({
+      ...good,
+      heldMs: '-1',
+      waitedMs: '1e400',
+      stalledMs: 'long',
+      leaseMs: '-1e300',
+      limitMs: 'NaN',
+      token: '1.5',
+      dropped: '-7',
+      kind: 'lock\u001b[2J',
+      path: 'a\nb',
+    })
+    const fields = ['heldMs', 'waitedMs', 'stalledMs', 'leaseMs', 'limitMs', 'token', 'dropped']
+    const nulls = Object.fromEntries([...fields, 'kind', 'path'].map((field) => [field, null]))
+    expect(await all()).toMatchObject([nulls])
+  })
+})
+
 test('the stream is capped, and ends', async () => {
   const history = record({ maxEvents: 100, ttlMs: 60_000 })
   const client = newClient()

@@ -202,7 +202,7 @@ test('a message that wakes a waiter comes in no frame of whoever sent it', async
   await lease.release()
 })
 
-test.each([['redis'], ['masters'], ['watchdogThread']])(
+test.each([['redis'], ['masters'], ['watchdogThread'], ['durability']])(
   'the option %s is refused, for it needs a server of Redis',
   (option) => {
     const make = () => createMemoryServer().newClient({ [option]: 'redis://127.0.0.1' })
@@ -210,6 +210,14 @@ test.each([['redis'], ['masters'], ['watchdogThread']])(
     expect(make).toThrow(`There is no option \`${option}\` here.`)
   },
 )
+
+test('the types refuse an option that needs a server of Redis', () => {
+  const server = createMemoryServer()
+  // @ts-expect-error: there are no replicas.
+  expect(() => server.newClient({ durability: { replicas: 1 } })).toThrow(InvalidArgumentError)
+  // @ts-expect-error: the locks live in this process.
+  expect(() => server.newClient({ redis: 'redis://127.0.0.1' })).toThrow(InvalidArgumentError)
+})
 
 test('a lease that is lost there is told of without a word of Redis', async () => {
   const lease = await newClient().getLock('it').lock()

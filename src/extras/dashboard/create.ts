@@ -1,10 +1,14 @@
+import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Deployment } from '../deployment/rows.ts'
 import type { Access } from './access.ts'
-import { handle } from './handler.ts'
+import { type CommandOptions, handle } from './handler.ts'
+import type { HistoryIndex } from './history-index.ts'
 import { forNode } from './node-requests.ts'
-import { endUntold, type Past, type PastQuestion, SeenHolds } from './past.ts'
-import { messageOf, Poll, type PollTimes } from './poll.ts'
+import { busiest, joined, type Past, type PastQuestion } from './past.ts'
+import { PastAnswers } from './past-answers.ts'
+import { CLOSED, messageOf, Poll, type PollTimes } from './poll.ts'
+import { SeenHolds } from './seen-holds.ts'
 import type { StreamTimes } from './stream.ts'
 import { Table } from './table.ts'
 
@@ -57,7 +61,10 @@ export interface Dashboard {
     outgoing: ServerResponse,
     next?: (error: unknown) => void,
   ): Promise<void>
-  /** Ends all streams and closes its connections. */
+  /**
+   * Ends all streams, answers every request that still waits with the status 502, and closes its connections. It waits for
+   * no server.
+   */
   close(): Promise<void>
 }
 
@@ -79,33 +86,37 @@ export function createDashboard(
   { authorize, release = false, onRelease }: AccessOptions,
   more: {
     readonly address?: string
+    readonly command?: CommandOptions
     readonly times?: Partial<Times>
-    /** Undefined where it is off. */
-    readonly history?: ((question: PastQuestion) => Promise<Past | null>) | undefined
+    /** Undefined if it is off. Null is a history that nobody has written to. */
+    readonly history?: (() => Promise<HistoryIndex | null>) | undefined
   } = {},
 ): Dashboard {
   const times = { ...TIMES, ...more.times }
-  const holds = new SeenHolds()
-  const table = new Table(more.address ?? '', (before, after) => holds.note(before, after))
+  const table = new Table(more.address ?? '', (change) => holds.note(change))
+  const holds = new SeenHolds(table)
+  const past = new PastAnswers(async () => {
+    try {
+      const index = await more.history?.()
+      if (index) return (question) => recordedPast(index, holds, question)
+      return (question) => holds.past(question, null)
+    } catch (error) {
+      return (question) => holds.past(question, messageOf(error))
+    }
+  })
   const poll = new Poll(open, table, times)
   const closing = new AbortController()
+  // One for each request that is under way.
+  setMaxListeners(0, closing.signal)
   const parts = {
     table,
     poll,
     times,
     release,
+    command: more.command ?? { options: '', hasPassword: false },
     closed: closing.signal,
     authorize: async (request: Request, context: unknown) => await authorize(request, context),
-    async past(question: PastQuestion) {
-      try {
-        const told = await more.history?.(question)
-        if (told == null) return holds.past(question, null)
-        if (table.status.state === 'live') endUntold(told.spans, (key) => table.row(key))
-        return told
-      } catch (error) {
-        return holds.past(question, messageOf(error))
-      }
-    },
+    past,
     released(event: ReleaseEvent, context: unknown) {
       try {
         onRelease?.(event, context)
@@ -119,8 +130,17 @@ export function createDashboard(
     fetch,
     node: forNode(fetch),
     async close() {
-      closing.abort()
+      closing.abort(new Error(CLOSED))
       await poll.close()
     },
   }
+}
+
+/** What was recorded, and what the poll saw of holders who record nothing, as those of Redisson. */
+function recordedPast(index: HistoryIndex, holds: SeenHolds, question: PastQuestion): Past {
+  const { now, from } = question
+  const lanes = index.lanes(question, (...of) => holds.knowledgeOf(...of))
+  const seen = holds.lanes(question, (key, owner) => index.hasHold(key, owner))
+  const drawn = busiest(joined(lanes, seen))
+  return { source: 'history', error: null, now, from, ...drawn, ...index.figures(question) }
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../index.ts'
 import { toFree } from '../deployment/to-free.ts'
 import { type Access, refuseChange } from './access.ts'
 import { files } from './page.generated.ts'
-import type { Past, PastQuestion } from './past.ts'
+import type { PastAnswers } from './past-answers.ts'
 import { messageOf, type Poll } from './poll.ts'
 import { json, redirect, refusal, reply } from './replies.ts'
 import { detailOf } from './row.ts'
@@ -14,14 +14,23 @@ export interface Parts {
   readonly poll: Poll
   readonly times: StreamTimes
   readonly release: boolean
+  /** How `npx holdfast` finds the same servers. */
+  readonly command: CommandOptions
   authorize(request: Request, context: unknown): Promise<Access | Response>
-  past(question: PastQuestion): Promise<Past>
+  readonly past: PastAnswers
   released(
     event: { key: string; owner: string; token: number | null; outcome: string },
     context: unknown,
   ): void
-  /** Ends all streams. */
+  /** Ends all streams, and every request that is not answered yet. Its reason is an error for people. */
   readonly closed: AbortSignal
+}
+
+/** What `npx holdfast` needs to find the servers of the dashboard. */
+export interface CommandOptions {
+  /** Such as `--url=redis://…`; never a password. */
+  readonly options: string
+  readonly hasPassword: boolean
 }
 
 interface Asked {
@@ -79,13 +88,27 @@ function onlyBy(method: string): Response {
 }
 
 async function answer(route: Route, parts: Parts, asked: Asked): Promise<Response> {
+  const { closed } = parts
   try {
-    return await route(parts, asked)
+    return await unlessAborted(closed, async () => route(parts, asked))
   } catch (error) {
+    if (closed.aborted) return refusal(502, messageOf(closed.reason))
     // Such as of a semaphore, which cannot be released by force.
     if (error instanceof InvalidArgumentError) return refusal(400, error.message)
     return refusal(502, `Redis could not be asked: ${messageOf(error)}`)
   }
+}
+
+/** Rejects at the abort, even when the work never ends: a server that hangs answers nothing. */
+function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    work()
+      .finally(() => signal.removeEventListener('abort', abort))
+      .then(resolve, reject)
+  })
 }
 
 function file(name: string): Response {
@@ -110,13 +133,15 @@ function stream({ table, poll, times, closed }: Parts, { request }: Asked): Resp
   return reply(body, 'text/event-stream; charset=utf-8', 200, { 'x-accel-buffering': 'no' })
 }
 
-async function lock({ poll }: Parts, { query }: Asked): Promise<Response> {
+async function lock({ poll, command }: Parts, { query }: Asked): Promise<Response> {
   const key = query.get('key')
   if (key === null) return refusal(400, 'Which lock? Give its key, as ?key=…')
   const found = await poll.ask((deployment) => deployment.inspect(key))
   const now = Date.now()
   if (found === null) return refusal(404, `There is nothing of the name ${JSON.stringify(key)}.`)
-  return json({ now, lock: detailOf(found, now), toFree: toFree(found, { name: key }) })
+  const { options, hasPassword } = command
+  const free = { ...toFree(found, { name: key, options }), needsPassword: hasPassword }
+  return json({ now, lock: detailOf(found, now), toFree: free })
 }
 
 async function past({ past }: Parts, { query }: Asked): Promise<Response> {
@@ -127,9 +152,8 @@ async function past({ past }: Parts, { query }: Asked): Promise<Response> {
       `minutes must be above 0, and 1440 at most; got ${JSON.stringify(query.get('minutes'))}.`,
     )
   }
-  const now = Date.now()
-  const from = now - minutes * 60_000
-  return json(await past({ now, from, key: query.get('key'), filter: query.get('filter') ?? '' }))
+  const text = await past.of({ minutes, key: query.get('key'), filter: query.get('filter') ?? '' })
+  return reply(text, 'application/json; charset=utf-8')
 }
 
 /** Compares, and takes it from that owner alone: to be asked twice changes nothing. */

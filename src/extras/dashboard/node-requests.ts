@@ -1,7 +1,11 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { refusal } from './replies.ts'
 
 type Fetch = (request: Request, context: unknown) => Promise<Response>
+
+/** The methods of the routes. `Request` refuses some of the others. */
+const METHODS = ['GET', 'HEAD', 'POST']
 
 /** Who takes nothing for so long is gone, whatever the socket says. */
 const STUCK_MS = 60_000
@@ -19,7 +23,8 @@ export function forNode(fetch: Fetch) {
     const gone = new AbortController()
     outgoing.once('close', () => gone.abort())
     try {
-      const response = await fetch(requestOf(incoming, gone.signal), incoming)
+      const request = requestOf(incoming, gone.signal)
+      const response = request instanceof Request ? await fetch(request, incoming) : request
       outgoing.writeHead(response.status, Object.fromEntries(response.headers))
       outgoing.flushHeaders()
       if (incoming.method !== 'HEAD' && response.body !== null) {
@@ -39,18 +44,36 @@ export function forNode(fetch: Fetch) {
   }
 }
 
-function requestOf(
+/** @returns the request, or the answer to one that is none: nobody was asked who sent it, so the answer tells nothing */
+export function requestOf(
   { method = 'GET', headers, url = '/', originalUrl }: IncomingMessage & { originalUrl?: string },
   signal: AbortSignal,
-): Request {
-  // A path that begins with two slashes would be read as a host.
-  const path = (originalUrl ?? url).replace(/^\/*/, '/')
+): Request | Response {
+  if (!METHODS.includes(method)) {
+    const response = refusal(405, `Only by ${METHODS.join(', ')}.`)
+    response.headers.set('allow', METHODS.join(', '))
+    return response
+  }
+  const target = targetOf(originalUrl ?? url)
+  if (target === null) return refusal(400, 'The path of the request is malformed.')
   const list = Object.entries(headers).filter(([name]) => !name.startsWith(':'))
-  return new Request(new URL(path, 'http://dashboard'), {
+  return new Request(target, {
     method,
     headers: list.map(([name, value]) => [name, String(value)] as [string, string]),
     signal,
   })
+}
+
+/** The path and the query of a request target, under a host of our own: no path can name another host. */
+function targetOf(target: string): URL | null {
+  const isWhole = /^https?:\/\//i.test(target)
+  if (isWhole ? !URL.canParse(target) : !/^[/\\]/.test(target)) return null
+  const given = isWhole ? new URL(target).href.replace(/^\w+:\/\/[^/]*/, '') : target
+  const [, path = '', query = ''] = /^[/\\]*([^?]*)(.*)$/s.exec(given) ?? []
+  const own = new URL('http://dashboard')
+  own.pathname = path
+  own.search = query
+  return own
 }
 
 async function copy(

@@ -16,6 +16,9 @@ export interface PollTimes {
 /** Looking through everything takes at most this part of the time; most of that are its own pauses. */
 const SCAN_SHARE = 0.4
 
+/** @internal What a request is told when the dashboard closes. */
+export const CLOSED = 'The dashboard was closed.'
+
 /** More are looked at in turn. */
 const KEYS_OF_LOOK = 2_000
 
@@ -25,7 +28,7 @@ export class Poll {
   readonly #table: Table
   readonly #times: PollTimes
   #viewers = 0
-  #running: { stop: AbortController; done: Promise<void> } | undefined
+  #running: AbortController | undefined
   #lingering: NodeJS.Timeout | undefined
   #deployment: Promise<Deployment> | undefined
   #isClosed = false
@@ -42,8 +45,8 @@ export class Poll {
     this.#viewers++
     clearTimeout(this.#lingering)
     if (this.#running === undefined && !this.#isClosed) {
-      const stop = new AbortController()
-      this.#running = { stop, done: this.#run(stop.signal) }
+      this.#running = new AbortController()
+      void this.#run(this.#running.signal)
     }
     let isIn = true
     return () => {
@@ -79,15 +82,14 @@ export class Poll {
   async #rest(): Promise<void> {
     const running = this.#running
     this.#running = undefined
-    running?.stop.abort()
-    await running?.done
-    // Somebody may have come meanwhile.
-    if (this.#running === undefined) await this.#drop()
+    running?.abort()
+    // What is known of now is of the past from here on.
+    this.#table.tell({ state: 'waiting', error: null })
+    // Not after the run has ended: it may wait for a server that does not answer.
+    await this.#drop()
   }
 
   async #run(stopped: AbortSignal): Promise<void> {
-    // What was seen when somebody looked last may be long ago.
-    this.#table.tell({ state: 'waiting', error: null })
     while (!stopped.aborted) {
       const session = new AbortController()
       const signal = AbortSignal.any([stopped, session.signal])
@@ -115,11 +117,11 @@ export class Poll {
         this.#table.put(rows, Date.now())
       }
       if (signal.aborted) return
+      this.#tellMissing(deployment)
       const { shown } = this.#table.totals
       this.#table.sweep(startedAt, Math.max(0, found - shown))
       const tookMs = Date.now() - startedAt
-      const missing = deployment.unreachable.map(({ reason }) => reason)
-      this.#table.tell({ state: 'live', error: null, scannedAt: Date.now(), missing })
+      this.#table.tell({ state: 'live', error: null, scannedAt: Date.now() })
       await pause(Math.max(this.#times.scanMs, tookMs / SCAN_SHARE - tookMs), undefined, { signal })
     }
   }
@@ -130,19 +132,31 @@ export class Poll {
       const hot = this.#table.hot(Date.now())
       this.#turn = hot.length > KEYS_OF_LOOK ? (this.#turn + KEYS_OF_LOOK) % hot.length : 0
       const keys = [...hot.slice(this.#turn), ...hot.slice(0, this.#turn)].slice(0, KEYS_OF_LOOK)
-      if (keys.length > 0) await this.#lookAt(deployment, keys)
+      if (keys.length > 0) await this.#lookAt(deployment, keys, signal)
     }
   }
 
-  async #lookAt(deployment: Deployment, keys: readonly string[]): Promise<void> {
+  async #lookAt(
+    deployment: Deployment,
+    keys: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<void> {
     const rows = await deployment.look(keys)
+    // The answer of a poll that has ended may be older than what the next poll knows.
+    if (signal?.aborted) return
+    this.#tellMissing(deployment)
     this.#table.put(rows, Date.now())
     const found = new Set(rows.map(({ key }) => key))
     this.#table.remove(keys.filter((key) => !found.has(key)))
   }
 
+  /** Before rows are removed: those of a node that cannot be reached are not over. */
+  #tellMissing({ unreachable }: Deployment): void {
+    this.#table.tell({ missing: unreachable.map(({ reason }) => reason) })
+  }
+
   #opened(): Promise<Deployment> {
-    if (this.#isClosed) return Promise.reject(new Error('The dashboard was closed.'))
+    if (this.#isClosed) return Promise.reject(new Error(CLOSED))
     if (this.#deployment === undefined) {
       const opening = this.#open()
       this.#deployment = opening

@@ -5,6 +5,7 @@ import type { HolderRow, LockDetail, LockRow, WaiterRow } from '../deployment/ro
 const HOLDERS_OF_ROW = 3
 
 /** As the detail tells them; more are counted. */
+const HOLDERS_OF_DETAIL = 200
 const WAITERS_OF_DETAIL = 200
 
 /** Two readings of one moment differ by the time that they took. */
@@ -26,6 +27,8 @@ export interface Holder {
   readonly since: number | null
   /** When its lease ends, unless it is renewed; null without an expiry. */
   readonly until: number | null
+  /** The longest time left of its lease that was seen, in milliseconds, rounded up to seconds; null without an expiry. */
+  readonly leaseMs: number | null
 }
 
 export interface TableRow {
@@ -83,7 +86,7 @@ export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
 export function detailOf(detail: LockDetail, now: number): Detail {
   return {
     ...rowOf(detail, now),
-    holders: detail.holders.map((holder) => holderOf(holder, now)),
+    holders: detail.holders.slice(0, HOLDERS_OF_DETAIL).map((holder) => holderOf(holder, now)),
     queue: detail.queue.slice(0, WAITERS_OF_DETAIL).map((waiter) => waiterOf(waiter, now)),
     count: detail.count,
     votes: detail.votes,
@@ -95,7 +98,15 @@ function holderOf(holder: HolderRow, now: number, before?: Holder): Holder {
   const since = moment(now, holder.ageMs, -1, before?.since)
   const until = moment(now, holder.ttlMs, 1, before?.until)
   const seenAt = moment(now, holder.process?.seenMs ?? null, -1, before?.seenAt)
-  return { owner, ...processOf(holder), isRedisson, holdCount, permits, seenAt, since, until }
+  const leaseMs = leaseOf(holder, before?.since === since ? before.leaseMs : null)
+  const process = processOf(holder)
+  return { owner, ...process, isRedisson, holdCount, permits, seenAt, since, until, leaseMs }
+}
+
+/** Rounded, so that a row does not change with each renewal. */
+function leaseOf({ ttlMs }: HolderRow, before: number | null): number | null {
+  if (ttlMs === null) return null
+  return Math.max(before ?? 0, 1_000 * Math.ceil(ttlMs / 1_000))
 }
 
 function waiterOf(waiter: WaiterRow, now: number): Waiter {

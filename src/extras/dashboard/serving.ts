@@ -1,4 +1,5 @@
 import { openDeployment } from '../deployment/open-deployment.ts'
+import { hasPassword, whereOptions } from '../deployment/where-options.ts'
 import type { Where } from '../servers/where.ts'
 import { type AccessOptions, createDashboard, type Dashboard } from './create.ts'
 import { FollowedHistory, type HistoryOptions } from './history.ts'
@@ -13,7 +14,8 @@ export function newDashboardOf(
   const followed = history && new FollowedHistory(history)
   const dashboard = createDashboard(async () => openDeployment(where), access, {
     address: openDeployment(where).address,
-    history: followed && ((question) => followed.past(question)),
+    command: { options: whereOptions(where), hasPassword: hasPassword(where) },
+    history: followed && (() => followed.index()),
   })
   return {
     ...dashboard,

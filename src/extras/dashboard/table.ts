@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { isPermitId } from '../deployment/key-names.ts'
 import type { LockRow } from '../deployment/rows.ts'
 import { rowOf, type TableRow } from './row.ts'
+import { type Totals, totalsOf } from './totals.ts'
 
 /** Free locks beyond so many rows are counted, and not shown. */
 const MOST_ROWS = 20_000
@@ -17,6 +19,18 @@ interface Entry {
   version: number
   seenAt: number
   changedAt: number
+  holders: LockRow['holders']
+}
+
+/** What has become of one row. */
+export interface Change {
+  readonly key: string
+  /** Undefined if the lock is not there any more. */
+  readonly after: TableRow | undefined
+  /** When the row before was last seen to be so; 0 if there was none. */
+  readonly lastSeenAt: number
+  /** All owners that hold it now, more than the row tells. */
+  readonly owners: ReadonlySet<string>
 }
 
 export interface Status {
@@ -45,18 +59,18 @@ export class Table {
   readonly epoch = randomBytes(6).toString('hex')
   readonly #entries = new Map<string, Entry>()
   readonly #gone = new Map<string, number>()
-  readonly #onChange: (before: TableRow | undefined, after: TableRow | undefined) => void
+  readonly #onChange: (change: Change) => void
   #version = 1
   /** Who has seen less than this has missed what is not remembered. */
   #remembersFrom = 0
   #status: Status
   #left = 0
   #wake = newWake()
+  #scannedSince = 0
+  #owners: Set<string> | undefined
+  #totals: (Totals & { readonly version: number }) | undefined
 
-  constructor(
-    address: string,
-    onChange: (before: TableRow | undefined, after: TableRow | undefined) => void,
-  ) {
+  constructor(address: string, onChange: (change: Change) => void) {
     this.#status = { state: 'waiting', address, error: null, scannedAt: null, missing: [] }
     this.#onChange = onChange
   }
@@ -74,26 +88,49 @@ export class Table {
     return this.#wake.promise
   }
 
-  get totals() {
-    const totals = { locks: this.#entries.size + this.#left, held: 0, waiting: 0, shown: 0 }
-    totals.shown = this.#entries.size
-    for (const { row } of this.#entries.values()) {
-      if (row.state !== 'free') totals.held++
-      totals.waiting += row.waiting
+  get totals(): Totals {
+    // All viewers are told the same.
+    if (this.#totals?.version === this.#version) return this.#totals
+    this.#totals = { version: this.#version, ...totalsOf(this.rows, this.#left) }
+    return this.#totals
+  }
+
+  get isLive(): boolean {
+    return this.#status.state === 'live'
+  }
+
+  /** All owners that hold anything now. */
+  get owners(): ReadonlySet<string> {
+    if (this.#owners === undefined) {
+      const holders = [...this.#entries.values()].flatMap((entry) => entry.holders)
+      this.#owners = new Set(holders.map(({ owner }) => owner))
     }
-    return totals
+    return this.#owners
+  }
+
+  /** Whether permits are taken by owners that nobody knows. */
+  hasUnknownOwners(key: string): boolean {
+    const { holders = [] } = this.#entries.get(key) ?? {}
+    return holders.some(({ owner }) => isPermitId(owner))
+  }
+
+  /** When that lock was last seen; undefined if it is not there. */
+  seenAt(key: string): number | undefined {
+    return this.#entries.get(key)?.seenAt
+  }
+
+  /** When the last scan of all locks began; 0 before the first one has ended, and while a server cannot be reached. */
+  get scannedSince(): number {
+    return this.#scannedSince
   }
 
   get rows(): readonly TableRow[] {
     return [...this.#entries.values()].map(({ row }) => row)
   }
 
-  row(key: string): TableRow | undefined {
-    return this.#entries.get(key)?.row
-  }
-
   tell(status: Partial<Status>): void {
     const next = { ...this.#status, ...status }
+    if (next.missing.length > 0) this.#scannedSince = 0
     if (JSON.stringify(next) === JSON.stringify(this.#status)) return
     this.#status = next
     this.#version++
@@ -115,6 +152,7 @@ export class Table {
   /** After all locks were looked through: what was not found has gone. */
   sweep(notSeenSince: number, left: number): void {
     this.#left = left
+    if (this.#status.missing.length === 0) this.#scannedSince = notSeenSince
     const old = [...this.#entries].filter(([, { seenAt }]) => seenAt < notSeenSince)
     this.remove(old.map(([key]) => key))
   }
@@ -143,16 +181,19 @@ export class Table {
     const row = rowOf(one, now, known?.row)
     if (known === undefined && row.state === 'free' && this.#entries.size >= MOST_ROWS) return
     const text = JSON.stringify(row)
+    const { holders } = one
+    this.#owners = undefined
     if (known?.text === text) {
-      known.seenAt = now
+      Object.assign(known, { seenAt: now, holders })
       return
     }
     this.#gone.delete(row.key)
     // What is found for the first time, and free, has not just been let go.
     const changedAt = known === undefined ? Number.NEGATIVE_INFINITY : now
-    this.#entries.set(row.key, { row, text, version, seenAt: now, changedAt })
+    this.#entries.set(row.key, { row, text, version, seenAt: now, changedAt, holders })
     this.#version = version
-    this.#onChange(known?.row, row)
+    const owners = new Set(holders.map(({ owner }) => owner))
+    this.#onChange({ key: row.key, after: row, lastSeenAt: known?.seenAt ?? 0, owners })
   }
 
   #removeOne(key: string, version: number): void {
@@ -166,7 +207,9 @@ export class Table {
       this.#gone.delete(oldest)
       this.#remembersFrom = Math.max(this.#remembersFrom, at)
     }
-    this.#onChange(known.row, undefined)
+    this.#owners = undefined
+    const { seenAt: lastSeenAt } = known
+    this.#onChange({ key, after: undefined, lastSeenAt, owners: new Set() })
   }
 
   #notifyIf(version: number): void {

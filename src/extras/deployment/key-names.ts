@@ -64,6 +64,9 @@ export const processKey = (client: string): string => `holdfast_client:{${client
 /** Whether it is the counter of the tokens of a lock. */
 export const isCounter = (key: string): boolean => key.startsWith('redisson_lock_token:')
 
+/** A holder of permits goes by the id of its permit if the owner is unknown: an older version acquired it. */
+export const isPermitId = (owner: string): boolean => /^[0-9a-f]{32}$/.test(owner)
+
 /** The client that reports itself in a key; undefined for another key. */
 export const clientIn = (key: string): string | undefined =>
   /^holdfast_client:\{([\w-]{21})\}$/.exec(key)?.[1]

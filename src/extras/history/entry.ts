@@ -33,6 +33,8 @@ export interface HistoryEntry {
   readonly event: HistoryEvent
   /** The key of the lock, or what `nameOf` made of its name. */
   readonly name: string
+  /** True if `nameOf` made the name: several locks may share it. */
+  readonly isGroup: boolean
   readonly kind: KindName | null
   /** `<clientId>:<owner>`, as it stands in Redis. */
   readonly owner: string | null
@@ -55,6 +57,13 @@ export interface HistoryEntry {
   readonly reason: string | null
   /** Of a loss: for how long the event loop had stood still, in milliseconds, if that is why. */
   readonly stalledMs: number | null
+  /** Of `acquired`: the lease, in milliseconds. Null if a version before this field wrote the entry. */
+  readonly leaseMs: number | null
+  /**
+   * Of `acquired`: the hold lasts at most so long, in milliseconds, unless `extend()` lengthens a lease that is not renewed.
+   * Null if the lease is renewed until the release.
+   */
+  readonly limitMs: number | null
   /** Of `dropped`: how many entries. */
   readonly dropped: number | null
 }
@@ -63,6 +72,7 @@ export interface HistoryEntry {
 export interface NewEntry {
   readonly event: HistoryEvent
   readonly name?: string
+  readonly isGroup?: boolean
   readonly kind?: KindName
   readonly owner?: string | undefined
   readonly token?: number | undefined
@@ -73,6 +83,8 @@ export interface NewEntry {
   readonly path?: AcquirePath | undefined
   readonly reason?: string | undefined
   readonly stalledMs?: number | undefined
+  readonly leaseMs?: number | undefined
+  readonly limitMs?: number | undefined
   readonly dropped?: number
 }
 
@@ -93,10 +105,16 @@ const FIELDS = [
   'path',
   'reason',
   'stalledMs',
+  'leaseMs',
+  'limitMs',
+  'group',
   'dropped',
   'agoMs',
   'seq',
 ] as const
+
+/** No `Date` is later. */
+const LAST_MOMENT_MS = 8.64e15
 
 /** What XADD takes. The id of the client, with which its owners begin, is written once. */
 export function fieldsOf(entry: NewEntry, agoMs: number, seq: string): string[] {
@@ -114,6 +132,9 @@ export function fieldsOf(entry: NewEntry, agoMs: number, seq: string): string[] 
     entry.path,
     entry.reason,
     whole(entry.stalledMs),
+    whole(entry.leaseMs),
+    whole(entry.limitMs),
+    entry.isGroup ? 1 : '',
     entry.dropped,
     whole(agoMs),
     seq,
@@ -123,7 +144,10 @@ export function fieldsOf(entry: NewEntry, agoMs: number, seq: string): string[] 
   return fields
 }
 
-/** @returns the entry, and by what a repeat of it is known; undefined for what is none of ours */
+/**
+ * @returns the entry, and by what a repeat of it is known. Undefined for what is none of ours, and for an entry without a time:
+ * nobody knows where it belongs
+ */
 export function readEntry(
   id: string,
   fields: readonly string[],
@@ -131,33 +155,44 @@ export function readEntry(
   const found = new Map<string, string>()
   for (let i = 0; i + 1 < fields.length; i += 2) found.set(`${fields[i]}`, `${fields[i + 1]}`)
   const text = (field: (typeof FIELDS)[number]) => found.get(field) || null
+  // All numbers are whole, and none is below 0.
   const number = (field: (typeof FIELDS)[number]) => {
-    const value = found.get(field)
-    return value && Number.isFinite(Number(value)) ? Number(value) : null
+    const value = Number(found.get(field) || Number.NaN)
+    return Number.isSafeInteger(value) && value >= 0 ? value : null
+  }
+  const word = <T>(field: (typeof FIELDS)[number]) => {
+    const value = text(field)
+    return value !== null && /^[a-z-]{1,30}$/.test(value) ? (value as T) : null
   }
   const event = EVENTS.find((one) => one === found.get('event'))
-  if (event === undefined) return undefined
+  const agoMs = found.get('agoMs') ? number('agoMs') : 0
+  const at = Number.parseInt(id, 10) - (agoMs ?? Number.NaN)
+  if (event === undefined || !(at >= 0 && at <= LAST_MOMENT_MS)) return undefined
   const owner = text('owner')
   const entry: HistoryEntry = {
     id,
-    at: Number.parseInt(id, 10) - (number('agoMs') ?? 0),
+    at,
     event,
     name: text('name') ?? '',
-    kind: text('kind') as KindName | null,
+    isGroup: found.get('group') === '1',
+    kind: word<KindName>('kind'),
     owner,
     token: number('token'),
     client: text('client') ?? owner?.split(':', 1)[0] ?? '',
     label: text('label') ?? '',
     waitedMs: number('waitedMs'),
     heldMs: number('heldMs'),
-    path: text('path') as AcquirePath | null,
+    path: word<AcquirePath>('path'),
     reason: text('reason'),
     stalledMs: number('stalledMs'),
+    leaseMs: number('leaseMs'),
+    limitMs: number('limitMs'),
     dropped: number('dropped'),
   }
   return { entry, seq: text('seq') ?? id }
 }
 
+/** Infinity is written as nothing. */
 function whole(value: number | undefined): number | undefined {
-  return value === undefined ? undefined : Math.round(value)
+  return Number.isFinite(value) ? Math.round(value as number) : undefined
 }

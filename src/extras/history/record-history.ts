@@ -79,10 +79,11 @@ export function recordHistory(options: RecordHistoryOptions): History {
   })
   const keyPrefix = options.keyPrefix ?? keyPrefixOf(redis)
   const add = (fact: LockFact, entry: NewEntry) => {
-    const name = nameOf === undefined ? keyPrefix + fact.name : nameOf(fact.name)
+    const key = keyPrefix + fact.name
+    const name = nameOf === undefined ? key : nameOf(fact.name)
     if (name === undefined) return
     const { client, label, kind } = fact
-    outbox.add({ client, label, kind, name, ...entry })
+    outbox.add({ client, label, kind, name, isGroup: name !== key, ...entry })
   }
   const unsubscribe = subscribe({
     acquire: {
@@ -126,8 +127,9 @@ function entryOfCall(fact: AcquireFact): NewEntry | undefined {
   return { event: outcome, owner, waitedMs, reason: failed ? messageOf(error) : undefined }
 }
 
-function entryOfGrant({ owner, token, acquire }: HoldFact): NewEntry {
-  return { event: 'acquired', owner, token, waitedMs: acquire?.waitedMs, path: acquire?.path }
+function entryOfGrant({ owner, token, leaseMs, limitMs, acquire }: HoldFact): NewEntry {
+  const { waitedMs, path } = acquire ?? {}
+  return { event: 'acquired', owner, token, leaseMs, limitMs, waitedMs, path }
 }
 
 function entryOfEnd({ owner, token, heldMs, outcome, stalledMs }: HoldFact): NewEntry {

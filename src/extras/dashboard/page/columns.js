@@ -1,8 +1,10 @@
-import { element } from './dom.js'
+import { concernsOf, isHeld, isWaitedFor, LEVELS } from './concerns.js'
+import { element, icon } from './dom.js'
 import { count, whoOf } from './format.js'
+import { nameOf } from './names.js'
 
 /** An empty cell says so to those who listen, and looks like nothing. */
-const none = () => element('span', {}, '–')
+const none = () => element('span', { class: 'none' }, '–')
 
 const ageOf = (since) =>
   since === null || since === undefined ? none() : element('span', { 'data-since': since })
@@ -19,33 +21,55 @@ function holderCell(row) {
 function leftCell(row) {
   const holder = first(row)
   if (holder === undefined) return none()
-  if (holder.until === null) return element('span', { class: 'never' }, 'no expiry')
+  if (holder.until === null) return element('span', {}, 'no expiry')
   return element('span', { 'data-until': holder.until })
 }
 
+/** The state as a mark, which shows the level of the row in colour, in shape and in words. */
+export function stateMark({ state, stateText, kind }, concerns) {
+  const [worst] = concerns
+  const mark = element('span', { class: `mark mark-${kind === 'election' ? 'election' : state}` })
+  if (worst !== undefined) {
+    mark.classList.add(worst.level)
+    mark.append(icon(worst.level))
+    mark.title = concerns.map(({ text }) => text).join('\n')
+  }
+  mark.append(element('span', {}, stateText))
+  if (worst !== undefined) mark.append(element('span', { class: 'unseen' }, `, ${worst.text}`))
+  return mark
+}
+
 /**
- * `value` is what it is sorted by: undefined comes last, whichever way.
+ * `value` is what it is sorted by: undefined comes last, whichever way. `unit` stands before or behind the value where there is
+ * no head above it.
  *
- * @type {{ id: string, name: string, isNumber?: boolean, down?: boolean, value: (row: any) => any, cell: (row: any) => Node }[]}
+ * @type {{ id: string, name: string, isNumber?: boolean, down?: boolean, value: (row: any, concerns: any[]) => any, cell: (row: any, concerns: any[], prefix: string) => Node }[]}
  */
 export const columns = [
   {
     id: 'key',
     name: 'Lock',
     value: (row) => row.key,
-    cell: ({ key }) => element('span', { class: 'key', title: key }, key),
+    cell: ({ key }, _, prefix) => nameOf(key, prefix),
+  },
+  {
+    id: 'state',
+    name: 'State',
+    down: true,
+    // The worst first, then who has waited for longest, then what is held for longest.
+    value: (row, concerns) => [
+      LEVELS[concerns[0]?.level] ?? 0,
+      isWaitedFor(row) && row.waitingSince ? -row.waitingSince : Number.NEGATIVE_INFINITY,
+      row.waiting,
+      first(row)?.since ? -first(row).since : Number.NEGATIVE_INFINITY,
+    ],
+    cell: stateMark,
   },
   {
     id: 'kind',
     name: 'Kind',
     value: (row) => row.kind,
     cell: ({ kind }) => element('span', {}, kind),
-  },
-  {
-    id: 'state',
-    name: 'State',
-    value: (row) => row.state,
-    cell: ({ state }) => element('span', { class: `mark mark-${state}` }, state),
   },
   {
     id: 'holder',
@@ -86,7 +110,18 @@ export const columns = [
   },
 ]
 
-/** @returns whether the row has the words of the filter in its name, its holder or its host */
+const shows = {
+  used: (row) => row.state !== 'free' || row.waiting > 0,
+  held: isHeld,
+  waited: isWaitedFor,
+  attention: (_, concerns) => concerns.length > 0,
+  all: () => true,
+}
+
+/** @returns whether the row is one of those that are to be shown */
+export const isShown = (row, concerns, show) => shows[show](row, concerns)
+
+/** @returns whether the row has the words of the filter in its name, its kind, its holder or its host */
 export function matches(row, words) {
   if (words.length === 0) return true
   const text = [
@@ -99,17 +134,31 @@ export function matches(row, words) {
   return words.every((word) => text.includes(word))
 }
 
-export function inOrder(rows, { id, isDown }) {
-  const { value } = columns.find((column) => column.id === id)
+/** @param {{ row: any, concerns: any[] }[]} listed */
+export function inOrder(listed, sort, isDown) {
+  const { value } = columns.find(({ id }) => id === sort) ?? columns[1]
   const sign = isDown ? -1 : 1
-  const valued = rows.map((row) => ({ row, value: value(row) }))
+  const valued = listed.map((one) => ({ one, value: value(one.row, one.concerns) }))
   valued.sort((a, b) => {
-    if (a.value === b.value) return compare(a.row.key, b.row.key)
-    if (a.value === undefined || a.value === null) return 1
-    if (b.value === undefined || b.value === null) return -1
-    return sign * compare(a.value, b.value)
+    const isLast = (of) => of.value === undefined || of.value === null
+    if (isLast(a) || isLast(b)) {
+      return isLast(a) - isLast(b) || compare(a.one.row.key, b.one.row.key)
+    }
+    return sign * compareAll(a.value, b.value) || compare(a.one.row.key, b.one.row.key)
   })
-  return valued.map(({ row }) => row)
+  return valued.map(({ one }) => one)
+}
+
+function compareAll(a, b) {
+  if (!Array.isArray(a)) return compare(a, b)
+  for (let i = 0; i < a.length; i++) {
+    const order = compare(a[i], b[i])
+    if (order !== 0) return order
+  }
+  return 0
 }
 
 const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The concerns of one row, at that moment. */
+export const listedAt = (row, now) => ({ row, concerns: concernsOf(row, now) })

@@ -1,10 +1,14 @@
-// One lock: who has it, who waits, what it would take to free it.
-import { byId, element, printable } from './dom.js'
-import { askForce, mayForce } from './force.js'
-import { plural, whoOf } from './format.js'
-import { axisOf, laneOf } from './lanes.js'
+// One lock: who has it, who waits, what it takes to free it, and who had it before.
+import { stateMark } from './columns.js'
+import { concernsOf } from './concerns.js'
+import { factsOf, freeOf, holdersOf, lastHoldsOf, queueOf } from './detail-parts.js'
+import { byId, element, icon } from './dom.js'
+import { mayForce } from './force.js'
+import { newChart, updateChart } from './lanes.js'
+import { legendOf } from './legend.js'
 import { fetchJson } from './past.js'
-import { tick } from './ticker.js'
+import { paused, serverNow } from './stream.js'
+import { onTick, tick } from './ticker.js'
 
 const EVERY_MS = 2_000
 const MINUTES = 5
@@ -12,6 +16,8 @@ const MINUTES = 5
 let shown
 let timer
 let last = ''
+let found
+let chart
 let onClose = () => {}
 
 /** @param {() => void} listener */
@@ -20,6 +26,7 @@ export function newDetail(listener) {
   byId('detail').addEventListener('keydown', (event) => {
     if (event.key === 'Escape') onClose()
   })
+  onTick(() => found !== undefined && showConcerns())
 }
 
 /** @param {string | undefined} key */
@@ -27,12 +34,15 @@ export function showDetail(key) {
   clearTimeout(timer)
   shown = key
   last = ''
+  found = undefined
+  chart = undefined
   const panel = byId('detail')
   panel.hidden = key === undefined
+  byId('locks').classList.toggle('open', key !== undefined)
   if (key === undefined) return
   const close = element(
     'button',
-    { type: 'button', 'aria-label': 'Close', onclick: () => onClose() },
+    { type: 'button', class: 'close', 'aria-label': 'Close', onclick: () => onClose() },
     '✕',
   )
   panel.replaceChildren(
@@ -51,18 +61,16 @@ export function refreshDetail() {
 }
 
 async function again(key) {
-  if (!document.hidden) {
-    try {
-      const [found, past] = await Promise.all([
-        fetchJson('api/lock', { key }),
-        fetchJson('api/past', { key, minutes: MINUTES }),
-      ])
-      if (key === shown) fill(found, past)
-    } catch (error) {
-      if (key === shown) {
-        last = ''
-        byId('detail-body').replaceChildren(element('p', { class: 'lead' }, error.message))
-      }
+  if (!document.hidden && (last === '' || !paused())) {
+    const [lock, past] = await Promise.allSettled([
+      fetchJson('api/lock', { key }),
+      fetchJson('api/past', { key, minutes: MINUTES }),
+    ])
+    if (key === shown) {
+      if (lock.status === 'fulfilled') fill(lock.value)
+      else fillWithout(lock.reason.message)
+      if (past.status === 'fulfilled') showPast(past.value)
+      tick()
     }
   }
   if (key === shown) {
@@ -71,131 +79,70 @@ async function again(key) {
   }
 }
 
-function fill({ lock, toFree }, past) {
-  const body = byId('detail-body')
-  const lane = element('div', { id: 'detail-lane' }, ...laneParts(past))
-  const text = JSON.stringify([lock, mayForce()])
-  if (text === last) {
-    byId('detail-lane').replaceWith(lane)
-    byId('detail-free').replaceWith(freeOf(toFree))
+function fill({ lock, toFree }) {
+  found = lock
+  const text = JSON.stringify([lock, mayForce(), toFree.command])
+  if (text === last) byId('detail-free').replaceWith(freeOf(toFree))
+  else {
+    last = text
+    const focused = document.activeElement?.dataset?.force
+    byId('detail-body').replaceChildren(
+      element('div', { id: 'detail-lead', class: 'lead' }),
+      ...holdersOf(lock),
+      element('h3', {}, 'What it takes to free it'),
+      freeOf(toFree),
+      ...queueOf(lock),
+      ...pastParts(),
+      element('h3', {}, 'More'),
+      factsOf(lock),
+    )
+    const wanted = `[data-force="${CSS.escape(focused ?? '')}"]`
+    if (focused !== undefined) byId('detail-body').querySelector(wanted)?.focus()
+  }
+  showConcerns()
+}
+
+/** There is no such lock now, or nobody could be asked: what is known of the time before is shown all the same. */
+function fillWithout(message) {
+  found = undefined
+  if (message === last) return
+  last = message
+  byId('detail-body').replaceChildren(element('p', { class: 'lead' }, message), ...pastParts())
+}
+
+function pastParts() {
+  chart = newChart({ isAlone: true })
+  return [element('h3', {}, `The last ${MINUTES} minutes`), element('div', { id: 'detail-past' })]
+}
+
+let shownConcerns
+
+function showConcerns() {
+  const concerns = concernsOf(found, serverNow())
+  const lead = byId('detail-lead')
+  const text = JSON.stringify([found.stateText, concerns])
+  if (lead.firstChild !== null && shownConcerns === text) return
+  shownConcerns = text
+  const worries = concerns.map(({ level, text }) =>
+    element('li', { class: level }, icon(level), element('span', {}, text)),
+  )
+  lead.replaceChildren(
+    element('p', {}, stateMark(found, concerns), element('span', { class: 'kind' }, found.kind)),
+    worries.length === 0 ? '' : element('ul', { class: 'concerns' }, ...worries),
+  )
+}
+
+function showPast(past) {
+  const place = byId('detail-past')
+  const [lane] = past.lanes
+  if (lane === undefined) {
+    place.replaceChildren(element('p', {}, 'Nobody was seen to hold it.'))
     return
   }
-  last = text
-  const focused = document.activeElement?.dataset?.force
-  body.replaceChildren(
-    element(
-      'p',
-      { class: 'lead' },
-      element('span', { class: `mark mark-${lock.state}` }, lock.state),
-    ),
-    element('h3', {}, lock.holderCount === 1 ? 'Holder' : 'Holders'),
-    lock.holders.length === 0
-      ? element('p', {}, 'Nobody.')
-      : element('ul', { class: 'people' }, ...lock.holders.map((holder) => holderOf(lock, holder))),
-    element('h3', {}, `Waiting: ${lock.waiting}`),
-    queueOf(lock),
-    element('h3', {}, 'What it would take to free it'),
-    freeOf(toFree),
-    element('h3', {}, `Who held it, ${MINUTES} minutes`),
-    lane,
-    element('h3', {}, 'More'),
-    factsOf(lock),
-  )
-  if (focused !== undefined) body.querySelector(`[data-force="${CSS.escape(focused)}"]`)?.focus()
-  tick()
-}
-
-const freeOf = ({ sentences, command }) =>
-  element(
-    'ul',
-    { class: 'free', id: 'detail-free' },
-    ...[...sentences, command === null ? [] : `By force: ${command}`]
-      .flat()
-      .map((one) => element('li', {}, one)),
-  )
-
-function laneParts(past) {
-  if (past.spans.length === 0) return [element('p', {}, 'Nothing was seen.')]
-  return [element('div', {}, laneOf(past.spans, past.from, past.now)), axisOf(past)]
-}
-
-function holderOf(lock, holder) {
-  const { owner, host, pid, isRedisson, since, until, holdCount } = holder
-  const of =
-    host === null ? (isRedisson ? 'Redisson' : 'process not known') : `${host}, process ${pid}`
-  const canForce = mayForce() && ['lock', 'read-write', 'permits'].includes(lock.kind)
-  return element(
-    'li',
-    {},
-    element(
-      'span',
-      { class: 'side' },
-      since === null ? '' : element('span', { 'data-since': since }),
-    ),
-    whoOf(holder),
-    element('small', {}, of),
-    element('small', {}, element('code', {}, owner)),
-    element(
-      'small',
-      {},
-      'lease: ',
-      until === null
-        ? element('span', { class: 'never' }, 'no expiry')
-        : element('span', { 'data-until': until }),
-      holdCount > 1 ? `, held ${holdCount} times` : '',
-    ),
-    canForce
-      ? element(
-          'button',
-          { type: 'button', 'data-force': owner, onclick: () => askForce(lock, holder) },
-          'Release by force…',
-        )
-      : null,
-  )
-}
-
-function queueOf({ queue, waiting }) {
-  if (queue.length === 0) {
-    return element(
-      'p',
-      {},
-      waiting === 0 ? 'Nobody.' : `${plural(waiting, 'client')} listens; who they are is not told.`,
-    )
-  }
-  const people = queue.map((waiter) =>
-    element(
-      'li',
-      {},
-      element(
-        'span',
-        { class: 'side' },
-        waiter.since === null ? '' : element('span', { 'data-since': waiter.since }),
-      ),
-      whoOf(waiter),
-      element(
-        'small',
-        { class: waiter.isDead ? 'error' : undefined },
-        waiter.isDead
-          ? 'its heartbeat has stopped'
-          : waiter.host === null
-            ? waiter.owner
-            : `${waiter.host}, process ${waiter.pid}`,
-      ),
-    ),
-  )
-  const more = waiting > queue.length ? element('p', {}, `and ${waiting - queue.length} more`) : ''
-  return element('div', {}, element('ol', { class: 'people' }, ...people), more)
-}
-
-function factsOf({ kind, stateText, token, votes }) {
-  const facts = { kind, state: stateText, 'last token': token ?? 'not remembered' }
-  if (votes !== null) facts.votes = votes
-  return element(
-    'dl',
-    { class: 'facts' },
-    ...Object.entries(facts).flatMap(([name, value]) => [
-      element('dt', {}, printable(name)),
-      element('dd', {}, value),
-    ]),
-  )
+  if (chart.node.parentNode !== place)
+    place.replaceChildren(chart.node, element('div'), element('div'))
+  updateChart(chart, past)
+  const [, legend, holds] = place.children
+  legend.replaceWith(legendOf(past))
+  holds.replaceWith(lastHoldsOf(lane.spans, past.now))
 }

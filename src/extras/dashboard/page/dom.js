@@ -12,8 +12,8 @@ export function element(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children)
 }
 
-export function drawn(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children)
+function drawn(tag, attributes) {
+  return filled(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, [])
 }
 
 function filled(node, attributes, children) {
@@ -24,6 +24,22 @@ function filled(node, attributes, children) {
   }
   node.append(...children.filter((child) => child !== null).map((child) => printable(child)))
   return node
+}
+
+const SHAPES = {
+  warn: 'M8 1.6 15.4 14.4H.6ZM7.2 6v4.2h1.6V6Zm0 5.4V13h1.6v-1.6Z',
+  bad: 'M5 .8h6L15.2 5v6L11 15.2H5L.8 11V5ZM7.2 3.8v5.4h1.6V3.8Zm0 6.8v1.6h1.6v-1.6Z',
+}
+
+/** Levels differ in shape, not only in colour. @param {'warn' | 'bad'} level */
+export function icon(level) {
+  const svg = drawn('svg', {
+    class: `icon icon-${level}`,
+    viewBox: '0 0 16 16',
+    'aria-hidden': true,
+  })
+  svg.append(drawn('path', { d: SHAPES[level], 'fill-rule': 'evenodd' }))
+  return svg
 }
 
 /** Marks that turn the direction of a text would let one name look like another. */
@@ -38,6 +54,26 @@ export function printable(child) {
 export function setText(node, text) {
   const clean = printable(text)
   if (node.textContent !== clean) node.textContent = clean
+}
+
+/**
+ * Brings the children of a node into line with a list, and keeps those that stay: a pointer may rest on one.
+ *
+ * @param {(item: any) => string} idOf
+ * @param {(item: any) => any} make
+ * @param {(node: any, item: any) => void} update
+ */
+export function reconcile(parent, items, idOf, make, update) {
+  const known = new Map([...parent.children].map((node) => [node.dataset.id, node]))
+  items.forEach((item, i) => {
+    const id = idOf(item)
+    const node = known.get(id) ?? make(item)
+    node.dataset.id = id
+    known.delete(id)
+    update(node, item)
+    if (parent.children[i] !== node) parent.insertBefore(node, parent.children[i] ?? null)
+  })
+  for (const node of known.values()) node.remove()
 }
 
 let sayLater

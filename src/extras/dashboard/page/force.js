@@ -1,6 +1,6 @@
 // Takes a lock from its holder: asks first, and only from whom one saw.
 import { byId, printable, say, setText } from './dom.js'
-import { whoOf } from './format.js'
+import { processOf, whoOf } from './format.js'
 import { fetchJson } from './past.js'
 
 let access = { access: 'read', release: false }
@@ -30,12 +30,12 @@ export async function newForce(listener) {
 // What cannot be typed is typed as it is shown.
 const isTyped = (text) => asked !== undefined && [asked.key, printable(asked.key)].includes(text)
 
-export function askForce({ key, token }, holder) {
+export function askForce({ key, kind, token }, holder) {
   asked = { key, token, owner: holder.owner }
-  setText(
-    byId('force-what'),
-    `This takes the lock from ${whoOf(holder)} (${holder.owner}), and from nobody else.`,
-  )
+  const what = kind === 'permits' ? 'permits' : kind === 'election' ? 'leadership' : 'lock'
+  const { host, label, owner } = holder
+  const from = host === null ? (label ?? owner) : `${whoOf(holder)} (${processOf(holder)})`
+  setText(byId('force-what'), `This takes the ${what} from ${from}, and from nobody else.`)
   setText(byId('force-key'), key)
   setText(byId('force-error'), '')
   byId('force-name').value = ''

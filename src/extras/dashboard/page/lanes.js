@@ -1,10 +1,15 @@
 // Who held what: a lane for each lock, a bar for each hold, a colour for each holder.
-import { drawn, element, printable } from './dom.js'
+import { newAxis, updateAxis } from './axis.js'
+import { element, printable, reconcile, setText } from './dom.js'
 import { duration, plural, time, whoOf } from './format.js'
+import { commonPrefix, nameOf } from './names.js'
+import { hashOf } from './place.js'
 
-const HEIGHT = 28
 const COLOURS = 8
-const MOST_NAMES = 12
+/** Holds at the same time are drawn one below the other, up to so many. */
+const MOST_ROWS = 6
+/** In pixels: a label needs so much room. */
+const LABEL_ROOM = 44
 
 /** The same everywhere and always, by the name alone. */
 export function colourOf(who) {
@@ -13,114 +18,144 @@ export function colourOf(who) {
   return hash % COLOURS
 }
 
-/** @returns lanes for all locks that spans are of, in their order */
-export function lanesOf({ spans, from, now }) {
-  const byKey = Map.groupBy ? Map.groupBy(spans, ({ key }) => key) : grouped(spans)
-  const lanes = [...byKey].map(([key, own]) =>
-    element(
-      'li',
-      {},
-      element('span', { class: 'key', title: key }, key),
-      element(
-        'div',
-        {},
-        element('span', { class: 'unseen' }, told(own, now)),
-        laneOf(own, from, now),
-      ),
-    ),
-  )
-  return element('ul', { class: 'lanes' }, ...lanes)
+/** @param {{ isAlone?: boolean }} options of one lock alone no name is shown */
+export function newChart({ isAlone = false } = {}) {
+  const axis = newAxis()
+  const space = element('span', {})
+  const lanes = element('ul', { class: 'lanes' })
+  const head = element('div', { class: 'chart-head' }, ...(isAlone ? [axis] : [space, axis]))
+  const node = element('div', { class: isAlone ? 'chart alone' : 'chart' }, head, lanes)
+  return { node, axis, lanes, isAlone }
 }
 
-function grouped(spans) {
-  const byKey = new Map()
-  for (const span of spans) byKey.set(span.key, [...(byKey.get(span.key) ?? []), span])
-  return byKey
+export function updateChart({ axis, lanes, isAlone }, past) {
+  const marks = updateAxis(axis, past)
+  const inOrder = [...past.lanes].sort((a, b) =>
+    a.key.localeCompare(b.key, 'en', { numeric: true }),
+  )
+  const prefix = commonPrefix(inOrder.map(({ key }) => key))
+  const width = axis.clientWidth
+  reconcile(
+    lanes,
+    inOrder,
+    ({ key }) => key,
+    () => newLane(isAlone),
+    (node, lane) => {
+      if (!isAlone) showName(node, lane.key, prefix)
+      const [told, grid, bars] = node.lastElementChild.children
+      setText(told, inWords(lane.spans, past.now))
+      reconcile(
+        grid,
+        marks,
+        String,
+        () => element('i', {}),
+        (line, part) => {
+          line.style.left = `${100 * part}%`
+        },
+      )
+      updateBars(bars, lane.spans, past, width)
+    },
+  )
+}
+
+function newLane(isAlone) {
+  const lane = element(
+    'div',
+    { class: 'lane' },
+    element('span', { class: 'unseen' }),
+    element('div', { class: 'grid', 'aria-hidden': true }),
+    element('div', { class: 'bars', 'aria-hidden': true }),
+  )
+  return isAlone ? element('li', {}, lane) : element('li', {}, element('span', {}), lane)
+}
+
+function showName(node, key, prefix) {
+  const before = node.firstElementChild
+  if (before.dataset.prefix === prefix) return
+  const link = nameOf(key, prefix, 'a', {
+    href: hashOf({ view: 'locks', key }),
+    'data-prefix': prefix,
+  })
+  before.replaceWith(link)
 }
 
 /** The same in words. */
-function told(spans, now) {
-  const last = spans.at(-1)
+function inWords(spans, now) {
   const names = [...new Set(spans.map(whoOf))].slice(0, 5).join(', ')
+  const held = spans.filter(({ to }) => to === null)
+  const [first] = held
   const state =
-    last.to === null ? `held by ${whoOf(last)} for ${duration(now - last.from)}` : 'free'
+    first === undefined
+      ? 'free'
+      : `held by ${[...new Set(held.map(whoOf))].slice(0, 5).join(', ')} for ${duration(now - first.from)}`
   return `${plural(spans.length, 'hold')}, by ${names}; now ${state}`
 }
 
-export function laneOf(spans, from, now) {
-  const whole = now - from
-  const rows = []
-  const placed = spans.map((span) => {
+function updateBars(node, spans, { from, now }, width) {
+  const ends = []
+  const placed = []
+  let left = 0
+  for (const span of [...spans].sort((a, b) => a.from - b.from)) {
     const start = Math.max(span.from, from)
-    // Those who have it at once, as readers do, are drawn one below the other.
-    const free = rows.findIndex((end) => end <= start)
-    const row = free === -1 ? rows.length : free
-    rows[row] = span.to ?? now
-    return { span, start, row }
-  })
-  const each = HEIGHT / Math.max(1, rows.length)
-  const bars = placed.map(({ span, start, row }) => {
     const end = span.to ?? now
-    const left = (100 * (start - from)) / whole
-    const width = Math.max(0.15, (100 * (end - start)) / whole)
+    const free = ends.findIndex((one) => one <= start)
+    const row = free === -1 ? ends.length : free
+    if (row >= MOST_ROWS) left++
+    else {
+      ends[row] = end
+      placed.push({ span, start, end, row })
+    }
+  }
+  node.dataset.rows = String(Math.max(1, ends.length))
+  const whole = now - from
+  if (left > 0) placed.push({ more: left })
+  reconcile(node, placed, idOf, newBar, (bar, one) => {
+    if (one.more !== undefined)
+      return setText(bar, `and ${plural(one.more, 'more hold')} at the same time`)
+    const { span, start, end, row } = one
+    const share = (100 * (end - start)) / whole
+    bar.style.left = `${(100 * (start - from)) / whole}%`
+    bar.style.width = `${share}%`
+    bar.dataset.row = String(row)
+    bar.dataset.ending = span.ending ?? 'held'
+    bar.title = printable(titleOf(span, now))
+    const sure =
+      end === start ? 1 : Math.max(0, Math.min(end, span.sureUntil) - start) / (end - start)
+    const [solid, tail] = bar.children
+    solid.style.width = `${100 * sure}%`
+    tail.hidden = sure >= 1 && span.ending !== 'unrecorded'
+    const px = (share / 100) * width
     const who = whoOf(span)
-    const isCut = span.ending === 'lost' || span.ending === 'forced'
-    const open = span.ending === 'untold' ? ', its end was not recorded' : ', still held'
-    const ending = isCut ? `, ${span.ending}` : span.to === null ? open : ''
-    return drawn(
-      'svg',
-      { x: `${left}%`, y: row * each + 2, width: `${width}%`, height: each - 4 },
-      drawn('title', {}, `${who}: ${time(span.from)}, for ${duration(end - span.from)}${ending}`),
-      drawn('rect', {
-        class: `bar-${colourOf(who)}${span.ending === 'untold' ? ' untold' : ''}`,
-        width: '100%',
-        height: '100%',
-        rx: 2,
-      }),
-      isCut
-        ? drawn('rect', {
-            class: 'cut',
-            x: '100%',
-            width: 6,
-            height: '100%',
-            transform: 'translate(-6)',
-          })
-        : null,
-      each > 18 && width > 6 ? drawn('text', { class: 'bar-text', x: 6, y: 16 }, who) : null,
-    )
+    setText(solid, px * sure >= LABEL_ROOM ? who : '')
+    setText(tail, px * sure < LABEL_ROOM && px * (1 - sure) >= LABEL_ROOM ? who : '')
   })
-  return drawn('svg', { 'aria-hidden': 'true', height: HEIGHT }, ...bars)
 }
 
-export function axisOf({ from, now }) {
-  const marks = [0, 0.25, 0.5, 0.75, 1].map((part) =>
-    element('span', {}, time(from + part * (now - from))),
-  )
+const idOf = ({ span, more }) =>
+  more === undefined ? `${span.owner} ${span.token} ${span.from}` : 'more'
+
+function newBar({ span, more }) {
+  if (more !== undefined) return element('p', { class: 'more' })
   return element(
     'div',
-    { class: 'axis', 'aria-hidden': 'true' },
-    element('span', {}),
-    element('span', {}, ...marks),
+    { class: `bar bar-${colourOf(whoOf(span))}` },
+    element('span', { class: 'sure' }),
+    element('span', { class: 'tail' }),
   )
 }
 
-export function legendOf({ spans }) {
-  const names = [...new Set(spans.map(whoOf))].sort()
-  const shown = names
-    .slice(0, MOST_NAMES)
-    .map((who) =>
-      element(
-        'li',
-        {},
-        drawn(
-          'svg',
-          { 'aria-hidden': 'true' },
-          drawn('rect', { class: `bar-${colourOf(who)}`, width: 10, height: 10, rx: 2 }),
-        ),
-        printable(who),
-      ),
-    )
-  const more = names.length - shown.length
-  if (more > 0) shown.push(element('li', {}, `and ${more} more`))
-  return element('ul', { class: 'legend', 'aria-label': 'Holders' }, ...shown)
+/** How a hold ended, in a few words. */
+export function endingOf({ ending, to, sureUntil, kind }) {
+  if (ending === null) return 'still held'
+  if (ending === 'untold') return 'a permit without a lease: its end is unknown'
+  if (ending !== 'unrecorded') return ending === 'seen' ? 'over' : ending
+  const it = kind === 'permits' ? 'permits are' : 'lock is'
+  if (to === null) return `not known whether the ${it} still held; held at ${time(sureUntil)}`
+  return `no end recorded: held at ${time(sureUntil)}, over by ${time(to)}`
+}
+
+function titleOf(span, now) {
+  const { from, to } = span
+  const lasted = span.ending === 'untold' ? '' : `, for ${duration((to ?? now) - from)}`
+  return `${whoOf(span)}: ${time(from)}${lasted}, ${endingOf(span)}`
 }

@@ -2,29 +2,17 @@ import { newDetail, refreshDetail, showDetail } from './detail.js'
 import { byId } from './dom.js'
 import { newForce } from './force.js'
 import { follow, newPast } from './past.js'
+import { hashOf, place, readPlace } from './place.js'
 import { watch } from './stream.js'
-import { list, mark, newTable } from './table.js'
-import { startTicker } from './ticker.js'
-
-/** `#timeline`, `#waits`, or `#locks` with the lock that is open: so a view can be sent to somebody. */
-const place = () => {
-  const [view, key] = location.hash.slice(1).split('=', 2)
-  const known = ['locks', 'timeline', 'waits'].includes(view) ? view : 'locks'
-  return { view: known, key: key === undefined ? undefined : decoded(key) }
-}
-
-function decoded(text) {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
+import { list, newTable, showPlace } from './table.js'
+import { onTick, startTicker } from './ticker.js'
+import { showWaitsNow } from './waits.js'
 
 let open
 
 function go() {
-  const { view, key } = place()
+  readPlace()
+  const { view, key } = place
   for (const section of document.querySelectorAll('main > section')) {
     section.hidden = section.id !== view
   }
@@ -33,27 +21,32 @@ function go() {
     else link.removeAttribute('aria-current')
   }
   follow(view)
+  showPlace()
+  if (view === 'waits') showWaitsNow()
   if (key !== open) {
     open = key
     byId('outcome').hidden = true
-    mark(key)
     showDetail(key)
   }
 }
 
 function close() {
-  location.hash = '#locks'
+  location.hash = hashOf({ view: 'locks', key: undefined })
   byId('table').focus({ preventScroll: true })
 }
 
 newTable((key) => {
-  location.hash = `#locks=${encodeURIComponent(key)}`
+  location.hash = hashOf({ view: 'locks', key })
 })
 newDetail(close)
 newPast()
 startTicker()
+onTick(() => place.view === 'waits' && showWaitsNow())
 void newForce(refreshDetail)
-watch(list)
+watch(() => {
+  list()
+  if (place.view === 'waits') showWaitsNow()
+})
 addEventListener('hashchange', go)
 go()
 
@@ -61,8 +54,7 @@ addEventListener('keydown', (event) => {
   const isTyping =
     event.target instanceof HTMLElement && event.target.matches('input, select, dialog *')
   if (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
-    const field = byId(place().view === 'timeline' ? 'timeline-filter' : 'filter')
-    field.focus()
+    byId(place.view === 'timeline' ? 'timeline-filter' : 'filter').focus()
     event.preventDefault()
   } else if (event.key === 'Escape' && open !== undefined && !byId('force').open && !isTyping)
     close()

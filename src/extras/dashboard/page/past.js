@@ -1,7 +1,10 @@
 // The two views of the time before now. What they show is asked for anew while they are seen.
 import { byId, element, setText } from './dom.js'
-import { count, duration, time } from './format.js'
-import { axisOf, lanesOf, legendOf } from './lanes.js'
+import { plural } from './format.js'
+import { newChart, updateChart } from './lanes.js'
+import { legendOf } from './legend.js'
+import { paused } from './stream.js'
+import { showWaits } from './waits.js'
 
 const EVERY_MS = 2_000
 
@@ -29,11 +32,13 @@ export function follow(name) {
   const view = views[name]
   const own = ++turn
   if (view === undefined) return
+  let isFirst = true
   const again = async () => {
     try {
-      if (!document.hidden) {
+      if (!document.hidden && (isFirst || !paused())) {
         const past = await fetchJson('api/past', view.ask())
         if (own === turn) view.show(past)
+        isFirst = false
       }
     } catch (error) {
       if (own === turn) setText(byId(`${name}-source`), `It could not be asked: ${error.message}`)
@@ -48,100 +53,40 @@ export function newPast() {
     byId(id).addEventListener('input', () => follow('timeline'))
   }
   byId('waits-minutes').addEventListener('input', () => follow('waits'))
+  new ResizeObserver(() => shown !== undefined && showTimeline(shown)).observe(
+    byId('timeline-chart'),
+  )
 }
-
-const HOW =
-  "import { recordHistory } from 'holdfast/history'\n\nrecordHistory({ redis: process.env.REDIS_URL })"
 
 function sourceOf({ source, error }) {
   if (error !== null) return `The history could not be read: ${error}. This is what was seen here.`
   return source === 'history'
-    ? 'From the history: all that was recorded.'
+    ? 'From the history: all holds that services recorded. Holds of others are as they were seen here.'
     : 'As seen here, once a second while somebody looks: short holds are missed. No history is recorded, or it is not read here.'
 }
 
+let chart
+let shown
+
 function showTimeline(past) {
-  setText(byId('timeline-source'), sourceOf(past))
-  const chart = byId('timeline-chart')
-  if (past.spans.length === 0) {
-    chart.replaceChildren(element('p', { class: 'nothing' }, 'Nothing was held in this time.'))
+  shown = past
+  const more = past.lockCount - past.lanes.length
+  const rest =
+    more > 0
+      ? ` Of ${plural(past.lockCount, 'lock')}, the ${past.lanes.length} that were held for longest.`
+      : ''
+  setText(byId('timeline-source'), sourceOf(past) + rest)
+  const place = byId('timeline-chart')
+  if (past.lanes.length === 0) {
+    chart = undefined
+    place.replaceChildren(element('p', { class: 'nothing' }, 'Nothing was held in this time.'))
     return
   }
-  chart.replaceChildren(axisOf(past), lanesOf(past), legendOf(past))
-}
-
-function showWaits(past) {
-  const figures = byId('waits-figures')
-  if (past.waits === null) {
-    setText(
-      byId('waits-source'),
-      past.error === null
-        ? 'Waits and losses are told by the history, and none is recorded, or it is not read here. Each service that uses locks turns it on, and the dashboard takes it as its option history:'
-        : sourceOf(past),
-    )
-    figures.replaceChildren(past.error === null ? element('pre', { tabindex: 0 }, HOW) : '')
-    return
+  if (chart === undefined) {
+    chart = newChart()
+    place.replaceChildren(chart.node, element('div', { class: 'legend' }))
   }
-  setText(byId('waits-source'), sourceOf(past))
-  figures.replaceChildren(
-    totalsOf(past.waits),
-    element('h3', {}, 'Waited for longest'),
-    past.contended.length === 0
-      ? element('p', {}, 'Nobody waited.')
-      : tableOf(
-          ['Lock', 'Calls', 'Median', '95 %', '99 %', 'Longest'],
-          past.contended.map((one) => [
-            element('span', { class: 'key' }, one.key),
-            count(one.count),
-            ...[one.p50Ms, one.p95Ms, one.p99Ms, one.maxMs].map(duration),
-          ]),
-          1,
-        ),
-    element('h3', {}, 'Lost, forced, or not acquired'),
-    past.losses.length === 0
-      ? element('p', {}, 'Nothing.')
-      : tableOf(
-          ['When', 'Lock', 'What', 'Why', 'Who'],
-          past.losses.map((one) => [
-            time(one.at),
-            element('span', { class: 'key' }, one.key),
-            one.event,
-            one.reason ?? '–',
-            one.label ?? '–',
-          ]),
-          9,
-        ),
-  )
-}
-
-function totalsOf({ count: all, p50Ms, p95Ms, p99Ms, maxMs }) {
-  const facts = {
-    'waits ended': count(all),
-    median: duration(p50Ms),
-    '95 %': duration(p95Ms),
-    '99 %': duration(p99Ms),
-    longest: duration(maxMs),
-  }
-  return element(
-    'dl',
-    { class: 'totals' },
-    ...Object.entries(facts).map(([name, value]) =>
-      element('div', {}, element('dt', {}, name), element('dd', {}, value)),
-    ),
-  )
-}
-
-function tableOf(heads, rows, numbersFrom) {
-  const cell = (tag) => (value, i) =>
-    element(
-      tag,
-      { class: i >= numbersFrom ? 'number' : undefined, scope: tag === 'th' ? 'col' : undefined },
-      value,
-    )
-  return element(
-    'table',
-    { class: 'plain' },
-    element('thead', {}, element('tr', {}, ...heads.map(cell('th')))),
-    element('tbody', {}, ...rows.map((row) => element('tr', {}, ...row.map(cell('td'))))),
-  )
+  updateChart(chart, past)
+  const legend = legendOf(past)
+  if (!legend.isEqualNode(place.lastElementChild)) place.lastElementChild.replaceWith(legend)
 }

@@ -1,23 +1,32 @@
 // What the server tells of all locks, kept up to date by differences. Closed while nobody sees the page: a browser
 // has few connections for each host.
-import { byId, printable, say, setText } from './dom.js'
+import { byId, element, icon, printable, say, setText } from './dom.js'
 import { time } from './format.js'
 
 /** @type {{ rows: Map<string, any>, status: any, totals: any, offset: number }} */
 export const seen = {
   rows: new Map(),
-  status: { state: 'waiting', address: '', error: null, scannedAt: null },
-  totals: { locks: 0, held: 0, waiting: 0, shown: 0 },
+  status: { state: 'waiting', address: '', error: null, scannedAt: null, missing: [] },
+  totals: { locks: 0, held: 0, waiting: 0, waitingSince: null, shown: 0 },
   offset: 0,
 }
 
-/** The clock of the server, by which all moments are. */
-export const serverNow = () => Date.now() + seen.offset
-
 let source
 let isPaused = false
+let pausedAt = 0
 let cutAt = 0
+/** When what is shown was last known to be so, by the clock of the server. */
+let liveAt = 0
 let onChange = () => {}
+
+/** The clock of the server, by which all moments are. It stands still while nothing is known of what goes on. */
+export function serverNow() {
+  if (isPaused) return pausedAt
+  const isStale = seen.status.state !== 'live' || isCut()
+  return isStale && liveAt > 0 ? liveAt : Date.now() + seen.offset
+}
+
+const isCut = () => cutAt > 0 && Date.now() - cutAt > 4_000
 
 /** @param {() => void} listener */
 export function watch(listener) {
@@ -27,6 +36,7 @@ export function watch(listener) {
   addEventListener('pagehide', close)
   addEventListener('pageshow', follow)
   byId('pause').addEventListener('click', () => {
+    pausedAt = serverNow()
     isPaused = !isPaused
     byId('pause').setAttribute('aria-pressed', String(isPaused))
     follow()
@@ -34,6 +44,8 @@ export function watch(listener) {
   })
   follow()
 }
+
+export const paused = () => isPaused
 
 function follow() {
   if (document.hidden || isPaused) close()
@@ -54,7 +66,10 @@ function open() {
   })
   opened.addEventListener('error', () => {
     if (source !== opened) return
-    cutAt ||= Date.now()
+    if (cutAt === 0) {
+      cutAt = Date.now()
+      liveAt = cutAt + seen.offset
+    }
     // A stream ends every few minutes, and the browser comes again at once: that is nothing to tell.
     setTimeout(showState, 5_000)
     if (opened.readyState === EventSource.CLOSED) {
@@ -65,6 +80,7 @@ function open() {
 }
 
 function take({ now, isAll, status, totals, gone, rows }) {
+  if (seen.status.state === 'live' && status.state !== 'live') liveAt = now
   seen.offset = now - Date.now()
   seen.status = status
   seen.totals = totals
@@ -75,33 +91,55 @@ function take({ now, isAll, status, totals, gone, rows }) {
   onChange()
 }
 
+const STATES = {
+  waiting: 'connecting',
+  live: 'live',
+  unreachable: 'no answer',
+  cut: 'offline',
+  paused: 'paused',
+}
+
 function showState() {
-  const { state, error, address, scannedAt } = seen.status
-  const isCut = cutAt > 0 && Date.now() - cutAt > 4_000
-  const shown = isCut ? 'cut' : state
-  const texts = {
-    waiting: 'looking for locks',
-    live: isPaused ? 'paused' : 'live',
-    unreachable: 'Redis cannot be reached',
-    cut: 'not connected',
-  }
+  const { state, error, address, scannedAt, missing } = seen.status
+  const isLive = state === 'live' && !isCut()
+  const shown = isCut() ? 'cut' : isLive && isPaused ? 'paused' : state
   const before = byId('state').dataset.state
-  byId('state').dataset.state = isPaused && shown === 'live' ? 'paused' : shown
-  setText(byId('state-text'), texts[shown])
+  byId('state').dataset.state = shown
+  setText(byId('state-text'), STATES[shown])
   setText(byId('address'), address)
-  if (before !== byId('state').dataset.state) say(texts[shown])
+  byId('address').title = address
+  if (before !== shown) say(STATES[shown])
+  document.body.classList.toggle('stale', !isLive && scannedAt !== null)
   showTrouble(shown, error, scannedAt, address)
+  showMissing(missing)
 }
 
 function showTrouble(shown, error, scannedAt, address) {
   const trouble = byId('trouble')
   trouble.hidden = shown !== 'unreachable' && shown !== 'cut'
-  if (trouble.hidden) return setText(trouble, '')
+  if (trouble.hidden) return setText(byId('trouble-text'), '')
   const asOf =
-    scannedAt === null ? 'Nothing is known yet.' : `What is shown is as of ${time(scannedAt)}.`
+    scannedAt === null
+      ? 'Nothing is known yet.'
+      : `What is shown is as of ${time(liveAt || scannedAt)}.`
   const what =
     shown === 'cut'
       ? 'The dashboard does not answer: it may have ended, or your session may be over. Reload the page to log in again.'
       : `${address} could not be asked: ${error}. It is tried again every few seconds.`
-  setText(trouble, printable(`${what} ${asOf}`))
+  setText(byId('trouble-text'), printable(`${what} ${asOf}`))
 }
+
+/** Nodes that cannot be reached: the page goes on with the others. */
+function showMissing(missing) {
+  const text = missing.map(sentence).join(' ')
+  const banner = byId('missing')
+  banner.hidden = missing.length === 0
+  if (banner.dataset.text === text) return
+  banner.dataset.text = text
+  const lead = 'Some locks are missing.'
+  const reasons = missing.map((one) => element('span', {}, sentence(one)))
+  banner.replaceChildren(icon('warn'), element('p', {}, element('strong', {}, lead), ...reasons))
+}
+
+const sentence = (text) =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`

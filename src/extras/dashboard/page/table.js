@@ -1,15 +1,29 @@
 // The table of all locks. Only rows that can be seen are in the page: ten thousand cost as much as thirty.
-import { columns, inOrder, matches } from './columns.js'
+import { columns, inOrder, isShown, listedAt, matches } from './columns.js'
+import { isWaitedFor } from './concerns.js'
 import { byId, element, say, setText } from './dom.js'
 import { count, plural } from './format.js'
-import { seen } from './stream.js'
-import { tick } from './ticker.js'
+import { commonPrefix } from './names.js'
+import { place, replacePlace } from './place.js'
+import { seen, serverNow } from './stream.js'
+import { onTick, tick } from './ticker.js'
+import { showTiles } from './tiles.js'
 
-const ROW = 33
+/** How high a row is: in one line, or as a card of two. The style sheet has the same. */
+const ROWS = { wide: 37, narrow: 37, small: 37, cards: 63 }
 const MARGIN = 8
+/** From which width on it has which form, in pixels. */
+const FORMS = [
+  ['wide', 1_000],
+  ['narrow', 800],
+  ['small', 640],
+  ['cards', 0],
+]
 
-let order = { id: 'held', isDown: true }
 let listed = []
+/** The levels that are listed now: when they change with the time, the list does. */
+let levels = ''
+let prefix = ''
 let active
 let opened
 let open = () => {}
@@ -17,10 +31,16 @@ const drawnRows = new Map()
 const above = spacer()
 const below = spacer()
 
+const row = () => ROWS[byId('scroller').dataset.form ?? 'wide']
+
 /** @param {(key: string) => void} onOpen */
 export function newTable(onOpen) {
   open = onOpen
+  // As cards the parts of the table are laid out in another way, and still are its parts.
+  byId('head').setAttribute('role', 'row')
+  for (const part of [byId('head').parentNode, byId('body')]) part.setAttribute('role', 'rowgroup')
   byId('head').append(...columns.map(headOf))
+  byId('sort').append(...columns.map(({ id, name }) => element('option', { value: id }, name)))
   byId('table').setAttribute('aria-colcount', String(columns.length))
   byId('table').tabIndex = 0
   byId('table').addEventListener('keydown', onKey)
@@ -31,38 +51,55 @@ export function newTable(onOpen) {
     open(key)
   })
   byId('scroller').addEventListener('scroll', () => requestAnimationFrame(draw))
-  new ResizeObserver(draw).observe(byId('scroller'))
+  new ResizeObserver(resized).observe(byId('scroller'))
   byId('filter').addEventListener('input', () => list(true))
-  for (const radio of document.querySelectorAll('input[name=which]')) {
-    radio.addEventListener('change', () => list(true))
+  byId('sort').addEventListener('change', ({ target }) => sortBy(target.value))
+  for (const radio of document.querySelectorAll('input[name=show]')) {
+    radio.addEventListener('change', () => {
+      replacePlace({ show: radio.value })
+      list(true)
+    })
   }
+  onTick((now) => {
+    const survey = surveyAt(now)
+    if (survey.levels === levels) showTiles(seen.totals, survey)
+    else list()
+  })
 }
 
-/** @param {string | undefined} key whose detail is shown */
-export function mark(key) {
+/** What the address says: which locks, in which order, and which one is open. */
+export function showPlace() {
+  const { key, show } = place
   opened = key
   active = key ?? active
-  draw()
+  document.querySelector(`input[name=show][value=${show}]`).checked = true
+  byId('sort').value = place.sort
+  for (const [i, column] of columns.entries()) {
+    byId('head').children[i].setAttribute('aria-sort', sortOf(column.id))
+  }
+  list()
 }
 
 /** @param {boolean} [isAsked] whether somebody did something, and waits to hear what came of it */
 export function list(isAsked = false) {
+  const now = serverNow()
   const words = byId('filter').value.toLowerCase().split(/\s+/).filter(Boolean)
-  const which = document.querySelector('input[name=which]:checked').value
-  const rows = []
-  for (const row of seen.rows.values()) {
-    if (which === 'busy' && row.state === 'free' && row.waiting === 0) continue
-    if (which === 'waited' && row.waiting === 0) continue
-    if (matches(row, words)) rows.push(row)
+  const found = []
+  for (const one of seen.rows.values()) {
+    const entry = listedAt(one, now)
+    if (isShown(one, entry.concerns, place.show) && matches(one, words)) found.push(entry)
   }
-  listed = inOrder(rows, order)
-  setText(byId('total-locks'), count(seen.totals.locks))
-  setText(byId('total-held'), count(seen.totals.held))
-  setText(byId('total-waiting'), count(seen.totals.waiting))
+  listed = inOrder(found, place.sort, place.isDown)
+  const survey = surveyAt(now)
+  levels = survey.levels
+  const shared = commonPrefix(listed.map((one) => one.row.key))
+  if (shared !== prefix) forgetRows()
+  prefix = shared
   const hidden = seen.totals.locks - seen.totals.shown
   const rest = hidden > 0 ? `, ${count(hidden)} free ones are not listed` : ''
   setText(byId('shown'), `${count(listed.length)} of ${count(seen.totals.locks)}${rest}`)
-  showNothing(which, words)
+  showNothing(words)
+  showTiles(seen.totals, survey)
   if (isAsked) {
     byId('scroller').scrollTop = 0
     say(`${plural(listed.length, 'lock')} listed`)
@@ -70,61 +107,88 @@ export function list(isAsked = false) {
   draw()
 }
 
-function showNothing(which, words) {
+/** What all rows come to; of `levels` each letter is the level of one row. */
+function surveyAt(now) {
+  const survey = { bad: 0, warn: 0, waitedFor: 0, oldest: undefined, levels: '' }
+  for (const one of seen.rows.values()) {
+    const { concerns } = listedAt(one, now)
+    const level = concerns[0]?.level
+    if (level !== undefined) survey[level]++
+    survey.levels += level?.[0] ?? '-'
+    if (!isWaitedFor(one)) continue
+    survey.waitedFor++
+    const waitedMs = now - (one.waitingSince ?? now)
+    if (one.waitingSince === null || waitedMs <= survey.oldest?.waitedMs) continue
+    const about = concerns.find((concern) => concern.about === 'oldest')
+    survey.oldest = { key: one.key, waitedMs, level: about?.level }
+  }
+  return survey
+}
+
+function showNothing(words) {
   const nothing = byId('nothing')
   nothing.hidden = listed.length > 0 || seen.status.state !== 'live'
   if (nothing.hidden) return
-  const free = 'Nothing is held, and nobody waits.'
-  const text = words.length > 0 ? 'No lock has that in its name, its holder or its host.' : free
-  setText(nothing, which === 'waited' && words.length === 0 ? 'Nobody waits.' : text)
+  const texts = {
+    used: 'Nothing is held, and nobody waits.',
+    held: 'Nothing is held.',
+    waited: 'Nobody waits.',
+    attention: 'Nothing needs attention.',
+    all: 'There are no locks.',
+  }
+  const text = 'No lock has that in its name, its kind, its holder or its host.'
+  setText(nothing, words.length > 0 ? text : texts[place.show])
 }
 
-function headOf({ id, name, isNumber, down = false }) {
-  const button = element('button', { type: 'button' }, name)
-  const head = element(
-    'th',
-    { class: classOf(id, isNumber), scope: 'col', 'aria-sort': sortOf(id) },
-    button,
-  )
-  button.addEventListener('click', () => {
-    order = { id, isDown: order.id === id ? !order.isDown : down }
-    columns.forEach((column, i) => {
-      byId('head').children[i].setAttribute('aria-sort', sortOf(column.id))
-    })
-    list()
-    say(`sorted by ${name}, ${sortOf(id)}`)
-  })
-  return head
+function headOf({ id, name, isNumber }) {
+  const button = element('button', { type: 'button', onclick: () => sortBy(id) }, name)
+  const attributes = { class: classOf(id, isNumber), scope: 'col', role: 'columnheader' }
+  return element('th', { ...attributes, 'aria-sort': 'none' }, button)
+}
+
+function sortBy(id) {
+  const { name, down = false } = columns.find((column) => column.id === id)
+  replacePlace({ sort: id, isDown: place.sort === id ? !place.isDown : down })
+  showPlace()
+  say(`sorted by ${name}, ${sortOf(id)}`)
 }
 
 const classOf = (id, isNumber) => `col-${id}${isNumber ? ' number' : ''}`
 
 function sortOf(id) {
-  if (order.id !== id) return 'none'
-  return order.isDown ? 'descending' : 'ascending'
+  if (place.sort !== id) return 'none'
+  return place.isDown ? 'descending' : 'ascending'
 }
 
 function spacer() {
-  const row = element('tr', { class: 'space', 'aria-hidden': 'true' })
-  row.append(element('td'))
-  return row
+  const node = element('tr', { class: 'space', 'aria-hidden': 'true' })
+  node.append(element('td'))
+  return node
+}
+
+function resized() {
+  const scroller = byId('scroller')
+  const { clientWidth } = scroller
+  const [form] = FORMS.find(([, least]) => clientWidth >= least)
+  if (clientWidth > 0) scroller.dataset.form = form
+  draw()
 }
 
 function draw() {
   const scroller = byId('scroller')
-  const from = Math.max(0, Math.floor(scroller.scrollTop / ROW) - MARGIN)
-  const to = Math.min(listed.length, from + Math.ceil(scroller.clientHeight / ROW) + 2 * MARGIN)
+  const from = Math.max(0, Math.floor(scroller.scrollTop / row()) - MARGIN)
+  const to = Math.min(listed.length, from + Math.ceil(scroller.clientHeight / row()) + 2 * MARGIN)
   const visible = listed.slice(from, to)
-  const keys = new Set(visible.map(({ key }) => key))
+  const keys = new Set(visible.map((one) => one.row.key))
   for (const [key, { node }] of drawnRows) {
     if (keys.has(key)) continue
     node.remove()
     drawnRows.delete(key)
   }
-  above.firstChild.style.height = `${from * ROW}px`
-  below.firstChild.style.height = `${(listed.length - to) * ROW}px`
+  above.firstChild.style.height = `${from * row()}px`
+  below.firstChild.style.height = `${(listed.length - to) * row()}px`
   const body = byId('body')
-  const wanted = [above, ...visible.map((row, i) => rowOf(row, from + i)), below]
+  const wanted = [above, ...visible.map((one, i) => rowOf(one, from + i)), below]
   wanted.forEach((node, i) => {
     if (body.children[i] !== node) body.insertBefore(node, body.children[i] ?? null)
   })
@@ -135,28 +199,38 @@ function draw() {
   tick()
 }
 
+function forgetRows() {
+  for (const { node } of drawnRows.values()) node.remove()
+  drawnRows.clear()
+}
+
 let rowIds = 0
 
-function rowOf(row, index) {
-  const known = drawnRows.get(row.key)
-  const node = known?.node ?? element('tr', { id: `row-${++rowIds}`, 'data-key': row.key })
-  if (known?.row !== row) {
+function rowOf({ row: one, concerns }, index) {
+  const known = drawnRows.get(one.key)
+  const attributes = { id: `row-${++rowIds}`, role: 'row', 'data-key': one.key }
+  const node = known?.node ?? element('tr', attributes)
+  const worries = concerns.map(({ level, about }) => level + about).join()
+  if (known?.row !== one || known.worries !== worries) {
     node.replaceChildren(
-      ...columns.map(({ id, cell, isNumber }) =>
-        element('td', { class: classOf(id, isNumber) }, cell(row)),
-      ),
+      ...columns.map(({ id, cell, isNumber }) => {
+        const level = concerns.find(({ about }) => about === id)?.level
+        const kind = `${classOf(id, isNumber)}${level === undefined ? '' : ` ${level}`}`
+        return element('td', { class: kind, role: 'gridcell' }, cell(one, concerns, prefix))
+      }),
     )
-    drawnRows.set(row.key, { node, row })
+    node.dataset.level = concerns[0]?.level ?? ''
+    drawnRows.set(one.key, { node, row: one, worries })
   }
   node.setAttribute('aria-rowindex', String(index + 2))
-  node.setAttribute('aria-selected', String(row.key === opened))
-  node.classList.toggle('active', row.key === active)
+  node.setAttribute('aria-selected', String(one.key === opened))
+  node.classList.toggle('active', one.key === active)
   return node
 }
 
 function onKey(event) {
   if (event.target !== byId('table')) return
-  const page = Math.max(1, Math.floor(byId('scroller').clientHeight / ROW) - 2)
+  const page = Math.max(1, Math.floor(byId('scroller').clientHeight / row()) - 2)
   const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 }
   if (event.key === 'Enter' && active !== undefined) open(active)
   else if (event.key in moves) move(moves[event.key])
@@ -166,15 +240,15 @@ function onKey(event) {
 
 function move(by) {
   if (listed.length === 0) return
-  const at = listed.findIndex(({ key }) => key === active)
+  const at = listed.findIndex((one) => one.row.key === active)
   const next = at === -1 ? 0 : Math.min(listed.length - 1, Math.max(0, at + by))
-  active = listed[next].key
+  active = listed[next].row.key
   const scroller = byId('scroller')
-  const top = next * ROW
+  const top = next * row()
   const head = byId('head').offsetHeight
   if (top < scroller.scrollTop) scroller.scrollTop = top
-  else if (top + ROW + head > scroller.scrollTop + scroller.clientHeight) {
-    scroller.scrollTop = top + ROW + head - scroller.clientHeight
+  else if (top + row() + head > scroller.scrollTop + scroller.clientHeight) {
+    scroller.scrollTop = top + row() + head - scroller.clientHeight
   }
   draw()
 }

@@ -3,7 +3,12 @@ import { setText } from './dom.js'
 import { seconds } from './format.js'
 import { serverNow } from './stream.js'
 
-const SOON_MS = 5_000
+const listeners = new Set()
+
+/** @param {(now: number) => void} listener is called each second while the page is seen */
+export function onTick(listener) {
+  listeners.add(listener)
+}
 
 export function tick() {
   const now = serverNow()
@@ -13,12 +18,14 @@ export function tick() {
   for (const node of document.querySelectorAll('[data-until]')) {
     const left = Number(node.dataset.until) - now
     setText(node, left <= 0 ? 'ends now' : seconds(left))
-    node.classList.toggle('soon', left < SOON_MS)
   }
 }
 
 export function startTicker() {
   setInterval(() => {
-    if (!document.hidden) tick()
+    if (document.hidden) return
+    tick()
+    const now = serverNow()
+    for (const listener of listeners) listener(now)
   }, 1_000)
 }

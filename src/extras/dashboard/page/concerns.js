@@ -1,0 +1,70 @@
+// What somebody should look at, by the rules of docs/reference/dashboard.md. A concern has a level, says what it is about, and
+// says it in words.
+import { count, seconds, whoOf } from './format.js'
+
+const WAIT_WARN_MS = 10_000
+const WAIT_BAD_MS = 60_000
+/** A client reports itself every 20 s while it uses Redis, and whenever it renews after that. */
+const SEEN_MS = 45_000
+const REPORT_MS = 25_000
+/** A lease that is renewed never has so little left. */
+const SHORTEST_LEASE_MS = 10_000
+const NEARLY_OVER_MS = 5_000
+
+export const LEVELS = { warn: 1, bad: 2 }
+
+/** An election has candidates, who wait for as long as another one leads. */
+export const isWaitedFor = (row) => row.waiting > 0 && row.kind !== 'election'
+
+export const isHeld = ({ state }) => state !== 'free' && state !== 'closed'
+
+/**
+ * @param {any} row of the table, or a detail
+ * @param {number} now by the clock of the server
+ * @returns {{ level: 'warn' | 'bad', about: string, text: string }[]} the worst first
+ */
+export function concernsOf(row, now) {
+  const concerns = []
+  if (isWaitedFor(row)) concerns.push(...ofWaiters(row, now))
+  for (const holder of row.holders) concerns.push(...ofHolder(row, holder, now))
+  return concerns.sort((a, b) => LEVELS[b.level] - LEVELS[a.level])
+}
+
+function ofWaiters({ stateText, waiting, waitingSince }, now) {
+  if (stateText === 'no permits set') {
+    const text = `${count(waiting)} waiting, and no permits were ever set: they wait forever.`
+    return [{ level: 'bad', about: 'state', text }]
+  }
+  const waitedMs = waitingSince === null ? 0 : now - waitingSince
+  if (waitedMs <= WAIT_WARN_MS) return []
+  const level = waitedMs > WAIT_BAD_MS ? 'bad' : 'warn'
+  return [{ level, about: 'oldest', text: `The first waiter has waited for ${seconds(waitedMs)}.` }]
+}
+
+function ofHolder({ kind, queue = [] }, holder, now) {
+  const { until, seenAt, leaseMs, owner } = holder
+  const who = whoOf(holder)
+  if (until === null) {
+    // A permit may be acquired without a lease.
+    const level = kind === 'permits' ? 'warn' : 'bad'
+    const text = `${who} holds it without an expiry: it never ends by itself.`
+    return [{ level, about: 'left', text }]
+  }
+  const concerns = []
+  const client = owner.split(':', 1)[0]
+  const isDead = queue.some((one) => one.isDead && one.owner.split(':', 1)[0] === client)
+  const seenMs = seenAt === null ? 0 : now - seenAt
+  if (isDead || seenMs > Math.max(SEEN_MS, (leaseMs ?? 0) / 3 + REPORT_MS)) {
+    const why = isDead ? 'its heartbeat has stopped' : `it was last seen ${seconds(seenMs)} ago`
+    const text = `${who} may be gone: ${why}.`
+    concerns.push({ level: 'warn', about: 'holder', text })
+  }
+  const leftMs = until - now
+  const isLong = (leaseMs ?? 0) >= SHORTEST_LEASE_MS
+  if (isLong && leftMs < Math.min(NEARLY_OVER_MS, leaseMs / 6)) {
+    const left = leftMs <= 0 ? 'is over' : `ends in ${seconds(leftMs)}`
+    const text = `The lease of ${who} ${left}, and was not renewed.`
+    concerns.push({ level: 'warn', about: 'left', text })
+  }
+  return concerns
+}

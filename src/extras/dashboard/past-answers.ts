@@ -1,0 +1,64 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Past, PastQuestion } from './past.ts'
+
+/** What a viewer asks: the last so many minutes, of one lock or of those with a word in their names. */
+export interface PastView extends Pick<PastQuestion, 'key' | 'filter'> {
+  readonly minutes: number
+}
+
+interface Answer {
+  readonly text: Promise<string>
+  /** Infinity until it is made. */
+  freshUntil: number
+}
+
+/** An answer is given again for so long. */
+const FRESH_MS = 1_000
+const MOST_ANSWERS = 100
+
+/**
+ * Answers about the past, as JSON. Viewers who ask the same get one answer, and answers are made one after the other, each in
+ * a turn of the event loop: the process may have leases to renew.
+ */
+export class PastAnswers {
+  readonly #source: () => Promise<(question: PastQuestion) => Past>
+  readonly #answers = new Map<string, Answer>()
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** @param source waits for what answers are made from */
+  constructor(source: () => Promise<(question: PastQuestion) => Past>) {
+    this.#source = source
+  }
+
+  of(view: PastView): Promise<string> {
+    const id = JSON.stringify([view.minutes, view.key, view.filter])
+    const known = this.#answers.get(id)
+    if (known !== undefined && performance.now() < known.freshUntil) return known.text
+    this.#dropOld()
+    const answer: Answer = { text: this.#make(view), freshUntil: Number.POSITIVE_INFINITY }
+    this.#answers.set(id, answer)
+    const made = () => {
+      answer.freshUntil = performance.now() + FRESH_MS
+    }
+    answer.text.then(made, made)
+    return answer.text
+  }
+
+  async #make({ minutes, key, filter }: PastView): Promise<string> {
+    const answer = await this.#source()
+    const text = this.#last.then(async () => {
+      await nextTurn()
+      const now = Date.now()
+      return JSON.stringify(answer({ now, from: now - minutes * 60_000, key, filter }))
+    })
+    this.#last = text.catch(() => undefined)
+    return text
+  }
+
+  #dropOld(): void {
+    const now = performance.now()
+    for (const [id, { freshUntil }] of this.#answers) {
+      if (freshUntil < now || this.#answers.size >= MOST_ANSWERS) this.#answers.delete(id)
+    }
+  }
+}

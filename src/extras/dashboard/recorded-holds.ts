@@ -1,0 +1,106 @@
+import { candidateLabel } from '../deployment/key-names.ts'
+import type { HistoryEntry } from '../history/history.ts'
+import { heldMsIn, type PastQuestion, type TimedLane } from './past.ts'
+import { type Ending, type Held, type Knowledge, settle, spanOf } from './spans.ts'
+
+const ENDED: ReadonlySet<string> = new Set(['released', 'lost', 'forced'])
+
+export interface RecordedHold extends Held {
+  readonly id: string
+  /** How many entries about it are kept. */
+  entries: number
+}
+
+/** The holds of one name, as far as entries of the history tell. */
+export class RecordedHolds {
+  readonly key: string
+  /** Several locks share the name, so their holds end nothing of each other. */
+  readonly #isGroup: boolean
+  readonly #holds: RecordedHold[] = []
+  readonly #byId = new Map<string, RecordedHold>()
+  #isSettled = true
+
+  constructor({ name, isGroup }: HistoryEntry) {
+    this.key = name
+    this.#isGroup = isGroup
+  }
+
+  /**
+   * @param label as it is kept
+   * @returns the hold that the entry is about; undefined if it is about none
+   */
+  add(entry: HistoryEntry, label: string): RecordedHold | undefined {
+    const { event, owner, token, at, heldMs } = entry
+    if (owner === null) return undefined
+    const isEnd = ENDED.has(event)
+    if (!isEnd && event !== 'acquired') return undefined
+    this.#isSettled = false
+    const id = `${owner}\n${token}`
+    const known = isEnd ? this.#known(id, owner, token) : undefined
+    const held = known ?? this.#begin(id, entry, isEnd ? at - (heldMs ?? 0) : at, label)
+    held.entries++
+    if (isEnd) {
+      // When it was let go, not when that was confirmed: the next holder may have it by then.
+      const endedAt = known === undefined || heldMs === null ? at : known.from + heldMs
+      const end = { at: Math.max(held.from, endedAt), how: event as Ending }
+      // A lock that is taken by force has two ends: the holder finds out later.
+      if (held.ended === null || end.at < held.ended.at) held.ended = end
+    }
+    return held
+  }
+
+  /** An entry about it is not kept any more. @returns whether that was the last */
+  drop(held: RecordedHold): boolean {
+    if (--held.entries > 0) return false
+    this.#holds.splice(this.#holds.indexOf(held), 1)
+    if (this.#byId.get(held.id) === held) this.#byId.delete(held.id)
+    return true
+  }
+
+  /** @returns undefined if there was no hold in that time */
+  timed(question: PastQuestion, knowledgeOf: (held: Held) => Knowledge): TimedLane | undefined {
+    if (!this.#isSettled && !this.#isGroup) settle(this.#holds)
+    this.#isSettled = true
+    const within: Held[] = []
+    let heldMs = 0
+    for (const held of this.#holds) {
+      // A hold never ends after its recorded end.
+      if (held.ended !== null && held.ended.at < question.from) continue
+      const end = held.ended === null ? spanOf(held, knowledgeOf).to : held.ended.at
+      if (end !== null && end < question.from) continue
+      within.push(held)
+      heldMs += heldMsIn({ from: held.from, to: end }, question)
+    }
+    if (within.length === 0) return undefined
+    const spans = () => within.map((held) => spanOf(held, knowledgeOf))
+    return { key: this.key, heldMs, spans }
+  }
+
+  /** Whoever took a lock by force may have seen no token. */
+  #known(id: string, owner: string, token: number | null): RecordedHold | undefined {
+    if (token !== null) return this.#byId.get(id)
+    return this.#holds.findLast((held) => held.owner === owner && held.ended === null)
+  }
+
+  #begin(id: string, entry: HistoryEntry, from: number, label: string): RecordedHold {
+    const { owner, kind, token, leaseMs, limitMs } = entry
+    const held: RecordedHold = {
+      id,
+      owner: owner as string,
+      label: candidateLabel(owner as string) ?? (label || null),
+      kind: kind === 'fair' ? 'lock' : (kind ?? this.#holds.at(-1)?.kind ?? 'lock'),
+      token,
+      from,
+      leaseMs: leaseMs ?? 0,
+      limitAt: limitMs === null ? Number.POSITIVE_INFINITY : from + limitMs,
+      ended: null,
+      nextFrom: Number.POSITIVE_INFINITY,
+      seenUntil: 0,
+      goneBy: undefined,
+      entries: 0,
+    }
+    this.#holds.push(held)
+    this.#byId.set(id, held)
+    return held
+  }
+}

@@ -1,0 +1,134 @@
+import {
+  busiest,
+  heldMsIn,
+  isAskedFor,
+  type Past,
+  type PastQuestion,
+  type TimedLane,
+} from './past.ts'
+import type { Holder, TableRow } from './row.ts'
+import { type Held, type Knowledge, type SpanKind, settle, spanOf } from './spans.ts'
+import type { Change, Table } from './table.ts'
+
+const KEYS_SEEN = 5_000
+const HOLDS_SEEN = 60
+
+/** Two looks at one hold give moments that differ a little. */
+const SAME_HOLD_MS = 1_000
+
+/** The clocks of the dashboard and of the servers may differ by that. */
+const CLOCKS_MS = 2_000
+
+/** Who held what, as the poll saw it: a hold that begins and ends between two looks is missed. */
+export class SeenHolds {
+  readonly #table: Table
+  readonly #holds = new Map<string, Held[]>()
+
+  constructor(table: Table) {
+    this.#table = table
+  }
+
+  note({ key, after, lastSeenAt, owners }: Change): void {
+    const now = Date.now()
+    const holds = this.#holds.get(key) ?? []
+    const holders = new Map(after?.holders.map((holder) => [holder.owner, holder]))
+    for (const held of holds) {
+      if (held.ended !== null) continue
+      const same = holders.get(held.owner)
+      // The same owner again, later, has another moment.
+      if (same !== undefined && (same.since ?? 0) < held.from + SAME_HOLD_MS) {
+        holders.delete(held.owner)
+        continue
+      }
+      held.seenUntil = Math.max(held.from, lastSeenAt)
+      // A row tells its first holders alone, and the rows of a node that cannot be reached are missing.
+      const isUnknown =
+        after === undefined ? this.#table.status.missing.length > 0 : owners.has(held.owner)
+      if (!isUnknown || same !== undefined)
+        held.ended = { at: Math.max(held.from, now), how: 'seen' }
+    }
+    for (const holder of holders.values()) holds.push(heldBy(holder, after as TableRow, now))
+    if (holds.length === 0) return
+    settle(holds)
+    this.#holds.delete(key)
+    this.#holds.set(key, holds.slice(-HOLDS_SEEN))
+    if (this.#holds.size > KEYS_SEEN) {
+      const [oldest] = this.#holds.keys()
+      this.#holds.delete(oldest as string)
+    }
+  }
+
+  /** What is known now of a hold without a recorded end, whoever recorded its begin. Remembers when it was first gone. */
+  knowledgeOf(key: string, held: Held, now: number): Knowledge {
+    const table = this.#table
+    const own = this.#holds.get(key)?.findLast(({ owner }) => owner === held.owner)
+    const isOpen = own !== undefined && own.ended === null
+    const sureUntil = Math.max(own?.seenUntil ?? 0, (isOpen && table.seenAt(key)) || 0)
+    const isUnknown = held.kind === 'permits' && table.hasUnknownOwners(key)
+    if (isUnknown || table.owners.has(held.owner)) {
+      held.goneBy = undefined
+      return { now, state: table.isLive ? 'held' : 'unknown', sureUntil }
+    }
+    const lookedAt = table.isLive ? Math.max(table.seenAt(key) ?? 0, table.scannedSince) : 0
+    if (own !== undefined && own.ended !== null) held.goneBy ??= own.ended.at
+    else if (lookedAt > Math.max(held.from + CLOCKS_MS, sureUntil)) held.goneBy ??= now
+    return { now, state: held.goneBy === undefined ? 'unknown' : 'gone', sureUntil }
+  }
+
+  /** @param isRecorded whether that hold is known already, from the history */
+  lanes(
+    question: PastQuestion,
+    isRecorded: (key: string, owner: string) => boolean = () => false,
+  ): TimedLane[] {
+    const { from, now } = question
+    return [...this.#holds].flatMap(([key, holds]): TimedLane[] => {
+      if (!isAskedFor(key, question)) return []
+      const spans = holds
+        .filter(({ owner }) => !isRecorded(key, owner))
+        .map((held) => spanOf(held, () => this.knowledgeOf(key, held, now)))
+        .filter(({ to }) => (to ?? now) >= from)
+      const heldMs = spans.reduce((sum, span) => sum + heldMsIn(span, question), 0)
+      return spans.length === 0 ? [] : [{ key, heldMs, spans: () => spans }]
+    })
+  }
+
+  past(question: PastQuestion, error: string | null): Past {
+    const { now, from } = question
+    const drawn = busiest(this.lanes(question))
+    return {
+      source: 'poll',
+      error,
+      now,
+      from,
+      ...drawn,
+      waits: null,
+      contended: null,
+      losses: null,
+    }
+  }
+}
+
+function heldBy(holder: Holder, row: TableRow, now: number): Held {
+  const { owner, label, since, isRedisson } = holder
+  return {
+    owner,
+    label,
+    kind: kindOf(owner, row),
+    // Several holders have one token, and Redisson has none.
+    token: row.holderCount === 1 && !isRedisson ? row.token : null,
+    from: Math.min(since ?? now, now),
+    leaseMs: 0,
+    limitAt: Number.POSITIVE_INFINITY,
+    ended: null,
+    nextFrom: Number.POSITIVE_INFINITY,
+    seenUntil: 0,
+    goneBy: undefined,
+  }
+}
+
+function kindOf(owner: string, { kind }: TableRow): SpanKind {
+  if (kind === 'permits') return 'permits'
+  if (kind !== 'read-write') return 'lock'
+  if (owner.endsWith(':upgradable')) return 'upgradable'
+  return owner.endsWith(':write') ? 'write' : 'read'
+}

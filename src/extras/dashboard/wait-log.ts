@@ -1,0 +1,39 @@
+/** How long calls for locks of one name waited. Lists of numbers, because there are many of them. */
+export class WaitLog {
+  readonly #writtenAt: number[] = []
+  readonly #at: number[] = []
+  readonly #waitedMs: number[] = []
+
+  add(writtenAt: number, at: number, waitedMs: number): void {
+    this.#writtenAt.push(writtenAt)
+    this.#at.push(at)
+    this.#waitedMs.push(waitedMs)
+  }
+
+  /** The oldest one is not kept any more. */
+  drop(): void {
+    this.#writtenAt.shift()
+    this.#at.shift()
+    this.#waitedMs.shift()
+  }
+
+  /** Those of calls that ended since then, in milliseconds. */
+  since(from: number): number[] {
+    const found: number[] = []
+    for (let i = this.#firstWrittenSince(from); i < this.#at.length; i++) {
+      if ((this.#at[i] as number) >= from) found.push(this.#waitedMs[i] as number)
+    }
+    return found
+  }
+
+  /** An entry is written after it happened: what was written before `from` is older. */
+  #firstWrittenSince(from: number): number {
+    let [low, high] = [0, this.#writtenAt.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#writtenAt[middle] as number) < from) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

@@ -1,0 +1,451 @@
+import type { Browser, Page } from 'playwright-core'
+import { eventually, eventuallyPasses } from '../support/eventually.ts'
+import { describeInBrowser, faultsOf, openBrowser } from './browser.ts'
+import { FakeDeployment, processOf } from './fake-deployment.ts'
+import { openView, type ViewOptions } from './open-view.ts'
+import { LONG, troubledHistory, troubles } from './troubles.ts'
+
+describeInBrowser('the page', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  }, 60_000)
+
+  const open = (locks: FakeDeployment, options: ViewOptions = {}) =>
+    openView(browser, locks, options)
+  const namesIn = (page: Page) => page.locator('#body tr[data-key] .key').allTextContents()
+  const rowOf = (page: Page, key: string) => page.locator(`#body tr[data-key="${key}"]`)
+
+  test('what is in use comes first: permits that are taken, elections and latches as such, and nothing that is free', async () => {
+    const { page } = await open(troubles())
+    await rowOf(page, 'shop:payments').waitFor()
+    const states = await Promise.all(
+      ['payments', 'billing', 'ready', 'stock', 'slots'].map(async (name) => {
+        const row = rowOf(page, `shop:${name}`)
+        return [
+          await row.locator('.col-kind').textContent(),
+          await row.locator('.mark > span').first().textContent(),
+        ]
+      }),
+    )
+    expect(states).toEqual([
+      ['permits', '2 of 3 taken'],
+      ['election', 'leader'],
+      ['latch', 'closed, 2 to go'],
+      ['read-write', 'read by 12'],
+      ['semaphore', 'no permits set'],
+    ])
+    expect(await namesIn(page)).not.toContain('shop:order:2001')
+    await page.close()
+  })
+
+  test('the large numbers are the oldest wait, the live waiters and what is held; each leads to those locks', async () => {
+    const { page } = await open(troubles())
+    await rowOf(page, 'shop:order:1001').waitFor()
+    const tile = (name: string) => page.getByRole('link', { name: new RegExp(`^${name}`) })
+    // Candidates of an election wait for as long as another one leads: they are in none of these numbers.
+    expect(await tile('Oldest wait').textContent()).toMatch(/3\smin\s1\d\s+s.*shop:order:1001$/s)
+    expect(await tile('Live waiters').textContent()).toMatch(/15for 7 locks$/)
+    expect(await tile('Held').textContent()).toMatch(/13of 51 names$/)
+    await tile('Oldest wait').click()
+    await eventuallyPasses(async () => expect((await namesIn(page))[0]).toBe('shop:order:1001'))
+    expect(await page.getByRole('radio', { name: 'Waited for' }).isChecked()).toBe(true)
+    expect(
+      await page.getByRole('columnheader', { name: 'Oldest wait' }).getAttribute('aria-sort'),
+    ).toBe('descending')
+    expect(await namesIn(page)).not.toContain('shop:billing')
+    await tile('Held').click()
+    await eventuallyPasses(async () => expect(await namesIn(page)).toHaveLength(13))
+    await tile('Attention').click()
+    await eventuallyPasses(async () => expect(await namesIn(page)).toHaveLength(5))
+    // The address says what is shown: it can be sent to somebody, and the way back is there.
+    expect(page.url()).toContain('#locks&show=attention')
+    await page.reload()
+    await eventuallyPasses(async () => expect(await namesIn(page)).toHaveLength(5))
+    await page.goBack()
+    await eventuallyPasses(async () => expect(await namesIn(page)).toHaveLength(13))
+    await page.close()
+  })
+
+  test('each row that needs attention has its level in colour, in shape and in words', async () => {
+    const { page } = await open(troubles())
+    await rowOf(page, 'shop:order:1001').waitFor()
+    const levelOf = async (key: string) => {
+      const row = rowOf(page, key)
+      const level = await row.getAttribute('data-level')
+      const shapes = await row.locator('.mark .icon').count()
+      const words = await row.locator('.mark .unseen').allTextContents()
+      return [level, shapes, words.join()]
+    }
+    expect(await levelOf('shop:order:1001')).toEqual([
+      'bad',
+      1,
+      expect.stringMatching(/waited for 3\smin/),
+    ])
+    expect(await levelOf('shop:legacy')).toEqual([
+      'bad',
+      1,
+      expect.stringContaining('without an expiry'),
+    ])
+    expect(await levelOf('shop:slots')).toEqual([
+      'bad',
+      1,
+      expect.stringContaining('no permits were ever set'),
+    ])
+    expect(await levelOf('shop:stock')).toEqual([
+      'warn',
+      1,
+      expect.stringMatching(/waited for 1\d\ss/),
+    ])
+    expect(await levelOf('shop:billing')).toEqual(['', 0, ''])
+    expect(await levelOf('shop:report')).toEqual(['', 0, ''])
+    // The worst come first.
+    const levels = await page
+      .locator('#body tr[data-key]')
+      .evaluateAll((rows) =>
+        rows.map((row) => (row as unknown as { dataset: { level: string } }).dataset.level),
+      )
+    expect(levels.slice(0, 6)).toEqual(['bad', 'bad', 'bad', 'warn', 'warn', ''])
+    await page.close()
+  })
+
+  test('a row needs attention as time passes, though nothing changes', async () => {
+    const locks = new FakeDeployment()
+    const waiting = (oldestWaitMs: number) => ({
+      holders: [{ ageMs: 70_000 }],
+      waiting: 1,
+      oldestWaitMs,
+    })
+    locks.set('calm', waiting(8_000))
+    locks.set('late', waiting(58_000))
+    const { page } = await open(locks)
+    await eventually(async () => (await rowOf(page, 'calm').getAttribute('data-level')) === 'warn')
+    await eventually(async () => (await rowOf(page, 'late').getAttribute('data-level')) === 'bad')
+    await page.close()
+  })
+
+  test('a holder that was not seen for long may be gone; one whose long lease is renewed seldom is not', async () => {
+    const locks = new FakeDeployment()
+    const seen = (seenMs: number, ttlMs: number) => ({
+      holders: [{ ageMs: 400_000, ttlMs, process: processOf('nightly', 'job-1', 96, seenMs) }],
+    })
+    locks.set('gone', seen(50_000, 25_000))
+    locks.set('seldom', seen(100_000, 300_000))
+    locks.set('alive', seen(19_000, 25_000))
+    const { page } = await open(locks)
+    await eventually(async () => (await rowOf(page, 'gone').getAttribute('data-level')) === 'warn')
+    expect(await rowOf(page, 'gone').locator('.col-holder').getAttribute('class')).toContain('warn')
+    expect(await rowOf(page, 'gone').locator('.mark').getAttribute('title')).toMatch(
+      /last seen 5\d\ss ago/,
+    )
+    for (const key of ['seldom', 'alive'])
+      expect(await rowOf(page, key).getAttribute('data-level')).toBe('')
+    await page.close()
+  })
+
+  test('a lease that is nearly over and was not renewed is told, and one that was short from the start is not', async () => {
+    const locks = new FakeDeployment()
+    const at = Date.now()
+    const left = (ttlMs: number) => ({ holders: [{ owner: 'c:1', ageMs: 60_000, ttlMs }] })
+    locks.set('short', left(4_500))
+    locks.set('long', left(29_000))
+    const { page } = await open(locks, { at })
+    await rowOf(page, 'long').waitFor()
+    jest.spyOn(Date, 'now').mockReturnValue(at)
+    locks.set('long', left(4_500))
+    await eventually(async () => (await rowOf(page, 'long').getAttribute('data-level')) === 'warn')
+    expect(await rowOf(page, 'long').locator('.col-left').getAttribute('class')).toContain('warn')
+    expect(await rowOf(page, 'short').getAttribute('data-level')).toBe('')
+    jest.restoreAllMocks()
+    await page.close()
+  })
+
+  test('waits begin with who waits now: without a history as well, and the oldest first', async () => {
+    const { page } = await open(troubles(), { hash: '#waits' })
+    const first = page.locator('#waits-now tbody tr').first()
+    await first.waitFor()
+    expect(await page.locator('#waits-now').textContent()).toContain('15 waiters for 7 locks.')
+    expect(await first.textContent()).toMatch(/^shop:order:1001held.*checkout.*33\smin\s1\d\ss$/s)
+    const [now] = await page
+      .locator('#waits-now')
+      .evaluateAll((all) =>
+        all.map(
+          (one) =>
+            (one as unknown as { getBoundingClientRect(): { top: number } }).getBoundingClientRect()
+              .top,
+        ),
+      )
+    const [ended] = await page
+      .getByText('Waits that ended')
+      .evaluateAll((all) =>
+        all.map(
+          (one) =>
+            (one as unknown as { getBoundingClientRect(): { top: number } }).getBoundingClientRect()
+              .top,
+        ),
+      )
+    expect(now).toBeLessThan(ended as number)
+    await first.getByRole('link').click()
+    await page.getByText('What it takes to free it').waitFor()
+    await page.close()
+  })
+
+  test('nodes that cannot be reached are told in a banner, and the page goes on with the rest', async () => {
+    const locks = troubles()
+    const { page } = await open(locks)
+    await page.getByText('The node 10.0.0.7:6379 cannot be reached').waitFor()
+    expect(await page.locator('#state').getAttribute('data-state')).toBe('live')
+    expect(await namesIn(page)).toContain('shop:report')
+    locks.unreachable = []
+    await page.locator('#missing').waitFor({ state: 'hidden' })
+    await page.close()
+  })
+
+  test('a lock tells when its holder and its waiters were last seen, and who of them is dead', async () => {
+    const { page } = await open(troubles(), { hash: '#locks=shop%3Aorder%3A1001' })
+    const panel = page.locator('#detail')
+    await panel.getByText('What it takes to free it').waitFor()
+    const holder = panel.locator('ul.people li').first()
+    expect(await holder.textContent()).toMatch(
+      /checkout.*process 4711 on web-1.*lease ends in.*last seen 3\smin\s1\d\ss ago/s,
+    )
+    expect(await panel.getByText('Waiting: 3').count()).toBe(1)
+    const dead = panel.locator('ol.people li').last()
+    expect(await dead.textContent()).toMatch(
+      /checkout.*dead: its heartbeat has stopped.*last seen/s,
+    )
+    expect(await panel.locator('.concerns').textContent()).toContain(
+      'checkout may be gone: its heartbeat has stopped.',
+    )
+    await page.goto(`${page.url().split('#')[0]}#locks=shop%3Abilling`)
+    await panel.getByText('Candidates: 2').waitFor()
+    expect(await panel.textContent()).toMatch(/Leaderworker A.*leads for 24\sh/s)
+    await page.goto(`${page.url().split('#')[0]}#locks=shop%3Aready`)
+    await panel.getByText('Nobody holds a latch.').waitFor()
+    expect(await panel.getByRole('heading', { name: 'Holder' }).count()).toBe(0)
+    await page.close()
+  })
+
+  test('a lock that is not there any more still tells who had it', async () => {
+    const { page } = await open(troubles(), {
+      hash: '#locks=shop%3Acron%3Anightly',
+      history: troubledHistory(Date.now()),
+    })
+    await page.getByText('There is nothing of the name').waitFor()
+    const holds = page.locator('#detail .holds tbody tr')
+    await holds.nth(1).waitFor()
+    expect(await holds.first().textContent()).toMatch(/nightly.*released$/s)
+    expect(await holds.nth(1).textContent()).toMatch(
+      /cron-a.*no end recorded: held at .*, over by/s,
+    )
+    await page.close()
+  })
+
+  describe('the command that frees a lock', () => {
+    const hash = `#locks=${encodeURIComponent(`${LONG}:2026-11`)}`
+
+    test('says where the servers are, and breaks between words alone', async () => {
+      for (const width of [390, 1_360]) {
+        const { page } = await open(troubles(), { hash, width, hasPassword: true })
+        const code = page.locator('#detail .command code')
+        await code.waitFor()
+        expect(await code.textContent()).toBe(
+          `npx holdfast release --force --token 1700000000000001 --url=redis://redis.internal:6379 -- ${LONG}:2026-11`,
+        )
+        const pieces = await code
+          .locator('.word')
+          .evaluateAll((words) =>
+            words.map(
+              (word) =>
+                (word as unknown as { getClientRects(): { length: number } }).getClientRects()
+                  .length,
+            ),
+          )
+        expect(new Set(pieces)).toEqual(new Set([1]))
+        expect(await page.getByText('to the password first').count()).toBe(1)
+        await page.close()
+      }
+    })
+
+    test.each([
+      ['with the clipboard of the browser', ''],
+      [
+        'without it, as on a page that was loaded without TLS',
+        "Object.defineProperty(navigator, 'clipboard', { value: undefined })",
+      ],
+    ])('is copied by a button %s', async (_, before) => {
+      const { page } = await open(troubles(), { hash, before })
+      await page
+        .context()
+        .grantPermissions(before === '' ? ['clipboard-read', 'clipboard-write'] : [])
+      const code = page.locator('#detail .command code')
+      await code.waitFor()
+      await page.getByRole('button', { name: 'Copy' }).click()
+      await page.getByRole('button', { name: 'Copied' }).waitFor()
+      await page.locator('#filter').focus()
+      await page.keyboard.press('Control+V')
+      expect(await page.locator('#filter').inputValue()).toBe(await code.textContent())
+      await page.close()
+    })
+  })
+
+  test('the button that takes a lock is red, and asks with label, host and process', async () => {
+    const { page } = await open(troubles(), { hash: '#locks=shop%3Aorder%3A1001' })
+    const red = await page.evaluate(
+      "getComputedStyle(document.documentElement).getPropertyValue('--bad').trim()",
+    )
+    const open_ = page.locator('#detail .danger')
+    await open_.waitFor()
+    const colourOf = (selector: string) =>
+      page.evaluate(`(() => {
+        const probe = document.createElement('i')
+        probe.style.color = '${red}'
+        document.body.append(probe)
+        const style = getComputedStyle(document.querySelector('${selector}'))
+        const is = getComputedStyle(probe).color
+        probe.remove()
+        return [style.color === is, style.borderColor === is, style.backgroundColor === is]
+      })()`)
+    expect(await colourOf('#detail .danger')).toEqual([true, true, false])
+    await open_.click()
+    expect(await page.locator('#force-what').textContent()).toBe(
+      'This takes the lock from checkout (process 4711 on web-1), and from nobody else.',
+    )
+    expect(await colourOf('#force-go')).toEqual([true, true, false])
+    await page.keyboard.type('shop:order:1001')
+    await eventuallyPasses(async () =>
+      expect(await colourOf('#force-go')).toEqual([false, true, true]),
+    )
+    await page.close()
+  })
+
+  test('a phone has no hints for a keyboard, and shows how many wait', async () => {
+    const { page } = await open(troubles(), { width: 390 })
+    await rowOf(page, 'shop:order:1001').waitFor()
+    expect(await page.locator('#keys-help').isHidden()).toBe(true)
+    expect(await rowOf(page, 'shop:order:1001').locator('.col-waiting').isVisible()).toBe(true)
+    // Its rows are sorted by a list, for there are no heads.
+    await page.getByLabel('Sort by').selectOption('Waiting')
+    await eventuallyPasses(async () => expect((await namesIn(page))[0]).toBe('shop:api-quota'))
+    await rowOf(page, 'shop:api-quota').click()
+    await page.getByText('What it takes to free it').waitFor()
+    expect(await page.locator('#scroller').isHidden()).toBe(true)
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.locator('#scroller').waitFor()
+    await page.close()
+  })
+
+  test('paused means that nothing moves, and nothing is asked', async () => {
+    const { page } = await open(troubles(), {
+      hash: '#timeline',
+      history: troubledHistory(Date.now()),
+    })
+    await page.locator('#timeline .bar').first().waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('paused').waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 2_500))')
+    expect(asked).toEqual([])
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await eventually(() => asked.some((url) => url.includes('api/past')))
+    await page.close()
+  })
+
+  test.each(['light', 'dark'] as const)(
+    'what is written on bars has a contrast of 4.5 to 1, on all parts of them, in %s',
+    async (colorScheme) => {
+      const { page } = await open(troubles(), {
+        hash: '#timeline',
+        colorScheme,
+        width: 1_920,
+        history: troubledHistory(Date.now()),
+      })
+      await page.locator('#timeline .bar').first().waitFor()
+      const pairs = (await page.evaluate(`(() => {
+        const canvas = document.createElement('canvas')
+        const context = canvas.getContext('2d', { willReadFrequently: true })
+        const rgbOf = (colour) => {
+          context.fillStyle = colour
+          context.fillRect(0, 0, 1, 1)
+          return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3)
+        }
+        const pairs = []
+        const chart = document.querySelector('#timeline-chart')
+        for (let i = 0; i < 8; i++) {
+          const bar = document.createElement('div')
+          bar.className = 'bar bar-' + i
+          bar.innerHTML = '<span class="sure">a</span><span class="tail">a</span>'
+          chart.append(bar)
+          const [sure, tail] = bar.children
+          pairs.push([rgbOf(getComputedStyle(sure).color), rgbOf(getComputedStyle(sure).backgroundColor)])
+          const stripes = getComputedStyle(tail).backgroundImage.match(/(color|rgba?)\\([^()]*\\)/g)
+          for (const stripe of stripes) pairs.push([rgbOf(getComputedStyle(tail).color), rgbOf(stripe)])
+          bar.remove()
+        }
+        const lost = document.querySelector('.bar[data-ending=lost]')
+        const cap = getComputedStyle(lost, '::after')
+        pairs.push([rgbOf(cap.color), rgbOf(cap.backgroundColor)])
+        return pairs
+      })()`)) as [Rgb, Rgb][]
+      expect(pairs.length).toBeGreaterThan(30)
+      for (const [text, ground] of pairs)
+        expect(contrastOf(text, ground)).toBeGreaterThanOrEqual(4.5)
+      // What a bar looks like is told in words beside it.
+      const legend = page.locator('#timeline .legend')
+      const looks = ['released', 'still held', 'no end recorded', 'lost', 'taken by force']
+      for (const look of looks) expect(await legend.textContent()).toContain(look)
+      await page.locator('#timeline-filter').fill('slots-old')
+      await legend.getByText('permit without a lease: its end is unknown').waitFor()
+      expect(await faultsOf(page)).toEqual([])
+      await page.close()
+    },
+  )
+
+  test('holds that follow one another stand on one line, and those at the same time below one another', async () => {
+    const now = Date.now()
+    const { page } = await open(troubles(), {
+      hash: '#timeline',
+      history: troubledHistory(now),
+      width: 1_920,
+    })
+    await page.locator('#timeline .bar').first().waitFor()
+    const rowsOf = (key: string) =>
+      page
+        .locator('#timeline .lanes > li')
+        .filter({ hasText: key })
+        .locator('.bars')
+        .getAttribute('data-rows')
+    for (const key of ['cron:nightly', 'shop:mail', 'order:1002'])
+      expect(await rowsOf(key)).toBe('1')
+    expect(Number(await rowsOf('shop:payments'))).toBeGreaterThan(1)
+    const killed = page.locator('.bar[data-ending=unrecorded]').filter({ hasText: 'cron-a' })
+    const next = page
+      .locator('#timeline .lanes > li')
+      .filter({ hasText: 'cron:nightly' })
+      .locator('.bar')
+      .nth(1)
+    const [end, begin] = [await killed.boundingBox(), await next.boundingBox()]
+    expect((end?.x ?? 0) + (end?.width ?? 0)).toBeLessThanOrEqual((begin?.x ?? 0) + 1)
+    expect(await killed.locator('.tail').isVisible()).toBe(true)
+    expect(await killed.getAttribute('title')).toMatch(
+      /^cron-a: .*no end recorded: held at .*, over by /,
+    )
+    await page.close()
+  })
+})
+
+type Rgb = [number, number, number]
+
+function contrastOf(a: Rgb, b: Rgb): number {
+  const [light, dark] = [luminanceOf(a), luminanceOf(b)].sort((x, y) => y - x) as [number, number]
+  return (light + 0.05) / (dark + 0.05)
+}
+
+function luminanceOf(rgb: Rgb): number {
+  const [r, g, b] = rgb.map((value) => {
+    const part = value / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  }) as Rgb
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}

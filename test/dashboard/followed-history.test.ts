@@ -1,0 +1,51 @@
+import { FollowedHistory } from '../../src/extras/dashboard/history.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+
+afterEach(() => server.flush())
+
+function follow(limits?: { mostEntries: number; mostBytes: number }): FollowedHistory {
+  const followed = new FollowedHistory({ redis: server.url }, limits)
+  atEnd(() => followed.close(), { beforeCheck: true })
+  return followed
+}
+
+async function write(count: number, nameOf: (i: number) => string): Promise<void> {
+  const batch = server.admin.pipeline()
+  for (let i = 0; i < count; i++) {
+    const fields = { event: 'acquired', name: nameOf(i), owner: `c:${i}`, token: i, label: 'api' }
+    batch.xadd('holdfast_history', '*', ...Object.entries(fields).flat())
+  }
+  await batch.exec()
+}
+
+test('the newest entries are kept, as many as the limits allow, also of those that come later', async () => {
+  await write(200, (i) => `n${i}`)
+  const followed = follow({ mostEntries: 100, mostBytes: 1e9 })
+  const index = await followed.index()
+  expect([index?.size, index?.hasHold('n99', 'c:99')]).toEqual([100, false])
+  expect(index?.hasHold('n100', 'c:100')).toBe(true)
+  await write(50, (i) => `later${i}`)
+  await eventually(async () => (await followed.index())?.hasHold('later49', 'c:49'))
+  expect((await followed.index())?.size).toBe(100)
+})
+
+test('entries with long names are read only as far as their bytes may be kept', async () => {
+  const name = 'x'.repeat(10_000)
+  await write(2_000, (i) => `${i}${name}`)
+  const mostBytes = 2 * 1024 * 1024
+  const index = await follow({ mostEntries: 50_000, mostBytes }).index()
+  expect(index?.bytes).toBeLessThanOrEqual(mostBytes)
+  expect(index?.size).toBeGreaterThan(50)
+  expect(index?.hasHold('', 'c:1999')).toBe(true)
+})
+
+test('a history that nobody has written to is none', async () => {
+  const followed = follow()
+  expect(await followed.index()).toBeNull()
+  await write(1, () => 'a')
+  await eventually(async () => (await followed.index())?.size === 1)
+})
