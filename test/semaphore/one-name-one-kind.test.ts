@@ -151,9 +151,10 @@ describe('in Redis, by others', () => {
   }
 
   test('a number of Redisson, or of an older version, is taken as ever', async () => {
-    await server.admin.set('it', 3)
     const client = newClient()
     for (const { uses } of Object.values(KINDS)) {
+      await server.admin.set('it', 3)
+      await server.admin.del('holdfast_kind:{it}')
       for (const [name, use] of Object.entries(uses)) {
         if (name === 'await' || name === 'delete') continue
         await use(client)

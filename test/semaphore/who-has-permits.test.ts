@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Holdfast, WaitTimeoutError, WhyNoPermits } from '../../src/index.ts'
 import { Holdfast as HoldfastClient } from '../../src/index.ts'
 import { Clients } from '../../src/local/clients.ts'
@@ -171,6 +172,36 @@ describe('beside others', () => {
     return client
   }
 
+  const aboutOf = (id: string) => server.admin.hget(`holdfast_client:{${id}}`, 'about')
+
+  /** The client's permits and what it tells of itself look as if it ran elsewhere. Resolves with its other id. */
+  async function asIfElsewhere({ id }: Holdfast): Promise<string> {
+    const other = `${id.slice(0, -1)}${id.endsWith('x') ? 'y' : 'x'}`
+    const holders = await server.admin.hgetall('holdfast_permit_holders:{it}')
+    const permits = await server.admin.zrangeBuffer('{it}:timeout', '0', '-1', 'WITHSCORES')
+    for (const [head, entry] of Object.entries(holders)) {
+      if (!entry.startsWith(id)) continue
+      const moved = entry.replace(id, other)
+      const owner = moved.slice(0, moved.indexOf(' '))
+      const movedHead = createHash('sha1').update(owner).digest('hex').slice(0, 24)
+      await server.admin.hset('holdfast_permit_holders:{it}', movedHead, moved)
+      await server.admin.hdel('holdfast_permit_holders:{it}', head)
+      for (let i = 0; i < permits.length; i += 2) {
+        const [member, endMs] = [permits[i] as Buffer, String(permits[i + 1])]
+        if (!member.toString('hex').startsWith(head)) continue
+        await server.admin.zrem('{it}:timeout', member)
+        const movedMember = Buffer.concat([Buffer.from(movedHead, 'hex'), member.subarray(12)])
+        await server.admin.zadd('{it}:timeout', endMs, movedMember)
+      }
+    }
+    const about = await aboutOf(id)
+    if (about !== null) {
+      const elsewhere = { ...JSON.parse(about), client: other, host: 'far-away', pid: 4711 }
+      await server.admin.hset(`holdfast_client:{${other}}`, 'about', JSON.stringify(elsewhere))
+    }
+    return other
+  }
+
   /** As Redisson, or a client of the version before, takes a permit: nothing beside it says who has it. */
   async function takeUnnamed(): Promise<string> {
     const id = Buffer.alloc(16, 7)
@@ -200,10 +231,8 @@ describe('beside others', () => {
     const [a, b] = [newClient(`worker\n[error]\u202e${'x'.repeat(200)}`), newClient()]
     await leased(a).setPermits(1)
     const permit = await leased(a).acquire()
-    // As if it ran elsewhere.
-    const about = await eventually(() => server.admin.hget(`holdfast_client:{${a.id}}`, 'about'))
-    const elsewhere = { ...JSON.parse(about as string), host: 'far-away', pid: 4711 }
-    await server.admin.hset(`holdfast_client:{${a.id}}`, 'about', JSON.stringify(elsewhere))
+    await eventually(() => aboutOf(a.id))
+    await asIfElsewhere(a)
     const error = await errorOf(leased(b).acquire({ waitMs: 500 }))
     for (const text of [error.message, (await leased(b).why()).text]) {
       expect(text).toMatch(
@@ -218,10 +247,11 @@ describe('beside others', () => {
     const [a, b] = [newClient(), newClient()]
     await leased(a).setPermits(1)
     const permit = await leased(a).acquire()
-    await eventually(() => server.admin.hget(`holdfast_client:{${a.id}}`, 'about'))
+    await eventually(() => aboutOf(a.id))
+    await asIfElsewhere(a)
     const asks = jest.spyOn(Clients.prototype, 'ask')
     const error = await errorOf(leased(b).acquire({ waitMs: 2_500 }))
-    expect(error.message).toContain('1 by another client of this process')
+    expect(error.message).toContain('(far-away:4711) for ')
     expect(asks).toHaveBeenCalledTimes(1)
     await permit.release()
   })
@@ -232,9 +262,10 @@ describe('beside others', () => {
     const client = newClient()
     await leased(quiet).setPermits(1)
     const permit = await leased(quiet).acquire()
+    const elsewhere = await asIfElsewhere(quiet)
     const asks = jest.spyOn(Clients.prototype, 'ask')
     const error = await errorOf(leased(client).acquire({ waitMs: 2_500 }))
-    expect(error.message).toContain(`1 of 1 permit is taken: 1 by ${permit.owner} for `)
+    expect(error.message).toContain(`1 of 1 permit is taken: 1 by ${elsewhere}:`)
     expect(asks).toHaveBeenCalledTimes(1)
     await permit.release()
   })
@@ -246,14 +277,16 @@ describe('beside others', () => {
     const others = [newClient(), newClient(), newClient()]
     await leased(others[0] as Holdfast).setPermits(3)
     const permits = await Promise.all(others.map((one) => leased(one).acquire()))
+    const ids: string[] = []
+    for (const other of others) ids.push(await asIfElsewhere(other))
     const poor = new HoldfastClient({
       redis: { host: server.host, port: server.port, username: 'poor', password: 'secret' },
     })
     atEnd(() => poor.close(), { beforeCheck: true })
     const error = await errorOf(leased(poor).acquire({ waitMs: 1_600 }))
-    expect(error.message).toContain(`1 by ${permits[0]?.owner} for `)
+    for (const id of ids) expect(error.message).toContain(`1 by ${id}:`)
     const log = (await server.admin.acl('LOG')) as unknown[][]
-    const about = others.map(({ id }) => `holdfast_client:{${id}}`)
+    const about = ids.map((id) => `holdfast_client:{${id}}`)
     const refused = log.filter((entry) => about.some((key) => entry.includes(key)))
     expect(refused.map(([, count]) => count)).toEqual([1])
     await Promise.all(permits.map((one) => one.release()))
