@@ -2,7 +2,8 @@ import { ClosedError } from '../errors.ts'
 
 export function closedError(lockName?: string): ClosedError {
   return new ClosedError(
-    'This Holdfast client was closed: nothing waits or is held by it any more. Make a new one.',
+    'This Holdfast client was closed: nothing waits or is held by it any more. If the process is not about to end, ' +
+      'make a new client.',
     lockName,
   )
 }
@@ -10,8 +11,8 @@ export function closedError(lockName?: string): ClosedError {
 /** It is about to be closed, and waits for what is held. */
 export function closingError(lockName?: string): ClosedError {
   return new ClosedError(
-    'This Holdfast client is being closed: what is held is waited for, and nobody gets anything more by it. Make ' +
-      'a new one.',
+    'This Holdfast client is being closed: it waits until its locks are released, and acquires no more. ' +
+      'If the process is not about to end, make a new client.',
     lockName,
   )
 }

@@ -121,7 +121,7 @@ export class WaitQueue {
   }
 
   get all(): Waiter[] {
-    return [...this.#queue, ...this.#others]
+    return [...this.#inLines, ...this.#others]
   }
 
   #count({ request: { owner } }: Waiter, by: number): void {

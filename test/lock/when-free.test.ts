@@ -208,8 +208,8 @@ describe('in an outage', () => {
 
   test('onFree() reports the failure once, and goes on when Redis is back', async () => {
     const client = rig.client({ outageMs: 300, commandTimeoutMs: 100 })
-    const errors: string[] = []
-    client.on('error', (error) => errors.push((error as { code?: string }).code ?? ''))
+    const errors: (Error & { code?: string; lockName?: string })[] = []
+    client.on('error', (error) => errors.push(error))
     const lease = await rig.witness({ leaseMs: 60_000 }).getLock('it').lock()
     let calls = 0
     const stop = client.getLock('it').onFree(() => {
@@ -217,7 +217,9 @@ describe('in an outage', () => {
     })
     await rig.listening('it')
     const hole = rig.proxy.blackHole({ onHeal: 'drop' })
-    const told = () => errors.filter((code) => code === 'HOLDFAST_UNAVAILABLE').length
+    const told = () =>
+      errors.filter((error) => error.lockName === 'it' && error.code === 'HOLDFAST_UNAVAILABLE')
+        .length
     const wait = client
       .getLock('it')
       .whenFree()
