@@ -2,7 +2,7 @@ import { ClosedError } from '../errors.ts'
 
 export function closedError(lockName?: string): ClosedError {
   return new ClosedError(
-    'This Holdfast client was closed: nothing waits or is held by it any more. If the process is not about to end, ' +
+    'This Holdfast client was closed: it holds nothing and waits for nothing any more. If the process is not about to end, ' +
       'make a new client.',
     lockName,
   )
