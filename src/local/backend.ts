@@ -23,6 +23,7 @@ import type { Place } from './place.ts'
 import { Revocations } from './revocations.ts'
 import { ServerRenewer } from './server-renewer.ts'
 import { ShortLeases } from './short-leases.ts'
+import { WaitReports } from './wait-reports.ts'
 
 /** What all locks of one client share, wherever they live. */
 export interface Client {
@@ -41,6 +42,7 @@ export class Backend {
   readonly #closeMs: number
   readonly #ignoreUps: () => void
   readonly #presence: Presence
+  readonly #waitReports: WaitReports
 
   constructor(
     { owners, frames, settings, emit, requests }: Client,
@@ -56,6 +58,7 @@ export class Backend {
       startedAt: clock.now().wall,
     }
     this.#presence = server.presenceFor({ info, leaseMs, tells: settings.presence })
+    this.#waitReports = new WaitReports({ presence: this.#presence, clock })
     const source = { client: owners.clientId, label: settings.label, notes: this.#presence }
     this.#server = server
     this.#closeMs = commandTimeoutMs
@@ -105,6 +108,7 @@ export class Backend {
         revocations,
         own: info,
         presence: this.#presence,
+        waitReports: this.#waitReports,
         leases: new HeldLeases(clock),
         sharedLeases: new HeldLeases(clock),
         shortLeases: new ShortLeases(leastLeaseMs, responseTime),
@@ -138,6 +142,7 @@ export class Backend {
     this.registry.closed()
     this.registry.heldWatch?.close()
     this.#watchdog.close()
+    this.#waitReports.close()
     this.#presence.close()
     return cutOff
   }

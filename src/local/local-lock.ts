@@ -141,6 +141,7 @@ export class LocalLock extends Linked<LocalLock> {
   announce(waiter: Waiter): void {
     if (waiter.announced) return
     waiter.announced = true
+    this.services.waitReports.began(this)
     const own = this.holds.exclusive
     if (own !== undefined) waiter.saw({ holder: own.id.wireOwner })
     this.services.emit('wait', { name: this.name })
@@ -151,6 +152,7 @@ export class LocalLock extends Linked<LocalLock> {
     const { waiters, tasks } = this
     waiters.leave(waiter)
     if (waiters.isEmpty) {
+      this.services.waitReports.ended(this)
       // Whoever comes next knows no less without it.
       if (this.#health?.isClear) this.#health = undefined
       // Where something is under way for the last one its end will do.

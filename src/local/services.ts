@@ -10,6 +10,7 @@ import type { HeldLeases } from '../owner/held-leases.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import type { ClientInfo, Presence } from '../servers/presence.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
+import type { WaitReports } from './wait-reports.ts'
 
 /** What all locks of one client at one place share. */
 export interface Services {
@@ -28,6 +29,7 @@ export interface Services {
   readonly own: ClientInfo
   /** What clients of this place tell each other. */
   readonly presence: Presence
+  readonly waitReports: WaitReports
   /** The leases that an `unlock()` could mean: of exclusive kinds. */
   readonly leases: HeldLeases<HeldLease>
   /** Of shared kinds: an owner who has both releases each by a lock object of its kind. */

@@ -17,6 +17,8 @@ export interface OwnInfo {
 export interface Presence extends Notes {
   /** It has leases that are renewed to so many milliseconds: it is to be known for longer than that. */
   renews(leaseMs: number): void
+  /** Since when the client waits for which keys: JSON, from each key to a moment on the client's wall clock, in ms. */
+  reportWaits(waits: string): void
   /** Who a client is; null where that is not known. Rejects with a `CallFailure` and nothing else. */
   clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null>
   /** The client is closed: others are to know it no more. The servers may stay open. */

@@ -63,6 +63,12 @@ export class WaitQueue {
     return this.#more?.beside.first
   }
 
+  /** Of the first in each line the one that has waited for longest. */
+  get oldest(): Waiter | undefined {
+    const firsts = [this.first, this.firstAside, this.firstBeside, this.#others.first]
+    return firsts.reduce((a, b) => (a && b ? (b.waitedMs > a.waitedMs ? b : a) : (a ?? b)))
+  }
+
   /** Whether nobody waits in any line. */
   get isQueueEmpty(): boolean {
     return (this.first ?? this.firstAside ?? this.firstBeside) === undefined

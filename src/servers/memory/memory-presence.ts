@@ -22,6 +22,9 @@ export class MemoryPresence implements Presence {
 
   renews(): void {}
 
+  // Tools read it, and there are none for a server in memory.
+  reportWaits(): void {}
+
   set(owner: string, text: string | undefined): void {
     const { notes } = this.#connection.server
     if (text === undefined) notes.delete(owner)

@@ -16,6 +16,10 @@ export class QuorumPresence implements Presence {
     for (const one of this.#each) one.set(owner, text)
   }
 
+  reportWaits(waits: string): void {
+    for (const one of this.#each) one.reportWaits(waits)
+  }
+
   async get(owner: string): Promise<string | undefined> {
     return firstKnown(this.#each.map((one) => one.get(owner)))
   }

@@ -83,6 +83,10 @@ export class RedisPresence implements Presence {
     else this.#notes.set(owner, text)
   }
 
+  reportWaits(waits: string): void {
+    this.set('waits', waits)
+  }
+
   async get(owner: string): Promise<string | undefined> {
     const own = this.#notes.get(owner)
     if (own !== undefined) return own

@@ -1,0 +1,64 @@
+import { eventually, never } from '../support/eventually.ts'
+import { faultRig } from '../support/fault-rig.ts'
+
+const rig = faultRig()
+
+/** Since when the client waits for which keys, as it has told others. */
+async function waitsOf({ id }: { id: string }): Promise<Record<string, number> | null> {
+  const text = await rig.server.admin.hget(`holdfast_client:{${id}}`, 'note/waits')
+  return text === null ? null : JSON.parse(text)
+}
+
+describe('a client that waits', () => {
+  test.each(['a plain lock', 'a fair lock', 'a lock to write'])(
+    'reports since when it waits for %s, once, and that it waits no more',
+    async (kind) => {
+      const lockOf = (client: ReturnType<typeof rig.client>) => {
+        if (kind === 'a fair lock') return client.getFairLock('it')
+        return kind === 'a plain lock'
+          ? client.getLock('it')
+          : client.getReadWriteLock('it').writeLock()
+      }
+      const client = rig.client()
+      const lease = await lockOf(rig.witness()).lock({ leaseMs: 60_000 })
+      const before = Date.now()
+      const waits = [lockOf(client).lock(), lockOf(client).lock()]
+      await eventually(async () => (await waitsOf(client))?.it !== undefined)
+      const first = await waitsOf(client)
+      expect(Object.keys(first ?? {})).toEqual(['it'])
+      expect(first?.it).toBeGreaterThan(before - 2)
+      expect(first?.it).toBeLessThan(before + 1_000)
+      // The moment stays the same, so nothing is sent again.
+      await never(async () => (await waitsOf(client))?.it !== first?.it, 2_500)
+      await lease.release()
+      for (const wait of waits) await (await wait).release()
+      await eventually(async () => Object.keys((await waitsOf(client)) ?? {}).length === 0)
+    },
+    20_000,
+  )
+
+  test('reports no wait that is shorter than a second', async () => {
+    const client = rig.client()
+    for (let n = 0; n < 3; n++) {
+      const lease = await rig.witness().getLock('it').lock({ leaseMs: 60_000 })
+      expect(await client.getLock('it').tryLock({ waitMs: 400 })).toBeNull()
+      await lease.release()
+    }
+    expect(await waitsOf(client)).toBeNull()
+  })
+
+  test('reports the oldest of its waits that remain', async () => {
+    const client = rig.client()
+    const lease = await rig.witness().getLock('it').lock({ leaseMs: 60_000 })
+    const first = client.getLock('it').tryLock({ waitMs: 2_500 })
+    await eventually(async () => (await waitsOf(client))?.it !== undefined)
+    const giveUp = new AbortController()
+    const later = client.getLock('it').lock({ signal: giveUp.signal })
+    const since = (await waitsOf(client))?.it as number
+    expect(await first).toBeNull()
+    await eventually(async () => ((await waitsOf(client))?.it ?? 0) > since + 500)
+    giveUp.abort()
+    await expect(later).rejects.toThrow()
+    await lease.release()
+  }, 20_000)
+})
