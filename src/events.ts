@@ -72,13 +72,12 @@ export interface HoldfastEvents {
   /** A server answers again after an outage, and has done so for a second; or it is no part of its cluster any more. */
   recovered: (event: RecoveredEvent) => void
   /**
-   * Something failed that no call can reject with: an outage, or a release in the background.
    * `requestRelease()` of another client, or `npx holdfast release --ask`, asks for the release of a hold. Nothing is
    * taken: the holder decides. The signal `releaseRequested` of its leases aborts at the same moment.
    */
   releaseRequested: (event: ReleaseRequestedEvent) => void
   /**
-   * Something failed that no call can reject with: a connection, or a release in the background.
+   * Something failed that no call can reject with: an outage, or a release in the background.
    * Without a listener it is silent; it never crashes the process.
    */
   error: (error: Error) => void

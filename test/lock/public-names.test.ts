@@ -1,5 +1,5 @@
 import { EventEmitter } from 'eventemitter3'
-import type { Holdfast, Lease, MultiLease, Permit, Term } from '../../src/index.ts'
+import type { Holdfast, Lease, MultiLease, Permit, Term, UpgradableLease } from '../../src/index.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 
 /** Names that other libraries use for the same purpose. They fail, and say what to use. */
@@ -7,14 +7,19 @@ const OTHERS_NAMES_OF_LOCKS = ['acquire', 'extend', 'release']
 const OTHERS_NAMES_OF_LEASES = ['unlock']
 
 const OF_ALL_LOCKS = ['isHeld', 'isLocked', 'inspect', 'lock', 'name', 'toJSON', 'tryLock']
-const OF_LOCKS = [...OF_ALL_LOCKS, 'tryUsing', 'unlock', 'using', 'why', ...OTHERS_NAMES_OF_LOCKS]
-const OF_ONE_LOCK = [...OF_LOCKS, 'forceUnlock', 'holdCount', 'remainingMs']
+const OF_LOCKS = [
+  ...OF_ALL_LOCKS,
+  ...['requestRelease', 'tryUsing', 'unlock', 'using', 'whenFree', 'why'],
+  ...OTHERS_NAMES_OF_LOCKS,
+]
+const OF_ONE_LOCK = [...OF_LOCKS, 'forceUnlock', 'holdCount', 'onFree', 'remainingMs']
 const OF_ALL_LEASES = [
   ...[
     'assertValid',
     'extend',
     'name',
     'release',
+    'releaseRequested',
     'remaining',
     'signal',
     'toJSON',
@@ -40,6 +45,7 @@ function namesOf(value: object): string[] {
 interface Made {
   readonly lease: Lease
   readonly multiLease: MultiLease
+  readonly upgradableLease: UpgradableLease
   readonly permit: Permit
   readonly term: Term
 }
@@ -47,17 +53,18 @@ interface Made {
 async function makeAll(client: Holdfast): Promise<Made> {
   const lease = await client.getLock('a').lock()
   const multiLease = await client.getMultiLock(client.getLock('b'), client.getLock('c')).lock()
+  const upgradableLease = await client.getReadWriteLock('upgradable').upgradableLock().lock()
   const permits = client.getPermitExpirableSemaphore('permits')
   await permits.trySetPermits(1)
   const permit = await permits.acquire()
   const term = await client.getLeaderElection('jobs').lead((one) => one)
-  return { lease, multiLease, permit, term }
+  return { lease, multiLease, upgradableLease, permit, term }
 }
 
 test('an object has the documented names, and no other', async () => {
   const server = createMemoryServer()
   await using client = server.newClient()
-  const { lease, multiLease, permit, term } = await makeAll(client)
+  const { lease, multiLease, upgradableLease, permit, term } = await makeAll(client)
   const readWrite = client.getReadWriteLock('rw')
   const latch = client.getCountDownLatch('latch')
   const found = {
@@ -72,6 +79,7 @@ test('an object has the documented names, and no other', async () => {
     lease: namesOf(lease),
     multiLease: namesOf(multiLease),
     partOfMultiLease: namesOf(multiLease.leases[0] as Lease),
+    upgradableLease: namesOf(upgradableLease),
     permit: namesOf(permit),
     term: namesOf(term),
     owner: namesOf(client.owner()),
@@ -88,8 +96,17 @@ test('an object has the documented names, and no other', async () => {
     lease: OF_LEASES.sort(),
     multiLease: [...OF_ALL_LEASES, 'leases'].sort(),
     partOfMultiLease: OF_LEASES.sort(),
+    upgradableLease: [...OF_LEASES, 'tryUpgrade', 'upgrade'].sort(),
     permit: [...OF_LEASES, 'ids', 'permits'].sort(),
-    term: ['assertValid', 'owner', 'remaining', 'signal', 'token', 'valid'],
+    term: [
+      'assertValid',
+      'owner',
+      'releaseRequested',
+      'remaining',
+      'signal',
+      'token',
+      'valid',
+    ].sort(),
     owner: ['clientId', 'id'],
   })
 })

@@ -204,7 +204,12 @@ describe('the page about events', () => {
   const source = read('src/events.ts')
   const sections = codeHeadings(readPage('docs/reference/events.md'), 2)
   const declared = membersOf(source, 'HoldfastEvents')
-  const fieldsOf = (type: string) => membersOf(source, type).map(({ name }) => name)
+  /** In the order of the type: first what it extends. */
+  const fieldsOf = (type: string): string[] => {
+    const base = new RegExp(`export interface ${type} extends (\\w+)`).exec(source)?.[1]
+    const own = membersOf(source, type).map(({ name }) => name)
+    return base === undefined ? own : [...fieldsOf(base), ...own]
+  }
 
   test('has a section for each event, and none for any other', () => {
     expect(declared.length).toBeGreaterThan(3)
@@ -301,6 +306,7 @@ describe('the pages about lock and lease, and about semaphores', () => {
     ['a client in which somebody waits', 'WaitingClient', 'A `WaitingClient`', 'ReadWriteLock'],
     ['a semaphore', 'PermitFacts', '`PermitFacts`', 'PermitExpirableSemaphore'],
     ['one permit', 'AcquiredPermit', 'An `AcquiredPermit`', 'PermitExpirableSemaphore'],
+    ['one who has permits', 'PermitHolder', 'A `PermitHolder`', 'PermitExpirableSemaphore'],
     ['one who waits', 'WaitingForPermits', 'A `WaitingForPermits`', 'PermitExpirableSemaphore'],
     ['one without leases', 'SemaphoreFacts', '`SemaphoreFacts`', 'Semaphore'],
   ])('has exactly the fields of %s', (_, declaration, introduction, name) => {
@@ -406,7 +412,7 @@ describe('the page about keys', () => {
     expect(namesBelow('A [count-down latch]')).toEqual([
       ...both,
       kind,
-      request('<clientId>:<n>'),
+      request('<clientId>:latch:<n>'),
       ofLatch,
     ])
     expect(text).toContain(latchKeys('{ada}:order', false).channel)
