@@ -12,6 +12,7 @@ import { LeaderElections } from './locks/leader/leader-elections.ts'
 import { HoldfastLock } from './locks/lock/holdfast-lock.ts'
 import { ReadWriteKinds } from './locks/read-write/read-write-kinds.ts'
 import { HoldfastReadWriteLock, type ReadWriteLock } from './locks/read-write/read-write-lock.ts'
+import { ReadWriteSides } from './locks/read-write/read-write-sides.ts'
 import { ExpirablePermits } from './locks/semaphore/expirable-permits.ts'
 import { needsOneServer } from './locks/semaphore/needs-one-server.ts'
 import {
@@ -98,7 +99,9 @@ export class OneServer {
       )
     }
     const owner = ownerOf(options, this.#client.owners.clientId)
-    return new HoldfastReadWriteLock(name, rawName, owner, this.#backend.registry, kinds)
+    const locks = this.#backend.registry
+    const sides = new ReadWriteSides({ name, rawName, owner, locks, kinds })
+    return new HoldfastReadWriteLock(name, sides)
   }
 
   permitExpirableSemaphore(name: string, options: unknown): PermitExpirableSemaphore {

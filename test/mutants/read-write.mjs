@@ -98,7 +98,7 @@ export const readWrite = [
   {
     id: 'reader-waits-for-itself',
     mistake: 'Who reads and asks to write waits for itself.',
-    file: 'src/locks/read-write/read-write-lock.ts',
+    file: 'src/locks/read-write/read-write-sides.ts',
     search: "throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')",
     replace: 'return',
     test: LOCK,

@@ -20,34 +20,6 @@ import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
 
-/** The members that users have of every lock. */
-export const BASE_MEMBERS = ['name', 'lock', 'tryLock', 'using', 'tryUsing', 'unlock'] as const
-
-/** The members that users have of one lock. */
-export const LOCK_MEMBERS = [
-  ...BASE_MEMBERS,
-  'isLocked',
-  'isHeld',
-  'holdCount',
-  'remainingMs',
-  'forceUnlock',
-  'inspect',
-  'why',
-  'whenFree',
-  'onFree',
-  'requestRelease',
-] as const
-
-/** @internal */
-export const LOCK_NAMING = {
-  variable: 'lock',
-  instead: {
-    acquire: 'lock() or tryLock()',
-    extend: 'extend() of the lease, which lock() and tryLock() give',
-    release: 'unlock(), or release() of the lease, which lock() and tryLock() give',
-  },
-}
-
 /** What it needs of the locks of its client. */
 interface Registry {
   readonly defaults: Defaults

@@ -1,6 +1,5 @@
-import type { WhyNotAcquired } from '../../errors.ts'
-import { InvalidArgumentError, NotHeldError, show } from '../../errors.ts'
-import { behind, handleClassOf, otherCopy } from '../../kit/handle.ts'
+import { NotHeldError, type WhyNotAcquired } from '../../errors.ts'
+import { behind, handleClassOf } from '../../kit/handle.ts'
 import { HeldLease, type Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
@@ -9,13 +8,15 @@ import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
 import type { Holder } from '../../owner/holder.ts'
-import { BASE_MEMBERS, BaseLock, LOCK_NAMING } from '../lock/base-lock.ts'
-import { HoldfastLock, type Lock, type LockInfo } from '../lock/holdfast-lock.ts'
+import { BaseLock } from '../lock/base-lock.ts'
+import type { HoldfastLock, Lock, LockInfo } from '../lock/holdfast-lock.ts'
+import { BASE_MEMBERS, LOCK_NAMING } from '../lock/lock-members.ts'
 import { alone, selfWaitOf, warningOf } from '../lock/self-wait-warning.ts'
 import { endedBefore } from '../lock/unlock-errors.ts'
 import { AllOrNone } from './all-or-none.ts'
 import type { Wanted } from './joint-request.ts'
 import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
+import { locksOf } from './multi-lock-arguments.ts'
 import { whenAllFree } from './when-all-free.ts'
 
 const MEMBERS = [
@@ -49,7 +50,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
 
   /** @internal */
   constructor(given: readonly unknown[]) {
-    const locks = locksOf(given)
+    const locks = locksOf(given, (lock) => behind(lock, HoldfastMultiLock)?.locks)
     const [{ registry }] = locks as [HoldfastLock]
     const key = JSON.stringify(locks.map((lock) => [lock.registry.clientId, lock.rawName]).sort())
     const leases = registry.multiLeases as HeldLeases<HeldMultiLease>
@@ -242,27 +243,4 @@ function first<A, B>(all: readonly A[], of: (one: A) => B | undefined): B | unde
     if (found !== undefined) return found
   }
   return undefined
-}
-
-function locksOf(given: readonly unknown[]): HoldfastLock[] {
-  if (given.length === 0) {
-    throw new InvalidArgumentError('getMultiLock(...locks): give it the locks; got none.')
-  }
-  return given.flatMap((lock) => {
-    const one = behind(lock, HoldfastLock)
-    if (one !== undefined) return [one]
-    const several = behind(lock, HoldfastMultiLock)
-    if (several !== undefined) return [...several.locks]
-    const other = otherCopy(lock)
-    if (other !== undefined) {
-      const { name } = lock as Lock
-      throw new InvalidArgumentError(
-        `getMultiLock(...locks) does not take ${show(name)}. ${other}.`,
-        name,
-      )
-    }
-    throw new InvalidArgumentError(
-      `getMultiLock(...locks) takes locks of Holdfast, each an argument of its own; got ${show(lock)}.`,
-    )
-  })
 }

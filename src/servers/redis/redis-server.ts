@@ -5,7 +5,7 @@ import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
 import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
-import { PendingReleases } from '../pending-releases.ts'
+import type { PendingReleases } from '../pending-releases.ts'
 import type { PermitServer } from '../permit-server.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
@@ -28,6 +28,7 @@ import { Confirmations } from './durability/confirmations.ts'
 import { electionChannel } from './election-channel.ts'
 import { RedisFairServer } from './fair-commands.ts'
 import { RedisLatch } from './latch-commands.ts'
+import { PendingReleasesBySlot } from './pending-releases-by-slot.ts'
 import { Presences } from './presence/presences.ts'
 import { RedisReadWriteServer } from './read-write/read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
@@ -48,9 +49,7 @@ export class RedisServer implements LockServer {
   readonly #outages: Outages | undefined
   readonly #onUp = new Set<() => void>()
   readonly #timeoutMs: number
-  readonly #label: string
-  /** By slot: what one node of a cluster does not answer holds up nothing at the others. */
-  readonly #pendingReleases = new Map<number, PendingReleases>()
+  readonly #pendingReleases: PendingReleasesBySlot
   #semaphores: RedisSemaphoreServer | undefined
   readonly source: RedisSource
   readonly runner: ScriptRunner
@@ -65,7 +64,7 @@ export class RedisServer implements LockServer {
   ) {
     this.source = source
     this.#timeoutMs = timeoutMs
-    this.#label = label
+    this.#pendingReleases = new PendingReleasesBySlot(timeoutMs, label)
     const settings = { source, silenceMs: timeoutMs, sharded }
     const probe = new Probe(settings)
     this.#outages = onOutage && new Outages(labelOf(source), onOutage)
@@ -170,13 +169,7 @@ export class RedisServer implements LockServer {
 
   /** What is released in the background beside that lock. */
   pendingReleases(rawName: string): PendingReleases {
-    const slot = this.#connection.clustered ? slotOf(rawName) : 0
-    let pending = this.#pendingReleases.get(slot)
-    if (pending === undefined) {
-      pending = new PendingReleases(this.#timeoutMs, this.#label)
-      this.#pendingReleases.set(slot, pending)
-    }
-    return pending
+    return this.#pendingReleases.of(this.#connection.clustered ? slotOf(rawName) : 0)
   }
 
   /** Calls `onWake` with each message, and without one when any may have been missed. */
@@ -236,12 +229,12 @@ export class RedisServer implements LockServer {
   }
 
   async quiet(): Promise<void> {
-    await Promise.all([...this.#pendingReleases.values()].map((pending) => pending.quiet()))
+    await this.#pendingReleases.quiet()
     await this.#semaphores?.quiet()
   }
 
   close(): void {
-    for (const pending of this.#pendingReleases.values()) pending.close()
+    this.#pendingReleases.close()
     this.#semaphores?.close()
     this.#subscriptions.close()
     this.#confirmations?.close()

@@ -1,50 +1,12 @@
-import { Linked, LinkedList } from '../../../kit/linked-list.ts'
+import { LinkedList } from '../../../kit/linked-list.ts'
 import { CallFailure } from '../../call-failure.ts'
 import type { Subscription } from '../../subscription.ts'
+import { type Channel, ChannelListener } from './channel.ts'
 import { watchSubscriber } from './cluster-nodes.ts'
 import { Connection } from './connection.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 import { type Client, type ConnectionSettings, isCluster } from './open-client.ts'
 import type { Probe } from './probe.ts'
-
-interface Channel {
-  readonly name: string
-  /** Whether it is the channel of one lock, which a cluster may have in the shard of the lock. */
-  readonly ofLock: boolean
-  /** Whether locks do without it: a refusal is to affect no other channel. */
-  readonly isOptional: boolean
-  confirmed: boolean
-  readonly listeners: LinkedList<Listener>
-}
-
-/** One who listens to a channel. */
-class Listener extends Linked<Listener> implements Subscription {
-  readonly onWake: (message?: string) => void
-  readonly #channel: Channel
-  readonly #host: { forget(channel: Channel): void }
-
-  constructor(
-    channel: Channel,
-    onWake: (message?: string) => void,
-    host: { forget(channel: Channel): void },
-  ) {
-    super()
-    this.onWake = onWake
-    this.#channel = channel
-    this.#host = host
-    channel.listeners.add(this)
-  }
-
-  get confirmed(): boolean {
-    return this.#channel.confirmed
-  }
-
-  stop(): void {
-    const { listeners } = this.#channel
-    listeners.remove(this)
-    if (listeners.size === 0) this.#host.forget(this.#channel)
-  }
-}
 
 /** While anybody listens the connection is tried this often, in milliseconds. */
 const PING_MS = 5_000
@@ -105,7 +67,7 @@ export class Subscriptions {
       if (this.#connection.up) this.#subscribe([name])
       else this.#connection.connect()
     }
-    return new Listener(channel, onWake, this)
+    return new ChannelListener(channel, onWake, this)
   }
 
   /** Nobody listens to it any more. */

@@ -1,0 +1,31 @@
+/** The members that users have of every lock. */
+export const BASE_MEMBERS = ['name', 'lock', 'tryLock', 'using', 'tryUsing', 'unlock'] as const
+
+/** The members that users have of one lock. */
+export const LOCK_MEMBERS = [
+  ...BASE_MEMBERS,
+  'isLocked',
+  'isHeld',
+  'holdCount',
+  'remainingMs',
+  'forceUnlock',
+  'inspect',
+  'why',
+  'whenFree',
+  'onFree',
+  'requestRelease',
+] as const
+
+/**
+ * How messages name a lock, and what they give instead of the methods of other libraries.
+ *
+ * @internal
+ */
+export const LOCK_NAMING = {
+  variable: 'lock',
+  instead: {
+    acquire: 'lock() or tryLock()',
+    extend: 'extend() of the lease, which lock() and tryLock() give',
+    release: 'unlock(), or release() of the lease, which lock() and tryLock() give',
+  },
+}

@@ -1,0 +1,36 @@
+import { InvalidArgumentError, show } from '../../errors.ts'
+import { behind, otherCopy } from '../../kit/handle.ts'
+import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
+
+/**
+ * The locks that a multi-lock is made of.
+ *
+ * @param given the arguments of `getMultiLock`
+ * @param partsOf gives the locks of a multi-lock; undefined for anything else
+ * @throws `InvalidArgumentError` for no argument, and for one that is no lock of this copy of Holdfast
+ */
+export function locksOf(
+  given: readonly unknown[],
+  partsOf: (lock: unknown) => readonly HoldfastLock[] | undefined,
+): HoldfastLock[] {
+  if (given.length === 0) {
+    throw new InvalidArgumentError('getMultiLock(...locks): give it the locks; got none.')
+  }
+  return given.flatMap((lock) => {
+    const one = behind(lock, HoldfastLock)
+    if (one !== undefined) return [one]
+    const several = partsOf(lock)
+    if (several !== undefined) return [...several]
+    const other = otherCopy(lock)
+    if (other !== undefined) {
+      const { name } = lock as Lock
+      throw new InvalidArgumentError(
+        `getMultiLock(...locks) does not take ${show(name)}. ${other}.`,
+        name,
+      )
+    }
+    throw new InvalidArgumentError(
+      `getMultiLock(...locks) takes locks of Holdfast, each an argument of its own; got ${show(lock)}.`,
+    )
+  })
+}

@@ -1,0 +1,36 @@
+import { PendingReleases } from '../pending-releases.ts'
+
+/** What is released in the background, by slot: a node of a cluster that does not answer delays nothing at the others. */
+export class PendingReleasesBySlot {
+  readonly #callMs: number
+  readonly #label: string
+  readonly #all = new Map<number, PendingReleases>()
+
+  /**
+   * @param callMs how long one release may take, in milliseconds
+   * @param label the label of the client, for the facts that are told
+   */
+  constructor(callMs: number, label: string) {
+    this.#callMs = callMs
+    this.#label = label
+  }
+
+  /** @param slot 0 for a server that is no cluster */
+  of(slot: number): PendingReleases {
+    let pending = this.#all.get(slot)
+    if (pending === undefined) {
+      pending = new PendingReleases(this.#callMs, this.#label)
+      this.#all.set(slot, pending)
+    }
+    return pending
+  }
+
+  /** Resolves when nothing is left to be released. */
+  async quiet(): Promise<void> {
+    await Promise.all([...this.#all.values()].map((pending) => pending.quiet()))
+  }
+
+  close(): void {
+    for (const pending of this.#all.values()) pending.close()
+  }
+}
