@@ -1,0 +1,37 @@
+import type { Inspected } from '../../src/extras/cli/locks/detail-text.ts'
+import { holdfast } from '../doctor/diagnose.ts'
+import { eventually } from '../support/eventually.ts'
+import { newSetting } from './setting.ts'
+
+const { server, newClient } = newSetting()
+
+async function inspected(name: string): Promise<Inspected> {
+  const { out } = await holdfast(['inspect', name, server.url, '--json', '--look-ms=0'])
+  return JSON.parse(out) as Inspected
+}
+
+test('list and inspect tell since when a client waits for a plain lock, and which client', async () => {
+  const lease = await newClient().getLock('it').lock()
+  const waiter = newClient({ label: 'patient' })
+  const giveUp = new AbortController()
+  const startedAt = performance.now()
+  const waiting = waiter.getLock('it').lock({ signal: giveUp.signal })
+  waiting.catch(() => {})
+  await eventually(async () => (await inspected('it')).oldestWaitMs !== null, {
+    timeoutMs: 15_000,
+  })
+  const { queue, waiting: count, oldestWaitMs } = await inspected('it')
+  const elapsedMs = performance.now() - startedAt
+  expect(count).toBe(1)
+  expect(queue).toMatchObject([
+    { owner: waiter.id, isDead: false, process: { label: 'patient', pid: process.pid } },
+  ])
+  expect(oldestWaitMs).toBeGreaterThanOrEqual(1_000)
+  expect(oldestWaitMs).toBeLessThanOrEqual(elapsedMs + 50)
+  const { out } = await holdfast(['list', server.url])
+  expect(out).toMatch(/^it .* 1 +\d+ m?s\n/m)
+  const text = await holdfast(['inspect', 'it', server.url, '--look-ms=0'])
+  expect(text.out).toMatch(/waiting +1, the longest for \d+ m?s\n/)
+  giveUp.abort()
+  await lease.release()
+}, 30_000)
