@@ -15,6 +15,7 @@ import type { Owners } from '../owner/owners.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import type { Presence } from '../servers/presence.ts'
 import { ResponseTime } from '../waiting/response-time.ts'
+import { WaitReports } from '../waiting/wait-reports.ts'
 import { FreeWatches } from './free-watches.ts'
 import type { HolderRequests } from './holder-requests.ts'
 import type { CutOffHold } from './holdings.ts'
@@ -23,7 +24,6 @@ import type { Place } from './place.ts'
 import { Revocations } from './revocations.ts'
 import { ServerRenewer } from './server-renewer.ts'
 import { ShortLeases } from './short-leases.ts'
-import { WaitReports } from './wait-reports.ts'
 
 /** What all locks of one client share, wherever they live. */
 export interface Client {

@@ -10,7 +10,7 @@ import type { HeldLeases } from '../owner/held-leases.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 import type { ClientInfo, Presence } from '../servers/presence.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
-import type { WaitReports } from './wait-reports.ts'
+import type { WaitReports } from '../waiting/wait-reports.ts'
 
 /** What all locks of one client at one place share. */
 export interface Services {

@@ -46,7 +46,7 @@ export const commands = [
     id: 'commands-pastes-password',
     mistake: 'A command to paste has the password of the URL in it.',
     file: `${LOCKS}/where-words.ts`,
-    search: 'shellWord(withoutLogin(url))',
+    search: 'shellWord(/[@?]/.test(url) ? withoutLogin(url) : url)',
     replace: 'shellWord(url)',
     test: INSPECT,
     name: 'a command to paste leads to the same server, without a password',

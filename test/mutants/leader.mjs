@@ -27,7 +27,8 @@ export const leader = [
     id: 'drained-for-ever',
     mistake: 'A function that ignores its end keeps others waiting for longer than `maxDrainMs`.',
     file: 'src/locks/leader/campaign.ts',
-    search: 'if (!this.#isEnding) this.#lock.registry.limitDrain(lease.hold, this.#maxDrainMs)',
+    search:
+      'if (!this.#isEnding)\n      this.#lock.registry.limitDrain((leaseBehind(lease) as HeldLease).hold, this.#maxDrainMs)',
     replace: '',
     test: DRAINING,
     name: 'a leader that goes on is renewed for `maxDrainMs`, and then the next one leads',
@@ -36,7 +37,7 @@ export const leader = [
     id: 'drained-anew',
     mistake: 'Each further call of resign() makes `maxDrainMs` begin anew.',
     file: 'src/locks/leader/campaign.ts',
-    search: 'if (!this.#isEnding) this.#lock',
+    search: 'if (!this.#isEnding)\n      this.#lock',
     replace: 'this.#lock',
     test: DRAINING,
     name: 'the first of several ends counts',
