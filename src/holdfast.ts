@@ -1,10 +1,9 @@
-import { EventEmitter } from 'eventemitter3'
 import { nanoid } from 'nanoid'
+import { ClientEmitter } from './client-emitter.ts'
 import { ClientParts } from './client-parts.ts'
 import type { Emit, HoldfastEvents } from './events.ts'
 import { emitBy } from './kit/call-listeners.ts'
 import { refuseDetached } from './kit/handle.ts'
-import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 import { clientInfo } from './local/client-info.ts'
 import { HolderRequests } from './local/holder-requests.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
@@ -30,16 +29,13 @@ import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
 import type { MasterHealth } from './servers/master-health.ts'
 import type { ClientInfo } from './servers/presence.ts'
 
-type Name = EventEmitter.EventNames<HoldfastEvents>
-type Listener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
-
 /**
  * The client: locks on one Redis. It connects at the first use, and never keeps a program alive that has nothing
  * under way.
  *
  * It emits the events of {@link HoldfastEvents}.
  */
-export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDisposable {
+export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /** Unique among all clients: the first part of every owner in Redis. */
   readonly id: string = nanoid()
   readonly #parts: ClientParts
@@ -68,34 +64,14 @@ export class Holdfast extends EventEmitter<HoldfastEvents> implements AsyncDispo
     this.#oneServer = new OneServer(this.#parts, settings)
   }
 
-  override on<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
-    super.on(event, listener, context)
-    return this.#listenerAdded(event)
-  }
-
-  override addListener<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
-    return this.on(event, listener, context)
-  }
-
-  override once<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
-    super.once(event, listener, context)
-    return this.#listenerAdded(event)
-  }
-
-  /** Requests to release are listened to while somebody hears of them. */
-  #listenerAdded(event: Name): this {
-    if (event === 'releaseRequested') this.#parts.listenerAdded()
-    return this
-  }
-
   /** As logs and JSON have it: no login. */
   toJSON(): Record<string, unknown> {
     return { id: this.id, ...this.#parts.facts }
   }
 
   /** @internal */
-  [INSPECT](_depth: number, options: object, inspect: Inspect): string {
-    return printed(this, options, inspect)
+  protected listensToRequests(): void {
+    this.#parts.listenerAdded()
   }
 
   /**

@@ -1,5 +1,6 @@
-import { InvalidArgumentError, show } from './errors.ts'
+import { InvalidArgumentError } from './errors.ts'
 import { refuseDetached } from './kit/handle.ts'
+import { show } from './kit/show.ts'
 import type { Backend } from './local/backend.ts'
 import type { Holdings } from './local/holdings.ts'
 import { closingError } from './local/local-locks.ts'

@@ -1,6 +1,7 @@
-import { InvalidArgumentError, show } from './errors.ts'
+import { InvalidArgumentError } from './errors.ts'
 import type { Holdfast } from './holdfast.ts'
 import { behind, otherCopy, refuseDetached } from './kit/handle.ts'
+import { show } from './kit/show.ts'
 import type { Lease } from './lease/lease.ts'
 import { LocalLease } from './local/local-lease.ts'
 import { type MemoryClientOptions, newMemoryClient } from './memory-client.ts'

@@ -143,10 +143,9 @@ export class Hold extends Linked<Hold> implements Dated {
     const leaseMs = this.upToLimit(leftMs, sentAt)
     this.loseIfOver()
     this.leaseMs = Math.max(this.leaseMs, leaseMs)
-    const validForMs = validityMs(leaseMs)
-    const left = validForMs - elapsedMs(sentAt, this.#clock.now())
-    if (left <= this.remainingMs()) return
-    this.#proof = { sentAt, validForMs }
+    const proof = { sentAt, validForMs: validityMs(leaseMs) }
+    if (this.#leftOf(proof) <= this.remainingMs()) return
+    this.#proof = proof
     const backing = this.#backing
     if (backing && leaseMs >= this.upToLimit(backing.leaseMs, sentAt)) backing.proved(sentAt)
   }

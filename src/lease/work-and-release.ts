@@ -1,5 +1,6 @@
-import { ClosedError, LeaseLostError, NotReleasedError, show } from '../errors.ts'
+import { ClosedError, LeaseLostError, NotReleasedError } from '../errors.ts'
 import type { Emit } from '../events.ts'
+import { show } from '../kit/show.ts'
 import { leaseBehind } from './base-lease.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from '../errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { show } from '../kit/show.ts'
 import { type ClientInfo, clientIdOf } from '../servers/presence.ts'
 import type { LocalLocks } from './local-locks.ts'
 

@@ -1,9 +1,8 @@
 import { type AcquireFact, holdTrace, isTraced } from '../diagnostics.ts'
 import type { ClosedError, LeaseLostError } from '../errors.ts'
 import type { HoldEvent } from '../events.ts'
-import { elapsedMs, type Moment } from '../kit/clock.ts'
+import type { Moment } from '../kit/clock.ts'
 import { Hold } from '../lease/hold.ts'
-import { validityMs } from '../lease/validity.ts'
 import type { Granted, SeenHold } from '../servers/answers.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
@@ -24,9 +23,6 @@ interface Lock {
 }
 
 const LATE = 'it answered only after the lease had run out'
-
-/** A lease of which more is used is not passed on. */
-const MOST_USED = 0.02
 
 /** The holds of one lock in this client, each from its grant to its end or loss. */
 export class Holds extends HoldSet {
@@ -85,42 +81,6 @@ export class Holds extends HoldSet {
       waiter.reject(waiter.retryBudget.error('not acquired'))
     }
     return null
-  }
-
-  /**
-   * Whom the lock passes to without a word to Redis, where it has it in the name of a hold that
-   * ends: the lease is the same and has only just begun, and its tokens are not used up. Where the
-   * waiter asked after Redis last said that the lock is held, Redis is asked again as it has it.
-   *
-   * @returns the hold of the waiter; null where Redis is to be asked
-   */
-  passedOn(hold: Hold, waiter: Waiter): Hold | null {
-    const { request } = waiter
-    if (hold.token >= hold.lastToken || !hold.untouched) return null
-    if (hold.leaseMs !== request.leaseMs) return null
-    const { proof, leaseMs } = hold
-    const leftMs = proof.validForMs - elapsedMs(proof.sentAt, this.#services.clock.now())
-    if (leftMs < validityMs(leaseMs) - leaseMs * MOST_USED) return null
-    const following = new Hold(
-      {
-        lockName: hold.lockName,
-        owner: request.owner,
-        id: hold.id,
-        token: hold.token + 1,
-        lastToken: hold.lastToken,
-        kind: hold.kind,
-        leaseMs,
-        ...proof,
-      },
-      this.#services.clock,
-      this,
-    )
-    const now = this.#services.clock.monotonic()
-    following.beganAt = now
-    following.askedAt = now - waiter.waitedMs
-    following.inDoubtUntil(hold.doubtUntilMs)
-    hold.heir = following
-    return following
   }
 
   begin(hold: Hold): void {

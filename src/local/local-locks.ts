@@ -1,5 +1,4 @@
 import { InvalidArgumentError, type Words } from '../errors.ts'
-import { LinkedList } from '../kit/linked-list.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { HeldLease } from '../lease/lease.ts'
@@ -21,15 +20,13 @@ import type { CutOffHold, Holdings } from './holdings.ts'
 import { toRenew } from './kind-verbs.ts'
 import { countsOf, holdingsOf } from './list-holdings.ts'
 import { LocalLock } from './local-lock.ts'
+import { LocksByName } from './locks-by-name.ts'
 import { assertNotLonger } from './longest-lease.ts'
 import { closeAll } from './release.ts'
 import type { Revocations } from './revocations.ts'
 import { leasesOf, type Services } from './services.ts'
 
 export { closedError, closingError } from './closed-errors.ts'
-
-/** So many locks that nobody has or wants are kept, those that were used last, for whoever wants them next. */
-const MOST_IDLE = 512
 
 /** Where the lock objects of one client meet: one lock for each name in use. */
 export class LocalLocks {
@@ -42,9 +39,7 @@ export class LocalLocks {
   readonly revocations: Revocations
   readonly #owners: Owners
   readonly #services: Services
-  readonly #all = new Map<string, LocalLock>()
-  /** Those that nobody has or wants, the one that was used last at the end. */
-  readonly #idle = new LinkedList<LocalLock>()
+  readonly #all = new LocksByName()
   /** What `close()` took away, until the server has confirmed its release. */
   readonly #releasing = new Set<CutOffHold>()
   #draining: Draining | undefined
@@ -161,19 +156,13 @@ export class LocalLocks {
 
   /** The lock, when it is held or waited for here; undefined when it is neither. */
   find(rawName: string): LocalLock | undefined {
-    const lock = this.#all.get(rawName)
-    return lock?.isIdle ? undefined : lock
+    return this.#all.inUse(rawName)
   }
 
   lock(name: string, rawName: string): LocalLock {
-    const known = this.#all.get(rawName)
-    if (known !== undefined) {
-      this.#idle.remove(known)
-      return known
-    }
-    const lock = new LocalLock(name, rawName, this.#services, this)
-    this.#all.set(rawName, lock)
-    return lock
+    return (
+      this.#all.get(rawName) ?? this.#all.add(new LocalLock(name, rawName, this.#services, this))
+    )
   }
 
   /** A lock tells it of itself: nobody has or wants it. */
@@ -183,12 +172,7 @@ export class LocalLocks {
 
   /** The same, and there is nothing to remember of it. */
   becameIdle(lock: LocalLock): void {
-    this.#idle.add(lock)
-    const { first } = this.#idle
-    if (this.#idle.size <= MOST_IDLE || first === undefined) return
-    this.#idle.remove(first)
-    // One that is in use again comes back; and one that was forgotten may have a successor.
-    if (first.isIdle && this.#all.get(first.rawName) === first) this.#all.delete(first.rawName)
+    this.#all.becameIdle(lock)
   }
 
   assertOpen(lockName?: string): void {

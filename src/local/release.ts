@@ -10,6 +10,7 @@ import type { KindVerbs } from './kind-verbs.ts'
 import { heldEntry } from './list-holdings.ts'
 import type { LocalLock } from './local-lock.ts'
 import { tellRelease } from './lock-facts.ts'
+import { passedOn } from './passed-on.ts'
 import { ended, FreeRequest, LowerRequest } from './release-request.ts'
 import { traceRelease } from './tracing.ts'
 
@@ -97,7 +98,7 @@ function letGo(
   if (handOverBudget.isUnbroken) {
     return new FreeRequest(lock, hold, fact, { staysAway: true }).result
   }
-  const following = handOverBudget.isUsedUp ? null : holds.passedOn(hold, next)
+  const following = handOverBudget.isUsedUp ? null : passedOn(lock, hold, next)
   if (following === null) {
     const work = handOver(lock, hold, next, fact)
     lock.tasks.count(work)

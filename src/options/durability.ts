@@ -1,4 +1,5 @@
-import { HoldfastError, InvalidArgumentError, OF_LOCK, show } from '../errors.ts'
+import { HoldfastError, InvalidArgumentError, OF_LOCK } from '../errors.ts'
+import { show } from '../kit/show.ts'
 import { assertBoolean, optionsOf, wholeMs } from './input.ts'
 
 export interface DurabilityOptions {

@@ -1,5 +1,6 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
-import { InvalidArgumentError, show } from '../errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { show } from '../kit/show.ts'
 import { isNodeRedis, readNodeRedis } from './node-redis-source.ts'
 import { readRedisUrl, showServer } from './redis-url.ts'
 import { type ClusterList, readCluster, readSentinels, type SentinelList } from './server-lists.ts'

@@ -1,4 +1,4 @@
-import { show } from '../errors.ts'
+import { show } from '../kit/show.ts'
 
 /** What a URL says of where a server is, and as whom to connect. */
 interface RedisUrl {

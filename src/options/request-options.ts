@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from '../errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { show } from '../kit/show.ts'
 import { optionsOf } from './input.ts'
 import type { RequestReleaseOptions } from './options.ts'
 

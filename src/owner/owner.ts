@@ -1,5 +1,6 @@
-import { InvalidArgumentError, show } from '../errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
 import { behind, handleClassOf, otherCopy } from '../kit/handle.ts'
+import { show } from '../kit/show.ts'
 import { optionsOf } from '../options/input.ts'
 import { Holder } from './holder.ts'
 

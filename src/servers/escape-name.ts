@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from '../errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { show } from '../kit/show.ts'
 
 /**
  * What does not stay as it is: braces, which make a `{tag}`; `:`, which stands between the parts of a name; control

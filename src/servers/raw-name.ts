@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from '../errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { show } from '../kit/show.ts'
 
 const ESCAPE = 'What comes from outside is made a part of a name by escapeName().'
 

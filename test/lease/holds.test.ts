@@ -1,6 +1,7 @@
 import type { Hold } from '../../src/lease/hold.ts'
 import { Holds } from '../../src/local/holds.ts'
 import type { LocalLock } from '../../src/local/local-lock.ts'
+import { passedOn } from '../../src/local/passed-on.ts'
 import { plainKind } from '../../src/local/racing-waiter.ts'
 import { Owner } from '../../src/owner/owner.ts'
 import type { Waiter } from '../../src/waiting/waiter.ts'
@@ -26,7 +27,8 @@ function granted(clock: TestClock, leaseMs: number, blockMs: number) {
   clock.block(blockMs)
   const grant = { token: 100, reserved: 63 }
   const hold = holds.granted(waiterOf('1', leaseMs), grant, sentAt) as Hold
-  return { hold, passOn: () => holds.passedOn(hold, waiterOf('2', leaseMs)) }
+  const { services } = lock
+  return { hold, passOn: () => passedOn({ holds, services }, hold, waiterOf('2', leaseMs)) }
 }
 
 afterEach(() => jest.useRealTimers())

@@ -18,7 +18,7 @@ export const held = [
   {
     id: 'age-of-the-one-before',
     mistake: 'A hold that was passed on inside the client has the age of the hold before it.',
-    file: 'src/local/holds.ts',
+    file: 'src/local/passed-on.ts',
     search: 'following.beganAt = now',
     replace: 'following.beganAt += 0',
     test: HOLDINGS,

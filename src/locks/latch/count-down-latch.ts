@@ -1,5 +1,6 @@
-import { InvalidArgumentError, show } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
 import type { Public } from '../../kit/public.ts'
+import { show } from '../../kit/show.ts'
 import { assertNoMore } from '../../options/input.ts'
 import type { AwaitOptions, LatchRoundOptions } from '../../options/options.ts'
 import type { LatchFacts } from '../../servers/answers.ts'

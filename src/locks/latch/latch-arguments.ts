@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import { show } from '../../kit/show.ts'
 import { assertNoMore, assertSignal, optionsOf, waitMs as waitMsOf } from '../../options/input.ts'
 import type { AwaitOptions, LatchRoundOptions } from '../../options/options.ts'
 

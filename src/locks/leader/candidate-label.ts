@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import { show } from '../../kit/show.ts'
 
 /** It is in the name of the owner, which the server repeats in its queue and its messages. */
 const LONGEST_LABEL = 200

@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import { show } from '../../kit/show.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { ElectionChannel } from '../../servers/election-channel.ts'
 import type { Campaign } from './campaign.ts'

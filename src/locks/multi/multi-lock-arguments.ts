@@ -1,5 +1,6 @@
-import { InvalidArgumentError, show } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
 import { behind, otherCopy } from '../../kit/handle.ts'
+import { show } from '../../kit/show.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 
 /**

@@ -1,5 +1,6 @@
-import { InvalidArgumentError, show } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
 import { behind, otherCopy } from '../../kit/handle.ts'
+import { show } from '../../kit/show.ts'
 import { Backend, type Client } from '../../local/backend.ts'
 import type { CutOffHold, Holdings } from '../../local/holdings.ts'
 import { together } from '../../local/list-holdings.ts'

@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import { show } from '../../kit/show.ts'
 
 /** Why there are no semaphores where locks are held by a majority: votes overlap, but do not count. */
 export function needsOneServer(name: string): InvalidArgumentError {

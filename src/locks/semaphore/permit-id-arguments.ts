@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import { show } from '../../kit/show.ts'
 import { assertNoMore } from '../../options/input.ts'
 
 /** In one call: Redis does nothing else meanwhile. */

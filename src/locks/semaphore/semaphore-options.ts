@@ -1,4 +1,5 @@
-import { InvalidArgumentError, show } from '../../errors.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import { show } from '../../kit/show.ts'
 import type { Defaults } from '../../options/acquisition.ts'
 import {
   assertNoMore,

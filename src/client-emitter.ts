@@ -1,0 +1,45 @@
+import { EventEmitter } from 'eventemitter3'
+import type { HoldfastEvents } from './events.ts'
+import { refuseDetached } from './kit/handle.ts'
+import { INSPECT, type Inspect, printed } from './kit/printed.ts'
+
+type Name = EventEmitter.EventNames<HoldfastEvents>
+type Listener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
+
+/** A client as an emitter of its events. It listens to requests to release while a listener hears of them. */
+export abstract class ClientEmitter extends EventEmitter<HoldfastEvents> {
+  override on<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+    super.on(event, listener, context)
+    return this.#listenerAdded(event)
+  }
+
+  override addListener<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+    return this.on(event, listener, context)
+  }
+
+  override once<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+    super.once(event, listener, context)
+    return this.#listenerAdded(event)
+  }
+
+  #listenerAdded(event: Name): this {
+    if (event === 'releaseRequested') this.listensToRequests()
+    return this
+  }
+
+  /**
+   * A listener of `releaseRequested` was added.
+   *
+   * @internal
+   */
+  protected abstract listensToRequests(): void
+
+  abstract toJSON(): Record<string, unknown>
+
+  /** @internal */
+  [INSPECT](_depth: number, options: object, inspect: Inspect): string {
+    return printed(this, options, inspect)
+  }
+}
+
+refuseDetached(ClientEmitter, 'holdfast')

@@ -1,0 +1,6 @@
+/** A value as an error message shows it. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'object' && value !== null) return `an object (${value.constructor?.name})`
+  return typeof value === 'function' ? 'a function' : String(value)
+}
