@@ -1,12 +1,15 @@
+import type { ClientEmitter } from './client-emitter.ts'
+import { emitBy } from './kit/call-listeners.ts'
 import { Deadline } from './kit/deadline.ts'
 import { Backend, type Client } from './local/backend.ts'
-import type { HolderRequests } from './local/holder-requests.ts'
+import { HolderRequests } from './local/holder-requests.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
 import { together } from './local/list-holdings.ts'
 import type { ClientPlace } from './local/place.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
-import type { Frames } from './owner/frames.ts'
-import type { Owners } from './owner/owners.ts'
+import type { Settings } from './options/settings.ts'
+import { Frames } from './owner/frames.ts'
+import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './servers/raw-name.ts'
 
 /** What needs one server, which is closed with the rest. */
@@ -15,6 +18,14 @@ interface OneServer {
   drain(): Promise<void>
   closeOthers(): Promise<void>
   close(): void
+}
+
+/** @param emitter emits the events of the client */
+export function newClient(emitter: ClientEmitter, clientId: string, settings: Settings): Client {
+  const emit = emitBy(emitter)
+  const hasListeners = () => emitter.listenerCount('releaseRequested') > 0
+  const requests = new HolderRequests({ emit, hasListeners })
+  return { owners: new Owners(clientId), frames: new Frames(), settings, emit, requests }
 }
 
 /** What one client is made of, and how all of it is closed. */

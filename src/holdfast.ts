@@ -1,11 +1,9 @@
 import { nanoid } from 'nanoid'
 import { ClientEmitter } from './client-emitter.ts'
-import { ClientParts } from './client-parts.ts'
-import type { Emit, HoldfastEvents } from './events.ts'
-import { emitBy } from './kit/call-listeners.ts'
+import { ClientParts, newClient } from './client-parts.ts'
+import type { HoldfastEvents } from './events.ts'
 import { refuseDetached } from './kit/handle.ts'
 import { clientInfo } from './local/client-info.ts'
-import { HolderRequests } from './local/holder-requests.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
 import { PlaceEvents } from './local/place-events.ts'
 import { plainKind } from './local/racing-waiter.ts'
@@ -22,9 +20,7 @@ import { type CloseOptions, drainMsOf } from './options/close-options.ts'
 import { assertFunction } from './options/input.ts'
 import type { GetLockOptions, HoldfastOptions } from './options/options.ts'
 import { resolveOptions } from './options/settings.ts'
-import { Frames } from './owner/frames.ts'
 import { type OwnerHandle as Owner, ownerOf } from './owner/owner.ts'
-import { Owners } from './owner/owners.ts'
 import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
 import type { MasterHealth } from './servers/master-health.ts'
 import type { ClientInfo } from './servers/presence.ts'
@@ -51,12 +47,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   constructor(options: HoldfastOptions, newPlace?: NewPlace) {
     super()
     const settings = resolveOptions(options, newPlace !== undefined)
-    const emit: Emit = emitBy(this)
-    const requests = new HolderRequests({
-      emit,
-      hasListeners: () => this.listenerCount('releaseRequested') > 0,
-    })
-    const client = { owners: new Owners(this.id), frames: new Frames(), settings, emit, requests }
+    const client = newClient(this, this.id, settings)
     const place = (newPlace ?? newRedisPlace)(settings, new PlaceEvents(client))
     this.#parts = new ClientParts(client, place, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
@@ -87,12 +78,11 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * A re-entrant lock that is granted in turn: first come, first served, across all clients. It is the same lock as
-   * `getLock` of that name, only that those who wait stand in a queue; who calls `lock` on the other one, or uses
-   * Redisson, does not, and may take it when it is free.
+   * A re-entrant lock that is granted in the order of the calls, across all clients. It excludes `getLock` of the same
+   * name, whose callers do not queue, as those of Redisson do not: they may take it when it is free.
    *
-   * A place is kept while the process lives: one that crashed is passed over, one that is frozen when its turn comes
-   * holds the queue up for 1.5 s. It then keeps its place.
+   * A process keeps its place while it lives. A crashed process is passed over. A frozen process whose turn comes delays
+   * the queue by 1.5 s, and keeps its place.
    *
    * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}` needs one
    * @throws `InvalidArgumentError` for a name that is of no use
@@ -105,8 +95,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * A lock that many may have at once to read, or one to write.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
-   * masters: who waits for whom is known to one server only
+   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server has to know all waiters
    */
   getReadWriteLock(name: string, options: GetLockOptions = {}): ReadWriteLock {
     return this.#oneServer.readWriteLock(name, options)
@@ -116,8 +105,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * A latch that many await, and that opens when it has been counted down to zero.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for a name that is of no use, and where locks are held by a majority of
-   * masters: a count that only some of them have heard of is none
+   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server has to have the count
    */
   getCountDownLatch(name: string): CountDownLatch
   getCountDownLatch(name: string, ...others: unknown[]): CountDownLatch {
@@ -130,8 +118,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    *
    * @param name as for {@link getLock}
    * @param options `permits`: how many there are in all, which the first acquisition sets if nobody has
-   * @throws `InvalidArgumentError` for a name or options that are invalid, and where locks are held by a majority of
-   * masters, whose majorities do not count
+   * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`: one server has to have the number
    */
   getPermitExpirableSemaphore(name: string, options?: PermitSemaphoreOptions) {
     return this.#oneServer.permitExpirableSemaphore(name, options)
@@ -149,17 +136,15 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * A lock that is held by a majority of the servers of several clients, as Redisson's `RedissonRedLock` is: one
-   * plain lock of each of them makes its votes. It has the same methods as every lock, and outlives any minority of
-   * the servers.
+   * A lock that a majority of the servers of several clients holds, as Redisson's `RedissonRedLock`: each of the plain
+   * locks is one vote. It has the methods of every lock, and outlives any minority of the servers.
    *
-   * It acts for owners of the client that it is called on, which also gives its `leaseMs`, `longestLeaseMs` and
-   * `newDeployment`, tells of it by its events, and releases it when closed. A client among them that was closed
-   * counts as a server that is down. The same locks, in whatever order, are the same RedLock.
+   * The client on which you call this gives owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and events, and its
+   * `close()` releases the lock. Another client that is closed counts as a server that is down.
    *
-   * It excludes every other RedLock that shares a majority of its locks. A plain lock on a minority of the servers
-   * does not keep it out, and is not re-entered by it. Where two clients turn out to be of the same server the
-   * RedLock cannot be acquired: that rejects with `InvalidArgumentError`.
+   * It excludes every RedLock that shares a majority of its locks, in whatever order they are given. It does not exclude
+   * a plain lock on a minority of the servers. If two clients turn out to use the same server, acquiring rejects with
+   * `InvalidArgumentError`.
    *
    * @param locks one of `getLock()` from each of the clients, each of a server of its own; the names may differ
    * @throws `InvalidArgumentError` without any, for two of one client, for fair locks, for those of a cluster or of a
@@ -180,8 +165,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * A candidate of an election: those of one name take turns to lead, first come, first served, across all
-   * clients. Its lock is the fair lock of that name: who holds that leads.
+   * A candidate of an election. Its lock is the fair lock of that name: the holder of that lock leads.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for bad input, and where locks are held by a majority of masters: there is no queue
@@ -210,45 +194,43 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * Who a client is, which tells that unless its option `presence` is off.
    *
    * @param clientOrOwner its `id`, or an owner as `inspect()` shows it: `<clientId>:<owner>`
-   * @returns null where it is not known: of a client of Redisson, of one that was closed, or has not been heard of for
-   * two minutes. Rejects with `InvalidArgumentError` for what is no such text, and as `inspect()` does
+   * @returns null if that is unknown: the client uses Redisson, was closed, or has not reported itself for two minutes.
+   * Rejects with `InvalidArgumentError` for another text, and as `inspect()` does
    */
   clientInfo(clientOrOwner: string): Promise<ClientInfo | null> {
     return clientInfo(this.#parts.backend.registry, clientOrOwner)
   }
 
   /**
-   * How each of the `masters` does, in the order in which they were given: each is asked, in one round trip.
+   * The state of each of the `masters`, in the order of that option: each master is asked, in one round trip.
    *
-   * @returns rejects with `InvalidArgumentError` where there is one server, with `ClosedError` after `close()`; never
-   * for a master that does not answer, for that is what it tells
+   * @returns rejects with `InvalidArgumentError` if there is one server, and with `ClosedError` after `close()`. It does
+   * not reject for a master that does not answer: the result says so
    */
   masters(): Promise<readonly MasterHealth[]> {
     return this.#parts.backend.registry.masters()
   }
 
   /**
-   * What this client holds and waits for at this moment, by its own account: nothing is sent. A multi-lock is listed
-   * as its locks, those of other clients at these. Not listed are permits that `acquire()` of `getSemaphore` took:
-   * they belong to nobody. After {@link close} it has what is still being released, and then nothing.
+   * What this client holds and waits for at this moment, as far as the client knows: nothing is sent. A multi-lock is
+   * listed as its locks, each at its own client. Permits of `getSemaphore` are not listed: they have no owner. After
+   * {@link close} it has what is still being released, and then nothing.
    */
   held(): Holdings {
     return this.#parts.holdings(this.#oneServer)
   }
 
   /**
-   * Releases what is held, ends every wait with a `ClosedError`, and closes the connections that this client opened;
-   * yours stay open. When Redis does not answer it ends all the same, soon after twice `commandTimeoutMs`, and the
-   * locks end with their leases.
+   * Releases what is held, ends every wait with a `ClosedError`, and closes the connections that this client opened.
+   * Connections that you opened stay open. If Redis does not answer, it resolves soon after twice `commandTimeoutMs`,
+   * and the locks end with their leases.
    *
-   * With `drainMs` it waits before that until nothing is held any more, so long at most. Waits end at once, and
-   * nobody gets anything new: both with a `ClosedError`. Who holds something may re-enter and extend it, is renewed,
-   * and releases it as ever; a leader is told by the signal of its term to end it.
+   * With `drainMs` it first waits for at most that long until nothing is held. New acquisitions and waits reject at once
+   * with a `ClosedError`. Holders may re-enter, extend and release, and are renewed. A leader is told by its signal.
    *
-   * Calling it again returns the same promise, and ends the waiting by its own `drainMs` at the latest: without one
-   * at once.
+   * A further call returns the same promise, and ends the waiting after its own `drainMs`, or at once without it.
    *
-   * @returns what it took away: the holds that were not released before, as in {@link held}. Rejects with `InvalidArgumentError` for bad input
+   * @returns the holds that it ended, as in {@link held}. Rejects with `InvalidArgumentError` for bad input
    */
   close(options?: CloseOptions): Promise<readonly CutOffHold[]>
   close(options?: CloseOptions, ...others: never[]): Promise<readonly CutOffHold[]> {

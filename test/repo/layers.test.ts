@@ -42,7 +42,7 @@ const mayImport: Record<string, string[]> = {
     'nanoid',
   ],
   'client-emitter': ['kit', 'eventemitter3'],
-  'client-parts': ['locks/red', ...engine],
+  'client-parts': ['client-emitter', 'locks/red', ...engine],
   'one-server': [...kinds, ...engine],
   places: ['local', 'servers', ...places],
   'locks/lock': engine,
