@@ -50,7 +50,7 @@ describe('the request', () => {
     const events = heardBy(holder)
     const lease = await holder.getLock('it').lock()
     await hears(holder)
-    const requester = rig.witness({ commandTimeoutMs: 300 })
+    const requester = rig.witness({ commandTimeoutMs: 1_500 })
     const trap = rig.proxy.onNextRequest(channelOf(requester), 'hold')
     expect(await requester.getLock('it').requestRelease()).toBe(0)
     await trap.seen

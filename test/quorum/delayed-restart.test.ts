@@ -118,7 +118,7 @@ test('the first lock of new masters says which option, how long to wait, and not
 
 test('each reason for which a master does not vote comes with what to do', async () => {
   const cluster = await Cluster.start(3)
-  const lock = cluster.client({ outageMs: 600 }).getLock('it')
+  const lock = cluster.client({ outageMs: 2_500 }).getLock('it')
   await lock.using(() => {})
   const [gone, hung] = cluster.masters
   await gone?.kill()
