@@ -65,6 +65,7 @@ function answeredByHand() {
     shortLeases: { granted: nothing },
     freeWatches: { hears: () => false },
     revocations: { began: nothing },
+    waitReports: { began: nothing, ended: nothing },
     leases: new HeldLeases(),
   } as unknown as Services
   const answer = (what: string, given: Answer) => {
