@@ -55,7 +55,7 @@ function run(...args: string[]): Promise<{ code: number; out: string; err: strin
 
 async function connectionsOf(servers: readonly RedisServer[]): Promise<number> {
   const lists = await Promise.all(servers.map(({ admin }) => admin.client('LIST')))
-  return lists.reduce((sum, list) => sum + String(list).trim().split('\n').length, 0)
+  return lists.reduce<number>((sum, list) => sum + String(list).trim().split('\n').length, 0)
 }
 
 test('with a dead node the program goes on with the others, names the dead node, and ends', async () => {
