@@ -374,7 +374,8 @@ describeInBrowser('the page', () => {
         const chart = document.querySelector('#timeline-chart')
         for (let i = 0; i < 8; i++) {
           const bar = document.createElement('div')
-          bar.className = 'bar bar-' + i
+          bar.className = 'bar'
+          bar.style.setProperty('--bar', 'var(--bar-' + i + ')')
           bar.innerHTML = '<span class="sure">a</span><span class="tail">a</span>'
           chart.append(bar)
           const [sure, tail] = bar.children
