@@ -15,10 +15,10 @@ const first = (row) => row.holders[0]
 export function holdersOf(row) {
   const holder = first(row)
   if (holder === undefined) return none()
-  const more = row.holderCount > 1 ? ` and ${count(row.holderCount - 1)} more` : null
+  const more = row.holderCount > 1 ? ` +${count(row.holderCount - 1)}` : null
   return element(
     'span',
-    { class: 'holders', title: holder.owner },
+    { class: 'holders', title: `${holder.owner}${more ?? ''}` },
     element('span', {}, whoOf(holder)),
     more && element('span', {}, more),
   )
