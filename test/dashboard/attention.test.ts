@@ -35,6 +35,7 @@ describeInBrowser('the page', () => {
       ['read-write', 'read by 12'],
       ['semaphore', 'no permits set'],
     ])
+    expect(await rowOf(page, 'shop:stock').locator('.col-holder').textContent()).toBe('search +11')
     expect(await namesIn(page)).not.toContain('shop:order:2001')
     await page.close()
   })
