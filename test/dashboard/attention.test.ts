@@ -35,6 +35,7 @@ describeInBrowser('the page', () => {
       ['read-write', 'read by 12'],
       ['semaphore', 'no permits set'],
     ])
+    expect(await rowOf(page, 'shop:stock').locator('.col-holder').textContent()).toBe('search +11')
     expect(await namesIn(page)).not.toContain('shop:order:2001')
     await page.close()
   })
@@ -374,7 +375,8 @@ describeInBrowser('the page', () => {
         const chart = document.querySelector('#timeline-chart')
         for (let i = 0; i < 8; i++) {
           const bar = document.createElement('div')
-          bar.className = 'bar bar-' + i
+          bar.className = 'bar'
+          bar.style.setProperty('--bar', 'var(--bar-' + i + ')')
           bar.innerHTML = '<span class="sure">a</span><span class="tail">a</span>'
           chart.append(bar)
           const [sure, tail] = bar.children

@@ -58,6 +58,17 @@ describe('the page', () => {
     }
   })
 
+  test('has every style sheet and script that it names', async () => {
+    const { ask } = start(held())
+    const page = await (await ask('/locks/')).text()
+    const names = [...page.matchAll(/(?:href|src)="([a-z-]+\.(?:css|js))"/g)].map(
+      ([, name]) => name,
+    )
+    expect(names).toContain('chart.css')
+    for (const name of names)
+      expect([name, (await ask(`/locks/${name}`)).status]).toEqual([name, 200])
+  })
+
   test('knows only its own files', async () => {
     const { ask } = start(held())
     expect((await ask('/locks/page.js')).headers.get('content-type')).toContain('javascript')

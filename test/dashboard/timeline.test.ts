@@ -51,6 +51,21 @@ describe('an exclusive lock', () => {
     ])
   })
 
+  test('a hold that seems to begin after the next one, by inexact clocks, ends where that begins', () => {
+    const index = indexOf([
+      acquired(1_004, 1),
+      acquired(1_002, 2),
+      acquired(1_000, 3),
+      released(1_004, 1, 0),
+      released(1_003, 2, 1),
+    ])
+    expect(drawn(spansIn(index))).toEqual([
+      [1, 1_000, 1_000, 'released'],
+      [2, 1_000, 1_000, 'released'],
+      [3, 1_000, null, 'unrecorded'],
+    ])
+  })
+
   test('the order of tokens counts, not the order of entries', () => {
     const index = indexOf([
       acquired(1_000, 1),

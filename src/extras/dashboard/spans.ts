@@ -78,7 +78,7 @@ export function settle(holds: Held[]): void {
       const other = next.get(kind)
       // One owner may have several kinds at once: it reads while it writes.
       const isBeside = kind !== held.kind && other !== undefined && isSameOwner(other, held)
-      if (other !== undefined && !isBeside) held.nextFrom = Math.min(held.nextFrom, other.from)
+      if (other !== undefined && !isBeside) held.nextFrom = Math.min(held.nextFrom, startOf(other))
     }
     next.set(held.kind, held)
   }
@@ -90,6 +90,11 @@ function inOrder(a: Held, b: Held): number {
   return byToken || Number(a.kind === 'read') - Number(b.kind === 'read') || a.from - b.from
 }
 
+/** The times of two entries are inexact, so a hold may seem to begin after the next one. It began before. */
+function startOf({ from, nextFrom }: Held): number {
+  return from > nextFrom && from - nextFrom <= INEXACT_MS ? nextFrom : from
+}
+
 const isSameOwner = (a: Held, b: Held) => baseOf(a.owner) === baseOf(b.owner)
 
 /** An owner of a read-write lock has a name for each of its sides. */
@@ -97,7 +102,8 @@ const baseOf = (owner: string) => owner.replace(/:(write|upgradable)$/, '')
 
 /** How a hold is drawn. @param knowledgeOf is called for a hold without an end */
 export function spanOf(held: Held, knowledgeOf: (held: Held) => Knowledge): Span {
-  const { owner, label, kind, token, from, ended } = held
+  const { owner, label, kind, token, ended } = held
+  const from = startOf(held)
   const end: End =
     kind === 'semaphore'
       ? { to: from, sureUntil: from, ending: 'untold' }
@@ -110,7 +116,8 @@ export function spanOf(held: Held, knowledgeOf: (held: Held) => Knowledge): Span
 type End = Pick<Span, 'to' | 'sureUntil' | 'ending'>
 
 function knownEnd(held: Held, { at, how }: NonNullable<Held['ended']>): End {
-  const { from, leaseMs, nextFrom, seenUntil } = held
+  const { leaseMs, nextFrom, seenUntil } = held
+  const from = startOf(held)
   const sureUntil = how === 'seen' ? Math.max(from, seenUntil) : at
   const lateMs = at - nextFrom
   // A release is confirmed by the server: one that came long after the next hold began is no matter of clocks. It is shown.
@@ -123,8 +130,10 @@ function knownEnd(held: Held, { at, how }: NonNullable<Held['ended']>): End {
   return { to, sureUntil: Math.min(to, sure), ending: how }
 }
 
-function openEnd({ from, limitAt, nextFrom, goneBy }: Held, knowledge: Knowledge): End {
+function openEnd(held: Held, knowledge: Knowledge): End {
+  const { limitAt, nextFrom, goneBy } = held
   const { now, state, sureUntil } = knowledge
+  const from = startOf(held)
   const hasNext = nextFrom < Number.POSITIVE_INFINITY
   if (state === 'held' && !hasNext) return { to: null, sureUntil: now, ending: null }
   const ends = [nextFrom, limitAt <= now ? limitAt : Number.POSITIVE_INFINITY]

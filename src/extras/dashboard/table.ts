@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isPermitId } from '../deployment/key-names.ts'
 import type { LockRow } from '../deployment/rows.ts'
-import { rowOf, type TableRow } from './row.ts'
-import { type Totals, totalsOf } from './totals.ts'
+import { rowOf, type TableRow, type Totals, totalsOf } from './row.ts'
 
 /** Free locks beyond so many rows are counted, and not shown. */
 const MOST_ROWS = 20_000

@@ -11,11 +11,17 @@ const ageOf = (since) =>
 
 const first = (row) => row.holders[0]
 
-function holderCell(row) {
+/** The first holder, and how many more there are. */
+export function holdersOf(row) {
   const holder = first(row)
   if (holder === undefined) return none()
-  const more = row.holderCount > 1 ? ` and ${count(row.holderCount - 1)} more` : ''
-  return element('span', { title: holder.owner }, whoOf(holder) + more)
+  const more = row.holderCount > 1 ? ` +${count(row.holderCount - 1)}` : null
+  return element(
+    'span',
+    { class: 'holders', title: `${holder.owner}${more ?? ''}` },
+    element('span', {}, whoOf(holder)),
+    more && element('span', {}, more),
+  )
 }
 
 function leftCell(row) {
@@ -75,7 +81,7 @@ export const columns = [
     id: 'holder',
     name: 'Holder',
     value: (row) => first(row) && whoOf(first(row)),
-    cell: holderCell,
+    cell: holdersOf,
   },
   {
     id: 'held',

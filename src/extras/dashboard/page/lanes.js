@@ -11,11 +11,12 @@ const MOST_ROWS = 6
 /** In pixels: a label needs so much room. */
 const LABEL_ROOM = 44
 
-/** The same everywhere and always, by the name alone. */
-export function colourOf(who) {
+/** Gives it the colour of that holder: the same everywhere and always, by the name alone. */
+export function paint(node, who) {
   let hash = 0
   for (const mark of who) hash = (hash * 31 + mark.codePointAt(0)) % 65_521
-  return hash % COLOURS
+  node.style.setProperty('--bar', `var(--bar-${hash % COLOURS})`)
+  return node
 }
 
 /** @param {{ isAlone?: boolean }} options of one lock alone no name is shown */
@@ -106,7 +107,9 @@ function updateBars(node, spans, { from, now }, width) {
       placed.push({ span, start, end, row })
     }
   }
-  node.dataset.rows = String(Math.max(1, ends.length))
+  const rows = String(Math.max(1, ends.length))
+  node.dataset.rows = rows
+  node.style.setProperty('--rows', rows)
   const whole = now - from
   if (left > 0) placed.push({ more: left })
   reconcile(node, placed, idOf, newBar, (bar, one) => {
@@ -116,7 +119,7 @@ function updateBars(node, spans, { from, now }, width) {
     const share = (100 * (end - start)) / whole
     bar.style.left = `${(100 * (start - from)) / whole}%`
     bar.style.width = `${share}%`
-    bar.dataset.row = String(row)
+    bar.style.setProperty('--row', String(row))
     bar.dataset.ending = span.ending ?? 'held'
     bar.title = printable(titleOf(span, now))
     const sure =
@@ -136,12 +139,8 @@ const idOf = ({ span, more }) =>
 
 function newBar({ span, more }) {
   if (more !== undefined) return element('p', { class: 'more' })
-  return element(
-    'div',
-    { class: `bar bar-${colourOf(whoOf(span))}` },
-    element('span', { class: 'sure' }),
-    element('span', { class: 'tail' }),
-  )
+  const parts = [element('span', { class: 'sure' }), element('span', { class: 'tail' })]
+  return paint(element('div', { class: 'bar' }, ...parts), whoOf(span))
 }
 
 /** How a hold ended, in a few words. */

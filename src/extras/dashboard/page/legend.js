@@ -1,40 +1,34 @@
 // What the looks of bars mean, and which colour a holder has.
 import { element, printable } from './dom.js'
 import { whoOf } from './format.js'
-import { colourOf } from './lanes.js'
+import { paint } from './lanes.js'
 
 const MOST_NAMES = 12
 
 const LOOKS = [
-  ['released', 'released', 100],
-  ['held', 'still held', 100],
-  ['unrecorded', 'no end recorded: it ended in the hatched time', 45],
-  ['lost', 'lost', 100],
-  ['forced', 'taken by force', 100],
-  ['untold', 'permit without a lease: its end is unknown', 100],
+  ['released', 'released'],
+  ['held', 'still held'],
+  ['unrecorded', 'no end recorded: it ended in the hatched time'],
+  ['lost', 'lost'],
+  ['forced', 'taken by force'],
+  ['untold', 'permit without a lease: its end is unknown'],
 ]
 
 /** Only the looks that are in the chart, but for the usual ones. */
 export function legendOf({ lanes }) {
   const spans = lanes.flatMap((lane) => lane.spans)
   const endings = new Set(['released', 'held', ...spans.map(({ ending }) => ending ?? 'held')])
-  const looks = LOOKS.filter(([ending]) => endings.has(ending)).map(([ending, text, sure]) => {
-    const parts = [element('span', { class: `sure sure-${sure}` })]
-    if (sure < 100) parts.push(element('span', { class: 'tail' }))
+  const looks = LOOKS.filter(([ending]) => endings.has(ending)).map(([ending, text]) => {
+    const parts = [element('span', { class: 'sure' })]
+    if (ending === 'unrecorded') parts.push(element('span', { class: 'tail' }))
     const bar = element('span', { class: 'bar', 'data-ending': ending }, ...parts)
     return element('li', {}, element('span', { class: 'look', 'aria-hidden': true }, bar), text)
   })
   const names = [...new Set(spans.map(whoOf))].sort()
-  const holders = names
-    .slice(0, MOST_NAMES)
-    .map((who) =>
-      element(
-        'li',
-        {},
-        element('span', { class: `swatch bar-${colourOf(who)}`, 'aria-hidden': true }),
-        printable(who),
-      ),
-    )
+  const holders = names.slice(0, MOST_NAMES).map((who) => {
+    const swatch = element('span', { class: 'swatch', 'aria-hidden': true })
+    return element('li', {}, paint(swatch, who), printable(who))
+  })
   const more = names.length - holders.length
   if (more > 0) holders.push(element('li', {}, `and ${more} more`))
   return element(

@@ -84,9 +84,9 @@ function showTimeline(past) {
   }
   if (chart === undefined) {
     chart = newChart()
-    place.replaceChildren(chart.node, element('div', { class: 'legend' }))
+    place.replaceChildren(element('div', { class: 'legend' }), chart.node)
   }
   updateChart(chart, past)
   const legend = legendOf(past)
-  if (!legend.isEqualNode(place.lastElementChild)) place.lastElementChild.replaceWith(legend)
+  if (!legend.isEqualNode(place.firstElementChild)) place.firstElementChild.replaceWith(legend)
 }

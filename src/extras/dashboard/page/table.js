@@ -1,11 +1,11 @@
 // The table of all locks. Only rows that can be seen are in the page: ten thousand cost as much as thirty.
 import { columns, inOrder, isShown, listedAt, matches } from './columns.js'
-import { isWaitedFor } from './concerns.js'
 import { byId, element, say, setText } from './dom.js'
 import { count, plural } from './format.js'
 import { commonPrefix } from './names.js'
 import { place, replacePlace } from './place.js'
 import { seen, serverNow } from './stream.js'
+import { surveyAt } from './survey.js'
 import { onTick, tick } from './ticker.js'
 import { showTiles } from './tiles.js'
 
@@ -105,24 +105,6 @@ export function list(isAsked = false) {
     say(`${plural(listed.length, 'lock')} listed`)
   }
   draw()
-}
-
-/** What all rows come to; of `levels` each letter is the level of one row. */
-function surveyAt(now) {
-  const survey = { bad: 0, warn: 0, waitedFor: 0, oldest: undefined, levels: '' }
-  for (const one of seen.rows.values()) {
-    const { concerns } = listedAt(one, now)
-    const level = concerns[0]?.level
-    if (level !== undefined) survey[level]++
-    survey.levels += level?.[0] ?? '-'
-    if (!isWaitedFor(one)) continue
-    survey.waitedFor++
-    const waitedMs = now - (one.waitingSince ?? now)
-    if (one.waitingSince === null || waitedMs <= survey.oldest?.waitedMs) continue
-    const about = concerns.find((concern) => concern.about === 'oldest')
-    survey.oldest = { key: one.key, waitedMs, level: about?.level }
-  }
-  return survey
 }
 
 function showNothing(words) {

@@ -1,9 +1,9 @@
 // Who waits now, how long waits took that ended, and what was lost.
 
-import { listedAt, stateMark } from './columns.js'
+import { holdersOf, listedAt, stateMark } from './columns.js'
 import { isWaitedFor } from './concerns.js'
 import { byId, element, icon, setText } from './dom.js'
-import { count, duration, plural, seconds, time, whoOf } from './format.js'
+import { count, duration, plural, seconds, time } from './format.js'
 import { commonPrefix, nameOf } from './names.js'
 import { hashOf } from './place.js'
 import { seen, serverNow } from './stream.js'
@@ -68,14 +68,13 @@ export function showWaitsNow() {
 
 function cellsOf({ row, concerns }, prefix) {
   const [holder] = row.holders
-  const more = row.holderCount > 1 ? ` and ${count(row.holderCount - 1)} more` : ''
   const level = concerns.find(({ about }) => about === 'oldest')?.level
   const since = (at) =>
     at == null ? '–' : element('span', { 'data-since': at }, seconds(serverNow() - at))
   return [
     linkTo(row.key, prefix),
     stateMark(row, concerns),
-    holder === undefined ? '–' : whoOf(holder) + more,
+    holdersOf(row),
     since(holder?.since),
     count(row.waiting),
     level === undefined

@@ -1,0 +1,22 @@
+// What needs attention in all rows, for the large numbers.
+import { listedAt } from './columns.js'
+import { isWaitedFor } from './concerns.js'
+import { seen } from './stream.js'
+
+/** What all rows come to; of `levels` each letter is the level of one row. */
+export function surveyAt(now) {
+  const survey = { bad: 0, warn: 0, waitedFor: 0, oldest: undefined, levels: '' }
+  for (const one of seen.rows.values()) {
+    const { concerns } = listedAt(one, now)
+    const level = concerns[0]?.level
+    if (level !== undefined) survey[level]++
+    survey.levels += level?.[0] ?? '-'
+    if (!isWaitedFor(one)) continue
+    survey.waitedFor++
+    const waitedMs = now - (one.waitingSince ?? now)
+    if (one.waitingSince === null || waitedMs <= survey.oldest?.waitedMs) continue
+    const about = concerns.find((concern) => concern.about === 'oldest')
+    survey.oldest = { key: one.key, waitedMs, level: about?.level }
+  }
+  return survey
+}
