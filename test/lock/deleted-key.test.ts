@@ -54,7 +54,7 @@ test('a key that was deleted is found free within six seconds, by whoever waits 
     latch.await(),
   ]
   // Many of one client, on a server of their own: they are asked for by one.
-  const [others, many] = [busy.newClient(), busy.newClient()]
+  const [others, many] = [busy.newClient(), busy.newClient({ presence: false })]
   const kept = await others.getLock('it').lock()
   const [abort, it] = [new AbortController(), many.getLock('it')]
   const inVain = Array.from({ length: 30 }, () =>
