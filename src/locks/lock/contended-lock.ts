@@ -39,7 +39,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
    * @throws `InvalidArgumentError` for no function, `ClosedError` after `close()`
    */
   onFree(listener: () => void): () => void {
-    assertFunction(listener)
+    assertFunction(listener, 'The listener of onFree()')
     this.registry.assertOpen(this.name)
     return this.registry.freeWatches.listen(this.watchable, listener)
   }
