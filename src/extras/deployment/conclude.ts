@@ -152,7 +152,8 @@ function permitHolders({ permits, permitHolders, nowMs }: RawKeys): BareHolder[]
   })
 }
 
-const fairQueue = ({ fair, nowMs }: RawKeys) => waitersOf(fair, nowMs, () => null)
+// Beside the marks of clients the hash has the claim windows of owners.
+const fairQueue = ({ fair, nowMs }: RawKeys) => waitersOf(fair, nowMs, () => null, clientOf)
 
 const readWriteQueue = ({ writers, reading, nowMs }: RawKeys) => [
   ...waitersOf(writers, nowMs, () => 'write'),
@@ -169,11 +170,12 @@ function waitersOf(
   { since, alive }: RawQueue,
   nowMs: number,
   wants: (mark: string) => string | null,
+  // A waiter of a read-write lock may have a mark of its own.
+  fieldOf: (owner: string) => string = (owner) => owner,
 ): BareWaiter[] {
   const marks = new Map(pairs(alive))
   return pairs(since).map(([owner, sinceUs]) => {
-    // A waiter of a read-write lock may have a mark of its own.
-    const mark = marks.get(owner) ?? marks.get(clientOf(owner)) ?? ''
+    const mark = marks.get(fieldOf(owner)) ?? marks.get(clientOf(owner)) ?? ''
     const aheadMs = Number.parseInt(mark, 10) - nowMs
     return {
       owner,
