@@ -115,7 +115,7 @@ export interface HoldfastOptions {
   outageMs?: number
   /**
    * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`), and of those
-   * that nobody can release any more (`HOLDFAST_LEASE_LEAKED`). It ends none, and costs each call a stack.
+   * that nobody can release any more (`HOLDFAST_LEASE_LEAKED`). It ends none, and each call then costs a stack trace.
    *
    * @default off
    */
@@ -203,7 +203,7 @@ export interface LatchRoundOptions {
 
 /** What `requestRelease` of a lock takes. */
 export interface RequestReleaseOptions {
-  /** Why, for the holder: text that its event, its error and its logs have. Of more than 200 characters the rest is cut. */
+  /** Why, for the holder: text that its event, its error and its logs have. It is cut to 200 characters. */
   reason?: string
   /**
    * Asks this owner alone, `<clientId>:<owner>` as `inspect()` shows it. No request tells first who holds the lock.

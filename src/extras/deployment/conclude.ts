@@ -17,13 +17,13 @@ export type BareDetail = Omit<LockDetail, 'holders' | 'queue' | 'votes'> & {
 const FIRST_US = Date.UTC(2020) * 1_000
 /** A permit without a lease has the end of time as its end, in ms. */
 const NEVER_MS = 1e14
-/** A client counts as alive for at most so long ahead. A later time was written before the clock was set back. */
+/** A client may count as alive for this long from now. A later time was written before the clock was set back. */
 const MOST_AHEAD_MS = 10_000
 /** All ids of one acquisition of permits begin with the same so many hex digits. */
 const HEAD_DIGITS = 24
 
 /**
- * What the keys of one lock mean.
+ * Tells what the keys of one lock mean.
  *
  * @param isQuorum the token of a lock on independent masters is a count, and no time
  * @returns null if there is nothing of that name, or something that is not of Holdfast or Redisson

@@ -9,7 +9,7 @@ export interface Facts extends Omit<WhyNotAcquired, 'text'> {
   readonly isLeastTtl?: boolean
 }
 
-/** What was known longer ago than this is told as past, in milliseconds. */
+/** Knowledge that is older than this is told as past, in milliseconds. */
 const PAST_MS = 1_000
 
 type Nearness = 'here' | 'process' | 'elsewhere'

@@ -6,7 +6,7 @@ import { EXIT, type Terminal } from '../command/command.ts'
 import { duration, escaped } from '../text/words.ts'
 import type { Looking } from './options.ts'
 
-/** What is asked for. */
+/** One request to release. */
 export interface Asking {
   readonly name: string
   readonly key: string
@@ -17,7 +17,7 @@ export interface Asking {
   readonly waitMs: number | undefined
 }
 
-/** What came of it, as `--json` prints it. */
+/** The outcome, as `--json` prints it. */
 interface Asked {
   readonly name: string
   readonly key: string
@@ -78,7 +78,7 @@ async function askEach(
     commandTimeoutMs: timeoutMs,
     outageMs: 2 * timeoutMs,
   })
-  // What it reports fails the call as well.
+  // Each error that it reports fails the call as well.
   client.on('error', () => {})
   try {
     const lock = client.getLock(key)
