@@ -108,7 +108,7 @@ export interface HoldfastOptions {
   /**
    * How long a call puts up with a Redis that cannot be reached, is silent, or refuses for a reason
    * that passes (loading, full, failing over), in milliseconds. Then it rejects. Without this option, a call that waits
-   * puts up with an outage for its `waitMs`, ten minutes at most, or for 30 s if it has none.
+   * puts up with an outage for its `waitMs`, ten minutes at most. If it has none, that is 30 s.
    *
    * @default 5_000
    */

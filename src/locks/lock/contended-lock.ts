@@ -50,8 +50,8 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
    * `commandTimeoutMs` if the holder's process does not answer.
    *
    * @returns how many holders have confirmed that they heard it: 0 if nobody holds the lock, or if the holder does not
-   * listen, is frozen, cut off, of an older version, or of Redisson. Rejects as {@link inspect} does, and with
-   * `InvalidArgumentError` for invalid options
+   * confirm it. Such a holder does not listen, is frozen, cut off, of an older version, or of Redisson. Rejects as
+   * {@link inspect} does, and with `InvalidArgumentError` for invalid options
    */
   async requestRelease(options?: RequestReleaseOptions): Promise<number> {
     const { reason, owner } = requestOptionsOf(options)
