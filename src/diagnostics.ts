@@ -110,7 +110,7 @@ export interface RenewFact extends ClientFact {
 
 /** Of `tracing:holdfast:outage`: a server that a client cannot reach, from the first failure until it answers again. */
 export interface OutageFact extends ClientFact {
-  /** Where the server is; no login. */
+  /** The address of the server, without a login. */
   readonly address: string
   // From here on known at `asyncEnd`.
   /** `closed`: the client was closed before the server answered. */
@@ -119,7 +119,7 @@ export interface OutageFact extends ClientFact {
   outageMs?: number
   /** How many attempts have failed. */
   attempts?: number
-  /** What failed last. */
+  /** The last failure. */
   error?: unknown
 }
 

@@ -139,8 +139,8 @@ export interface WhyNotAcquired {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
   /**
-   * `held`: somebody has it, or goes before. `free`: nobody has it, by now. `unset`: of a semaphore, nobody has set how
-   * many permits there are. `outage`: Redis could not tell. `failed`: something else, as the `text` has it.
+   * `held`: somebody has it, or goes before. `free`: nobody has it, by now. `unset`: nobody has set how many
+   * permits a semaphore has. `outage`: Redis could not tell. `failed`: something else, as the `text` has it.
    */
   readonly outcome: 'held' | 'free' | 'unset' | 'outage' | 'failed'
   /** Who had it when that was last seen, as `<clientId>:<owner>`; null where that is not known. */
@@ -148,8 +148,8 @@ export interface WhyNotAcquired {
   /** Who the client of the holder is; null where that is not known. */
   readonly process: ClientInfo | null
   /**
-   * For how long the holder had it then, in milliseconds; null where nothing tells: of a majority of masters, of clients
-   * of Redisson, and of readers of an older Holdfast.
+   * For how long the holder had it then, in milliseconds. Null where nothing tells: if `why()` had to ask who has it
+   * now, of a majority of masters, of clients of Redisson, and of readers of an older Holdfast.
    */
   readonly ageMs: number | null
   /** What was left of its lease then, in milliseconds; null where that is not known, or it has no expiry. */
@@ -168,7 +168,10 @@ export interface WhyNotAcquired {
 export class RedisUnavailableError extends HoldfastError {
   /** Of an acquisition: who was seen to have the lock before, if anybody. */
   declare why?: WhyNotAcquired
-  /** Of the event `error` or `outage`: which server is out, since when in milliseconds, and how many attempts failed. */
+  /**
+   * For the events `error` and `outage`: which server is out, for how long in milliseconds, and how many attempts have
+   * failed.
+   */
   declare outage?: {
     readonly address: string
     readonly durationMs: number

@@ -12,7 +12,7 @@ export interface HoldEvent {
 
 /** A server has recovered from an outage. */
 export interface RecoveredEvent {
-  /** Where the server is: of one of the `masters`, or of a node of a cluster, its own address; no login. */
+  /** The address of the server, without a login. One of the `masters` and a node of a cluster have their own. */
   readonly address: string
   /** How long the outage has lasted, in milliseconds. */
   readonly durationMs: number
@@ -28,7 +28,7 @@ export interface OutageEvent {
   readonly durationMs: number
   /** How many attempts have failed. */
   readonly attempts: number
-  /** What failed last, in words for people; its `cause` is what the network or the server said. */
+  /** The last failure, in words for people. Its `cause` is what the network or the server said. */
   readonly error: RedisUnavailableError
 }
 

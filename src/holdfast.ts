@@ -212,7 +212,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * What this client holds and waits for at this moment, as far as the client knows: nothing is sent. A multi-lock is
+   * Lists what this client holds and waits for now, as far as the client knows: nothing is sent. A multi-lock is
    * listed as its locks, each at its own client. Permits of `getSemaphore` are not listed: they have no owner. After
    * {@link close} it has what is still being released, and then nothing.
    */

@@ -77,8 +77,9 @@ export abstract class HeldLease extends BaseLease {
 
   /**
    * Aborts when another client or an operator asks for the release of the lock, with a `ReleaseRequestedError`. Nothing
-   * is taken: the lease goes on, and its holder may ignore the request. While nobody reads this, and nobody listens to
-   * the event `releaseRequested`, requests are answered as not heard.
+   * is taken: the lease goes on, and its holder may ignore the request. To read it is to listen, from a moment
+   * later on. While nobody reads it, and nobody listens to the event `releaseRequested`, requests are answered as not
+   * heard.
    */
   abstract readonly releaseRequested: AbortSignal
 

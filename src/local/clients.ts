@@ -70,7 +70,7 @@ export class Clients {
     return info
   }
 
-  /** Somebody waits for that owner: asks once who its client is, which nobody waits for. */
+  /** Asks once who the client of that owner is, because somebody waits for that owner. Nobody waits for the answer. */
   learn(owner: string): void {
     if (this.#isRefused || this.#asking >= MOST_AT_ONCE || !OF_HOLDFAST.test(owner)) return
     const client = clientIdOf(owner)
@@ -82,7 +82,7 @@ export class Clients {
     dropOldest(this.#askedAt)
     this.#asking += 1
     this.ask(owner, this.#callMs)
-      // A login without the right to it is not to fill the log of the server.
+      // A login without the right asks no more: each refusal is a line in the server's log.
       .catch(({ kind, permanent }: CallFailure) => {
         this.#isRefused ||= kind === 'refused' && permanent
       })

@@ -4,10 +4,13 @@ import { show } from '../kit/show.ts'
 /** A lease must leave room for a round trip, and for drift and margin. */
 const SHORTEST_LEASE_MS = 10
 
-/** @throws `InvalidArgumentError` before anything is done that the function was to follow */
-export function assertFunction(fn: unknown): void {
+/**
+ * @param what it is, at the beginning of a sentence
+ * @throws `InvalidArgumentError` before anything is done that the function was to follow
+ */
+export function assertFunction(fn: unknown, what = 'The work to be done'): void {
   if (typeof fn === 'function') return
-  throw new InvalidArgumentError(`The work to be done must be a function; got ${show(fn)}.`)
+  throw new InvalidArgumentError(`${what} must be a function; got ${show(fn)}.`)
 }
 
 /** @throws `InvalidArgumentError` for arguments that would be passed over, such as a unit of time */

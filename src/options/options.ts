@@ -108,14 +108,14 @@ export interface HoldfastOptions {
   /**
    * How long a call puts up with a Redis that cannot be reached, is silent, or refuses for a reason
    * that passes (loading, full, failing over), in milliseconds. Then it rejects. Without this option, a call that waits
-   * puts up with an outage for its `waitMs`, ten minutes at most, or for 30 s if it has none.
+   * puts up with an outage for its `waitMs`, ten minutes at most. If it has none, that is 30 s.
    *
    * @default 5_000
    */
   outageMs?: number
   /**
    * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`), and of those
-   * that nobody can release any more (`HOLDFAST_LEASE_LEAKED`). It ends none, and costs each call a stack.
+   * that nobody can release any more (`HOLDFAST_LEASE_LEAKED`). It ends none, and each call then costs a stack trace.
    *
    * @default off
    */
@@ -203,7 +203,7 @@ export interface LatchRoundOptions {
 
 /** What `requestRelease` of a lock takes. */
 export interface RequestReleaseOptions {
-  /** Why, for the holder: text that its event, its error and its logs have. Of more than 200 characters the rest is cut. */
+  /** Why, for the holder: text that its event, its error and its logs have. It is cut to 200 characters. */
   reason?: string
   /**
    * Asks this owner alone, `<clientId>:<owner>` as `inspect()` shows it. No request tells first who holds the lock.

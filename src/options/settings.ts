@@ -49,8 +49,8 @@ export interface Settings {
 const COUNTER_MS = 3_600_000
 
 /**
- * Where no `outageMs` is given, a call that waits outlasts a usual failover: one without a `waitMs` for so long, and any
- * other for its `waitMs`, but no longer than semaphores remember requests. In milliseconds.
+ * Without an `outageMs`, a call that waits outlasts a usual failover. It puts up with an outage for its `waitMs`, but no
+ * longer than semaphores remember requests, or for a time of its own without a `waitMs`. In milliseconds.
  */
 const PATIENCE_MS = { without: 30_000, most: 600_000 }
 

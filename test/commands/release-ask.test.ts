@@ -110,6 +110,8 @@ test('what nobody holds needs no request', async () => {
   const { code, out } = await ask('typo')
   expect(code).toBe(0)
   expect(out).toMatch(/^Nobody holds "typo" at .*keyPrefix\?\n$/)
+  const other = await ask('typo', '--owner', 'nobody:1')
+  expect(other.out).toMatch(/^The owner nobody:1 does not hold "typo" at /)
   await newClient().getSemaphore('api').trySetPermits(1)
   const semaphore = await ask('api')
   expect(semaphore.code).toBe(2)

@@ -157,6 +157,15 @@ test('of several who have it, it is to be told which', async () => {
   expect(await isHeld('rw')).toBe(true)
 })
 
+test('of permits one may be taken, by its id, and it is told that the others stay', async () => {
+  const semaphore = newClient().getPermitExpirableSemaphore('api', { permits: 5 })
+  const [id = ''] = (await semaphore.acquire({ permits: 2 })).ids
+  const { code, err } = await release(['api', '--force', '--yes', `--owner=${id}`])
+  expect(code).toBe(0)
+  expect(err).toContain(`holds     2, of which ${id} ends\n`)
+  expect(await semaphore.availablePermits()).toBe(4)
+})
+
 test('a semaphore and a latch are refused', async () => {
   await newClient().getSemaphore('api').trySetPermits(1)
   const { code, err } = await release(['api', '--force', '--yes'])

@@ -102,6 +102,7 @@ test('what makes no sense is refused before anything is sent', async () => {
   }
   await expect(lock.whenFree({ waitMs: 0 })).rejects.toThrow(/isLocked\(\)/)
   expect(() => lock.onFree('no function' as never)).toThrow(InvalidArgumentError)
+  expect(() => lock.onFree('no function' as never)).toThrow(/^The listener of onFree\(\) must be/)
   expect(await lock.whenFree({ waitMs: Infinity })).toBe(true)
 })
 

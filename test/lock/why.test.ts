@@ -67,6 +67,15 @@ test('a tryLock() that returned null tells who has the lock, with one question f
   expect(reads()).toBe(1)
 })
 
+test('without an attempt it asks who has the lock now, whose age is not known then', async () => {
+  const holder = await heldElsewhere('it')
+  const why = await rig.client().getLock('it').why()
+  expect(why).toMatchObject({ outcome: 'held', holder, ageMs: null, process: { pid: 4711 } })
+  expect(why.text).toMatch(
+    /^Lock "it" is held by billing \(vm-7:4711\), as [^ ,]+, and \d+ s are left of its lease\.$/,
+  )
+})
+
 test('the holder of a lock that is waited for is asked about once, and named by the end of the wait', async () => {
   const client = rig.client()
   const holder = await heldElsewhere('it')

@@ -243,6 +243,20 @@ describe('beside others', () => {
     await permit.release()
   })
 
+  test('the name of an owner whose process is not known cannot steer a terminal', async () => {
+    const [a, b] = [newClient(), newClient()]
+    await leased(a).setPermits(1)
+    const permit = await leased(a).acquire()
+    const [head = '', entry = ''] = Object.entries(
+      await server.admin.hgetall('holdfast_permit_holders:{it}'),
+    ).flat()
+    const forged = `\x1b[31mevil:1:1 ${entry.split(' ').pop()}`
+    await server.admin.hset('holdfast_permit_holders:{it}', head, forged)
+    const error = await errorOf(leased(b).acquire({ waitMs: 100 }))
+    expect(error.message).toMatch(/1 by \\u\{1b\}\[31mevil:1:1 for \d+ ms/)
+    await permit.release()
+  })
+
   test('who waits asks who others are once, in the background, and not for each request', async () => {
     const [a, b] = [newClient(), newClient()]
     await leased(a).setPermits(1)

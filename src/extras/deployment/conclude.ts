@@ -17,13 +17,13 @@ export type BareDetail = Omit<LockDetail, 'holders' | 'queue' | 'votes'> & {
 const FIRST_US = Date.UTC(2020) * 1_000
 /** A permit without a lease has the end of time as its end, in ms. */
 const NEVER_MS = 1e14
-/** A client counts as alive for at most so long ahead. A later time was written before the clock was set back. */
+/** A client may count as alive for this long from now. A later time was written before the clock was set back. */
 const MOST_AHEAD_MS = 10_000
 /** All ids of one acquisition of permits begin with the same so many hex digits. */
 const HEAD_DIGITS = 24
 
 /**
- * What the keys of one lock mean.
+ * Tells what the keys of one lock mean.
  *
  * @param isQuorum the token of a lock on independent masters is a count, and no time
  * @returns null if there is nothing of that name, or something that is not of Holdfast or Redisson
@@ -152,7 +152,8 @@ function permitHolders({ permits, permitHolders, nowMs }: RawKeys): BareHolder[]
   })
 }
 
-const fairQueue = ({ fair, nowMs }: RawKeys) => waitersOf(fair, nowMs, () => null)
+// Beside the marks of clients the hash has the claim windows of owners.
+const fairQueue = ({ fair, nowMs }: RawKeys) => waitersOf(fair, nowMs, () => null, clientOf)
 
 const readWriteQueue = ({ writers, reading, nowMs }: RawKeys) => [
   ...waitersOf(writers, nowMs, () => 'write'),
@@ -169,11 +170,12 @@ function waitersOf(
   { since, alive }: RawQueue,
   nowMs: number,
   wants: (mark: string) => string | null,
+  // A waiter of a read-write lock may have a mark of its own.
+  fieldOf: (owner: string) => string = (owner) => owner,
 ): BareWaiter[] {
   const marks = new Map(pairs(alive))
   return pairs(since).map(([owner, sinceUs]) => {
-    // A waiter of a read-write lock may have a mark of its own.
-    const mark = marks.get(owner) ?? marks.get(clientOf(owner)) ?? ''
+    const mark = marks.get(fieldOf(owner)) ?? marks.get(clientOf(owner)) ?? ''
     const aheadMs = Number.parseInt(mark, 10) - nowMs
     return {
       owner,

@@ -51,16 +51,17 @@ export interface HistoryEntry {
   /** How it was got: `free`, `local`, `granted` or `raced`. */
   readonly path: AcquirePath | null
   /**
-   * Of a loss `expired` or `gone`; `closed` where the client was closed; of an outage or a failure the message; of a
-   * recovery how long the server was out.
+   * `expired` or `gone` for a loss, and `closed` if the client was closed. For an outage or a failure it is the message,
+   * and for a recovery how long the server was out.
    */
   readonly reason: string | null
   /** Of a loss: for how long the event loop had stood still, in milliseconds, if that is why. */
   readonly stalledMs: number | null
-  /** Of `acquired`: the lease, in milliseconds. Null if a version before this field wrote the entry. */
+  /** For `acquired`, the lease in milliseconds. Null if a version before this field wrote the entry. */
   readonly leaseMs: number | null
   /**
-   * Of `acquired`: the hold lasts at most so long, in milliseconds, unless `extend()` lengthens a lease that is not renewed.
+   * For `acquired`, the longest that the hold lasts, in milliseconds. Only `extend()` of a lease that is not renewed
+   * lengthens it.
    * Null if the lease is renewed until the release.
    */
   readonly limitMs: number | null

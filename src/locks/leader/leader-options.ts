@@ -35,8 +35,8 @@ export interface LeadOptions {
    */
   maxDrainMs?: number
   /**
-   * Whether to resign when another client or an operator asks for that, by `requestRelease()` of the fair lock of that
-   * name or by `npx holdfast release --ask`.
+   * Resigns when another client or an operator asks for that. They do it with `requestRelease()` of the fair lock of
+   * that name, or with `npx holdfast release --ask`.
    *
    * @default false
    */

@@ -39,7 +39,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
    * @throws `InvalidArgumentError` for no function, `ClosedError` after `close()`
    */
   onFree(listener: () => void): () => void {
-    assertFunction(listener)
+    assertFunction(listener, 'The listener of onFree()')
     this.registry.assertOpen(this.name)
     return this.registry.freeWatches.listen(this.watchable, listener)
   }
@@ -50,8 +50,8 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
    * `commandTimeoutMs` if the holder's process does not answer.
    *
    * @returns how many holders have confirmed that they heard it: 0 if nobody holds the lock, or if the holder does not
-   * listen, is frozen, cut off, of an older version, or of Redisson. Rejects as {@link inspect} does, and with
-   * `InvalidArgumentError` for invalid options
+   * confirm it. Such a holder does not listen, is frozen, cut off, of an older version, or of Redisson. Rejects as
+   * {@link inspect} does, and with `InvalidArgumentError` for invalid options
    */
   async requestRelease(options?: RequestReleaseOptions): Promise<number> {
     const { reason, owner } = requestOptionsOf(options)

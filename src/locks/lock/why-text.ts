@@ -9,7 +9,7 @@ export interface Facts extends Omit<WhyNotAcquired, 'text'> {
   readonly isLeastTtl?: boolean
 }
 
-/** What was known longer ago than this is told as past, in milliseconds. */
+/** Knowledge that is older than this is told as past, in milliseconds. */
 const PAST_MS = 1_000
 
 type Nearness = 'here' | 'process' | 'elsewhere'
@@ -25,16 +25,18 @@ export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): str
   const lock = `Lock "${name}"`
   if (outcome === 'free') return `Nobody has lock "${name}" now.`
   if (holder === null) return `${lock} was not to be had.${queueOf(facts)}`
+  const who = whoIs(holder, facts.process, nearness)
   const age = facts.ageMs === null ? '' : ` for ${printedMs(facts.ageMs)}`
-  const held = `held by ${whoIs(holder, facts.process, nearness)}${age}`
   if (agoMs > PAST_MS) {
-    return `${lock} was ${held} when it was last seen, ${printedMs(agoMs)} ago.${queueOf(facts)}`
+    return `${lock} was held by ${who}${age} when it was last seen, ${printedMs(agoMs)} ago.${queueOf(facts)}`
   }
   const cure =
     nearness === 'here'
       ? ' If that is code around this call, let it re-enter, inside using() or run().'
       : ''
-  return `${lock} is ${held}${leftOf(facts)}.${queueOf(facts)}${cure}`
+  // The comma behind the owner is that of the age.
+  const held = age === '' ? who.replace(/,$/, '') : `${who}${age}`
+  return `${lock} is held by ${held}${leftOf(facts)}.${queueOf(facts)}${cure}`
 }
 
 function whoIs(holder: string, process: ClientInfo | null, nearness: Nearness): string {

@@ -25,15 +25,13 @@ export interface UpgradableLock
  * A lock that many may have at once to read, or one to write, as Redisson's `RReadWriteLock` of that name.
  *
  * Both sides are locks with all that every lock has: leases, the watchdog, `using`, re-entry, waits and aborts.
- * Each who reads has a lease of its own, so that one who crashes costs its lease and no more. Whoever waits to
- * write keeps those out who come to read after that, but for those who read already; and who waited to read while
- * somebody wrote is let in before the next writer. Clients of Redisson know nothing of that order: they read
- * beside others who read, whoever waits.
+ * Each reader has a lease of its own, so that a crash costs that lease and no more. A waiting writer keeps new
+ * readers out. Readers that waited while somebody wrote are let in before the next writer. Clients of Redisson know
+ * nothing of that order: they read beside other readers, whoever waits.
  *
- * The token of one who writes is above those of all who wrote before; one who reads has that of the last
- * writer.
+ * The token of a writer is above those of all writers before. A reader has the token of the last writer.
  *
- * Whoever writes may read as well, and goes on reading when it has released the one to write. Code that holds the read
+ * A writer may read as well, and goes on reading when it has released the lock to write. Code that holds the read
  * lock and asks for the write lock would wait for itself: that is refused with `UpgradeError`. The lease of the
  * upgradable lock has `upgrade()` for that.
  */

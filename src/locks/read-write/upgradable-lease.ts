@@ -46,8 +46,8 @@ export class HeldUpgradableLease extends LocalLease {
    * Releasing the lease of the write lock leaves this one, with which the owner goes on reading.
    *
    * @param options as for `lock()` of the write lock: `waitMs`, `leaseMs`, `renew`, `maxHoldMs`, `signal`
-   * @returns the lease of the write lock. Rejects as `lock()` does; with `InvalidArgumentError` if this lease was
-   * released, and with `LeaseLostError` if it was lost, before the call or during the wait
+   * @returns the lease of the write lock. Rejects as `lock()` does. It also rejects with
+   * `InvalidArgumentError` if this lease was released, and with `LeaseLostError` if it was lost before or during the wait
    */
   async upgrade(options?: LockOptions): Promise<Lease> {
     return this.#upgraded((signal) => this.#upgrader.upgrade(this.hold, options, signal))

@@ -125,8 +125,8 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Why permits are not to be had, in a sentence and in fields: who has them, with label, host and process id, for how
-   * long, and who waits. It asks Redis once, and once more for clients that it does not know.
+   * Tells why permits are not to be had, in a sentence and in fields: who has them, for how long, and who waits. Each
+   * holder has its label, host and process id. It asks Redis once, and once more for clients that it does not know.
    */
   why(): Promise<WhyNoPermits> {
     return this.#requests.why()

@@ -201,7 +201,7 @@ export class HoldfastSemaphore {
    * Deletes the semaphore. Calls that wait go on waiting for new permits. `using()` gives no permits back to a
    * semaphore that is gone, but `release()` makes it anew.
    *
-   * @returns true if there was such a semaphore. Where it rejects for an outage it may be deleted
+   * @returns true if there was such a semaphore. If it rejects for an outage, the semaphore may be deleted
    */
   async delete(): Promise<boolean> {
     return (await this.#requests.change('delete')) === 1

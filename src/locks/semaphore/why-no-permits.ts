@@ -1,4 +1,5 @@
 import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
+import { printable } from '../../kit/printable.ts'
 import type { Clients } from '../../local/clients.ts'
 import { clientOf, type WaitingForPermits } from '../../servers/answers.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
@@ -142,7 +143,7 @@ function printedOwner(
   { clientId, clients }: KnownClients,
 ): string {
   if (clientOf(owner) === clientId) return 'this client'
-  if (process === null) return owner
+  if (process === null) return printable(owner)
   const own = clients.find(clientId)
   const isHere = own !== null && own.host === process.host && own.pid === process.pid
   return printedClient(process, isHere ? 'another client of this process' : undefined)

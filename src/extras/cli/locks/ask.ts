@@ -6,7 +6,7 @@ import { EXIT, type Terminal } from '../command/command.ts'
 import { duration, escaped } from '../text/words.ts'
 import type { Looking } from './options.ts'
 
-/** What is asked for. */
+/** One request to release. */
 export interface Asking {
   readonly name: string
   readonly key: string
@@ -17,7 +17,7 @@ export interface Asking {
   readonly waitMs: number | undefined
 }
 
-/** What came of it, as `--json` prints it. */
+/** The outcome, as `--json` prints it. */
 interface Asked {
   readonly name: string
   readonly key: string
@@ -78,7 +78,7 @@ async function askEach(
     commandTimeoutMs: timeoutMs,
     outageMs: 2 * timeoutMs,
   })
-  // What it reports fails the call as well.
+  // Each error that it reports fails the call as well.
   client.on('error', () => {})
   try {
     const lock = client.getLock(key)
@@ -118,10 +118,12 @@ async function waitForEnd(
   }
 }
 
-function textOf({ key, outcome, holders }: Asked, { waitMs }: Asking, address: string): string {
+function textOf({ key, outcome, holders }: Asked, asking: Asking, address: string): string {
   const name = `"${escaped(key)}"`
   if (outcome === 'free') {
-    return `Nobody holds ${name} at ${address}, or not the owner that was given. If somebody should: is the name whole, with the keyPrefix?\n`
+    const { owner } = asking
+    const who = owner === undefined ? 'Nobody holds' : `The owner ${escaped(owner)} does not hold`
+    return `${who} ${name} at ${address}. If somebody should: is the name whole, with the keyPrefix?\n`
   }
   const lines = holders.map((holder) => {
     const { owner, process, heard } = holder
@@ -133,6 +135,7 @@ function textOf({ key, outcome, holders }: Asked, { waitMs }: Asking, address: s
       ? `${who} was asked to release ${name}, and has heard it.`
       : `${who} was asked to release ${name}, and has not confirmed that it heard it: ${whyNot(holder)}.`
   })
+  const { waitMs } = asking
   const forMs = duration(waitMs ?? 0)
   if (outcome === 'ended')
     lines.push(`${name} is not held by ${holders.length > 1 ? 'any of them' : 'it'} any more.`)

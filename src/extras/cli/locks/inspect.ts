@@ -26,8 +26,8 @@ const OPTIONS = { ...LOOK_OPTIONS, 'look-ms': { type: 'string', default: '1000' 
 const USAGE = `Usage: npx holdfast inspect [options] <name> [url…]
        npx holdfast inspect [options] [url…] -- <name>
 
-Shows everything about one lock: who holds it and for how long, whether its lease is renewed, who waits, and
-what it takes to free it. A name behind -- may begin with a dash or look like a URL.
+Shows everything about one lock: who holds it and for how long, whether its lease is renewed, and who waits. It
+also tells what it takes to free it. A name behind -- may begin with a dash or look like a URL.
 
 Where the servers are:
 ${WHERE_USAGE}

@@ -19,8 +19,8 @@ const OPTIONS = {
 
 const USAGE = `Usage: npx holdfast list [options] [url…]
 
-Lists what is held or waited for: locks, read-write locks, semaphores, latches and elections, with their holders,
-for how long they are held, and how many wait. A latch or a semaphore without leases that only Redisson has used is
+Lists what is held or waited for: locks, read-write locks, semaphores, latches and elections. It tells who holds
+them, for how long, and how many wait. A latch or a semaphore without leases that only Redisson has used is
 not listed: its key is a bare number. inspect shows it.
 
 Where the servers are:

@@ -11,18 +11,28 @@ export interface Released extends Forced {
   readonly token: number | null
 }
 
-/** What is told before it is asked for: who has it, who is next, and what will become of both. */
-export function before(detail: LockDetail, holder: HolderRow, address: string): string {
+/**
+ * What is told before it is asked for: who has it, who is next, and what will become of both.
+ *
+ * @param permit the id of the one permit that is to be taken, unless all of the holder are
+ */
+export function before(
+  detail: LockDetail,
+  holder: HolderRow,
+  address: string,
+  permit?: string,
+): string {
   const { key, kind, state, token } = detail
   const { process, owner, ageMs, ttlMs, holdCount } = holder
   const lease = ttlMs === null ? 'no lease: it never ends by itself' : `${duration(ttlMs)} left`
+  const ends = permit === undefined ? 'all of which end' : `of which ${permit} ends`
   const facts = [
     ['held by', process === null ? unknownProcess(holder) : escaped(process.label)],
     ...(process === null ? [] : [['process', `${process.pid} on ${escaped(process.host)}`]]),
     ['owner', escaped(owner)],
     ['for', ageMs === null ? 'not known' : duration(ageMs)],
     ['lease', lease],
-    ...(holdCount > 1 ? [['holds', `${holdCount}, all of which end`]] : []),
+    ...(holdCount > 1 ? [['holds', `${holdCount}, ${ends}`]] : []),
     ['token', token === null ? 'none is known' : `${token}`],
     ['waiting', waiting(detail)],
   ]

@@ -111,7 +111,8 @@ export const release: Command = {
       }
       const seen = await look(deployment, wanted)
       if ('outcome' in seen) return told(seen, seen.outcome === 'changed' ? EXIT.findings : EXIT.ok)
-      terminal.err(before(seen.detail, seen.holder, deployment.address))
+      const permit = seen.holder.owner === owner ? undefined : owner
+      terminal.err(before(seen.detail, seen.holder, deployment.address, permit))
       if (!values.yes && (await ask?.('Take it away? Only yes does: '))?.trim() !== 'yes') {
         terminal.err('Nothing was done.\n')
         return EXIT.findings

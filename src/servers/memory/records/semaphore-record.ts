@@ -131,7 +131,7 @@ export class SemaphoreRecord {
     return taken.ids.length === permitsOf(owner)
   }
 
-  /** Those permits are available. @returns how many of them were taken until now */
+  /** Gives back those permits. @returns how many of them were taken until now */
   giveBackIds(ids: ReadonlySet<string>): number {
     let given = 0
     for (const [owner, taken] of this.#taken) {
@@ -144,7 +144,7 @@ export class SemaphoreRecord {
     return given
   }
 
-  /** What was taken until now, or before, is available. */
+  /** Gives back the permits whose time is up. */
   giveBackExpired(now: number): void {
     for (const [owner, { endsAt }] of this.#taken) if (endsAt <= now) this.giveBack(owner)
   }
