@@ -42,7 +42,7 @@ export class MemoryLatch implements RemoteLatch {
       if (isOfOtherRound(latch, request, round)) return null
       if (latch === null) return OPEN
       latch.count -= 1
-      if (latch.count > 0) return { ...latch }
+      if (latch.count > 0) return { count: latch.count, round: latch.round }
       record.latch = null
       this.#tell('0')
       return OPEN

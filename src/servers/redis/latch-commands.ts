@@ -60,9 +60,7 @@ export class RedisLatch implements RemoteLatch {
     const args = (terms: Terms) => scripts.countDownArgs({ ...terms, ...own }, terms, this.#keys)
     const { countDown: script, readCountDown: read } = scripts
     const answer = await this.#once({ script, args, read }, request, callMs, round)
-    return answer.kind === 'over'
-      ? null
-      : this.#stateOf(answer.left, answer.round, this.#clock.latestUs(performance.now()))
+    return answer.kind === 'over' ? null : { count: answer.left, round: answer.round }
   }
 
   async delete(request: OnceRequest, callMs: number, round?: number): Promise<boolean> {
@@ -87,7 +85,9 @@ export class RedisLatch implements RemoteLatch {
     })
     const clock = this.#clock
     clock.heard(serverTimeUs, sentAt)
-    return this.#stateOf(count, round, serverTimeUs)
+    // A round from the future was set before the server's clock was set back: its time says nothing.
+    if (count === 0 || round === null || round > serverTimeUs) return { count, round }
+    return { count, round, setAt: clock.earliestAt(round) }
   }
 
   async inspect(callMs: number): Promise<LatchFacts> {
@@ -103,13 +103,6 @@ export class RedisLatch implements RemoteLatch {
 
   listen(onWake: () => void): Subscription {
     return this.#server.listen(this.#keys, () => onWake())
-  }
-
-  /** The latch as the server answered at that time, with the moment at which its count was set. */
-  #stateOf(count: number, round: number | null, serverTimeUs: number): LatchState {
-    // A round from the future was set before the server's clock was set back: its time says nothing.
-    if (count === 0 || round === null || round > serverTimeUs) return { count, round }
-    return { count, round, setAt: this.#clock.earliestAt(round) }
   }
 
   /** The clock of the server that has the latch, as far as it is known. */
