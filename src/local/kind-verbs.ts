@@ -10,6 +10,8 @@ export interface KindVerbs
     Partial<Pick<RemoteLock, 'handOver'>> {
   /** The same for kinds whose waiters are told by the same messages; left out where it is these verbs. */
   readonly listensWith?: object
+  /** A waiter has given up before it could ask: the place of its client in the queue there may be nobody's. */
+  leave?(): void
 }
 
 /** Renews leases, says which of them one request can be about, and confirms grants where that is wanted. */

@@ -219,9 +219,12 @@ export class RacingWaiter extends LocalWaiter {
   }
 
   #end(): void {
+    const { lock, request } = this
+    // One that never asked may have left a place to nobody.
+    if (this.wireOwner === undefined) lock.remoteOf(request).leave?.()
     // While the lock is on its way to it, it has use for its name.
-    if (!this.asking) abandonName(this.lock, this)
-    this.lock.tasks.end()
+    else if (!this.asking) abandonName(lock, this)
+    lock.tasks.end()
   }
 }
 

@@ -5,6 +5,7 @@ import type { LatchState, RemoteLatch } from '../../src/servers/latch-server.ts'
 import { ResponseTime } from '../../src/waiting/response-time.ts'
 import { deferred } from '../support/deferred.ts'
 import { never } from '../support/eventually.ts'
+import { within } from '../support/fault-rig.ts'
 
 /** A latch of a client whose looks and count-downs are answered when a test says so. */
 function scene() {
@@ -63,6 +64,18 @@ test('a call awaits the round in which a later count-down of its client counted'
   // Nobody can tell by this answer when that round was set.
   looks[0]?.resolve({ count: 5, round: 2 })
   expect(await waiting).toBe(true)
+})
+
+test('a call whose round was over before a later count-down of its client goes on', async () => {
+  const { latch, looks, counts } = scene()
+  const waiting = latch.await()
+  const setAt = systemClock.monotonic()
+  const counted = latch.countDown()
+  // The first look was lost, or is late.
+  counts[0]?.resolve({ count: 2, round: 2 })
+  expect(await counted).toBe(2)
+  looks[0]?.resolve({ count: 2, round: 2, setAt })
+  expect(await within(1_000, waiting)).toBe(true)
 })
 
 test('a count-down that was made before the call says nothing of the latch since then', async () => {

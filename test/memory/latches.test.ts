@@ -64,6 +64,20 @@ describe('the next round begins in an outage of one client', () => {
   })
 })
 
+test('those who awaited the round before go on although their client counts down in the next one', async () => {
+  const [mine, theirs] = [newLatch(), newLatch()]
+  await settled(theirs.trySetCount(1))
+  server.beginOutage()
+  const waiting = seen(mine.await())
+  await server.advance(5)
+  server.endOutage()
+  await settled(theirs.countDown())
+  await settled(theirs.trySetCount(3))
+  expect(await settled(mine.countDown())).toBe(2)
+  await server.advance(10_000)
+  expect(waiting.value).toBe(true)
+})
+
 test('a round that ends and begins anew in the moment of the call is seen to be over', async () => {
   const [mine, theirs] = [newLatch(), newLatch()]
   await settled(theirs.trySetCount(1))

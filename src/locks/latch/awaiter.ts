@@ -18,6 +18,8 @@ export class Awaiter extends Linked<Awaiter> {
   readonly #abort: AbortWatch | undefined
   /** The round that it awaits the end of: null where nobody knows it, undefined before the first look. */
   #round: number | null | undefined
+  /** The first round in which its client counted down before the first look. */
+  #counted: number | undefined
   #isAnswered = false
   #settled = false
   #deadline: Timer | undefined
@@ -52,8 +54,10 @@ export class Awaiter extends Linked<Awaiter> {
   /** A request that was sent after its call began has found the latch like this. */
   saw({ count, round, setAt = -Infinity }: LatchState): void {
     this.#isAnswered = true
+    const known = this.#round === undefined ? this.#counted : this.#round
     const isOther =
-      this.#round === undefined ? setAt > this.#startedAt : round !== null && round !== this.#round
+      (known !== undefined && round !== null && round !== known) ||
+      (this.#round === undefined && setAt > this.#startedAt)
     if (count === 0 || isOther) this.#settle(() => this.#resolve(true))
     // A round that is forgotten goes on.
     else this.#round = round ?? this.#round ?? null
@@ -61,7 +65,13 @@ export class Awaiter extends Linked<Awaiter> {
 
   /** Its client has changed the latch by the request of that number, before or after its call, and found it like this. */
   sawBy(request: number, state: LatchState): void {
-    if (request > this.#requests) this.saw(state)
+    if (request <= this.#requests) return
+    // The answer to a count-down does not tell when its round was set. That may have been after the call: a look tells.
+    if (state.count === 0 || this.#round !== undefined) this.saw(state)
+    else {
+      this.#isAnswered = true
+      this.#counted ??= state.round ?? undefined
+    }
   }
 
   reject(reason: unknown): void {

@@ -1,8 +1,13 @@
 import type { KindName } from '../../diagnostics.ts'
 import type { KindVerbs, LockThere } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer, Gone } from '../../servers/answers.ts'
-import type { RemoteReadWriteLock } from '../../servers/read-write-server.ts'
+import {
+  type RemoteReadWriteLock,
+  UPGRADABLE_SUFFIX,
+  WRITE_SUFFIX,
+} from '../../servers/read-write-server.ts'
 import type { Reply } from '../../servers/reply.ts'
+import { WAITING_MS } from '../../servers/waiting-time.ts'
 
 /** Who waits asks again after so long at the latest, in milliseconds: so it is known that it still does. */
 export const ASK_AGAIN_MS = 1_000
@@ -12,6 +17,24 @@ const AFTER_EXPIRY_MS = 1_000
 
 /** Where the place does not answer a name is taken out for so much longer than it could have the lock, in milliseconds. */
 const TAKEN_OUT_MS = 30_000
+
+/** The place in a queue that this client may have for one side of the lock. */
+class ClientPlace {
+  /** Whether it may be there, even if nobody waits any more. */
+  mayBeThere = false
+
+  /** @param staysIfGranted whether the place is kept for the next waiter even if this request is granted */
+  asks(reply: Reply<AcquireAnswer>, staysIfGranted: boolean): Reply<AcquireAnswer> {
+    this.mayBeThere = true
+    return {
+      answered: (answer) => {
+        this.mayBeThere = answer.kind !== 'granted' || staysIfGranted
+        reply.answered(answer)
+      },
+      failed: (failure) => reply.failed(failure),
+    }
+  }
+}
 
 /** The verbs of all sides of one read-write lock, who hear of releases by the same messages. */
 export class ReadWriteVerbs {
@@ -38,31 +61,49 @@ export class ReadWriteVerbs {
       for (const hold of holds.all) longestMs = Math.max(longestMs, hold.leaseMs)
       remote.abandon(owner, untilMs, longestMs + TAKEN_OUT_MS, noWriter)
     }
-    const verbsOf = (isLast: () => boolean): Omit<KindVerbs, 'acquire' | 'reenter'> => ({
+    const verbsOf = (
+      isLast: () => boolean,
+      place: ClientPlace,
+      suffix: string,
+    ): Omit<KindVerbs, 'acquire' | 'reenter'> => ({
       release: (ending, reply) => remote.release(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
+      leave: () => {
+        if (!place.mayBeThere || !isLast()) return
+        place.mayBeThere = false
+        // No owner has a name that is only a suffix: nothing but the place ends.
+        remote.abandon(suffix, 0, WAITING_MS, isLast)
+      },
       listensWith: this,
       listen: (onWake) => {
         this.#onWake = onWake
         return remote.listen((message) => this.#told(message))
       },
     })
-    const reading = (isLast: () => boolean): KindVerbs => ({
-      ...verbsOf(isLast),
-      acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) =>
-        remote.read({ ...attempt, beside, waits, isLast }, this.#heard(reply, waits)),
-      reenter: (reentry, reply) => remote.rereads(reentry, reply),
-    })
-    this.reading = reading(isLast('read'))
-    this.upgrading = reading(() => waiters.firstAside === undefined)
+    const reading = (isLast: () => boolean, suffix: string): KindVerbs => {
+      const place = new ClientPlace()
+      return {
+        ...verbsOf(isLast, place, suffix),
+        acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) => {
+          const heard = this.#heard(reply, waits)
+          const staysIfGranted = suffix === '' && !isLast
+          const placed = waits && beside === '' ? place.asks(heard, staysIfGranted) : heard
+          remote.read({ ...attempt, beside, waits, isLast }, placed)
+        },
+        reenter: (reentry, reply) => remote.rereads(reentry, reply),
+      }
+    }
+    this.reading = reading(isLast('read'), '')
+    this.upgrading = reading(() => waiters.firstAside === undefined, UPGRADABLE_SUFFIX)
+    const place = new ClientPlace()
     this.writing = {
-      ...verbsOf(noWriter),
+      ...verbsOf(noWriter, place, WRITE_SUFFIX),
       abandon: abandonWriter,
-      acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) =>
-        remote.write(
-          { ...attempt, beside, waits, isLast },
-          this.#unlessGone(beside, this.#heard(reply, waits)),
-        ),
+      acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) => {
+        const heard = this.#heard(reply, waits)
+        const placed = waits && beside === '' ? place.asks(heard, false) : heard
+        remote.write({ ...attempt, beside, waits, isLast }, this.#unlessGone(beside, placed))
+      },
       reenter: (reentry, reply) => remote.rewrites(reentry, reply),
       // Where its owner reads as well the key goes on, and so would this.
       ranOut: (owner) => {

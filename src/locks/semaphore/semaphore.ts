@@ -199,7 +199,7 @@ export class HoldfastSemaphore {
 
   /**
    * Deletes the semaphore. Calls that wait go on waiting for new permits. `using()` gives no permits back to a
-   * semaphore that is gone, but `release()` makes it anew.
+   * semaphore that is gone, but `release()` makes it anew. To new permits that are set before its work ends it adds its own.
    *
    * @returns true if there was such a semaphore. If it rejects for an outage, the semaphore may be deleted
    */
