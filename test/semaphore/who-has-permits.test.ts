@@ -147,6 +147,8 @@ inBothPlaces(({ client }) => {
       /2 permits not acquired within 60 ms .* 1 permit is available\. Nobody can know who has the others, because permits without leases have no owner\. Try again later/,
     )
     expect(error.why).toMatchObject({ outcome: 'held', holder: null, available: 1, taken: null })
+    // The place of the call that gave up is gone.
+    await eventually(async () => (await plain.inspect()).waiting.length === 0)
     const waiting = errorOf(b.getSemaphore('it').acquire({ permits: 2, waitMs: 20_000 }))
     await eventually(async () => (await plain.inspect()).waiting.length === 1)
     expect(await plain.why()).toMatchObject({
