@@ -101,7 +101,7 @@ test('of several who read it asks all, or the one that is named', async () => {
   expect(JSON.parse(all.out)).toMatchObject({ outcome: 'heard' })
   expect(heard.sort()).toEqual([...owners].sort())
   heard.length = 0
-  const one = await ask('rw', '--owner', owners[1] ?? '')
+  const one = await ask('rw', `--owner=${owners[1]}`)
   expect(one.code).toBe(0)
   expect(heard).toEqual([owners[1]])
 })

@@ -89,14 +89,14 @@ test('--token and --owner are to be those that are seen, else it has changed han
   for (const wrong of [
     ['--token', `${lease.token - 1}`],
     ['--owner', 'NxwZr5PVhg5sb0Me8yo04:17'],
-    ['--owner', lease.owner, '--token', '1'],
+    [`--owner=${lease.owner}`, '--token', '1'],
   ]) {
     const { code, out, err } = await release(['a', '--force', '--yes', ...wrong])
     expect([code, err]).toEqual([1, ''])
     expect(out).toMatch(/^Nothing was done: "a" has changed hands\. npx holdfast inspect tells /)
   }
   expect(await isHeld('a')).toBe(true)
-  const right = ['--owner', lease.owner, '--token', `${lease.token}`]
+  const right = [`--owner=${lease.owner}`, '--token', `${lease.token}`]
   const { code, out } = await release(['a', '--force', '--yes', '--json', ...right])
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({
@@ -149,7 +149,7 @@ test('of several who have it, it is to be told which', async () => {
   expect(err).toMatch(/^"rw" has 2 holders: say with --owner=<owner> whom to take it from\.\n/)
   const [first] = owners.filter((one) => one !== 'mode') as [string]
   expect(err).toContain(first)
-  const done = await release(['rw', '--force', '--yes', '--owner', first])
+  const done = await release(['rw', '--force', '--yes', `--owner=${first}`])
   expect(done.code).toBe(0)
   expect(done.err).toContain('There will be no fence: others have tokens like its own.\n')
   expect(done.out).not.toContain('fence')
