@@ -67,29 +67,42 @@ export class Clients {
     return info
   }
 
-  /** Asks once who the client of that owner is, because somebody waits for that owner. Nobody waits for the answer. */
-  learn(owner: string): void {
-    if (this.#isRefused || this.#asking >= MOST_AT_ONCE || !isOfHoldfast(owner)) return
+  /** Whether {@link learn} would ask. */
+  mayLearn(owner: string): boolean {
+    if (this.#isRefused || this.#asking >= MOST_AT_ONCE || !isOfHoldfast(owner)) return false
+    const askedAt = this.#askedAt.get(clientOf(owner)) ?? -Infinity
+    return this.find(owner) === null && this.#clock.monotonic() - askedAt >= ASK_AGAIN_MS
+  }
+
+  /**
+   * Asks once who the client of that owner is, because somebody waits for that owner.
+   *
+   * @returns when that is answered, or has failed; undefined if it is not asked
+   */
+  learn(owner: string): Promise<void> | undefined {
+    if (!this.mayLearn(owner)) return undefined
     const client = clientOf(owner)
-    const now = this.#clock.monotonic()
-    const askedAt = this.#askedAt.get(client) ?? -Infinity
-    if (this.find(owner) !== null || now - askedAt < ASK_AGAIN_MS) return
     this.#askedAt.delete(client)
-    this.#askedAt.set(client, now)
+    this.#askedAt.set(client, this.#clock.monotonic())
     dropOldest(this.#askedAt)
-    this.#asking += 1
-    this.ask(owner, this.#callMs)
-      // A login without the right asks no more: each refusal is a line in the server's log.
-      .catch(({ kind, permanent }: CallFailure) => {
-        this.#isRefused ||= kind === 'refused' && permanent
-      })
-      .finally(() => {
-        this.#asking -= 1
-      })
+    return this.#askQuietly(owner)
   }
 
   close(): void {
     ofThisProcess.delete(this.#own.client)
+  }
+
+  async #askQuietly(owner: string): Promise<void> {
+    this.#asking += 1
+    try {
+      await this.ask(owner, this.#callMs)
+    } catch (error) {
+      const { kind, permanent } = error as CallFailure
+      // A login without the right asks no more: each refusal is a line in the server's log.
+      this.#isRefused ||= kind === 'refused' && permanent
+    } finally {
+      this.#asking -= 1
+    }
   }
 }
 
