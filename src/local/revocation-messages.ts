@@ -1,5 +1,5 @@
 import type { Requester } from '../events.ts'
-import { oneLine } from '../kit/one-line.ts'
+import { oneLine } from '../kit/printable.ts'
 
 /** A message to a client that is asked to release holds of those owners. */
 export interface RevocationRequest {
