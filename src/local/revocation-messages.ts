@@ -12,7 +12,7 @@ export interface RevocationRequest {
 }
 
 /** What that client answers. */
-export interface RevocationAnswer {
+interface RevocationAnswer {
   readonly kind: 'answer'
   /** That of the request. */
   readonly id: string

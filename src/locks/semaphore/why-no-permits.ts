@@ -32,7 +32,7 @@ export interface PermitOwner {
 }
 
 /** What was seen of a semaphore. */
-export interface SemaphoreSight {
+interface SemaphoreSight {
   readonly name: string
   /** Which calls set how many permits there are. */
   readonly setBy: string
@@ -44,7 +44,7 @@ export interface SemaphoreSight {
 }
 
 /** What is known of clients by now. */
-export interface KnownClients {
+interface KnownClients {
   readonly clientId: string
   readonly clients: { find(owner: string): ClientInfo | null }
 }
