@@ -212,9 +212,9 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Lists what this client holds and waits for now, as far as the client knows: nothing is sent. A multi-lock is
-   * listed as its locks, each at its own client. Permits of `getSemaphore` are not listed: they have no owner. After
-   * {@link close} it has what is still being released, and then nothing.
+   * Lists what this client holds and waits for now, as far as the client knows: nothing is sent. A multi-lock is listed
+   * as its locks, each at its own client; permits of `getSemaphore` only while `using` or `tryUsing` works with them.
+   * After {@link close} it has what is still being released, and then nothing.
    */
   held(): Holdings {
     return this.#parts.holdings(this.#oneServer)

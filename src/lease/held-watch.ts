@@ -2,6 +2,7 @@ import { OF_LOCK } from '../errors.ts'
 import type { Clock, Timer } from '../kit/clock.ts'
 import { Linked, LinkedList } from '../kit/linked-list.ts'
 import { publicCall } from '../kit/public-call.ts'
+import { warn } from '../kit/warning.ts'
 import type { Hold } from './hold.ts'
 
 /** This many lines of a stack are kept, where Node.js would keep fewer: some may be of Holdfast, and are left out. */
@@ -155,7 +156,7 @@ export class HeldWatch {
       // One that was lost is told of by its signal.
       if (!held.hold.live) continue
       const text = held.about('is held for long and not released yet', now)
-      process.emitWarning(text, { type: 'HoldfastWarning', code: 'HOLDFAST_HELD_LONG' })
+      warn('HOLDFAST_HELD_LONG', text)
     }
     this.#arm()
   }
@@ -171,6 +172,6 @@ export class HeldWatch {
         'in a variable of a module',
       this.#clock.monotonic(),
     )
-    process.emitWarning(text, { type: 'HoldfastWarning', code: 'HOLDFAST_LEASE_LEAKED' })
+    warn('HOLDFAST_LEASE_LEAKED', text)
   }
 }

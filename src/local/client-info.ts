@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { show } from '../kit/show.ts'
-import { type ClientInfo, clientIdOf } from '../servers/presence.ts'
+import { clientOf } from '../servers/answers.ts'
+import type { ClientInfo } from '../servers/presence.ts'
 import type { LocalLocks } from './local-locks.ts'
 
 const OF_CLIENT = { noun: 'Client', unavailable: 'This says nothing about who it is.' }
@@ -10,12 +11,12 @@ export async function clientInfo(
   locks: Pick<LocalLocks, 'ask' | 'clients'>,
   clientOrOwner: unknown,
 ): Promise<ClientInfo | null> {
-  if (typeof clientOrOwner !== 'string' || clientIdOf(clientOrOwner) === '') {
+  if (typeof clientOrOwner !== 'string' || clientOf(clientOrOwner) === '') {
     throw new InvalidArgumentError(
       `clientInfo(owner) takes the id of a client, or the name of one of its owners; got ${show(clientOrOwner)}.`,
     )
   }
-  const client = clientIdOf(clientOrOwner)
+  const client = clientOf(clientOrOwner)
   const call = (callMs: number) => locks.clients.ask(client, callMs)
   return locks.ask(client, 'not asked about', call, OF_CLIENT)
 }

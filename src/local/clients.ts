@@ -1,7 +1,7 @@
 import type { Clock } from '../kit/clock.ts'
+import { clientOf, isOfHoldfast } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import type { ClientInfo, Presence } from '../servers/presence.ts'
-import { clientIdOf } from '../servers/presence.ts'
 
 /** This many are remembered. */
 const MOST = 100
@@ -11,9 +11,6 @@ const MOST_AT_ONCE = 10
 
 /** One that told nothing is asked about again after this time, in milliseconds. */
 const ASK_AGAIN_MS = 10_000
-
-/** Owners of Redisson begin with a UUID, and tell nothing of themselves. */
-const OF_HOLDFAST = /^[\w-]{21}:/
 
 /** The clients of this process that are open, by their ids. */
 const ofThisProcess = new Map<string, ClientInfo>()
@@ -49,50 +46,63 @@ export class Clients {
 
   /** The client of that owner, if it is known. */
   find(owner: string): ClientInfo | null {
-    const client = clientIdOf(owner)
+    const client = clientOf(owner)
     if (client === this.#own.client) return this.#own
     return ofThisProcess.get(client) ?? this.#known.get(client) ?? null
   }
 
   /** Where the client of that owner is: `here` is this client, `process` is another one of this process. */
   nearnessOf(owner: string): 'here' | 'process' | 'elsewhere' {
-    const client = clientIdOf(owner)
+    const client = clientOf(owner)
     if (client === this.#own.client) return 'here'
     return ofThisProcess.has(client) ? 'process' : 'elsewhere'
   }
 
   /** Asks, and rejects with a `CallFailure` and nothing else; null where nobody knows. */
   async ask(owner: string, callMs: number): Promise<ClientInfo | null> {
-    const info = await this.#presence.clientInfo(clientIdOf(owner), callMs)
+    const info = await this.#presence.clientInfo(clientOf(owner), callMs)
     if (info === null) return null
     this.#known.set(info.client, info)
     dropOldest(this.#known)
     return info
   }
 
-  /** Asks once who the client of that owner is, because somebody waits for that owner. Nobody waits for the answer. */
-  learn(owner: string): void {
-    if (this.#isRefused || this.#asking >= MOST_AT_ONCE || !OF_HOLDFAST.test(owner)) return
-    const client = clientIdOf(owner)
-    const now = this.#clock.monotonic()
-    const askedAt = this.#askedAt.get(client) ?? -Infinity
-    if (this.find(owner) !== null || now - askedAt < ASK_AGAIN_MS) return
+  /** Whether {@link learn} would ask. */
+  mayLearn(owner: string): boolean {
+    if (this.#isRefused || this.#asking >= MOST_AT_ONCE || !isOfHoldfast(owner)) return false
+    const askedAt = this.#askedAt.get(clientOf(owner)) ?? -Infinity
+    return this.find(owner) === null && this.#clock.monotonic() - askedAt >= ASK_AGAIN_MS
+  }
+
+  /**
+   * Asks once who the client of that owner is, because somebody waits for that owner.
+   *
+   * @returns when that is answered, or has failed; undefined if it is not asked
+   */
+  learn(owner: string): Promise<void> | undefined {
+    if (!this.mayLearn(owner)) return undefined
+    const client = clientOf(owner)
     this.#askedAt.delete(client)
-    this.#askedAt.set(client, now)
+    this.#askedAt.set(client, this.#clock.monotonic())
     dropOldest(this.#askedAt)
-    this.#asking += 1
-    this.ask(owner, this.#callMs)
-      // A login without the right asks no more: each refusal is a line in the server's log.
-      .catch(({ kind, permanent }: CallFailure) => {
-        this.#isRefused ||= kind === 'refused' && permanent
-      })
-      .finally(() => {
-        this.#asking -= 1
-      })
+    return this.#askQuietly(owner)
   }
 
   close(): void {
     ofThisProcess.delete(this.#own.client)
+  }
+
+  async #askQuietly(owner: string): Promise<void> {
+    this.#asking += 1
+    try {
+      await this.ask(owner, this.#callMs)
+    } catch (error) {
+      const { kind, permanent } = error as CallFailure
+      // A login without the right asks no more: each refusal is a line in the server's log.
+      this.#isRefused ||= kind === 'refused' && permanent
+    } finally {
+      this.#asking -= 1
+    }
   }
 }
 

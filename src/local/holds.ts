@@ -208,6 +208,6 @@ function isOf({ id, lastToken }: Hold, { owner, token }: SeenHold): boolean {
 }
 
 /** What listeners hear of a hold. */
-export function eventOf(hold: Hold): HoldEvent {
+function eventOf(hold: Hold): HoldEvent {
   return { name: hold.lockName, owner: hold.id.wireOwner, token: hold.token }
 }

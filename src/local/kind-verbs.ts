@@ -26,7 +26,6 @@ export interface LockThere {
   readonly services: { readonly clock: Clock }
   /** Those of this client who want it, and who of them is next to ask. */
   readonly waiters: {
-    readonly isEmpty: boolean
     readonly first:
       | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
       | undefined

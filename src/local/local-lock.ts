@@ -139,7 +139,8 @@ export class LocalLock extends Linked<LocalLock> {
 
   /** It is known that the waiter has to wait for somebody else. */
   announce(waiter: Waiter): void {
-    if (waiter.announced) return
+    // One that has given up meanwhile waits for nobody.
+    if (waiter.announced || waiter.settled) return
     waiter.announced = true
     this.services.waitReports.began(this)
     const own = this.holds.exclusive

@@ -26,8 +26,6 @@ import { closeAll } from './release.ts'
 import type { Revocations } from './revocations.ts'
 import { leasesOf, type Services } from './services.ts'
 
-export { closedError, closingError } from './closed-errors.ts'
-
 /** Where the lock objects of one client meet: one lock for each name in use. */
 export class LocalLocks {
   readonly frames: Frames

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../kit/clock.ts'
 import { outsideContexts } from '../kit/outside-contexts.ts'
-import { within } from '../kit/within.ts'
+import { WakeEvent } from '../kit/wake-event.ts'
 import type { RequestChannel } from '../servers/request-channel.ts'
 import type { Subscription } from '../servers/subscription.ts'
 
@@ -21,8 +21,8 @@ export class RequestInbox {
   readonly #host: Host
   #subscription: Subscription | undefined
   #check: Timer | undefined
-  /** Called when it may be confirmed. */
-  #waiting: (() => void)[] = []
+  /** Set when it may be confirmed. */
+  readonly #waiting = new Set<WakeEvent>()
   isClosed = false
 
   constructor(channel: RequestChannel, clientId: string, clock: Clock, host: Host) {
@@ -37,7 +37,7 @@ export class RequestInbox {
     outsideContexts(() => {
       this.#subscription = this.#channel.listen(this.#clientId, (message) => {
         if (message !== undefined) this.#host.received(message)
-        else for (const look of this.#waiting.splice(0)) look()
+        else this.#wakeAll()
       })
       this.#checkLater()
     })
@@ -50,8 +50,10 @@ export class RequestInbox {
     while (this.#subscription?.confirmed === false) {
       const leftMs = endsAt - this.#clock.monotonic()
       if (leftMs <= 0) return false
-      const woken = new Promise<void>((resolve) => this.#waiting.push(resolve))
-      await within(leftMs, woken, this.#clock)
+      const wakeEvent = new WakeEvent(this.#clock)
+      this.#waiting.add(wakeEvent)
+      await wakeEvent.wait(leftMs)
+      this.#waiting.delete(wakeEvent)
     }
     return this.#subscription?.confirmed === true
   }
@@ -65,7 +67,11 @@ export class RequestInbox {
     this.#clock.clear(this.#check)
     this.#subscription?.stop()
     this.#subscription = undefined
-    for (const look of this.#waiting.splice(0)) look()
+    this.#wakeAll()
+  }
+
+  #wakeAll(): void {
+    for (const wakeEvent of this.#waiting) wakeEvent.set()
   }
 
   #checkLater(): void {

@@ -1,5 +1,5 @@
 import type { Requester } from '../events.ts'
-import { oneLine } from '../kit/one-line.ts'
+import { oneLine } from '../kit/printable.ts'
 
 /** A message to a client that is asked to release holds of those owners. */
 export interface RevocationRequest {
@@ -12,7 +12,7 @@ export interface RevocationRequest {
 }
 
 /** What that client answers. */
-export interface RevocationAnswer {
+interface RevocationAnswer {
   readonly kind: 'answer'
   /** That of the request. */
   readonly id: string

@@ -1,8 +1,8 @@
 import type { Requester } from '../events.ts'
 import { within } from '../kit/within.ts'
 import type { Hold } from '../lease/hold.ts'
+import { clientOf, isOfHoldfast } from '../servers/answers.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import { clientIdOf } from '../servers/presence.ts'
 import type { RequestChannel } from '../servers/request-channel.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
 import type { HolderRequests } from './holder-requests.ts'
@@ -18,9 +18,6 @@ interface Client extends Requester {
 
 /** Sends within so many milliseconds, and again if that failed. */
 type Sender = (send: (callMs: number) => Promise<number | null>) => Promise<number | null>
-
-/** An owner of a client of Holdfast: those of Redisson hear of no request. */
-const OF_HOLDFAST = /^[\w-]{21}:/
 
 /** Polite revocation at one place: a client asks another one to release a lock soon. Nothing is taken by force. */
 export class Revocations {
@@ -139,8 +136,9 @@ export class Revocations {
 function byClient(owners: readonly string[]): Map<string, string[]> {
   const all = new Map<string, string[]>()
   for (const owner of new Set(owners)) {
-    if (!OF_HOLDFAST.test(owner)) continue
-    const client = clientIdOf(owner)
+    // Those of Redisson hear of no request.
+    if (!isOfHoldfast(owner)) continue
+    const client = clientOf(owner)
     all.set(client, [...(all.get(client) ?? []), owner])
   }
   return all

@@ -237,7 +237,13 @@ export interface LeaseToRenew {
   readonly wireOwner: string
 }
 
-/** The client of an owner: `<clientId>:<owner>`. */
-export function clientOf(owner: string): string {
-  return owner.slice(0, owner.indexOf(':'))
+/** The id of a client, by that of one of its owners, `<clientId>:<owner>`, or by its own. */
+export function clientOf(clientOrOwner: string): string {
+  const end = clientOrOwner.indexOf(':')
+  return end === -1 ? clientOrOwner : clientOrOwner.slice(0, end)
+}
+
+/** Whether it is an owner of a client of Holdfast. Those of Redisson begin with a UUID. */
+export function isOfHoldfast(owner: string): boolean {
+  return /^[\w-]{21}:/.test(owner)
 }

@@ -6,7 +6,7 @@ export type Confirmation =
   | Shortfall
 
 /** Fewer replicas have it than wanted. */
-export interface Shortfall {
+interface Shortfall {
   readonly kind: 'short'
   readonly wanted: number | 'all'
   /** How many have it. */

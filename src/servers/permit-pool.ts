@@ -47,12 +47,12 @@ export function waitedMsFrom(beganAt: number, clock = systemClock): number {
 /** Where it is held: since when the client has its place among those who wait, if it does. */
 export type PermitAnswer = PermitsGranted | PermitsHeld | TooMany
 
-export interface PermitsGranted extends Granted {
+interface PermitsGranted extends Granted {
   /** How many permits there are in all, if that is not the limit of the attempt. */
   readonly inAll?: number
 }
 
-export interface PermitsHeld extends Held {
+interface PermitsHeld extends Held {
   readonly seen: PermitsSeen
 }
 

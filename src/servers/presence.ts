@@ -25,11 +25,6 @@ export interface Presence extends Notes {
   close(): void
 }
 
-/** Its id, of a client or of one of its owners. */
-export function clientIdOf(clientOrOwner: string): string {
-  return clientOrOwner.split(':', 1)[0] as string
-}
-
 /** The longest label, or name of a host, that is read of another client. */
 const LONGEST = 255
 

@@ -137,7 +137,7 @@ export const held = [
   {
     id: 'text-of-others-as-it-is',
     mistake: 'The reason of a request can forge lines of a log.',
-    file: 'src/kit/one-line.ts',
+    file: 'src/kit/printable.ts',
     search: '/[\\p{Cc}\\p{Cf}',
     replace: '/[\\p{Cf}',
     test: ASKED,

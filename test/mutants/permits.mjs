@@ -258,8 +258,8 @@ export const permits = [
   {
     id: 'others-asked-about-again',
     mistake: 'A call that waits asks once a second who has the permits.',
-    file: 'src/locks/semaphore/permit-sights.ts',
-    search: '      this.#asked.add(clientOf(owner))\n',
+    file: 'src/local/clients.ts',
+    search: '    this.#askedAt.set(client, this.#clock.monotonic())\n',
     replace: '',
     test: WHO,
     name: 'a client that tells nothing of itself is asked about once',

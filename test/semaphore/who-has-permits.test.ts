@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Holdfast, WaitTimeoutError, WhyNoPermits } from '../../src/index.ts'
 import { Holdfast as HoldfastClient } from '../../src/index.ts'
 import { Clients } from '../../src/local/clients.ts'
+import { whyNoPermits } from '../../src/locks/semaphore/why-no-permits.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
@@ -307,4 +308,21 @@ describe('beside others', () => {
     expect(refused.map(([, count]) => count)).toEqual([1])
     await Promise.all(permits.map((one) => one.release()))
   })
+})
+
+test('a long label is cut between its characters, and no escape is cut', () => {
+  const textFor = (label: string) => {
+    const process = { client: 'a', label, host: 'far-away', pid: 4711, version: '1', startedAt: 0 }
+    const holders = [{ owner: 'a:1:1', ageMs: 7 }]
+    const sight = { name: 'it', setBy: '', isSet: true, available: 0, taken: 1, holders }
+    const find = (owner: string) => (owner === 'a:1:1' ? process : null)
+    const known = { clientId: 'b', clients: { find } }
+    return whyNoPermits({ ...sight, waiting: null }, known, 0).text
+  }
+  for (let before = 70; before < 110; before += 1) {
+    const emoji = textFor(`${'x'.repeat(before)}${'😀'.repeat(20)}`)
+    expect(Buffer.from(emoji).toString()).toBe(emoji)
+    const escapes = textFor(`${'x'.repeat(before)}${'\n'.repeat(50)}`)
+    expect(escapes).toMatch(/by x+(\\u\{a\})*… \(far-away:4711\) for 7 ms/)
+  }
 })

@@ -4,7 +4,7 @@ import { refusal } from './replies.ts'
 export type Access = 'none' | 'read' | 'admin'
 
 /** A page of another origin cannot send it without being asked for by the browser first, which gets no leave here. */
-export const HEADER = 'holdfast-dashboard'
+const HEADER = 'holdfast-dashboard'
 
 /** @returns what to answer instead, or null where it may change something */
 export function refuseChange(request: Request, access: Access, isOn: boolean): Response | null {

@@ -70,7 +70,7 @@ export interface Dashboard {
 
 export type Times = PollTimes & StreamTimes
 
-export const TIMES: Times = {
+const TIMES: Times = {
   lookMs: 1_000,
   scanMs: 5_000,
   retryMs: 3_000,

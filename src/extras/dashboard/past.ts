@@ -25,7 +25,7 @@ export interface Loss {
   readonly waitedMs: number | null
 }
 
-export interface Waits {
+interface Waits {
   readonly count: number
   readonly p50Ms: number | null
   readonly p95Ms: number | null

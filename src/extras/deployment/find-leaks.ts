@@ -21,7 +21,7 @@ export interface Leak {
   readonly lock: LockDetail | null
 }
 
-export interface LeakTerms {
+interface LeakTerms {
   /** The `leaseMs` of the clients: a watchdog renews such a lease every third of it. */
   readonly leaseMs: number
   readonly pattern?: string

@@ -3,7 +3,7 @@ import { derived, leasesOf } from './key-names.ts'
 import { reply, replyIfAny } from './reply.ts'
 
 /** At most this many members of one queue, and this many permits of one semaphore, are read. */
-export const MOST_READ = 1_000
+const MOST_READ = 1_000
 
 /** A queue of waiters as it stands in Redis. */
 export interface RawQueue {

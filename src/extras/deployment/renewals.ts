@@ -2,7 +2,7 @@ import type { LockRow } from './rows.ts'
 import type { Renewal } from './to-free.ts'
 
 /** What two looks tell of one who has a lock at both. */
-export interface TwoLooks {
+interface TwoLooks {
   readonly owner: string
   readonly renewal: Renewal
 }

@@ -153,7 +153,7 @@ export class HoldfastLock extends ContendedLock {
    * @internal
    */
   waitsFor(holder: string): void {
-    this.registry.clients.learn(holder)
+    void this.registry.clients.learn(holder)
   }
 
   /** @internal */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kit/clock.ts'
+import { warn } from '../../kit/warning.ts'
 import type { HoldKind } from '../../lease/hold-kind.ts'
 import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
@@ -129,20 +130,20 @@ async function warnOfSelfWait<T>(
   acquiring: Promise<T>,
 ): Promise<T> {
   const { clock } = lock.registry
-  const warn = () => {
+  const warnOnce = () => {
     const isNew = about === undefined ? !isKnown(lock) : !warned.has(about)
     if (!isNew || lock.registry.find(lock.rawName)?.isHeldBy(holder) !== true) return
     if (about !== undefined) warned.add(about)
     markKnown(lock)
-    process.emitWarning(
+    warn(
+      'HOLDFAST_SELF_WAIT',
       `Lock "${lock.name}" has been waited for during ${afterMs} ms by ${who} exclude each other, ` +
         'and that is fine. If it is nested code, it waits for itself: put the outer code in ' +
         'lock.using(fn) of this very lock (that of another lock does not carry it) or in ' +
         'holdfast.run(fn), or give both the same owner: getLock(name, { owner: holdfast.owner() }).',
-      { type: 'HoldfastWarning', code: 'HOLDFAST_SELF_WAIT' },
     )
   }
-  const timer = clock.after(afterMs, warn).unref()
+  const timer = clock.after(afterMs, warnOnce).unref()
   try {
     return await acquiring
   } finally {

@@ -1,5 +1,5 @@
 import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
-import { printable } from '../../kit/printable.ts'
+import { printable, printedMs } from '../../kit/printable.ts'
 
 /** An explanation before it is put into words, which few ask for. */
 export interface Facts extends Omit<WhyNotAcquired, 'text'> {
@@ -59,9 +59,4 @@ function queueOf({ queuePosition, queueLength }: Facts): string {
   return queueLength === null
     ? ''
     : ` ${queueLength} ${queueLength === 1 ? 'waits' : 'wait'} in its queue.`
-}
-
-function printedMs(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`
 }

@@ -3,7 +3,7 @@ import { HoldfastError, RedisUnavailableError } from '../../errors.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
 import type { Clients } from '../../local/clients.ts'
-import type { HolderFacts } from '../../servers/answers.ts'
+import { type HolderFacts, isOfHoldfast } from '../../servers/answers.ts'
 import type { Sight, Waiter } from '../../waiting/waiter.ts'
 import { type Facts, sentenceOf } from './why-text.ts'
 
@@ -27,9 +27,6 @@ interface LocalLock {
   readonly hearsReleases: boolean
 }
 
-/** Owners of Redisson begin with a UUID, and its tokens are no time. */
-const OF_HOLDFAST = /^[\w-]{21}:/
-
 /** A holder that was seen no longer ago still has the lock, as far as anybody can know; in milliseconds. */
 const RECENT_MS = 2_000
 
@@ -52,7 +49,8 @@ export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Fact
   const isCurrent = seenAgoMs <= RECENT_MS || local?.hearsReleases === true
   const at = isCurrent || sight === undefined ? now : sight.at
   const heldSince = own?.beganAt ?? sight?.heldSince ?? null
-  const isAged = holder !== null && heldSince !== null && OF_HOLDFAST.test(holder)
+  // The tokens of Redisson are no time.
+  const isAged = holder !== null && heldSince !== null && isOfHoldfast(holder)
   const endsAt = sight?.endsAt ?? null
   const leftMs = own?.remainingMs() ?? (endsAt === null ? 0 : endsAt - at.monotonic)
   const facts: Facts = {

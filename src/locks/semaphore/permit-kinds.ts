@@ -31,12 +31,7 @@ export class PermitKinds {
 
   constructor(locks: LocalLocks, pools: Pools) {
     this.#pools = pools
-    this.#client = {
-      clients: locks.clients,
-      warnings: new SemaphoreWarnings(pools.setBy),
-      asksWho: true,
-      callMs: locks.limits.commandTimeoutMs,
-    }
+    this.#client = { clients: locks.clients, warnings: new SemaphoreWarnings(pools.setBy) }
   }
 
   get setBy(): string {

@@ -1,7 +1,5 @@
 import type { Clock, Timer } from '../../kit/clock.ts'
 import type { Clients } from '../../local/clients.ts'
-import { clientOf } from '../../servers/answers.ts'
-import type { CallFailure } from '../../servers/call-failure.ts'
 import type { PermitsSeen } from '../../servers/permit-pool.ts'
 import type { SemaphoreWarnings } from './semaphore-warnings.ts'
 
@@ -14,9 +12,6 @@ const WARN_MS = 500
 /** What is seen is at most so old while somebody waits, in milliseconds: the first waiter asks once a second. */
 const RECENT_MS = 1_500
 
-/** So many clients that were asked about are remembered for one semaphore. */
-const MOST_ASKED = 100
-
 /** One semaphore in one client. */
 interface Semaphore {
   readonly name: string
@@ -27,12 +22,8 @@ interface Semaphore {
 
 /** What of its client is needed. */
 export interface Watching {
-  readonly clients: Pick<Clients, 'find' | 'ask'>
+  readonly clients: Pick<Clients, 'mayLearn' | 'learn'>
   readonly warnings: SemaphoreWarnings
-  /** False since the server has refused to tell who clients are. */
-  asksWho: boolean
-  /** How long a request may take, in milliseconds. */
-  readonly callMs: number
 }
 
 /** What refused attempts have seen of one semaphore, for errors and warnings. It costs no request of its own. */
@@ -41,7 +32,6 @@ export class PermitSights {
   readonly #client: Watching
   #last: { readonly seen: PermitsSeen; readonly at: number } | undefined
   #timer: Timer | undefined
-  readonly #asked = new Set<string>()
 
   constructor(semaphore: Semaphore, client: Watching) {
     this.#semaphore = semaphore
@@ -88,28 +78,12 @@ export class PermitSights {
   }
 
   #hasUnknown({ holders }: PermitsSeen): boolean {
-    return holders.some(({ owner }) => this.#isUnknown(owner))
+    return holders.some(({ owner }) => this.#client.clients.mayLearn(owner))
   }
 
-  #isUnknown(owner: string): boolean {
-    const { clients, asksWho } = this.#client
-    return asksWho && !this.#asked.has(clientOf(owner)) && clients.find(owner) === null
-  }
-
-  /**
-   * Each client is asked about once: what it tells is remembered, and some tell nothing. One after the other, so that a
-   * login without the right to ask is refused once.
-   */
+  /** One after the other, so that a login without the right to ask is refused once. */
   async #askWho({ holders }: PermitsSeen): Promise<void> {
-    const { clients, callMs } = this.#client
-    for (const { owner } of holders) {
-      if (!this.#isUnknown(owner)) continue
-      if (this.#asked.size >= MOST_ASKED) this.#asked.clear()
-      this.#asked.add(clientOf(owner))
-      await clients.ask(owner, callMs).catch((failure: CallFailure) => {
-        if (failure.kind === 'refused') this.#client.asksWho = false
-      })
-    }
+    for (const { owner } of holders) await this.#client.clients.learn(owner)
   }
 
   get #clock(): Clock {

@@ -1,3 +1,5 @@
+import { warn } from '../../kit/warning.ts'
+
 /** So many names of one client are warned of at most, of each warning. */
 const MOST_NAMES = 100
 
@@ -27,10 +29,10 @@ export class SemaphoreWarnings {
   none(semaphore: Named, waitedMs: number): void {
     if (!this.warnsOfNone(semaphore)) return
     this.#unset.add(semaphore.rawName)
-    process.emitWarning(
+    warn(
+      'HOLDFAST_NO_PERMITS',
       `Semaphore "${semaphore.name}" has no permits, and a call has waited for one for ${waitedMs} ms: nobody has ` +
         `set how many there are, or Redis has lost its data. ${this.#setBy}`,
-      { type: 'HoldfastWarning', code: 'HOLDFAST_NO_PERMITS' },
     )
   }
 
@@ -39,10 +41,10 @@ export class SemaphoreWarnings {
     const { name, rawName } = semaphore
     if (this.#differing.has(rawName) || this.#differing.size >= MOST_NAMES) return
     this.#differing.add(rawName)
-    process.emitWarning(
+    warn(
+      'HOLDFAST_PERMITS_DIFFER',
       `Semaphore "${name}" has ${inRedis} permits in Redis, and the option \`permits\` of this client is ${limit}. ` +
         `The number in Redis counts. setPermits(${limit}) sets it for all clients; or correct the option.`,
-      { type: 'HoldfastWarning', code: 'HOLDFAST_PERMITS_DIFFER' },
     )
   }
 }

@@ -1,10 +1,9 @@
 import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
-import { printable } from '../../kit/printable.ts'
+import { printable, printedMs } from '../../kit/printable.ts'
 import type { Clients } from '../../local/clients.ts'
 import { clientOf, type WaitingForPermits } from '../../servers/answers.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
 import { permitsIn } from './semaphore-words.ts'
-import { printedClient, printedMs } from './words-for-people.ts'
 
 /** Why permits are not to be had: who has them, who waits, or that nobody has set how many there are. */
 export interface WhyNoPermits extends WhyNotAcquired {
@@ -33,7 +32,7 @@ export interface PermitOwner {
 }
 
 /** What was seen of a semaphore. */
-export interface SemaphoreSight {
+interface SemaphoreSight {
   readonly name: string
   /** Which calls set how many permits there are. */
   readonly setBy: string
@@ -45,7 +44,7 @@ export interface SemaphoreSight {
 }
 
 /** What is known of clients by now. */
-export interface KnownClients {
+interface KnownClients {
   readonly clientId: string
   readonly clients: { find(owner: string): ClientInfo | null }
 }
@@ -149,6 +148,18 @@ function printedOwner(
   return printedClient(process, isHere ? 'another client of this process' : undefined)
 }
 
+/**
+ * As in "app-3 (host:4711)", or "host:4711" for a client without a label of its own.
+ *
+ * @param where in the place of host and process id
+ */
+function printedClient(
+  { label, host, pid }: ClientInfo,
+  where = `${printable(host)}:${pid}`,
+): string {
+  return label === `${host}:${pid}` ? where : `${printable(label)} (${where})`
+}
+
 function waitingWords(waiting: readonly WaitingForPermits[]): string {
   const [first] = waiting
   if (first === undefined) return ' Nobody waits.'
@@ -157,13 +168,13 @@ function waitingWords(waiting: readonly WaitingForPermits[]): string {
   return ` ${clients}: the first wants ${wants}.`
 }
 
-/** Asks once for each client that is not known, for as many holders as are named. It rejects never. */
+/** Asks once for each client that is not known, of those who have had permits for the longest. It never rejects. */
 export async function askWhoTheyAre(
   holders: readonly { readonly owner: string; readonly ageMs: number }[],
   { clients, limits }: Asking,
 ): Promise<void> {
-  const named = [...holders].sort((a, b) => b.ageMs - a.ageMs).slice(0, MOST_ASKED)
-  const unknown = named.filter(({ owner }) => clients.find(owner) === null)
+  const longest = [...holders].sort((a, b) => b.ageMs - a.ageMs).slice(0, MOST_ASKED)
+  const unknown = longest.filter(({ owner }) => clients.find(owner) === null)
   const owners = new Map(unknown.map(({ owner }) => [clientOf(owner), owner]))
   await Promise.all(
     [...owners.values()].map((owner) => {

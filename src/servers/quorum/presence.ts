@@ -1,4 +1,5 @@
-import { type ClientInfo, clientIdOf, type Presence } from '../presence.ts'
+import { clientOf } from '../answers.ts'
+import type { ClientInfo, Presence } from '../presence.ts'
 
 /** What a client tells all masters: whoever of them knows it tells others. */
 export class QuorumPresence implements Presence {
@@ -25,7 +26,7 @@ export class QuorumPresence implements Presence {
   }
 
   async clientInfo(client: string, callMs: number): Promise<ClientInfo | null> {
-    const asked = this.#each.map((one) => one.clientInfo(clientIdOf(client), callMs))
+    const asked = this.#each.map((one) => one.clientInfo(clientOf(client), callMs))
     return (await firstKnown(asked)) ?? null
   }
 

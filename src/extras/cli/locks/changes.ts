@@ -5,7 +5,7 @@ import { holdersText } from './holders.ts'
 import { nameOf } from './lock-table.ts'
 
 /** What has happened between two looks. `watch --json` prints it with the time and the name of the lock. */
-export type Change =
+type Change =
   | { readonly event: 'held' | 'free' | 'waiting'; readonly row: LockRow }
   | { readonly event: 'outage'; readonly message: string }
   | { readonly event: 'back' }

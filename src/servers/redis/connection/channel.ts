@@ -4,8 +4,8 @@ import type { Subscription } from '../../subscription.ts'
 /** A channel that this client listens to. */
 export interface Channel {
   readonly name: string
-  /** Whether it is the channel of one lock, which a cluster may have in the shard of the lock. */
-  readonly ofLock: boolean
+  /** Whether a cluster may have it in one shard: all who publish to it use sharded channels where there are any. */
+  readonly isShardable: boolean
   /** Whether locks do without it: a refusal is to affect no other channel. */
   readonly isOptional: boolean
   confirmed: boolean

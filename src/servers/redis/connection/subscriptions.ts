@@ -50,17 +50,20 @@ export class Subscriptions {
     this.#connection = new Connection(settings, events, probe)
   }
 
-  /** @param ofLock whether it is the channel of one lock @param isOptional whether locks do without it */
+  /**
+   * @param isShardable whether a cluster may have the channel in one shard
+   * @param isOptional whether locks do without it
+   */
   listen(
     name: string,
-    ofLock: boolean,
+    isShardable: boolean,
     onWake: (message?: string) => void,
     isOptional = false,
   ): Subscription {
     if (this.#closed) return { confirmed: false, stop: () => {} }
     let channel = this.#channels.get(name)
     if (channel === undefined) {
-      channel = { name, ofLock, isOptional, confirmed: false, listeners: new LinkedList() }
+      channel = { name, isShardable, isOptional, confirmed: false, listeners: new LinkedList() }
       this.#channels.set(name, channel)
       this.#hear()
       // A connection that is not up yet subscribes to all channels when it is.
@@ -150,7 +153,7 @@ export class Subscriptions {
   }
 
   #isSharded(channel: Channel): boolean {
-    return this.#connection.sharded && channel.ofLock
+    return this.#connection.sharded && channel.isShardable
   }
 
   #subscribe(names: string[]): void {

@@ -1,12 +1,7 @@
 import type { Redis } from 'ioredis'
+import { clientOf } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
-import {
-  type ClientInfo,
-  clientIdOf,
-  type OwnInfo,
-  type Presence,
-  readClientInfo,
-} from '../../presence.ts'
+import { type ClientInfo, type OwnInfo, type Presence, readClientInfo } from '../../presence.ts'
 import { clientKey } from '../calls/keys.ts'
 import type { Connection } from '../connection/connection.ts'
 import { failureOf } from '../connection/failure-of.ts'
@@ -91,7 +86,7 @@ export class RedisPresence implements Presence {
     const own = this.#notes.get(owner)
     if (own !== undefined) return own
     const field = `note/${owner}`
-    const found = await this.#read(clientIdOf(owner), field, this.#timeoutMs).catch(() => null)
+    const found = await this.#read(clientOf(owner), field, this.#timeoutMs).catch(() => null)
     return found ?? undefined
   }
 

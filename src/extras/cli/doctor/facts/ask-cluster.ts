@@ -45,7 +45,7 @@ async function viewOf(endpoint: Endpoint, { budget }: Question): Promise<Cluster
 }
 
 /** `<id> <ip:port@bus,host> <flags> <master> <ping> <pong> <epoch> <link> <slot>…` */
-export function nodesOf(text: string, { host }: Pick<Endpoint, 'host'>): ClusterNode[] {
+function nodesOf(text: string, { host }: Pick<Endpoint, 'host'>): ClusterNode[] {
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -34,7 +34,7 @@ export function numberOf(text: string | undefined): number | undefined {
   return text === undefined || text === '' || Number.isNaN(number) ? undefined : number
 }
 
-export interface Version {
+interface Version {
   readonly name: 'Redis' | 'Valkey'
   readonly text: string
   readonly major: number
@@ -56,7 +56,7 @@ export function isMaster(server: ServerFacts): boolean {
   return server.unreachable === undefined && infoOf(server, 'role') !== 'slave'
 }
 
-export interface ReplicaLine {
+interface ReplicaLine {
   readonly address: string
   readonly state: string
   readonly lagSeconds: number
