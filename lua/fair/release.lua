@@ -60,6 +60,10 @@ elseif last and last ~= token then
   held = false
 end
 if not held then
+  if not found[1] then
+    -- It changes nothing. A replica refuses it, which may not have heard of the hold yet.
+    redis.call('HDEL', keys.lock, owner)
+  end
   return { 'gone' }
 end
 

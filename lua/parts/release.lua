@@ -10,6 +10,8 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
     return { 'gone' }
   end
   if not held then
+    -- It changes nothing. A replica refuses it, which may not have heard of the hold yet.
+    redis.call('HDEL', lock, owner)
     return { 'gone' }
   end
   if token ~= '' then
