@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { transformSync } from '@swc/core'
 import { startChild } from '../../support/children.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -50,6 +51,8 @@ describe('a service on NestJS that is told to end', () => {
     const service = startChild(join(dir, 'main.js'), { env: { REDIS_URL: server.url, ...env } })
     expect(await service.next()).toBe('ready')
     await eventually(isHeld)
+    // The server has granted the lock, and the answer is on its way to the service.
+    await pause(150)
     return service
   }
 
