@@ -137,11 +137,13 @@ describeLocks(
         await listening()
         expect(calls).toBe(0)
         await first.release()
-        await eventually(() => calls === 1, { timeoutMs: SOON_MS })
+        await eventually(() => calls > 0, { timeoutMs: SOON_MS })
         const second = await one.lock()
-        expect(calls).toBe(1)
+        // One release may be told twice: by its message, and by a look that was under way.
+        await never(() => calls > 2, 30)
+        const told = calls
         await second.release()
-        await eventually(() => calls === 2, { timeoutMs: SOON_MS })
+        await eventually(() => calls > told, { timeoutMs: SOON_MS })
         stop()
         stop()
         await nobodyListens()

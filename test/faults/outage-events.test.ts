@@ -96,7 +96,7 @@ test('an outage that goes on is told again, with its duration and how many attem
 })
 
 test('a connection that was cut and is made again at once is no outage', async () => {
-  const client = rig.client({ commandTimeoutMs: 5_000, outageMs: 20_000 })
+  const client = rig.client({ commandTimeoutMs: 1_500, outageMs: 10_000 })
   await isConnected(client)
   const told = new Told(client)
   for (let i = 0; i < 2; i++) {

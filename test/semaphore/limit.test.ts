@@ -65,7 +65,7 @@ inBothPlaces(({ client, loseData }) => {
       'to an acquisition that is refused for ever',
       (one) => errorOf(limited(one).acquire({ permits: 4 })),
     ],
-    ['to one that waits', (one) => errorOf(limited(one).acquire({ permits: 3, waitMs: 60 }))],
+    ['to one that waits', (one) => errorOf(limited(one).acquire({ permits: 3, waitMs: 500 }))],
     ['to a try', (one) => limited(one).tryAcquire({ permits: 3 })],
   ])('another number in Redis is warned of: %s', async (_, ask) => {
     const one = client()
