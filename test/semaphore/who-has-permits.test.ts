@@ -105,7 +105,8 @@ inBothPlaces(({ client }) => {
       /^Semaphore "it": 1 permit not acquired within 400 ms \(waited \d+ ms\)\. 2 of 2 permits are taken: 2 by worker-A \(another client of this process\) for (\d+) ms\. Try again later/.exec(
         error.message,
       ) ?? []
-    expect(Number(ms)).toBeGreaterThanOrEqual(400)
+    // A timer may fire a little early by the other clock.
+    expect(Number(ms)).toBeGreaterThanOrEqual(390)
     expect(error.why).toMatchObject({
       ...{ name: 'it', outcome: 'held', holder: permit.owner, ageMs: Number(ms) },
       ...{ process: { label: 'worker-A' }, taken: 2, available: 0 },
