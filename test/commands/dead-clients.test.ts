@@ -1,15 +1,9 @@
-import type { Inspected } from '../../src/extras/cli/locks/detail-text.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
 import { newSetting } from './setting.ts'
 
-const { server, newClient } = newSetting()
-
-async function inspected(name: string): Promise<Inspected> {
-  const { out } = await holdfast(['inspect', name, server.url, '--json', '--look-ms=0'])
-  return JSON.parse(out) as Inspected
-}
+const { server, newClient, inspected } = newSetting()
 
 /** A process that holds `held` and waits in the queue of `awaited`, and is killed. */
 async function killWorker(): Promise<number> {

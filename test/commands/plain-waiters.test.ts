@@ -1,14 +1,8 @@
-import type { Inspected } from '../../src/extras/cli/locks/detail-text.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
 import { newSetting } from './setting.ts'
 
-const { server, newClient } = newSetting()
-
-async function inspected(name: string): Promise<Inspected> {
-  const { out } = await holdfast(['inspect', name, server.url, '--json', '--look-ms=0'])
-  return JSON.parse(out) as Inspected
-}
+const { server, newClient, inspected } = newSetting()
 
 test('list and inspect tell since when a client waits for a plain lock, and which client', async () => {
   const lease = await newClient().getLock('it').lock()

@@ -1,4 +1,6 @@
+import type { Inspected } from '../../src/extras/cli/locks/detail-text.ts'
 import { Holdfast } from '../../src/index.ts'
+import { holdfast } from '../doctor/diagnose.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
@@ -12,5 +14,10 @@ export function newSetting() {
     atEnd(() => client.close(), { beforeCheck: true })
     return client
   }
-  return { server, newClient }
+  /** What `npx holdfast inspect` tells as JSON. */
+  const inspected = async (name: string): Promise<Inspected> => {
+    const { out } = await holdfast(['inspect', name, server.url, '--json', '--look-ms=0'])
+    return JSON.parse(out) as Inspected
+  }
+  return { server, newClient, inspected }
 }

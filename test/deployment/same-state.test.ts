@@ -7,7 +7,7 @@ import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 
-const { server, newClient } = newSetting()
+const { server, newClient, inspected: inspect } = newSetting()
 
 /** What the library itself says about the state, in the words of the tools. */
 interface Told {
@@ -18,7 +18,6 @@ interface Told {
 
 /** Reads one name in every way that there is. */
 async function everyWay(name: string) {
-  const { out } = await holdfast(['inspect', name, server.url, '--json', '--look-ms=0'])
   const text = (await holdfast(['inspect', name, server.url, '--look-ms=0'])).out
   const listed = (await holdfast(['list', server.url, '--all', '--json'])).out
   const row = listed
@@ -32,7 +31,7 @@ async function everyWay(name: string) {
   const { lock } = (await ask(`api/lock?key=${encodeURIComponent(name)}`)) as { lock: Detail }
   const { rows } = (await ask('api/rows')) as { rows: TableRow[] }
   const shown = rows.find(({ key }) => key === name)
-  const inspected = JSON.parse(out) as Inspected
+  const inspected = await inspect(name)
   const brief = (one: { stateText: string; holders: readonly unknown[]; waiting: number }) => ({
     state: one.stateText,
     holders: one.holders.length,

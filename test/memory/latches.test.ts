@@ -31,48 +31,42 @@ async function settled<T>(promise: Promise<T>): Promise<T> {
   return promise
 }
 
+/** One latch is used in an outage. Another one ends the round and begins the next before that is tried again. */
+async function overtaken<T>(use: (latch: CountDownLatch) => Promise<T>) {
+  const [mine, theirs] = [newLatch(), newLatch()]
+  await settled(theirs.trySetCount(1))
+  server.beginOutage()
+  const using = use(mine)
+  await server.advance(5)
+  server.endOutage()
+  // Before the next try of the first one, which pauses.
+  await settled(theirs.countDown())
+  await settled(theirs.trySetCount(3))
+  return { mine, theirs, using }
+}
+
 describe('the next round begins in an outage of one client', () => {
   test.each<[string, (latch: CountDownLatch) => Promise<unknown>, unknown]>([
     ['a count-down', (latch) => latch.countDown(), 0],
     ['a delete()', (latch) => latch.delete(), false],
   ])('%s that was asked for before it changes nothing', async (_, act, answer) => {
-    const [mine, theirs] = [newLatch(), newLatch()]
-    await settled(theirs.trySetCount(1))
-    server.beginOutage()
-    const acting = act(mine)
-    await server.advance(5)
-    server.endOutage()
-    // Before the next try of the other one, which pauses.
-    await settled(theirs.countDown())
-    await settled(theirs.trySetCount(3))
+    const { theirs, using } = await overtaken(act)
     await server.advance(1_000)
-    expect(await acting).toBe(answer)
+    expect(await using).toBe(answer)
     expect(await settled(theirs.count())).toBe(3)
   })
 
   test('those who awaited the round before go on', async () => {
-    const [mine, theirs] = [newLatch(), newLatch()]
-    await settled(theirs.trySetCount(1))
-    server.beginOutage()
-    const waiting = seen(mine.await())
-    await server.advance(5)
-    server.endOutage()
-    await settled(theirs.countDown())
-    await settled(theirs.trySetCount(3))
+    const { using } = await overtaken((latch) => latch.await())
+    const waiting = seen(using)
     await server.advance(1_000)
     expect(waiting.value).toBe(true)
   })
 })
 
 test('those who awaited the round before go on although their client counts down in the next one', async () => {
-  const [mine, theirs] = [newLatch(), newLatch()]
-  await settled(theirs.trySetCount(1))
-  server.beginOutage()
-  const waiting = seen(mine.await())
-  await server.advance(5)
-  server.endOutage()
-  await settled(theirs.countDown())
-  await settled(theirs.trySetCount(3))
+  const { mine, using } = await overtaken((latch) => latch.await())
+  const waiting = seen(using)
   expect(await settled(mine.countDown())).toBe(2)
   await server.advance(10_000)
   expect(waiting.value).toBe(true)

@@ -1,4 +1,4 @@
-import { isPermitId } from '../deployment/key-names.ts'
+import { clientOf, isPermitId } from '../deployment/key-names.ts'
 import type { HistoryEntry } from '../history/history.ts'
 import {
   isAskedFor,
@@ -165,8 +165,7 @@ export class HistoryIndex {
 
   /** A client that writes is alive, and would have recorded the end of its hold. */
   #withClient(held: Held, knowledge: Knowledge): Knowledge {
-    const [client = ''] = held.owner.split(':', 1)
-    const lastAt = Math.min(this.#clients.get(client)?.lastAt ?? 0, held.limitAt)
+    const lastAt = Math.min(this.#clients.get(clientOf(held.owner))?.lastAt ?? 0, held.limitAt)
     return { ...knowledge, sureUntil: Math.max(knowledge.sureUntil, lastAt) }
   }
 
