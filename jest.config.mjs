@@ -25,6 +25,7 @@ export default {
     '<rootDir>/test/migration/',
     '<rootDir>/test/(metrics|opentelemetry|history|deployment|commands|doctor|dashboard)/',
     '<rootDir>/test/repo/(bench/|demo.|docs/examples)',
+    '<rootDir>/test/soak/',
     // jest.places.config.mjs has these.
     '<rootDir>/test/places/',
   ],

@@ -9,6 +9,7 @@ export default {
     '<rootDir>/test/{metrics,opentelemetry,history,deployment,commands,doctor,dashboard}/**/*.test.ts',
     '<rootDir>/test/repo/bench/*.test.ts',
     '<rootDir>/test/repo/demo.test.ts',
+    '<rootDir>/test/soak/*.test.ts',
     '<rootDir>/test/repo/docs/examples*.test.ts',
   ],
   testPathIgnorePatterns: ['/node_modules/'],

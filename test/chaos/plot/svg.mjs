@@ -41,14 +41,14 @@ const coloursOf = ({ ground, ink, soft, line, row, off, bad, taken, clients }) =
 text { fill: ${ink} } .small { fill: ${soft} } .bad { fill: ${bad} } .ground { fill: ${ground} }
 .row { fill: ${row} } .grid { stroke: ${line} } .waiting, .fault, .shade { fill: ${off} }
 .found { fill: ${bad}; stroke: ${bad} } .hatch { stroke: ${taken} }
-${clients.map((colour, i) => `.c${i} { fill: ${colour} }`).join(' ')}`
+${clients.map((colour, i) => `.c${i} { fill: ${colour} } .l${i} { stroke: ${colour} }`).join(' ')}`
 
 const STYLE = `<style>
 text { font: 12px ui-sans-serif, system-ui, "Segoe UI", Helvetica, Arial, sans-serif }
 .head { font-size: 16px; font-weight: 600 } .small { font-size: 11px } .tiny { font-size: 9.5px }
 .name { font-weight: 600; text-anchor: end } .end { text-anchor: end } .middle { text-anchor: middle }
 .had { opacity: 0.4 } .faint { opacity: 0.3 } .waiting { opacity: 0.5 } .fault { opacity: 0.45 }
-.shade { opacity: 0.12 } .taken { fill: url(#taken) } .grid { fill: none }
+.line { fill: none; stroke-width: 1.3 } .shade { opacity: 0.12 } .taken { fill: url(#taken) } .grid { fill: none }
 .found { fill-opacity: 0.15; stroke-width: 1.5 } .bad { font-weight: 600 }
 .hatch { stroke-width: 2; stroke-opacity: 0.5 }${coloursOf(LIGHT)}
 @media (prefers-color-scheme: dark) {${coloursOf(DARK)}
