@@ -33,7 +33,7 @@ if mark.founder == founder then
 end
 -- The others rest for at least as long, from a later moment on. So none of them has voted by itself before half of
 -- this rest is over.
-if mark.founder ~= '' or tonumber(mark.sinceUs) ~= sinceUs or sinceUs - serverTimeUs() < restMs * 500 then
+if tonumber(mark.sinceUs) ~= sinceUs or sinceUs - serverTimeUs() < restMs * 500 then
   return 0
 end
 mark.sinceUs = serverTimeText()

@@ -162,7 +162,7 @@ end
     search: 'if (claims.includes(null) || ',
     replace: 'if (claims.every((claim) => claim === null) || ',
     test: 'test/quorum/new-deployment.test.ts',
-    name: 'no deployment is founded while one of the masters has a mark',
+    name: 'no deployment is founded when a master is told to rest before it is claimed',
   },
   {
     id: 'founds-what-it-knows',
@@ -173,15 +173,6 @@ end
     replace: '',
     test: 'test/quorum/new-deployment.test.ts',
     name: 'a client that knows a deployment founds no other when all masters were emptied',
-  },
-  {
-    id: 'two-founders',
-    mistake: 'A second client founds a deployment that another one has founded.',
-    file: 'lua/quorum/found.lua',
-    search: "if mark.founder ~= '' or ",
-    replace: 'if ',
-    test: SCRIPTS,
-    name: 'found lets one client found a deployment, and answers a repeat the same',
   },
   {
     id: 'founds-an-older-claim',

@@ -143,6 +143,30 @@ test('a master that is emptied after it was claimed rests, and the others vote',
   await cluster.free('it')
 })
 
+test('no deployment is founded when a master is told to rest before it is claimed', async () => {
+  const { cluster, masters, proxies, urls } = await start()
+  const traps = proxies.map((proxy) => proxy.onNextRequest(claims, 'hold'))
+  const client = cluster.client({ ...PATIENT, outageMs: 400 }, urls)
+  const asked = client
+    .getLock('it')
+    .tryLock()
+    .catch(() => null)
+  const first = await Promise.race(traps.map(({ seen }, i) => seen.then(() => i)))
+  traps[first]?.release()
+  const last = (first + 1) % 3
+  await traps[last]?.seen
+  const rested = masters[last] as RedisServer
+  await cluster
+    .client({ outageMs: 100 }, [rested.url])
+    .getLock('other')
+    .tryLock()
+    .catch(() => null)
+  expect(await rested.admin.get(BIRTH)).not.toMatch(CLAIM)
+  for (const trap of traps) trap.release()
+  expect(await asked).toBeNull()
+  for (const master of masters) expect(await votes(master)).toBe(false)
+})
+
 test('a deployment that a client claimed and did not found is founded by another at once', async () => {
   const { cluster, masters, proxies, urls } = await start()
   const traps = proxies.map((proxy) => proxy.onNextRequest(founds, 'cutBefore'))
