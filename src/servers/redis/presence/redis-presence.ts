@@ -1,7 +1,9 @@
 import type { Redis } from 'ioredis'
+import { warn } from '../../../kit/warning.ts'
 import { clientOf } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import { type ClientInfo, type OwnInfo, type Presence, readClientInfo } from '../../presence.ts'
+import { readWireFormat, WIRE_FORMAT, wireConflict } from '../../wire-version.ts'
 import { clientKey } from '../calls/keys.ts'
 import type { Connection } from '../connection/connection.ts'
 import { failureOf } from '../connection/failure-of.ts'
@@ -35,6 +37,7 @@ export class RedisPresence implements Presence {
   #isThere = false
   /** Whether it tells nothing, or nothing more. */
   #isOver: boolean
+  #hasWarned = false
 
   /** @param closed told when it tells nothing any more */
   constructor(
@@ -48,7 +51,7 @@ export class RedisPresence implements Presence {
     this.#closed = closed
     this.#timeoutMs = timeoutMs
     this.#key = clientKey(client)
-    this.#about = JSON.stringify(about)
+    this.#about = JSON.stringify({ ...about, wire: WIRE_FORMAT })
     this.#notes = new ClientNotes(() => this.#send(performance.now()))
     this.#leaseMs = leaseMs
     this.#isOver = !tells
@@ -91,7 +94,10 @@ export class RedisPresence implements Presence {
   }
 
   async clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null> {
-    return readClientInfo(clientId, await this.#read(clientId, 'about', callMs))
+    const about = await this.#read(clientId, 'about', callMs)
+    const info = readClientInfo(clientId, about)
+    if (!this.#hasWarned) this.#compare(info?.label ?? clientId, about)
+    return info
   }
 
   /** Takes it away: the last that is sent. */
@@ -101,6 +107,15 @@ export class RedisPresence implements Presence {
     this.#isThere = false
     this.#end()
     this.#closed()
+  }
+
+  /** Warns once of a client whose keys this one could misread. */
+  #compare(label: string, about: string | null): void {
+    const other = readWireFormat(about)
+    const text = other === null ? undefined : wireConflict(label, other)
+    if (text === undefined) return
+    this.#hasWarned = true
+    warn('HOLDFAST_WIRE_VERSION', text)
   }
 
   #read(clientId: string, field: string, callMs: number): Promise<string | null> {
