@@ -30,7 +30,7 @@ if not ownId then
   return redis.error_reply(NO_ID)
 end
 local mark = readMark(birth)
-if not mark and redis.call('EXISTS', birth) == 1 then
+if not mark and redis.call('GET', birth) then
   return { 'known' }
 end
 if not mark then

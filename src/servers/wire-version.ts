@@ -1,4 +1,5 @@
 import { VERSION } from '../kit/version.ts'
+import { warn } from '../kit/warning.ts'
 
 /** Which wire format a client has: what Holdfast writes beside the layout of Redisson. */
 export interface WireFormat {
@@ -45,4 +46,17 @@ export function wireConflict(
     `They still exclude each other, but the ${what} one keeps its queues and other keys of Holdfast in another way: ` +
     `waiters may be late, or served out of turn. ${fix} More: docs/reference/keys.md#version.`
   )
+}
+
+/**
+ * Warns of a client whose keys this one could misread.
+ *
+ * @param about what that client has reported of itself
+ * @returns whether it has warned
+ */
+export function warnOfConflict(label: string, about: string | null): boolean {
+  const other = readWireFormat(about)
+  const text = other === null ? undefined : wireConflict(label, other)
+  if (text !== undefined) warn('HOLDFAST_WIRE_VERSION', text)
+  return text !== undefined
 }

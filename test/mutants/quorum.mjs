@@ -130,7 +130,7 @@ end
     id: 'disk-of-replica-trusted',
     mistake: 'A replica that took over counts as one that wrote down all that it ever said.',
     file: 'lua/quorum/enrol.lua',
-    search: 'durable = durable and isAlone\n',
+    search: 'durable = durable and isAlone()\n',
     replace: '',
     test: 'test/quorum/failover.test.ts',
     name: 'a replica that lags and takes over does not vote, whatever it writes to its disk',
@@ -169,7 +169,7 @@ end
     mistake:
       'A client that has had a vote of masters founds a deployment over them when all were emptied.',
     file: 'src/servers/quorum/founding.ts',
-    search: '    if (this.#nodes.some((node) => used.has(node))) return Promise.resolve(false)\n',
+    search: '    if (this.#nodes.some(isUsed)) return Promise.resolve(false)\n',
     replace: '',
     test: 'test/quorum/new-deployment.test.ts',
     name: 'a client that knows a deployment founds no other when all masters were emptied',

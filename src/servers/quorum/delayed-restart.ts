@@ -2,6 +2,17 @@ import { BIRTH } from '../redis/calls/keys.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
+/** Servers that are known to have had a mark, or to have voted. The memory outlives the data of the server. */
+const used = new WeakSet<ScriptServer>()
+
+export function noteUse(node: ScriptServer): void {
+  used.add(node)
+}
+
+export function isUsed(node: ScriptServer): boolean {
+  return used.has(node)
+}
+
 /**
  * Whether a master has no mark, or was claimed for a new deployment that is not founded yet. Any other mark is
  * `known`: the master may have voted.

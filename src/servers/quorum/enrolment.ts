@@ -3,8 +3,7 @@ import type { AcquireAnswer } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import type { Forgot } from '../redis/replies.ts'
-import { enrol, longestKnown } from './delayed-restart.ts'
-import { noteUse } from './founding.ts'
+import { enrol, longestKnown, noteUse } from './delayed-restart.ts'
 
 /** Why a master does not vote. */
 const mayHaveForgotten = (leftMs: number) =>

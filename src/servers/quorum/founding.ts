@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { nanoid } from 'nanoid'
 import { within } from '../../kit/within.ts'
 import { BIRTH } from '../redis/calls/keys.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
-import { isDurable, type MarkState, stateOfMark } from './delayed-restart.ts'
+import { isDurable, isUsed, type MarkState, noteUse, stateOfMark } from './delayed-restart.ts'
 import type { MasterSettings } from './master-settings.ts'
 
 /** Another client may be founding the same deployment: that is waited for, in milliseconds. */
@@ -12,13 +12,6 @@ const OTHERS_MS = 1_000
 
 /** A request whose answer was lost is sent again after so long, in milliseconds. */
 const AGAIN_MS = 20
-
-/** Servers that are known to have had a mark, or to have voted. The memory outlives the data of the server. */
-const used = new WeakSet<ScriptServer>()
-
-export function noteUse(node: ScriptServer): void {
-  used.add(node)
-}
 
 interface Server extends ScriptServer {
   /** Ends when the first connection is up, or has failed. */
@@ -56,7 +49,7 @@ export class Founding {
    * @returns whether masters may vote by now that did not before
    */
   found(): Promise<boolean> {
-    if (this.#nodes.some((node) => used.has(node))) return Promise.resolve(false)
+    if (this.#nodes.some(isUsed)) return Promise.resolve(false)
     this.#running ??= this.#foundOrWait()
       .then(
         () => true,
@@ -101,7 +94,7 @@ export class Founding {
     const claims = await Promise.all(
       others.map((node) => this.#claim(node, start.deployment, longestMs)),
     )
-    const founder = nanoid(10)
+    const founder = randomUUID()
     const letVote = ({ node, sinceUs, deployment }: Claim) =>
       untilAnswered(() =>
         node.runner.ask({
@@ -124,7 +117,8 @@ export class Founding {
     const answer = await node.runner.ask({
       script: quorum.claim,
       keys: [BIRTH],
-      args: (terms) => quorum.claimArgs({ restMs, durable, draft: nanoid(10), deployment }, terms),
+      args: (terms) =>
+        quorum.claimArgs({ restMs, durable, draft: randomUUID(), deployment }, terms),
       read: quorum.readClaim,
       callMs,
     })

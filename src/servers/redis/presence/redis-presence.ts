@@ -1,9 +1,8 @@
 import type { Redis } from 'ioredis'
-import { warn } from '../../../kit/warning.ts'
 import { clientOf } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import { type ClientInfo, type OwnInfo, type Presence, readClientInfo } from '../../presence.ts'
-import { readWireFormat, WIRE_FORMAT, wireConflict } from '../../wire-version.ts'
+import { WIRE_FORMAT, warnOfConflict } from '../../wire-version.ts'
 import { clientKey } from '../calls/keys.ts'
 import type { Connection } from '../connection/connection.ts'
 import { failureOf } from '../connection/failure-of.ts'
@@ -96,7 +95,7 @@ export class RedisPresence implements Presence {
   async clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null> {
     const about = await this.#read(clientId, 'about', callMs)
     const info = readClientInfo(clientId, about)
-    if (!this.#hasWarned) this.#compare(info?.label ?? clientId, about)
+    this.#hasWarned ||= warnOfConflict(info?.label ?? clientId, about)
     return info
   }
 
@@ -107,15 +106,6 @@ export class RedisPresence implements Presence {
     this.#isThere = false
     this.#end()
     this.#closed()
-  }
-
-  /** Warns once of a client whose keys this one could misread. */
-  #compare(label: string, about: string | null): void {
-    const other = readWireFormat(about)
-    const text = other === null ? undefined : wireConflict(label, other)
-    if (text === undefined) return
-    this.#hasWarned = true
-    warn('HOLDFAST_WIRE_VERSION', text)
   }
 
   #read(clientId: string, field: string, callMs: number): Promise<string | null> {
