@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { Holdfast } from '../../src/index.ts'
@@ -9,7 +9,7 @@ import { startRedis } from '../support/redis-server.ts'
 
 const root = join(__dirname, '../..')
 /** Built by `scripts/previous-version.mjs`. It is written where it finds ioredis. */
-const PREVIOUS = join(root, 'node_modules/.holdfast-previous.mjs')
+const PREVIOUS = join(root, '.cache/previous-version.mjs')
 const LIBRARIES = { old: PREVIOUS, new: join(root, 'dist/esm/index.js') }
 type Version = keyof typeof LIBRARIES
 
@@ -26,6 +26,7 @@ function exited(child: ChildProcess): Promise<number | null> {
 }
 
 test('during a rolling upgrade, and back, both versions of every kind exclude each other', async () => {
+  mkdirSync(join(root, '.cache'), { recursive: true })
   writeFileSync(PREVIOUS, gunzipSync(readFileSync(join(root, 'test/upgrade/previous.mjs.gz'))))
   const [server, judge] = await Promise.all([startRedis(), startRedis()])
   const masters = (await startMasters(3)).map(({ url }) => url)

@@ -10,7 +10,7 @@ export interface ProcessFacts {
    * 20 s. Null if a version before this field wrote it.
    */
   readonly seenMs: number | null
-  /** The [version](keys.md#version) of its wire format; null if a version of Holdfast before this field wrote it. */
+  /** The version of its wire format; null if a version of Holdfast before this field wrote it. */
   readonly wireVersion?: number | null
 }
 
