@@ -23,6 +23,7 @@ export default {
     '/node_modules/',
     '<rootDir>/test/package/',
     '<rootDir>/test/migration/',
+    '<rootDir>/test/upgrade/',
     '<rootDir>/test/(metrics|opentelemetry|history|deployment|commands|doctor|dashboard)/',
     '<rootDir>/test/repo/(bench/|demo.|docs/examples)',
     '<rootDir>/test/soak/',

@@ -101,6 +101,12 @@ const MODELS = {
       DELETED_KEY: ['-DPART=1'],
     },
   },
+  founding: {
+    checks: [[]],
+    quick: [],
+    reach: [['', '1 2 3 4 5']],
+    variants: { NO_CLAIM: [], NO_FOUNDER: [], ANY_CLAIM: [], ANY_DEPLOYMENT: [], NO_REST: [] },
+  },
 }
 
 const args = process.argv.slice(2)

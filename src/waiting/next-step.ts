@@ -8,6 +8,7 @@ const STEPS: Readonly<Record<string, string>> = {
   NOPERM:
     'Give the login the rights that it lacks, to keys with your `keyPrefix`: docs/reference/keys.md#rights; ' +
     '`npx holdfast doctor` with this login tells more.',
+  NEWER: 'Update this client: docs/reference/keys.md#version.',
   READONLY: 'It is a replica: give the address of the master.',
   NOREPLICAS:
     'Fewer replicas follow the master than its min-replicas-to-write wants: see that they run and follow it.',

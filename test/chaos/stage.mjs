@@ -176,8 +176,9 @@ function openClients(stage, witnessPort) {
       const ways = await Promise.all(world.targets.map((one) => new Way(one.port).open()))
       for (const [j, { ways: all }] of world.targets.entries()) all.push(ways[j])
       const { isQuorum, names } = world
-      const longest = isQuorum ? { longestLeaseMs: LONGEST_LEASE_MS } : {}
-      const place = { ...world.placeBy(ways), ...longest, ...LIMITS }
+      // Each client claims all the time that the deployment is new, which it is not: no master may vote for that.
+      const ofQuorum = isQuorum ? { longestLeaseMs: LONGEST_LEASE_MS, newDeployment: true } : {}
+      const place = { ...world.placeBy(ways), ...ofQuorum, ...LIMITS }
       const { callers, fast, force, broken, control } = options
       const settings = () => ({
         seed: Math.floor(random() * 2 ** 31),

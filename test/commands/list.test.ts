@@ -112,3 +112,30 @@ test('what cannot be asked is told, and is not an empty list', async () => {
   expect(blind.err).toMatch(/NOPERM[\s\S]*docs\/reference\/program\.md/)
   expect(blind.err).not.toContain('secret')
 })
+
+test('holders with several versions of the wire format are told', async () => {
+  const client = newClient()
+  await client.getLock('a').lock()
+  await eventually(async () => (await client.clientInfo(client.id)) !== null)
+  expect((await holdfast(['list', server.url])).err).not.toMatch(/wire/)
+  const id = 'b'.repeat(21)
+  const about = { label: 'newer', host: 'h', pid: 1, version: '9.0.0', startedAt: 1 }
+  const { admin } = server
+  await admin.hset('b', `${id}:1`, 1)
+  await admin.hset(
+    `holdfast_client:{${id}}`,
+    'about',
+    JSON.stringify({ ...about, wire: { version: 2, oldest: 1 } }),
+  )
+  await admin.pexpire('b', 9_000)
+  await admin.pexpire(`holdfast_client:{${id}}`, 9_000)
+  const { err } = await holdfast(['list', server.url])
+  expect(err).toContain('Holders have several versions of the wire format: 1, 2.\n')
+  const { out } = await holdfast(['list', '--json', server.url])
+  const rows = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(rows.map(({ holders }) => holders[0].process.wireVersion).sort()).toEqual([1, 2])
+  await admin.del('b', `holdfast_client:{${id}}`)
+})

@@ -193,3 +193,22 @@ test('a disk that fails', async () => {
   )
   expect(seen(await diagnose([broken.url]), 'disk-fails')).toMatchObject([{ level: 'error' }])
 })
+
+test.each([
+  ['several-wire-versions', 'note', 1],
+  ['wire-versions-conflict', 'warning', 2],
+])('clients of several versions of the wire format: %s', async (code, level, oldest) => {
+  const { admin } = server
+  const client = new Holdfast({ redis: server.url })
+  await client.getLock('it').using(() => {})
+  const key = `holdfast_client:{${'a'.repeat(21)}}`
+  await eventually(async () => (await admin.exists(`holdfast_client:{${client.id}}`)) === 1)
+  expect(seen(await diagnose([server.url]), code)).toEqual([])
+  await admin.hset(key, 'about', JSON.stringify({ wire: { version: 2, oldest } }))
+  await admin.pexpire(key, 20_000)
+  expect(seen(await diagnose([server.url]), code)).toMatchObject([
+    { level, seen: expect.stringContaining('1, 2') },
+  ])
+  await admin.del(key)
+  await client.close()
+})

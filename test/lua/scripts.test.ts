@@ -881,7 +881,7 @@ describe('of one master of several', () => {
 
   const REST_MS = 60_000
   const enrol = (args: Arguments = {}) =>
-    run(scripts.enrol, { runId: 'a', restMs: REST_MS, durable: 0, newborn: 0, ...args })
+    run(scripts.enrol, { runId: 'a', restMs: REST_MS, durable: 0, ...args })
   const vote = (args: Arguments = {}) =>
     run(scripts.vote, { ...taking, birth: BIRTH, longestMs: REST_MS, ...args }) as Promise<
       [string, Value]
@@ -970,12 +970,118 @@ describe('of one master of several', () => {
   })
 
   test('enrol is decided by the first, until the server is another one', async () => {
-    const first = await enrol({ newborn: 1 })
-    expect(await inMs(first)).toBeLessThanOrEqual(0)
+    const first = await enrol()
+    expect(await inMs(first)).toBeGreaterThan(REST_MS - 5_000)
     expect(await enrol()).toBe(first)
     expect(await enrol({ runId: 'b', durable: 1 })).toBe(first)
     await mark({ id: 'b' })
-    expect(await inMs(await enrol({ newborn: 1 }))).toBeGreaterThan(REST_MS - 5_000)
+    expect(await inMs(await enrol())).toBeGreaterThan(REST_MS - 5_000)
+  })
+
+  const claim = async (args: Arguments = {}) => {
+    const usual = { runId: 'a', restMs: REST_MS, durable: 0, draft: 'draft', deployment: '' }
+    const answer = (await run(scripts.claim, { ...usual, ...args })) as Value[]
+    const [kind, sinceUs, ...more] = answer
+    return (answer.length === 1 ? answer : [kind, Number(sinceUs), ...more]) as [
+      string,
+      number,
+      string,
+      number,
+    ]
+  }
+  const found = ([, sinceUs, deployment, restMs]: [string, number, string, number], more = {}) =>
+    run(scripts.found, { sinceUs, deployment, founder: 'f', restMs, ...more })
+
+  test('claim lets no master vote, and is answered the same until that is founded', async () => {
+    const claimed = await claim()
+    const [, sinceUs, deployment, restMs] = claimed
+    expect(claimed).toEqual(['claimed', expect.any(Number), expect.any(String), REST_MS])
+    expect(deployment).toMatch(/^draft\.\d+$/)
+    expect(await inMs(sinceUs)).toBeGreaterThan(REST_MS - 5_000)
+    expect(await vote()).toEqual(['forgot', String(sinceUs)])
+    expect(await claim({ draft: 'b', restMs: 1 })).toEqual(claimed)
+    expect(await claim({ deployment })).toEqual(claimed)
+    expect(await claim({ deployment: 'other.1' })).toEqual(['known'])
+    expect(await enrol()).toBe(String(sinceUs))
+    expect(await claim()).toEqual(claimed)
+    expect(await found(claimed, { restMs })).toBe(1)
+    expect(await claim()).toEqual(['known'])
+    expect(await vote()).toEqual(['granted', expect.any(String)])
+  })
+
+  test('claim is refused by any master that has a mark of its own or of another one', async () => {
+    for (const id of ['', 'b']) {
+      await mark({ id })
+      expect(await claim()).toEqual(['known'])
+    }
+    for (const odd of ['17 a 1', 'v2 anything', 'nonsense']) {
+      await admin.set(BIRTH, odd)
+      expect(await claim()).toEqual(['known'])
+      expect(await admin.get(BIRTH)).toBe(odd)
+    }
+    // A claim whose rest is over has let the master vote, and one of another server says nothing.
+    const one = await replId()
+    await admin.set(BIRTH, `17 a/draft.1 0 ${one} ${REST_MS}`)
+    expect(await claim()).toEqual(['known'])
+    await admin.set(BIRTH, `${(await nowUs()) + 9_000_000} a/draft.1 0 b ${REST_MS}`)
+    expect(await claim()).toEqual(['known'])
+  })
+
+  test('claim has another id each time that the first master is claimed', async () => {
+    const [, , first] = await claim()
+    await admin.del(BIRTH)
+    expect((await claim())[2]).not.toBe(first)
+  })
+
+  test('found lets one client found a deployment, and answers a repeat the same', async () => {
+    const claimed = await claim()
+    expect(await found(claimed)).toBe(1)
+    const then = await admin.get(BIRTH)
+    expect(await found(claimed)).toBe(1)
+    expect(await found(claimed, { founder: 'g' })).toBe(0)
+    expect(await admin.get(BIRTH)).toBe(then)
+    expect(await enrol({ restMs: REST_MS + 1 })).toBe(then?.split(' ')[0])
+    expect((await admin.get(BIRTH))?.split(' ')[1]).toBe(then?.split(' ')[1])
+  })
+
+  test('found does nothing where the claim is gone, or is another one', async () => {
+    const claimed = await claim()
+    await admin.del(BIRTH)
+    expect(await found(claimed)).toBe(0)
+    expect(await admin.exists(BIRTH)).toBe(0)
+    // The same deployment once more, after the master was emptied.
+    const [, sinceUs, deployment] = claimed
+    const again = await claim({ deployment })
+    expect(again[2]).toBe(deployment)
+    expect(await found(claimed)).toBe(0)
+    expect(await found(again, { sinceUs: sinceUs + 1 })).toBe(0)
+    expect(await found(again, { deployment: 'other.1' })).toBe(0)
+    await enrol()
+    await mark()
+    expect(await found(again)).toBe(0)
+    await admin.set(BIRTH, `${again[1]} a/${deployment} 0 b ${REST_MS}`)
+    expect(await found(again)).toBe(0)
+  })
+
+  test('found comes too late when half of the rest is over', async () => {
+    const now = await nowUs()
+    const one = await replId()
+    const claimedFor = async (leftMs: number) => {
+      const sinceUs = now + leftMs * 1_000
+      await admin.set(BIRTH, `${sinceUs} a/draft.1 0 ${one} ${REST_MS}`)
+      return found(['claimed', sinceUs, 'draft.1', REST_MS])
+    }
+    expect(await claimedFor(REST_MS / 2 - 1)).toBe(0)
+    expect(await claimedFor(REST_MS / 2 + 10_000)).toBe(1)
+  })
+
+  test('enrol refuses to change the mark of a newer version', async () => {
+    await admin.set(BIRTH, 'v2 anything')
+    expect(await vote()).toEqual(['forgot', ''])
+    await expect(enrol()).rejects.toThrow(/NEWER the mark holdfast_birth/)
+    expect(await admin.get(BIRTH)).toBe('v2 anything')
+    await admin.set(BIRTH, 'nonsense')
+    expect(await inMs(await enrol())).toBeGreaterThan(REST_MS - 5_000)
   })
 
   test('enrol lets one vote that wrote everything down, and no sooner than it was told', async () => {

@@ -34,8 +34,7 @@ describe('arguments by name', () => {
   })
 
   test('that are one of two are given as yes or no', () => {
-    const enrol = { restMs: 20_000, durable: true, newborn: false }
-    expect(quorum.enrolArgs(enrol, terms)).toEqual(['run', 20_000, 1, 0])
+    expect(quorum.enrolArgs({ restMs: 20_000, durable: true }, terms)).toEqual(['run', 20_000, 1])
     const attempt = { ...first, ticket: '', label: 'shop' }
     expect(fair.acquireArgs({ ...attempt, listens: true }, terms)[4]).toBe(1)
     expect(fair.acquireArgs({ ...attempt, listens: false }, terms)[4]).toBe('')

@@ -31,7 +31,14 @@ export {
   set as setPermits,
 } from '../../src/servers/redis/scripts/permits.generated.ts'
 export { touch } from '../../src/servers/redis/scripts/presence.generated.ts'
-export { agree, enrol, restore, vote } from '../../src/servers/redis/scripts/quorum.generated.ts'
+export {
+  agree,
+  claim,
+  enrol,
+  found,
+  restore,
+  vote,
+} from '../../src/servers/redis/scripts/quorum.generated.ts'
 export {
   acquireRead,
   acquireWrite,

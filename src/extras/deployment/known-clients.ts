@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { readClientInfo } from '../../index.ts'
+import { readClientInfo, readWireFormat } from '../../index.ts'
 import type { Command, ServerClient } from '../servers/open-server.ts'
 import { processKey } from './key-names.ts'
 import type { Masters } from './masters.ts'
@@ -92,7 +92,8 @@ export class KnownClients {
     // The moments are by the clock of the client, and `at` has one moment by both clocks.
     const here = (clientMs: number) => (seenAt ?? now) - (Number(clientAt ?? clientMs) - clientMs)
     const info = readClientInfo(client, about)
-    const own = info && { client, label: info.label, host: info.host, pid: info.pid }
+    const wireVersion = readWireFormat(about)?.version ?? null
+    const own = info && { client, label: info.label, host: info.host, pid: info.pid, wireVersion }
     this.#known.set(client, {
       about: own ?? before?.about ?? null,
       seenAt: seenAt ?? before?.seenAt ?? null,

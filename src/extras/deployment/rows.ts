@@ -10,6 +10,8 @@ export interface ProcessFacts {
    * 20 s. Null if a version before this field wrote it.
    */
   readonly seenMs: number | null
+  /** The version of its wire format; null if a version of Holdfast before this field wrote it. */
+  readonly wireVersion?: number | null
 }
 
 /** One holder of a lock or of permits. */

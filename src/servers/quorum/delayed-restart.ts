@@ -2,9 +2,27 @@ import { BIRTH } from '../redis/calls/keys.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
-/** @returns whether it has no mark of ever having voted */
-export async function isUnused(node: ScriptServer, timeoutMs: number): Promise<boolean> {
-  return (await markOf(node, timeoutMs)) === null
+/** Servers that are known to have had a mark, or to have voted. The memory outlives the data of the server. */
+const used = new WeakSet<ScriptServer>()
+
+export function noteUse(node: ScriptServer): void {
+  used.add(node)
+}
+
+export function isUsed(node: ScriptServer): boolean {
+  return used.has(node)
+}
+
+/**
+ * Whether a master has no mark, or was claimed for a new deployment that is not founded yet. Any other mark is
+ * `known`: the master may have voted.
+ */
+export type MarkState = 'none' | 'claimed' | 'known'
+
+export async function stateOfMark(node: ScriptServer, timeoutMs: number): Promise<MarkState> {
+  const mark = await markOf(node, timeoutMs)
+  if (mark === null) return 'none'
+  return /^\d+ [^ /]*\/[^ /]+ /.test(mark) ? 'claimed' : 'known'
 }
 
 /** @returns the longest lease that it was told of, in milliseconds; 0 where it knows of none */
@@ -42,31 +60,34 @@ function markOf(node: ScriptServer, timeoutMs: number): Promise<string | null> {
   return node.runner.raw(timeoutMs, (client) => client.get(BIRTH))
 }
 
-/**
- * Tells a master since when it votes, unless it has been told.
- *
- * @param restMs how long the longest lease may be: one that may have forgotten rests so long
- * @param newborn whether none of the masters has ever been used
- */
-export async function enrol(
-  node: ScriptServer,
-  restMs: number | Promise<number>,
-  newborn: boolean,
-  timeoutMs: number,
-): Promise<void> {
-  const endsAt = performance.now() + timeoutMs
-  const durable = await node.runner.raw(timeoutMs, async (client) => {
+/** @returns whether it writes everything to disk before it answers */
+export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolean> {
+  return node.runner.raw(timeoutMs, async (client) => {
     const [info, config] = await Promise.all([
       client.info('persistence').catch(() => ''),
       client.config('GET', 'appendfsync').catch(() => []),
     ])
     return /aof_enabled:1/.test(info) && (config as unknown[]).flat().includes('always')
   })
+}
+
+/**
+ * Tells a master since when it votes, unless it has been told.
+ *
+ * @param restMs how long the longest lease may be: one that may have forgotten rests so long
+ */
+export async function enrol(
+  node: ScriptServer,
+  restMs: number | Promise<number>,
+  timeoutMs: number,
+): Promise<void> {
+  const endsAt = performance.now() + timeoutMs
+  const durable = await isDurable(node, timeoutMs)
   const longestMs = await restMs
   await node.runner.ask({
     script: quorum.enrol,
     keys: [BIRTH],
-    args: (terms) => quorum.enrolArgs({ restMs: longestMs, durable, newborn }, terms),
+    args: (terms) => quorum.enrolArgs({ restMs: longestMs, durable }, terms),
     read: quorum.readEnrol,
     callMs: Math.max(1, endsAt - performance.now()),
   })

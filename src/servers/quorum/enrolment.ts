@@ -3,12 +3,15 @@ import type { AcquireAnswer } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import type { Forgot } from '../redis/replies.ts'
-import { enrol, longestKnown } from './delayed-restart.ts'
+import { enrol, longestKnown, noteUse } from './delayed-restart.ts'
 
 /** Why a master does not vote. */
 const mayHaveForgotten = (leftMs: number) =>
   'it was started or emptied not long ago, or was a replica, and may have forgotten leases: it votes in ' +
   `about ${leftMs} ms`
+
+/** A master may take so long at least to be told since when it votes, in milliseconds. */
+const TELL_MS = 100
 
 /** The server of a master. */
 interface Server extends ScriptServer {
@@ -18,8 +21,8 @@ interface Server extends ScriptServer {
 /** What is to be known of the other masters. */
 interface Peers {
   readonly all: () => readonly Server[]
-  /** Whether none of them has ever been used. */
-  readonly isNew: () => Promise<boolean>
+  /** Lets all of them vote at once if they are a new deployment; whether one was founded, or may have been. */
+  readonly found: () => Promise<boolean>
 }
 
 /** Tells one master of several since when it votes, when it does not know. */
@@ -37,8 +40,7 @@ export class Enrolment {
   }
 
   /**
-   * Where the master was not told since when it votes it is told, and asked once more. Rejects where
-   * it may not vote yet.
+   * Tells the master since when it votes, if it was not told, and asks it once more. Rejects if it may not vote yet.
    */
   async remind(
     { sinceUs }: Forgot,
@@ -46,16 +48,24 @@ export class Enrolment {
     askAgain: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
   ): Promise<AcquireAnswer> {
     let votesAtUs = sinceUs
-    if (votesAtUs === null) {
-      const isNew = await this.#peers.isNew()
-      await this.#tell(isNew, Math.max(1, endsAt - performance.now()))
+    // One that rests may be claimed for a deployment that another client is founding.
+    const isFounded = await this.#peers.found()
+    if (votesAtUs === null || isFounded) {
+      // It counts for the next request even when it comes too late for this one.
+      if (votesAtUs === null) await this.#tell(Math.max(TELL_MS, endsAt - performance.now()))
       const leftMs = endsAt - performance.now()
       if (leftMs < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
       const again = await askAgain(leftMs)
-      if (again.kind !== 'forgot') return again
+      if (again.kind !== 'forgot') return this.voted(again)
       votesAtUs = again.sinceUs
     }
     throw new CallFailure('unsent', mayHaveForgotten(this.#leftMs(votesAtUs)))
+  }
+
+  /** The master has answered as one that votes: its deployment is not new, even when its data is lost later. */
+  voted<A>(answer: A): A {
+    noteUse(this.#node)
+    return answer
   }
 
   /** How long it is until then, in milliseconds; as long as it can be where that is not known. */
@@ -71,14 +81,14 @@ export class Enrolment {
     const known = this.#runId
     this.#runId = runId
     if (known === '' || runId === known) return
-    this.#tell(false, timeoutMs).catch(() => {})
+    this.#tell(timeoutMs).catch(() => {})
   }
 
   /**
    * One that was emptied does not know any more how long leases can be; the others may. Those that do
    * not answer in half of the time are left out.
    */
-  async #tell(isNew: boolean, timeoutMs: number): Promise<void> {
+  async #tell(timeoutMs: number): Promise<void> {
     let longestMs = this.#longestMs
     const others = this.#peers
       .all()
@@ -91,7 +101,6 @@ export class Enrolment {
     await enrol(
       this.#node,
       told.then(() => longestMs),
-      isNew,
       timeoutMs,
     )
   }

@@ -26,8 +26,8 @@ import { agreeAt, askForVote, reenterByVote } from './vote-commands.ts'
 
 /** What a master is to be told by those who know the others. */
 interface Peers {
-  /** Whether none of the masters has ever been used. */
-  isNewDeployment(): Promise<boolean>
+  /** Lets all of them vote at once if they are a new deployment; whether one was founded, or may have been. */
+  found(): Promise<boolean>
   all(): readonly Master[]
 }
 
@@ -63,7 +63,7 @@ export class Master {
     this.#attempts = new Attempts(node, free, settings)
     const all = () => peers.all().map((master) => master.server)
     const { restMs, callMs } = settings
-    this.#enrolment = new Enrolment(node, restMs, { all, isNew: () => peers.isNewDeployment() })
+    this.#enrolment = new Enrolment(node, restMs, { all, found: () => peers.found() })
     this.#ignoreUps = node.onUp(() => this.#enrolment.anew(callMs))
   }
 
@@ -78,7 +78,7 @@ export class Master {
       const endsAt = sentAt + attempt.callMs
       return ask(attempt.callMs, onSend).then((answer) => {
         this.roundTrip.took(performance.now() - sentAt)
-        if (answer.kind !== 'forgot') return answer
+        if (answer.kind !== 'forgot') return this.#enrolment.voted(answer)
         return this.#enrolment.remind(answer, endsAt, (leftMs) => ask(leftMs, onSend))
       })
     }

@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Settings } from '../../options/settings.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
-import { enrol, isUnused } from './delayed-restart.ts'
+import { Founding } from './founding.ts'
 import { Master } from './master.ts'
 import type { MasterSettings } from './master-settings.ts'
 import { Quorum } from './quorum.ts'
@@ -29,43 +28,11 @@ export function quorumOf(
   nameOf?: (lock: string, at: number) => string,
 ): Quorum {
   const { callMs, newDeployment } = settings
-  let founding: Promise<boolean> | undefined
-  const isNewDeployment = async (): Promise<boolean> => {
-    if (!newDeployment) return false
-    founding ??= found(nodes, settings).finally(() => {
-      founding = undefined
-    })
-    return founding
-  }
-  const peers = { isNewDeployment, all: () => masters }
+  const founding = newDeployment ? new Founding(nodes, settings) : undefined
+  const found = async () => (await founding?.found()) ?? false
+  const peers = { found, all: () => masters }
   const masters: Master[] = nodes.map(
     (node, i) => new Master(node, settings, peers, nameOf && ((lock) => nameOf(lock, i))),
   )
   return new Quorum(masters, callMs)
-}
-
-/** Another client that finds them unused too marks them all: that is waited for, in milliseconds. */
-const OTHERS_MS = 1_000
-
-/**
- * Lets all masters vote at once when none has ever been used. One that cannot be asked may have
- * been, and then those that were found unused have forgotten it.
- */
-async function found(
-  nodes: readonly RedisServer[],
-  { callMs, restMs }: MasterSettings,
-): Promise<boolean> {
-  const startedAt = performance.now()
-  for (let pauseMs = 5; performance.now() - startedAt < OTHERS_MS; pauseMs *= 2) {
-    const unused = await Promise.all(nodes.map((node) => isUnused(node, callMs))).catch(
-      (): boolean[] => [],
-    )
-    if (unused.length === 0 || !unused.includes(true)) return false
-    if (!unused.includes(false)) {
-      await Promise.allSettled(nodes.map((node) => enrol(node, restMs, true, callMs)))
-      return true
-    }
-    await pause(pauseMs)
-  }
-  return false
 }

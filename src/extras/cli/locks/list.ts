@@ -61,12 +61,16 @@ export const list: Command = {
       (!values.contended || row.waiting > 0)
     return withDeployment(looking, terminal, async (deployment) => {
       const rows: LockRow[] = []
+      const wireVersions = new Set<number | null>()
       let [found, shown, free] = [0, 0, 0]
       const wanted = { heldOnly: values.held, ...(pattern !== undefined && { pattern }) }
       for await (const some of deployment.scan(wanted)) {
         free += some.filter((row) => !isBusy(row)).length
         for (const row of some.filter(isWanted)) {
           found++
+          for (const { process } of row.holders) {
+            if (process !== null) wireVersions.add(process.wireVersion ?? null)
+          }
           if (!json) rows.push(row)
           else if (shown < most) {
             shown++
@@ -88,6 +92,10 @@ export const list: Command = {
         }
       }
       const { address, cost } = deployment
+      if (wireVersions.size > 1) {
+        const all = [...wireVersions].map((one) => one ?? 'none').sort()
+        terminal.err(`Holders have several versions of the wire format: ${all.join(', ')}.\n`)
+      }
       terminal.err(`${counted(shown, 'lock')} of ${address}: ${costOf(cost)}\n`)
       return isIncomplete(looking, deployment) ? EXIT.failed : EXIT.ok
     })

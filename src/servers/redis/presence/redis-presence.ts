@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import { clientOf } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import { type ClientInfo, type OwnInfo, type Presence, readClientInfo } from '../../presence.ts'
+import { WIRE_FORMAT, warnOfConflict } from '../../wire-version.ts'
 import { clientKey } from '../calls/keys.ts'
 import type { Connection } from '../connection/connection.ts'
 import { failureOf } from '../connection/failure-of.ts'
@@ -35,6 +36,7 @@ export class RedisPresence implements Presence {
   #isThere = false
   /** Whether it tells nothing, or nothing more. */
   #isOver: boolean
+  #hasWarned = false
 
   /** @param closed told when it tells nothing any more */
   constructor(
@@ -48,7 +50,7 @@ export class RedisPresence implements Presence {
     this.#closed = closed
     this.#timeoutMs = timeoutMs
     this.#key = clientKey(client)
-    this.#about = JSON.stringify(about)
+    this.#about = JSON.stringify({ ...about, wire: WIRE_FORMAT })
     this.#notes = new ClientNotes(() => this.#send(performance.now()))
     this.#leaseMs = leaseMs
     this.#isOver = !tells
@@ -91,7 +93,10 @@ export class RedisPresence implements Presence {
   }
 
   async clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null> {
-    return readClientInfo(clientId, await this.#read(clientId, 'about', callMs))
+    const about = await this.#read(clientId, 'about', callMs)
+    const info = readClientInfo(clientId, about)
+    this.#hasWarned ||= warnOfConflict(info?.label ?? clientId, about)
+    return info
   }
 
   /** Takes it away: the last that is sent. */

@@ -27,22 +27,59 @@ export function readAgree(reply: unknown): AgreeReply {
   return flag(reply)
 }
 
-export const enrol: Script<'runId' | 'restMs' | 'durable' | 'newborn'> = {
+export const claim: Script<'runId' | 'restMs' | 'durable' | 'draft' | 'deployment'> = {
+  name: "quorum/claim",
+  keys: ["birth"],
+  args: ["runId","restMs","durable","draft","deployment"],
+  sha1: "ca0651de0e0332f940403726bffdeb851455df3f",
+  source: "local time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal replication\nlocal function replicationInfo()\n  if not replication then\n    local found = redis.pcall('INFO', 'replication')\n    replication = type(found) == 'string' and found or ''\n  end\n  return replication\nend\nlocal NO_ID = 'NOPERM the server does not tell its replication id, without which a master that was '\n  .. 'started anew, or was a replica, is not recognized; the user needs the right to INFO'\nlocal NEWER = 'NEWER the mark holdfast_birth was written by a newer version of Holdfast'\nlocal function readMark(birth)\n  local text = redis.call('GET', birth)\n  local sinceUs, origin, durable, rest = string.match(text or '', '^(%d+) (%S*) (%d)(.*)$')\n  if not sinceUs then\n    return nil, text and string.find(text, '^v%d+ ') and NEWER or nil\n  end\n  local replId, longestMs = string.match(rest, '^ (%x+) (%d+)$')\n  local runId, deployment, founder = string.match(origin, '^([^/]*)/?([^/]*)/?([^/]*)$')\n  return {\n    sinceUs = sinceUs, origin = origin, durable = durable == '1', replId = replId,\n    longestMs = tonumber(longestMs or 0), runId = runId, deployment = deployment or '', founder = founder or '',\n  }\nend\nlocal function writeMark(birth, mark)\n  local text = string.format(\n    '%s %s %d %s %.0f', mark.sinceUs, mark.origin, mark.durable and 1 or 0, mark.replId, mark.longestMs\n  )\n  redis.call('SET', birth, text)\nend\nlocal function wasReplica()\n  return string.match(replicationInfo(), 'second_repl_offset:(%-?%d+)') ~= '-1'\nend\nlocal function isAlone()\n  local info = replicationInfo()\n  return string.match(info, 'role:(%a+)') == 'master' and not wasReplica()\n    and string.match(info, 'connected_slaves:(%d+)') == '0'\n    and string.match(info, 'repl_backlog_active:(%d)') == '0'\nend\nlocal function ownReplId()\n  return string.match(replicationInfo(), 'master_replid:(%x+)')\nend\nlocal function isClaim(mark, ownId)\n  return mark.deployment ~= '' and mark.founder == '' and mark.replId == ownId\n    and tonumber(mark.sinceUs) > serverTimeUs()\nend\nlocal birth, runId, restMs, durable = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'\nlocal draft, deployment = ARGV[4], ARGV[5]\nlocal ownId = ownReplId()\nif not ownId then\n  return redis.error_reply(NO_ID)\nend\nlocal mark = readMark(birth)\nif not mark and redis.call('GET', birth) then\n  return { 'known' }\nend\nif not mark then\n  local id = deployment ~= '' and deployment or draft .. '.' .. serverTimeText()\n  mark = {\n    sinceUs = string.format('%.0f', serverTimeUs() + restMs * 1000), origin = runId .. '/' .. id,\n    durable = durable and isAlone(), replId = ownId, longestMs = restMs, deployment = id, founder = '',\n  }\n  writeMark(birth, mark)\nelseif not isClaim(mark, ownId) or deployment ~= '' and mark.deployment ~= deployment then\n  return { 'known' }\nend\nreturn { 'claimed', mark.sinceUs, mark.deployment, mark.longestMs }\n",
+}
+
+export interface ClaimArgs {
+  readonly restMs: number
+  readonly durable: boolean
+  readonly draft: string
+  readonly deployment: string
+}
+
+export function claimArgs(given: ClaimArgs, terms: Pick<Terms, 'runId'>): Args {
+  const args: Value[] = [terms.runId, given.restMs, given.durable ? 1 : 0, given.draft, given.deployment]
+  return args
+}
+
+export type ClaimReply = 
+  | { readonly kind: 'claimed'; readonly sinceUs: number; readonly deployment: string; readonly restMs: number }
+  | { readonly kind: 'known' }
+
+export function readClaim(reply: unknown): ClaimReply {
+  const list = listOf(reply)
+  switch (list[0]) {
+    case 'claimed':
+      sized(list, 4)
+      return { kind: 'claimed', sinceUs: whole(list[1], 0), deployment: text(list[2]), restMs: whole(list[3], 1) }
+    case 'known':
+      sized(list, 1)
+      return { kind: 'known' }
+    default:
+      throw odd()
+  }
+}
+
+export const enrol: Script<'runId' | 'restMs' | 'durable'> = {
   name: "quorum/enrol",
   keys: ["birth"],
-  args: ["runId","restMs","durable","newborn"],
-  sha1: "371596a3cfd49dbf9de7adb4db0a80ef08daa169",
-  source: "local time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal replication\nlocal function replicationInfo()\n  if not replication then\n    local found = redis.pcall('INFO', 'replication')\n    replication = type(found) == 'string' and found or ''\n  end\n  return replication\nend\nlocal NO_ID = 'NOPERM the server does not tell its replication id, without which a master that was '\n  .. 'started anew, or was a replica, is not recognized; the user needs the right to INFO'\nlocal birth, runId, restMs = KEYS[1], ARGV[1], tonumber(ARGV[2])\nlocal durable, newborn = ARGV[3] == '1', ARGV[4] == '1'\nlocal info = replicationInfo()\nlocal ownId = string.match(info, 'master_replid:(%x+)')\nif not ownId then\n  return redis.error_reply(NO_ID)\nend\nlocal sinceUs, bornAs, wasDurable, rest =\n  string.match(redis.call('GET', birth) or '', '^(%d+) (%S*) (%d)(.*)$')\nlocal replId, longestMs = string.match(rest or '', '^ (%x+) (%d+)$')\nlongestMs = math.max(tonumber(longestMs or 0), restMs)\nlocal wasReplica = string.match(info, 'second_repl_offset:(%-?%d+)') ~= '-1'\nlocal isAlone = string.match(info, 'role:(%a+)') == 'master' and not wasReplica\n  and string.match(info, 'connected_slaves:(%d+)') == '0'\n  and string.match(info, 'repl_backlog_active:(%d)') == '0'\ndurable = durable and isAlone\nlocal isKnown = replId == ownId\n  or (bornAs and not replId and bornAs ~= '' and bornAs == runId and not wasReplica)\nif isKnown then\n  durable = durable and wasDurable == '1'\nelse\n  if not (replId and wasDurable == '1' and durable) then\n    local rests = bornAs or not newborn\n    sinceUs = string.format('%.0f', serverTimeUs() + (rests and longestMs * 1000 or 0))\n  end\nend\nlocal mark = string.format(\n  '%s %s %d %s %.0f', sinceUs, runId, durable and 1 or 0, ownId, longestMs\n)\nredis.call('SET', birth, mark)\nreturn sinceUs\n",
+  args: ["runId","restMs","durable"],
+  sha1: "5fd1b5853c7620724c56a0a808f9b8a40f362858",
+  source: "local time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal replication\nlocal function replicationInfo()\n  if not replication then\n    local found = redis.pcall('INFO', 'replication')\n    replication = type(found) == 'string' and found or ''\n  end\n  return replication\nend\nlocal NO_ID = 'NOPERM the server does not tell its replication id, without which a master that was '\n  .. 'started anew, or was a replica, is not recognized; the user needs the right to INFO'\nlocal NEWER = 'NEWER the mark holdfast_birth was written by a newer version of Holdfast'\nlocal function readMark(birth)\n  local text = redis.call('GET', birth)\n  local sinceUs, origin, durable, rest = string.match(text or '', '^(%d+) (%S*) (%d)(.*)$')\n  if not sinceUs then\n    return nil, text and string.find(text, '^v%d+ ') and NEWER or nil\n  end\n  local replId, longestMs = string.match(rest, '^ (%x+) (%d+)$')\n  local runId, deployment, founder = string.match(origin, '^([^/]*)/?([^/]*)/?([^/]*)$')\n  return {\n    sinceUs = sinceUs, origin = origin, durable = durable == '1', replId = replId,\n    longestMs = tonumber(longestMs or 0), runId = runId, deployment = deployment or '', founder = founder or '',\n  }\nend\nlocal function writeMark(birth, mark)\n  local text = string.format(\n    '%s %s %d %s %.0f', mark.sinceUs, mark.origin, mark.durable and 1 or 0, mark.replId, mark.longestMs\n  )\n  redis.call('SET', birth, text)\nend\nlocal function wasReplica()\n  return string.match(replicationInfo(), 'second_repl_offset:(%-?%d+)') ~= '-1'\nend\nlocal function isAlone()\n  local info = replicationInfo()\n  return string.match(info, 'role:(%a+)') == 'master' and not wasReplica()\n    and string.match(info, 'connected_slaves:(%d+)') == '0'\n    and string.match(info, 'repl_backlog_active:(%d)') == '0'\nend\nlocal function ownReplId()\n  return string.match(replicationInfo(), 'master_replid:(%x+)')\nend\nlocal function isClaim(mark, ownId)\n  return mark.deployment ~= '' and mark.founder == '' and mark.replId == ownId\n    and tonumber(mark.sinceUs) > serverTimeUs()\nend\nlocal birth, runId, restMs, durable = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'\nlocal ownId = ownReplId()\nif not ownId then\n  return redis.error_reply(NO_ID)\nend\nlocal found, refusal = readMark(birth)\nif refusal then\n  return redis.error_reply(refusal)\nend\nlocal mark = found or { replId = nil, longestMs = 0, durable = false }\nmark.longestMs = math.max(mark.longestMs, restMs)\ndurable = durable and isAlone()\nlocal isKnown = found and (mark.replId == ownId\n  or (not mark.replId and mark.runId ~= '' and mark.runId == runId and not wasReplica()))\nif isKnown then\n  durable = durable and mark.durable\nelse\n  if not (mark.replId and mark.durable and durable) then\n    mark.sinceUs = string.format('%.0f', serverTimeUs() + mark.longestMs * 1000)\n  end\n  mark.origin = runId\nend\nmark.durable, mark.replId = durable, ownId\nwriteMark(birth, mark)\nreturn mark.sinceUs\n",
 }
 
 export interface EnrolArgs {
   readonly restMs: number
   readonly durable: boolean
-  readonly newborn: boolean
 }
 
 export function enrolArgs(given: EnrolArgs, terms: Pick<Terms, 'runId'>): Args {
-  const args: Value[] = [terms.runId, given.restMs, given.durable ? 1 : 0, given.newborn ? 1 : 0]
+  const args: Value[] = [terms.runId, given.restMs, given.durable ? 1 : 0]
   return args
 }
 
@@ -50,6 +87,32 @@ export type EnrolReply = number
 
 export function readEnrol(reply: unknown): EnrolReply {
   return whole(reply, 0)
+}
+
+export const found: Script<'sinceUs' | 'deployment' | 'founder' | 'restMs'> = {
+  name: "quorum/found",
+  keys: ["birth"],
+  args: ["sinceUs","deployment","founder","restMs"],
+  sha1: "e9caf5a8b60a3a291077f78a2842453df9955da2",
+  source: "local time, firstUs, firstText\nlocal function serverTimeUs()\n  if not firstUs then\n    time = redis.call('TIME')\n    firstUs = time[1] * 1000000 + time[2]\n  end\n  return firstUs\nend\nlocal function serverTimeText()\n  if not firstText then\n    serverTimeUs()\n    firstText = time[1] .. string.sub('00000' .. time[2], -6)\n  end\n  return firstText\nend\nlocal replication\nlocal function replicationInfo()\n  if not replication then\n    local found = redis.pcall('INFO', 'replication')\n    replication = type(found) == 'string' and found or ''\n  end\n  return replication\nend\nlocal NO_ID = 'NOPERM the server does not tell its replication id, without which a master that was '\n  .. 'started anew, or was a replica, is not recognized; the user needs the right to INFO'\nlocal NEWER = 'NEWER the mark holdfast_birth was written by a newer version of Holdfast'\nlocal function readMark(birth)\n  local text = redis.call('GET', birth)\n  local sinceUs, origin, durable, rest = string.match(text or '', '^(%d+) (%S*) (%d)(.*)$')\n  if not sinceUs then\n    return nil, text and string.find(text, '^v%d+ ') and NEWER or nil\n  end\n  local replId, longestMs = string.match(rest, '^ (%x+) (%d+)$')\n  local runId, deployment, founder = string.match(origin, '^([^/]*)/?([^/]*)/?([^/]*)$')\n  return {\n    sinceUs = sinceUs, origin = origin, durable = durable == '1', replId = replId,\n    longestMs = tonumber(longestMs or 0), runId = runId, deployment = deployment or '', founder = founder or '',\n  }\nend\nlocal function writeMark(birth, mark)\n  local text = string.format(\n    '%s %s %d %s %.0f', mark.sinceUs, mark.origin, mark.durable and 1 or 0, mark.replId, mark.longestMs\n  )\n  redis.call('SET', birth, text)\nend\nlocal function wasReplica()\n  return string.match(replicationInfo(), 'second_repl_offset:(%-?%d+)') ~= '-1'\nend\nlocal function isAlone()\n  local info = replicationInfo()\n  return string.match(info, 'role:(%a+)') == 'master' and not wasReplica()\n    and string.match(info, 'connected_slaves:(%d+)') == '0'\n    and string.match(info, 'repl_backlog_active:(%d)') == '0'\nend\nlocal function ownReplId()\n  return string.match(replicationInfo(), 'master_replid:(%x+)')\nend\nlocal function isClaim(mark, ownId)\n  return mark.deployment ~= '' and mark.founder == '' and mark.replId == ownId\n    and tonumber(mark.sinceUs) > serverTimeUs()\nend\nlocal birth, sinceUs, deployment = KEYS[1], tonumber(ARGV[1]), ARGV[2]\nlocal founder, restMs = ARGV[3], tonumber(ARGV[4])\nlocal mark = readMark(birth)\nif not mark or mark.replId ~= ownReplId() or mark.deployment ~= deployment then\n  return 0\nend\nif mark.founder == founder then\n  return 1\nend\nif tonumber(mark.sinceUs) ~= sinceUs or sinceUs - serverTimeUs() < restMs * 500 then\n  return 0\nend\nmark.sinceUs = serverTimeText()\nmark.origin = mark.origin .. '/' .. founder\nmark.longestMs = math.max(mark.longestMs, restMs)\nwriteMark(birth, mark)\nreturn 1\n",
+}
+
+export interface FoundArgs {
+  readonly sinceUs: number
+  readonly deployment: string
+  readonly founder: string
+  readonly restMs: number
+}
+
+export function foundArgs(given: FoundArgs): Args {
+  const args: Value[] = [given.sinceUs, given.deployment, given.founder, given.restMs]
+  return args
+}
+
+export type FoundReply = boolean
+
+export function readFound(reply: unknown): FoundReply {
+  return flag(reply)
 }
 
 export const restore: Script<'owner' | 'holds' | 'leaseMs' | 'token' | 'notAfterUs' | 'counterMs'> = {

@@ -15,6 +15,7 @@ import { rights } from './rights.ts'
 import { roundTrips } from './round-trips.ts'
 import { sentinels } from './sentinels.ts'
 import { version } from './version.ts'
+import { wireVersions } from './wire-versions.ts'
 
 const checks: readonly Check[] = [
   reached,
@@ -30,6 +31,7 @@ const checks: readonly Check[] = [
   roundTrips,
   connections,
   keys,
+  wireVersions,
   cluster,
   sentinels,
 ]

@@ -1,3 +1,5 @@
+import type { WireFormat } from '../../../../index.ts'
+
 /** Something that was asked of a server: the answer, or why there is none. */
 export type Fact<T> = { readonly value: T } | { readonly unknown: string }
 
@@ -43,6 +45,8 @@ export interface KeyFacts {
   readonly counters: readonly string[]
   /** Other keys that end by themselves as a rule. */
   readonly others: readonly string[]
+  /** The wire formats that clients report, each once; null is that of versions before there were reports. */
+  readonly wireFormats: readonly (WireFormat | null)[]
 }
 
 /** What one kind of lock cannot do, for want of rights. */

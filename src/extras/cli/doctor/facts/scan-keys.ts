@@ -1,4 +1,5 @@
-import { endsByItself, isHeldLock } from '../../../deployment/key-names.ts'
+import { readWireFormat, type WireFormat } from '../../../../index.ts'
+import { clientIn, endsByItself, isHeldLock } from '../../../deployment/key-names.ts'
 import type { ServerClient } from '../../../servers/open-server.ts'
 import type { KeyFacts } from './facts.ts'
 
@@ -21,6 +22,7 @@ export async function scanKeys(
 ): Promise<KeyFacts> {
   const found = { locks: [] as string[], counters: [] as string[], others: [] as string[] }
   const endsAt = performance.now() + LONGEST_MS
+  const formats = new Map<string, WireFormat | null>()
   let cursor = '0'
   let looked = 0
   do {
@@ -30,6 +32,7 @@ export async function scanKeys(
     ]
     cursor = next
     looked += keys.length
+    for (const format of await formatsOf(client, keys)) formats.set(JSON.stringify(format), format)
     const isOurs = (key: string) =>
       COUNTER.test(key) || endsByItself(key) || key.startsWith(keyPrefix)
     const endless = await withoutTtl(client, keys.filter(isOurs))
@@ -39,7 +42,14 @@ export async function scanKeys(
       if (sort !== undefined && found[sort].length < MOST_NAMES) found[sort].push(key)
     }
   } while (cursor !== '0' && looked < mostKeys && performance.now() < endsAt)
-  return { looked, all: cursor === '0', ...found }
+  return { looked, all: cursor === '0', ...found, wireFormats: [...formats.values()] }
+}
+
+/** The wire formats of the clients among these keys. */
+async function formatsOf(client: ServerClient, keys: readonly string[]) {
+  const clients = keys.filter((key) => clientIn(key) !== undefined)
+  const abouts = await Promise.all(clients.map((key) => client.ask('HGET', key, 'about')))
+  return abouts.filter((about) => about !== null).map((about) => readWireFormat(String(about)))
 }
 
 async function withoutTtl(client: ServerClient, keys: readonly string[]): Promise<string[]> {

@@ -1,0 +1,51 @@
+-- Included after parts/server-time.lua and parts/birth.lua. Reads and writes the mark of one master of several, for the
+-- scripts `enrol`, `claim` and `found`.
+-- `<since, µs> <origin> <durable> <replId> <longestMs>`. The origin is the id of the process that wrote it; of a new
+-- deployment also the id of the deployment, after `/`, and then of the client that founded it, after another `/`.
+
+-- A later version of Holdfast begins the mark with its version where this one cannot know what the mark says.
+local NEWER = 'NEWER the mark holdfast_birth was written by a newer version of Holdfast'
+
+-- Returns nil if there is no mark. Fields are missing in the mark of an older Holdfast.
+local function readMark(birth)
+  local text = redis.call('GET', birth)
+  local sinceUs, origin, durable, rest = string.match(text or '', '^(%d+) (%S*) (%d)(.*)$')
+  if not sinceUs then
+    return nil, text and string.find(text, '^v%d+ ') and NEWER or nil
+  end
+  local replId, longestMs = string.match(rest, '^ (%x+) (%d+)$')
+  local runId, deployment, founder = string.match(origin, '^([^/]*)/?([^/]*)/?([^/]*)$')
+  return {
+    sinceUs = sinceUs, origin = origin, durable = durable == '1', replId = replId,
+    longestMs = tonumber(longestMs or 0), runId = runId, deployment = deployment or '', founder = founder or '',
+  }
+end
+
+local function writeMark(birth, mark)
+  local text = string.format(
+    '%s %s %d %s %.0f', mark.sinceUs, mark.origin, mark.durable and 1 or 0, mark.replId, mark.longestMs
+  )
+  redis.call('SET', birth, text)
+end
+
+-- What a server has written is all that there is only where no replica can have taken over with less.
+local function wasReplica()
+  return string.match(replicationInfo(), 'second_repl_offset:(%-?%d+)') ~= '-1'
+end
+
+local function isAlone()
+  local info = replicationInfo()
+  return string.match(info, 'role:(%a+)') == 'master' and not wasReplica()
+    and string.match(info, 'connected_slaves:(%d+)') == '0'
+    and string.match(info, 'repl_backlog_active:(%d)') == '0'
+end
+
+local function ownReplId()
+  return string.match(replicationInfo(), 'master_replid:(%x+)')
+end
+
+-- One that was never told that it votes: it was claimed for a new deployment, and rests.
+local function isClaim(mark, ownId)
+  return mark.deployment ~= '' and mark.founder == '' and mark.replId == ownId
+    and tonumber(mark.sinceUs) > serverTimeUs()
+end

@@ -1,0 +1,62 @@
+import { VERSION } from '../kit/version.ts'
+import { warn } from '../kit/warning.ts'
+
+/** Which wire format a client has: what Holdfast writes beside the layout of Redisson. */
+export interface WireFormat {
+  /** It rises when a client of the version before could misread what a client of this one writes. */
+  readonly version: number
+  /** The oldest version whose clients can share locks with this one. */
+  readonly oldest: number
+}
+
+/** That of this version of Holdfast: docs/reference/keys.md#version says when it is to be changed. */
+export const WIRE_FORMAT: WireFormat = { version: 1, oldest: 1 }
+
+/**
+ * What a client has reported of itself as JSON, in the field `about` of its key.
+ *
+ * @returns null of a version of Holdfast that reported none: it is one that version 1 can share locks with
+ */
+export function readWireFormat(about: string | null): WireFormat | null {
+  try {
+    const { version, oldest } = Object(Object(JSON.parse(about ?? '')).wire)
+    return isVersion(version) && isVersion(oldest) ? { version, oldest } : null
+  } catch {
+    return null
+  }
+}
+
+function isVersion(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}
+
+/** Why a client cannot share locks with one that reported this, and what to do; undefined if it can. */
+export function wireConflict(
+  label: string,
+  other: WireFormat,
+  own: WireFormat = WIRE_FORMAT,
+): string | undefined {
+  const isNewer = other.oldest > own.version
+  if (!isNewer && other.version >= own.oldest) return undefined
+  const [what, fix] = isNewer
+    ? ['newer', `Update this client, which is of Holdfast ${VERSION}.`]
+    : ['older', 'Update that client.']
+  return (
+    `The client "${label}" has version ${other.version} of the wire format, and this client has version ${own.version}. ` +
+    `They still exclude each other, but the ${what} one keeps its queues and other keys of Holdfast in another way: ` +
+    `waiters may be late, or served out of turn. ${fix} More: docs/reference/keys.md#version.`
+  )
+}
+
+/**
+ * Warns of a client whose keys this one could misread.
+ *
+ * @param about what that client has reported of itself
+ * @returns whether it has warned
+ */
+export function warnOfConflict(label: string, about: string | null): boolean {
+  const other = readWireFormat(about)
+  const text = other === null ? undefined : wireConflict(label, other)
+  if (text !== undefined) warn('HOLDFAST_WIRE_VERSION', text)
+  return text !== undefined
+}
