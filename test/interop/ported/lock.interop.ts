@@ -368,16 +368,16 @@ describe('RedissonFairLockTest', () => {
   test('testFirstThreadDeathTimeoutDrift: a process of Node that is killed in our queue keeps no thread of Java out', async () => {
     const first = holder('Node', FAIR)
     await first.lock()
-    const connections = async () =>
-      String(await stage.server.admin.client('LIST'))
-        .trim()
-        .split('\n').length
+    const { admin } = stage.server
+    const connections = async () => String(await admin.client('LIST')).trim().split('\n').length
     const before = await connections()
     const args = [String(stage.server.port), stage.name, '30000', 'fair']
     const child = startChild('test/interop/support/taker.mjs', { args })
-    await stage.fairPlaces(1)
+    // Until its inbox was seen to have a listener, and the server knows that it is gone, a release may grant the
+    // lock to the dead process. Nothing tells Java of the end of such a grant: it sleeps to the end of the lease.
+    const marks = () => admin.hvals(`holdfast_waiting:{${stage.name}}`)
+    await eventually(async () => (await marks()).some((mark) => /^\d+ 1/.test(mark)))
     child.kill('SIGKILL')
-    // Until the server has noticed, a release grants the lock to the dead, and Java sleeps to the end of its lease.
     await eventually(async () => (await connections()) <= before)
     const java = holder('Java', FAIR)
     const waiting = java.lock()
