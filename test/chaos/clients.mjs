@@ -13,6 +13,8 @@ export class ClientProcess {
   /** What each of its lives has told at its end. */
   tallies = []
   #isDead = false
+  /** Of processes that it has started, and that are to suffer the same. */
+  #alsoPids = []
   #file
   #settings
   #tell
@@ -34,7 +36,9 @@ export class ClientProcess {
     const settings = { label: this.label, ...this.#settings() }
     const child = forkGuarded(new URL(this.#file, import.meta.url), JSON.stringify(settings))
     this.process = child
-    child.on('message', ({ violation, tally, failures }) => {
+    this.#alsoPids = []
+    child.on('message', ({ violation, tally, failures, alsoPid }) => {
+      if (alsoPid !== undefined) this.#alsoPids.push(alsoPid)
       if (violation !== undefined) this.#tell(violation)
       if (tally !== undefined) this.tallies.push({ tally, failures })
     })
@@ -43,16 +47,15 @@ export class ClientProcess {
   async killed(ms) {
     if (this.#isDead) return
     this.#isDead = true
-    this.process.kill('SIGKILL')
+    this.#signal('SIGKILL')
     await pause(ms)
     this.start()
   }
 
   async paused(ms) {
-    const { process: child } = this
-    child.kill('SIGSTOP')
+    this.#signal('SIGSTOP')
     await pause(ms)
-    child.kill('SIGCONT')
+    this.#signal('SIGCONT')
   }
 
   async stalled(ms) {
@@ -72,8 +75,17 @@ export class ClientProcess {
     })
     this.#send({ kind: 'stop' })
     const how = await Promise.race([done, pause(60_000, 'hangs', { ref: false })])
-    this.process.kill('SIGKILL')
+    this.#signal('SIGKILL')
     return how === 'hangs' ? `${this.label} does not end` : undefined
+  }
+
+  #signal(name) {
+    this.process.kill(name)
+    for (const pid of this.#alsoPids) {
+      try {
+        process.kill(pid, name)
+      } catch {} // It has ended by itself.
+    }
   }
 
   #send(message) {

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../dist/esm/index.js'
 import { findLeft } from './checks.mjs'
 import { ClientProcess, forkGuarded } from './clients.mjs'
+import { KINDS, kindsIn, NAMES } from './kinds.mjs'
 import { Monitor } from './monitor.mjs'
 import { Way } from './proxy.mjs'
 import { now, randomFrom } from './random.mjs'
@@ -169,6 +170,9 @@ async function foundQuorum({ placeBy, servers }) {
   await first.close()
 }
 
+/** A control has one kind, which its library decides. */
+const kindsOf = ({ options: { kinds = KINDS }, world }) => kindsIn(kinds, world)
+
 function openClients(stage, witnessPort) {
   const { options, world, random } = stage
   return Promise.all(
@@ -179,10 +183,11 @@ function openClients(stage, witnessPort) {
       const longest = isQuorum ? { longestLeaseMs: LONGEST_LEASE_MS } : {}
       const place = { ...world.placeBy(ways), ...longest, ...LIMITS }
       const { callers, fast, force, broken, control } = options
+      const kinds = kindsOf(stage)
       const settings = () => ({
         seed: Math.floor(random() * 2 ** 31),
         options: place,
-        ...{ names, callers, fast, witnessPort, isQuorum, force, broken, control },
+        ...{ names, kinds, callers, fast, witnessPort, isQuorum, force, broken, control },
       })
       const file = control ? 'controls/client.mjs' : 'client.mjs'
       const tell = (what) => stage.violated(what)
@@ -203,7 +208,7 @@ function watchRoles(stage) {
 async function conclude(stage, clients, roles) {
   const calmAt = now()
   const before = await stage.ask({ kind: 'count' }, 'entered')
-  let stuck = stage.options.control ? [] : stage.world.names
+  let stuck = stage.options.control ? [] : namesOf(stage)
   for (let i = 0; i < 120 && stuck.length > 0; i++) {
     await pause(250)
     const after = await stage.ask({ kind: 'count' }, 'entered')
@@ -223,6 +228,13 @@ async function conclude(stage, clients, roles) {
   if (stage.options.control) return { verdict, left: [] }
   const report = await check(stage, calmAt)
   return { verdict, report, left: await findLeft(stage.world) }
+}
+
+/** What somebody must be let in to again. */
+function namesOf(stage) {
+  const kinds = kindsOf(stage)
+  const locks = kinds.includes('lock') ? stage.world.names : []
+  return [...locks, ...kinds.flatMap((kind) => NAMES[kind])]
 }
 
 function check(stage, calmAt) {

@@ -12,9 +12,13 @@ import { FencedCell } from './cells.mjs'
  * @property {string} process
  * @property {number} [era] which client of that process
  * @property {number} [caller]
+ * @property {'read-write' | 'permits' | 'semaphore' | 'election' | 'latch'} [family] left out, it is a lock
  * @property {'plain' | 'fair' | 'multi'} [lockKind]
+ * @property {'read' | 'upgradable' | 'write'} [mode] of a read-write lock
+ * @property {number} [permits] how many are wanted
+ * @property {number} [most] how many permits the semaphore has
  * @property {boolean} [waits] false where it was tried once
- * @property {string} [within] the attempt whose hold it was to re-enter
+ * @property {string} [within] the attempt of the same owner whose hold it was to re-enter, or beside which it was to read or write
  * @property {number} askedAt
  * @property {number} [queuedAt] when its process had seen its place in the queue in Redis
  * @property {number} [settledAt]
@@ -54,6 +58,8 @@ export class History {
   /** Of the run: world, seed and so on. */
   about = {}
   entered = 0
+  /** How many acquisitions, and other operations, of each kind. */
+  operations = {}
   #open = new Map()
   /** When clients closed, by process and era. */
   #closes = new Map()
@@ -90,6 +96,7 @@ export class History {
     }
     if (kind === 'enter') {
       this.entered += 1
+      this.#counts(attempt)
       attempt.result = 'granted'
       attempt.enteredAt = at
       return this.#cellsOf(attempt.lock).counter
@@ -113,6 +120,10 @@ export class History {
   #closed(client, at) {
     this.#closes.set(client, at)
     for (const one of this.#open.values()) if (clientOf(one) === client) one.closedAt = at
+  }
+
+  #counts({ family = 'lock' }) {
+    this.operations[family] = (this.operations[family] ?? 0) + 1
   }
 
   #cellsOf(lock) {

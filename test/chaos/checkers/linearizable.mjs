@@ -127,6 +127,8 @@ class Search {
       else {
         const next = this.#model.step(state, last)
         if (next !== undefined) found.add(next, done)
+        // What ends a hold can as well come after it. An acquisition may have to come before, for its token.
+        if (next !== undefined && !this.#hasEarlyAcquisition(done)) continue
       }
       for (const what of this.#early) {
         if (what === last || done.includes(what)) continue
@@ -142,6 +144,12 @@ class Search {
         if (seen.add(next, done)) todo.push({ state: next, done })
       }
     }
+  }
+
+  /** Whether an acquisition may have its effect before it must. */
+  #hasEarlyAcquisition(done) {
+    for (const one of this.#early) if (one.kind === 'acquire' && !done.includes(one)) return true
+    return false
   }
 
   /**

@@ -22,11 +22,14 @@ export function operationsOf(attempts, { windows, emptied }) {
   for (const attempt of attempts) {
     if (attempt.result === 'refused') continue
     const outer = outers.get(attempt.within)
-    const again = outer !== undefined && outer.token === attempt.token
+    const { askedAt: from, token, permits, mode } = attempt
+    // Under another token, or in another mode, it is a hold of its own.
+    const again = outer !== undefined && outer.token === token && outer.mode === mode
     const hold = again ? outer.id : attempt.id
-    const { askedAt: from, token, permits } = attempt
+    const acquire = { kind: 'acquire', hold, again, token, permits, from, attempt }
+    if (mode !== undefined) Object.assign(acquire, { mode, owner: outer?.id ?? attempt.id })
     if (attempt.result !== 'granted') {
-      operations.push({ kind: 'acquire', hold, again, token, permits, from, to: Infinity, attempt })
+      operations.push({ ...acquire, to: Infinity })
       continue
     }
     const { settledAt, closedAt = Infinity, releasingAt, releasedAt = Infinity, released } = attempt
@@ -34,17 +37,7 @@ export function operationsOf(attempts, { windows, emptied }) {
     const taken = windowsIn(from, attempt.releasedAt ?? validUntil)
     const isTakenBy = (until) => taken.length > 0 && taken[0].from - WINDOW_MARGIN_MS <= until
     let anyway = isTakenBy(settledAt)
-    operations.push({
-      kind: 'acquire',
-      hold,
-      again,
-      token,
-      permits,
-      anyway,
-      from,
-      to: settledAt,
-      attempt,
-    })
+    operations.push({ ...acquire, anyway, to: settledAt })
     let mayEndAt = Math.min(validUntil - CLOCK_MARGIN_MS, closedAt)
     // Too few masters may have had it still: its holder hears of that with the next renewal or look. Not before
     // it was told, or left, for then it believed in its lease.
