@@ -3,8 +3,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { Holdfast, HoldfastError } from '../../dist/esm/index.js'
+import { ElectionCaller } from './callers/election.mjs'
 import { LockCaller } from './callers/locks.mjs'
+import { PermitCaller } from './callers/permits.mjs'
 import { ReadWriteCaller } from './callers/read-write.mjs'
+import { SemaphoreCaller } from './callers/semaphore.mjs'
 import { openDoors } from './doors.mjs'
 import { NAMES } from './kinds.mjs'
 import { now, pick, pickWeighted, randomFrom } from './random.mjs'
@@ -17,6 +20,7 @@ const tally = { acquired: 0, refused: 0, aborted: 0, lost: 0, violations: [] }
 const failures = new Map()
 let running = true
 let era = 0
+let { generation } = settings
 let client = open()
 
 function open() {
@@ -89,12 +93,21 @@ const own = {
   get era() {
     return era
   },
+  /** Of semaphores without leases: there are others after a kill or a loss. */
+  get generation() {
+    return generation
+  },
+  /** By name, the promise that a semaphore without leases has its permits. */
+  permitsSet: new Map(),
 }
 
 /** By kind: who calls, how many of them there are in each process, and what they fight for. */
 const CALLERS = {
   lock: { Caller: LockCaller, count: callers, names },
   'read-write': { Caller: ReadWriteCaller, count: 5, names: NAMES['read-write'] },
+  permits: { Caller: PermitCaller, count: 3, names: NAMES.permits },
+  semaphore: { Caller: SemaphoreCaller, count: 2, names: NAMES.semaphore },
+  election: { Caller: ElectionCaller, count: 2, names: NAMES.election },
 }
 const KINDS_HERE = Object.keys(CALLERS).filter((kind) => kinds.includes(kind))
 
@@ -139,6 +152,13 @@ const FORCED = {
     const lock = client.getReadWriteLock(name)
     return random() < 0.5 ? lock.readLock() : lock.writeLock()
   },
+  permits: (name) => ({ forceUnlock: () => releaseSome(client.getPermitExpirableSemaphore(name)) }),
+  election: (name) => client.getLock(name),
+}
+
+async function releaseSome(semaphore) {
+  const { acquired } = await semaphore.inspect()
+  if (acquired.length > 0) await semaphore.release(pick(random, acquired).id)
 }
 
 /** One that has names to itself mostly, or with few others, and loses no time. */
@@ -179,7 +199,8 @@ function stall(ms) {
   for (const end = now() + ms; now() < end; );
 }
 
-process.on('message', async ({ kind, ms }) => {
+process.on('message', async ({ kind, ms, generation: next }) => {
+  if (kind === 'generation') generation = next
   if (kind === 'stall') stall(ms)
   if (kind === 'reopen') await reopen()
   if (kind === 'stop') {

@@ -18,12 +18,15 @@ export class ClientProcess {
   #file
   #settings
   #tell
+  #killed
 
   /**
    * @param settings of one life; each has a seed of its own
    * @param tell called with each violation that it finds
+   * @param killed called when it is about to be killed
    */
-  constructor(label, ways, { file, settings, tell }) {
+  constructor(label, ways, { file, settings, tell, killed }) {
+    this.#killed = killed
     this.label = label
     this.ways = ways
     this.#file = file
@@ -47,6 +50,7 @@ export class ClientProcess {
   async killed(ms) {
     if (this.#isDead) return
     this.#isDead = true
+    this.#killed()
     this.#signal('SIGKILL')
     await pause(ms)
     this.start()
@@ -66,6 +70,11 @@ export class ClientProcess {
   /** Its client is closed under load, and another one opened. */
   async reopened() {
     this.#send({ kind: 'reopen' })
+  }
+
+  /** From now on semaphores without leases are others. */
+  use(generation) {
+    this.#send({ kind: 'generation', generation })
   }
 
   /** @returns what is wrong, or undefined */

@@ -1,6 +1,7 @@
 // Who may not be inside beside whom, for each kind of primitive.
 import { excuseOf } from '../excuses.mjs'
 import { actsUntil } from './acts-until.mjs'
+import { lostFrom } from './windows.mjs'
 
 /** Until when it acted, and believed that it might. */
 const endOf = (hold) => Math.min(hold.leftAt ?? Infinity, actsUntil(hold))
@@ -41,11 +42,14 @@ const isOfSameOwner = (one, other) => ownerOf(one) === ownerOf(other)
  */
 export function judgeExclusion(lock, all, forgotten) {
   const verdict = { overlaps: [], excused: 0, longestExcusedMs: 0 }
-  const conflictsOf = CONFLICTS[all[0]?.family ?? 'lock']
+  const conflictsOf = CONFLICTS[all[0].family ?? 'lock']
   if (conflictsOf === undefined) return verdict
+  const isWithoutLease = all[0].family === 'semaphore'
+  const until = isWithoutLease ? lostFrom(forgotten, lock, all) : Infinity
   let inside = []
   for (const hold of all) {
     const { enteredAt } = hold
+    if (enteredAt >= until) break
     if (endOf(hold) <= enteredAt) continue
     inside = inside.filter((one) => endOf(one) > enteredAt)
     const isExcused = (one) => excuseOf(forgotten, lock, one, hold) !== undefined

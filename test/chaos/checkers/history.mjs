@@ -16,6 +16,7 @@ import { FencedCell } from './cells.mjs'
  * @property {'plain' | 'fair' | 'multi'} [lockKind]
  * @property {'read' | 'upgradable' | 'write'} [mode] of a read-write lock
  * @property {number} [permits] how many are wanted
+ * @property {boolean} [outlives] whether what it has does not end with its client
  * @property {number} [most] how many permits the semaphore has
  * @property {boolean} [waits] false where it was tried once
  * @property {string} [within] the attempt of the same owner whose hold it was to re-enter, or beside which it was to read or write
@@ -55,14 +56,16 @@ export class History {
    * holder was told: it is no window.
    */
   emptied = []
+  /** By name, `{ available, taken }`: the permits of a semaphore when everybody had left. */
+  numbers = new Map()
+  /** When clients closed, by process and era. */
+  closes = new Map()
   /** Of the run: world, seed and so on. */
   about = {}
   entered = 0
   /** How many acquisitions, and other operations, of each kind. */
   operations = {}
   #open = new Map()
-  /** When clients closed, by process and era. */
-  #closes = new Map()
   #cells = new Map()
 
   /**
@@ -72,7 +75,7 @@ export class History {
   hear({ kind, id, ...said }, at) {
     if (kind === 'ask') {
       const attempt = { id, process: processOf(id), ...said, askedAt: at, validUntil: 0 }
-      attempt.closedAt = this.#closes.get(clientOf(attempt))
+      if (!attempt.outlives) attempt.closedAt = this.closes.get(clientOf(attempt))
       this.#open.set(id, attempt)
       const all = this.attempts.get(attempt.lock)
       if (all === undefined) this.attempts.set(attempt.lock, [attempt])
@@ -118,8 +121,10 @@ export class History {
   }
 
   #closed(client, at) {
-    this.#closes.set(client, at)
-    for (const one of this.#open.values()) if (clientOf(one) === client) one.closedAt = at
+    this.closes.set(client, at)
+    for (const one of this.#open.values()) {
+      if (clientOf(one) === client && !one.outlives) one.closedAt = at
+    }
   }
 
   #counts({ family = 'lock' }) {
@@ -160,6 +165,8 @@ export class History {
     for (const one of this.windows) yield JSON.stringify({ is: 'window', ...one })
     for (const one of this.emptied) yield JSON.stringify({ is: 'emptied', ...one })
     for (const one of this.faults) yield JSON.stringify({ is: 'fault', ...one })
+    for (const [lock, one] of this.numbers) yield JSON.stringify({ is: 'number', lock, ...one })
+    for (const [client, at] of this.closes) yield JSON.stringify({ is: 'close', client, at })
     for (const all of this.attempts.values()) {
       for (const one of all) yield JSON.stringify({ is: 'attempt', ...one })
     }
@@ -172,6 +179,8 @@ export class History {
     if (is === 'window') this.windows.push({ ...said, to: said.to ?? Infinity })
     if (is === 'emptied') this.emptied.push(said)
     if (is === 'fault') this.faults.push(said)
+    if (is === 'number') this.numbers.set(said.lock, said)
+    if (is === 'close') this.closes.set(said.client, said.at)
     if (is !== 'attempt') return
     const all = this.attempts.get(said.lock) ?? []
     this.attempts.set(said.lock, all)

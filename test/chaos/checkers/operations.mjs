@@ -1,5 +1,5 @@
 // From what was told of a lock to operations on a model of it.
-import { WINDOW_MARGIN_MS, windowsOf } from './windows.mjs'
+import { knownUntil, lostFrom, WINDOW_MARGIN_MS, windowsOf } from './windows.mjs'
 
 /** What the clocks of a process and of the witness may differ by, in milliseconds. */
 const CLOCK_MARGIN_MS = 5
@@ -9,11 +9,13 @@ const CLOCK_MARGIN_MS = 5
  * are operations without a return; releases of which nobody knows, and leases, are endings: times from
  * which a hold may end by itself.
  *
- * @param attempts of one lock
+ * @param all attempts of one lock
  * @param history for its windows, and when masters were emptied
  * @returns `{ operations, endings }`, each with the `attempt` that it is of
  */
-export function operationsOf(attempts, { windows, emptied }) {
+export function operationsOf(all, { windows, emptied }) {
+  const isWithoutLease = all[0]?.family === 'semaphore'
+  const attempts = isWithoutLease ? knownUntil(all, lostFrom(windows, all[0].lock, all)) : all
   const outers = outersOf(attempts)
   const windowsIn = windowsOf(windows, attempts[0]?.lock)
   const emptiedIn = windowsOf(emptied)

@@ -13,7 +13,8 @@ export function printReport(report, print = console.log) {
       `${numbers(report.cells.writes)} writes to the cells (${report.cells.late} too late, ` +
       `${report.cells.refused} refused for their tokens, ${report.cells.excused} lost with an excuse); ` +
       `${numbers(report.pairs.judged)} pairs in the order of a queue (${numbers(report.pairs.disturbed)} ` +
-      `left out for faults); ${calmsOf(liveness)}`,
+      `left out for faults); the permits of ${numbers(report.counted)} semaphores counted at the end; ` +
+      calmsOf(liveness),
   )
   if (!isConvicted(report)) return
   const found = Object.entries(report.convictions).filter(([, count]) => count > 0)
@@ -27,6 +28,10 @@ export function printReport(report, print = console.log) {
   for (const one of report.unexplained.slice(0, 3)) show(headOf(one), one.shortest)
   for (const [what, all] of pairsOf(report)) {
     for (const { lock, first, second } of all.slice(0, 2)) show(`${lock}: ${what}`, [first, second])
+  }
+  for (const { lock, left, lowest, highest } of report.miscounted.slice(0, 5)) {
+    const most = lowest === highest ? `${highest}` : `${lowest} to ${highest}`
+    print(`${lock}: ${left} permits are there at the end instead of ${most}`)
   }
   for (const { lock, from, waitedMs, boundMs, after } of liveness.stuck.slice(0, 5)) {
     print(
@@ -61,7 +66,10 @@ export function historyLines(attempts, startedAt) {
   const at = (time) => (time ? timeOf(time, startedAt) : '?')
   const lines = attempts.flatMap((one) => {
     const who = `${one.id}${one.caller ? ` (caller ${one.caller})` : ''}`
-    const what = one.within === undefined ? `acquire, ${one.lockKind ?? 'plain'}` : 're-enter'
+    const what =
+      one.within === undefined
+        ? `acquire, ${wordsOf(one)}`
+        : `within ${one.within}, ${wordsOf(one)}`
     const token =
       one.token === undefined ? '' : ` token ${one.token}, valid until ${at(one.validUntil)}`
     const lines = [[one.askedAt, one.settledAt, who, what, `${one.result ?? 'unknown'}${token}`]]
@@ -75,6 +83,12 @@ export function historyLines(attempts, startedAt) {
   return lines
     .sort(([a], [b]) => a - b)
     .map(([from, to, ...words]) => `${at(from)} to ${at(to)}  ${words.filter(Boolean).join('  ')}`)
+}
+
+function wordsOf({ family, lockKind = 'plain', mode, permits }) {
+  if (mode !== undefined) return mode
+  if (permits !== undefined) return `${permits} of ${family}`
+  return family ?? lockKind
 }
 
 function faultLines(faults, attempts, startedAt) {
