@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { Holdfast, HoldfastError } from '../../dist/esm/index.js'
 import { ElectionCaller } from './callers/election.mjs'
+import { LatchCaller } from './callers/latch.mjs'
 import { LockCaller } from './callers/locks.mjs'
 import { PermitCaller } from './callers/permits.mjs'
 import { ReadWriteCaller } from './callers/read-write.mjs'
@@ -32,6 +33,17 @@ function open() {
   const made = new Holdfast({ ...others, ...place })
   made.on('error', () => {})
   return made
+}
+
+/** Reports what the event `changed` tells of elections. */
+function observe(made, ofEra) {
+  if (!kinds.includes('election')) return
+  for (const lock of NAMES.election) {
+    made.getLeaderElection(lock).on('changed', (leader) => {
+      const { token = null, owner = null } = leader ?? {}
+      void witness.tell('changed', witness.newId(), { lock, era: ofEra, token, owner })
+    })
+  }
 }
 
 function violation(what) {
@@ -107,6 +119,7 @@ const CALLERS = {
   'read-write': { Caller: ReadWriteCaller, count: 5, names: NAMES['read-write'] },
   permits: { Caller: PermitCaller, count: 3, names: NAMES.permits },
   semaphore: { Caller: SemaphoreCaller, count: 2, names: NAMES.semaphore },
+  latch: { Caller: LatchCaller, count: 2, names: NAMES.latch },
   election: { Caller: ElectionCaller, count: 2, names: NAMES.election },
 }
 const KINDS_HERE = Object.keys(CALLERS).filter((kind) => kinds.includes(kind))
@@ -184,6 +197,7 @@ function reopen() {
     await witness.closes(era)
     client = open()
     era += 1
+    observe(client, era)
     const [startedAt, lateBefore] = [now(), lateMs()]
     await old.close()
     const tookMs = now() - startedAt
@@ -214,6 +228,7 @@ process.on('message', async ({ kind, ms, generation: next }) => {
 })
 process.on('disconnect', () => process.exit())
 const doors = openDoors(client)
+observe(client, era)
 const calls = Promise.all([
   ...KINDS_HERE.flatMap((kind) => Array.from({ length: CALLERS[kind].count }, () => call(kind))),
   ...Array.from({ length: fast }, hurry),

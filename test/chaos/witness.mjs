@@ -48,7 +48,7 @@ process.on('message', ({ kind, lock, id, ...said }) => {
   }
   if (kind === 'forgot') history.forgot(id, said.to ?? now())
   if (kind === 'emptied') history.emptied.push(said)
-  if (kind === 'total') process.send({ total: history.entered })
+  if (kind === 'total') process.send({ total: history.operationCount })
   if (kind === 'names') process.send({ names: namesBy(said.families) })
   if (kind === 'count') process.send({ entered: countByLock() })
   if (kind === 'judge') process.send({ verdict: judge(history.holds(), history.windows) })
@@ -63,8 +63,13 @@ process.on('message', ({ kind, lock, id, ...said }) => {
 })
 process.on('disconnect', () => process.exit())
 
+/** By name, how many were let in, or counted a latch down. */
 function countByLock() {
-  return Object.fromEntries([...history.holds()].map(([lock, all]) => [lock, all.length]))
+  const isDone = ({ enteredAt, act, answer }) =>
+    enteredAt !== undefined || (act === 'count-down' && typeof answer === 'number')
+  return Object.fromEntries(
+    [...history.attempts].map(([lock, all]) => [lock, all.filter(isDone).length]),
+  )
 }
 
 function namesBy(families) {

@@ -55,8 +55,9 @@ export class SemaphoreCaller extends BaseCaller {
   async #using(attempt) {
     let lease
     const result = await attempt.semaphore.tryUsing(async () => {
-      // The release is that of `tryUsing`, which is over by then.
-      lease = await this.#work(attempt, async () => true)
+      // The release is that of `tryUsing`, which is over by then, or of a client that was closed before.
+      const { era } = this.process
+      lease = await this.#work(attempt, async () => (this.process.era === era ? true : null))
       return true
     }, attempt.meant)
     if (result === null) this.refused(attempt)
