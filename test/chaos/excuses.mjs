@@ -21,9 +21,12 @@ export function excuseOf(forgotten, lock, first, second) {
 
 /** When the one that may have been lost was granted at the earliest. */
 function grantedAt({ tokensTellTime }, first, second) {
-  if (!tokensTellTime) return first.askedAt
+  if (!tokensTellTime || !isOwnToken(first) || !isOwnToken(second)) return first.askedAt
   return Math.min(mintedAt(first), mintedAt(second))
 }
+
+/** A reader has the token of the last writer, and a permit without a lease has none. */
+const isOwnToken = ({ token, mode }) => token !== undefined && (mode ?? 'write') === 'write'
 
 // One server mints a token of its clock in µs, which is this machine's.
 const mintedAt = ({ token }) => token / 1_000 - (Date.now() - now())

@@ -30,3 +30,31 @@ export function windowsOf(windows, lock) {
     return between
   }
 }
+
+/**
+ * From when on what has no lease is judged no more: a server may have forgotten it. A clock that was set takes nothing
+ * from it.
+ *
+ * @param attempts of that name, in the order in which they were asked for
+ * @returns Infinity where nothing was lost
+ */
+export function lostFrom(windows, lock, attempts) {
+  const [{ askedAt = 0 } = {}] = attempts
+  const lost = windows.filter(
+    (one) => !one.isClock && (one.lock === undefined || one.lock === lock) && one.to >= askedAt,
+  )
+  return Math.min(...lost.map(({ from }) => from - WINDOW_MARGIN_MS))
+}
+
+/** What is known of attempts up to a time. */
+export function knownUntil(attempts, until) {
+  if (until === Infinity) return attempts
+  return attempts.flatMap((one) => {
+    if (one.askedAt >= until) return []
+    const { result, settledAt = Infinity, releasedAt = Infinity, released, ...rest } = one
+    const known = { ...rest }
+    if (settledAt < until) Object.assign(known, { result, settledAt })
+    if (releasedAt < until) Object.assign(known, { released, releasedAt })
+    return [known]
+  })
+}
