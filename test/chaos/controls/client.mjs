@@ -35,11 +35,11 @@ const WANTED = {
   permits: () => [{ permits: 1 }, { family: 'permits', permits: 1, most: PERMITS }],
 }
 
-async function call({ kind, acquire }) {
+async function call({ kind, acquire, nameOf = (name) => name }) {
   while (running) {
     ids += 1
     const id = `${label}.${process.pid}.${ids}`
-    const lock = pick(random, kind === 'lock' ? names : NAMES[kind])
+    const lock = nameOf(pick(random, kind === 'lock' ? names : NAMES[kind]))
     const [wanted, said] = WANTED[kind]()
     await tell('ask', id, { lock, client: id, ...said })
     const held = await acquire(lock, wanted).catch(() => undefined)

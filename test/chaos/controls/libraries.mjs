@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { load } from '../../../bench/compare/libraries/peer.mjs'
 import { PERMITS } from '../kinds.mjs'
+import { REDISSON } from './redisson/controls.mjs'
 
 /**
  * A library under test.
@@ -12,12 +13,17 @@ import { PERMITS } from '../kinds.mjs'
  * three permits (`PERMITS` of kinds.mjs)
  * @property {(url: string, leaseMs: number) => Opened | Promise<Opened>} open connects to that Redis; a process calls
  * it once
+ * @property {() => void} [prepare] what is done before the processes start. It throws with what to install if something
+ * is not there
+ * @property {'pauses' | 'replies'} [faults] which storm it is put through; pauses if it is left out
  */
 
 /**
  * @typedef Opened
  * @property {(name: string, wanted: Wanted) => Promise<Held>} acquire waits until it is granted; a rejection counts as
  * refused, and is tried again
+ * @property {(name: string) => string} [nameOf] the name that is used now for one of the names of the run. All processes
+ * come to the same at the same time
  * @property {number} [pid] the process in which the library runs, if it is another one: it is stopped and killed
  * together with the client
  */
@@ -77,6 +83,8 @@ export const LIBRARIES = {
 
   'redis-semaphore Mutex': { kind: 'lock', open: redisSemaphore('Mutex') },
   'redis-semaphore Semaphore': { kind: 'permits', open: redisSemaphore('Semaphore') },
+
+  ...REDISSON,
 }
 
 function redisSemaphore(className) {

@@ -9,16 +9,34 @@ const SECONDS = 30
 /** Ours, with something left out. */
 const BROKEN = ['exclusion', 'validity']
 
+/** @returns the names of the controls that can run here. Tells which cannot, and why. */
+function availableHere() {
+  return Object.entries(LIBRARIES)
+    .filter(([name, { prepare }]) => {
+      try {
+        prepare?.()
+        return true
+      } catch (error) {
+        console.log(`LEFT OUT: the control ${name}. ${error.message}`)
+        return false
+      }
+    })
+    .map(([name]) => name)
+}
+
 /** @returns whether all of them were convicted */
 export async function runControls({ seed, mostSeconds = SECONDS }) {
   const problem = ensurePeers()
   if (problem !== undefined) console.log(problem)
   const usual = { world: 'single', clients: 3, callers: 4, fast: 0 }
+  const controls = availableHere()
   const runs = [
-    ...Object.keys(LIBRARIES).map((control) => ({ ...usual, control })),
+    ...controls.map((control) => ({ ...usual, control })),
     ...BROKEN.map((broken) => ({ ...usual, broken, control: '' })),
   ]
-  let isGood = problem === undefined
+  // On a machine of a developer some may be left out, in CI none.
+  const areAll = process.env.CI === undefined || controls.length === Object.keys(LIBRARIES).length
+  let isGood = problem === undefined && areAll
   for (const run of runs) {
     const result = await runStage({ ...run, seed, seconds: 1, mostSeconds, isEnough: isConvicted })
     const { verdict, faults } = result

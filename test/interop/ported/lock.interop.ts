@@ -369,7 +369,10 @@ describe('RedissonFairLockTest', () => {
     const first = holder('Node', FAIR)
     await first.lock()
     const { admin } = stage.server
-    const connections = async () => String(await admin.client('LIST')).trim().split('\n').length
+    const connections = async () =>
+      String(await admin.client('LIST'))
+        .trim()
+        .split('\n').length
     const before = await connections()
     const args = [String(stage.server.port), stage.name, '30000', 'fair']
     const child = startChild('test/interop/support/taker.mjs', { args })

@@ -12,6 +12,8 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
+import org.redisson.config.MasterSlaveServersConfig;
+import org.redisson.config.ReadMode;
 import org.redisson.config.ShardedSubscriptionMode;
 import org.redisson.config.SingleServerConfig;
 
@@ -30,18 +32,19 @@ final class Clients {
   String open(Request request) throws Exception {
     var config = new Config();
     if (request.has("watchdogMs")) config.setLockWatchdogTimeout(request.number("watchdogMs", 0));
-    long port = request.number("port", 0);
+    String address = "redis://127.0.0.1:" + request.number("port", 0);
+    int database = (int) request.number("database", 0);
     BaseConfig<?> servers;
     if (request.has("sharded")) {
       var mode = ShardedSubscriptionMode.valueOf(request.text("sharded"));
-      servers =
-          config
-              .useClusterServers()
-              .setShardedSubscriptionMode(mode)
-              .addNodeAddress("redis://127.0.0.1:" + port);
+      servers = config.useClusterServers().setShardedSubscriptionMode(mode).addNodeAddress(address);
+    } else if (request.has("replicas")) {
+      MasterSlaveServersConfig master = config.useMasterSlaveServers().setMasterAddress(address);
+      for (String replica : request.texts("replicas")) master.addSlaveAddress(replica);
+      servers = master.setReadMode(ReadMode.MASTER).setDatabase(database);
     } else {
-      SingleServerConfig server = config.useSingleServer();
-      server.setAddress("redis://127.0.0.1:" + port);
+      SingleServerConfig server = config.useSingleServer().setAddress(address);
+      server.setDatabase(database);
       if (request.has("subscriptions")) {
         int most = (int) request.number("subscriptions", 1);
         server.setSubscriptionConnectionPoolSize(most).setSubscriptionConnectionMinimumIdleSize(1);
@@ -49,6 +52,7 @@ final class Clients {
       }
       servers = server;
     }
+    if (request.has("timeoutMs")) servers.setTimeout((int) request.number("timeoutMs", 0));
     if (request.has("prefix")) setPrefix(servers, request.text("prefix"));
     RedissonClient client = Redisson.create(config);
     clients.put(request.text("client"), client);
