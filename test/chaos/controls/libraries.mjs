@@ -15,6 +15,7 @@ import { REDISSON } from './redisson/controls.mjs'
  * it once
  * @property {() => void} [prepare] what is done before the processes start. It throws with what to install if something
  * is not there
+ * @property {boolean} [isExtra] whether it runs only when it is named: it shows nothing that others do not show sooner
  * @property {'pauses' | 'replies'} [faults] which storm it is put through; pauses if it is left out
  */
 

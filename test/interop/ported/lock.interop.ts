@@ -42,7 +42,7 @@ describe.each([
       await first.unlock()
     })
 
-    test('testForceUnlock: force by somebody else frees the lock', async () => {
+    test('testForceUnlock: force by another owner frees the lock', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       await first.lock()
       expect(await second.forceUnlock()).toBe(true)
@@ -64,7 +64,7 @@ describe.each([
       await second.unlock()
     })
 
-    test('testGetHoldCount: each hold counts for its owner alone', async () => {
+    test('testGetHoldCount: a hold counts for its owner only', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       const counts = async () => [await first.holdCount(), await second.holdCount()]
       expect(await counts()).toEqual([0, 0])
@@ -93,7 +93,7 @@ describe.each([
       await second.unlock()
     })
 
-    test('testIsHeldByCurrentThreadOtherThread: a hold is never that of somebody else', async () => {
+    test('testIsHeldByCurrentThreadOtherThread: no other owner sees the hold as its own', async () => {
       const first = holder(one, pair)
       await first.lock()
       expect(await holder(other, pair).isHeld()).toBe(false)
@@ -102,7 +102,7 @@ describe.each([
       expect(await holder(other, pair).isHeld()).toBe(false)
     })
 
-    test('testIsLocked: the holder sees that the lock is held, and that it is free', async () => {
+    test('testIsLocked: an owner sees whether the lock is held, by itself or by another', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       expect(await first.isLocked()).toBe(false)
       await first.lock()
@@ -114,7 +114,7 @@ describe.each([
       await second.unlock()
     })
 
-    test('testIsLockedOtherThread: so does somebody else', async () => {
+    test('testIsLockedOtherThread: another owner sees that the lock is held, and that it is free', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       await first.lock()
       expect(await second.isLocked()).toBe(true)
@@ -122,7 +122,7 @@ describe.each([
       expect(await second.isLocked()).toBe(false)
     })
 
-    test('testUnlockFail: one that does not hold the lock cannot unlock it', async () => {
+    test('testUnlockFail: an owner that does not hold the lock cannot unlock it', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       await first.lock()
       await expect(second.unlock()).rejects.toThrow(NOT_HOLDER)
@@ -139,7 +139,7 @@ describe.each([
       expect(await stage.hash()).toEqual({})
     })
 
-    test('testReentrancy: the holder has it twice, and others not until both holds are released', async () => {
+    test('testReentrancy: the holder acquires it twice, and another owner gets it after both releases', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       expect(await first.tryLock()).toBe(true)
       expect(await first.tryLock()).toBe(true)
@@ -220,7 +220,7 @@ describe('RedissonLockTest', () => {
     }
   })
 
-  test('testSinglePubSub: a client of Java with one subscription waits for two names beside us', async () => {
+  test('testSinglePubSub: a client of Java with one subscription and clients here wait for two names at once', async () => {
     const javaClient = await stage.newJavaClient({ subscriptions: 1 })
     const names = [`${stage.name}-one`, `${stage.name}-two`]
     for (let round = 0; round < 2; round++) {
@@ -236,7 +236,7 @@ describe('RedissonLockTest', () => {
     }
   })
 
-  test('testSubscriptionsPerConnection: so do many of its threads, and in the end nobody listens', async () => {
+  test('testSubscriptionsPerConnection: many threads of a client with one subscription and many calls here all get the lock, and no channel stays', async () => {
     const javaClient = await stage.newJavaClient({ subscriptions: 1 })
     const client = stage.nodeClient()
     const names = [1, 2, 3].map((n) => `${stage.name}-${n}`)
@@ -263,7 +263,7 @@ describe('RedissonLockTest', () => {
     await eventually(async () => (await listening()).length === 0, { timeoutMs: SOON_MS })
   })
 
-  test('testLockListener: Java hears of each end of a hold here, until it no longer listens', async () => {
+  test('testLockListener: listeners in Java are called when a hold of ours is released or ends, until they are removed', async () => {
     const { admin } = stage.server
     await admin.config('SET', 'notify-keyspace-events', 'Egx')
     try {
@@ -314,7 +314,7 @@ describe('RedissonFairLockTest', () => {
   })
 
   test.each(directions)(
-    'testTryLockNonDelayed: %s has it, %s waits in vain, and both get it afterwards without a wait',
+    'testTryLockNonDelayed: %s has the lock and %s waits in vain; afterwards both get it without a wait',
     async (one, other) => {
       const [first, second] = [holder(one, FAIR), holder(other, FAIR)]
       expect(await first.tryLock()).toBe(true)
@@ -328,7 +328,7 @@ describe('RedissonFairLockTest', () => {
     },
   )
 
-  test('testConcurrency_MultiInstance_Ordering: those who wait here are served in the order in which they came, whoever of Java has it first', async () => {
+  test('testConcurrency_MultiInstance_Ordering: callers here that wait for a lock of Java get it in the order in which they came', async () => {
     const java = holder('Java', FAIR)
     await java.lock()
     const order: number[] = []
@@ -348,7 +348,7 @@ describe('RedissonFairLockTest', () => {
     expect(order).toEqual([1, 2, 3, 4])
   })
 
-  test('testAbandonedTimeoutDrift_Descrete: a client of Java that stops waiting without a word keeps nobody here out', async () => {
+  test('testAbandonedTimeoutDrift_Descrete: a thread of Java that left the queue without a word keeps no caller here out', async () => {
     const javaClient = await stage.newJavaClient({})
     const first = holder('Node', FAIR)
     await first.lock()
@@ -450,7 +450,7 @@ describe('RedissonMultiLockTest', () => {
     return client.getMultiLock(first as NonNullable<typeof first>, ...rest)
   }
 
-  test('testLockUnlock: it is held by one of both languages, and by nobody afterwards', async () => {
+  test('testLockUnlock: one language holds all of its names, and the other gets them after the release', async () => {
     const [java, node] = [javaMulti(), nodeMulti()]
     await java.lock(10_000)
     expect(await java.isHeldByCurrentThread()).toBe(true)
@@ -467,7 +467,7 @@ describe('RedissonMultiLockTest', () => {
     await java.unlock()
   })
 
-  test('testWaitAndLeaseTimeouts: of ten who try at once in both languages one gets it, and none keeps a part of it', async () => {
+  test('testWaitAndLeaseTimeouts: at most one of ten callers in both languages gets it, and no other keeps a part of it', async () => {
     const clients = Array.from({ length: 5 }, nodeMulti)
     await Promise.all(clients.map((each) => each.isLocked()))
     const got = await Promise.all([
@@ -483,7 +483,7 @@ describe('RedissonMultiLockTest', () => {
   })
 
   test.each(directions)(
-    'testMultiThreads: %s has it for a while, and %s waits until then',
+    'testMultiThreads: %s has it, and %s waits until the release',
     async (one) => {
       const node = nodeMulti()
       const release = async () => {
@@ -508,7 +508,7 @@ describe('RedissonMultiLockTest', () => {
     },
   )
 
-  test('test: over three servers it keeps out who has one of them, and is kept out by it', async () => {
+  test('test: over three servers it excludes a lock of ours on each of them', async () => {
     const servers = [stage.server, await startRedis(), await startRedis()]
     const clients = await Promise.all(servers.map(({ port }) => stage.java.client({ port })))
     const thread = stage.threadName('three')

@@ -116,7 +116,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     expect(await second.write.isLocked()).toBe(false)
   })
 
-  test('testWriteRead: all who wait to read get in together when the writer is done', async () => {
+  test('testWriteRead: all waiting readers get in together when the writer is done', async () => {
     const first = sides(one)
     await first.write.lock()
     const readers = Array.from({ length: 8 }, () => sides(other))
@@ -247,7 +247,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
   })
 
   test.each(['read', 'write'] as const)(
-    'testHoldCount: each hold of the %s lock counts for its owner alone',
+    'testHoldCount: a hold of the %s lock counts for its owner only',
     async (side) => {
       const [first, second] = [sides(one)[side], sides(other)[side]]
       const counts = async () => [await first.holdCount(), await second.holdCount()]
@@ -275,7 +275,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     expect(await read.isHeld()).toBe(false)
   })
 
-  test('testIsHeldByCurrentThreadOtherThread: it is never that of another reader', async () => {
+  test('testIsHeldByCurrentThreadOtherThread: no other reader sees the hold as its own', async () => {
     const [first, second] = [sides(one), sides(other)]
     await first.read.lock()
     expect(await second.read.isHeld()).toBe(false)
@@ -295,7 +295,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     expect(await read.isLocked()).toBe(false)
   })
 
-  test('testIsLockedOtherThread: so does somebody else', async () => {
+  test('testIsLockedOtherThread: another owner sees that somebody reads, and that nobody does', async () => {
     const [first, second] = [sides(one), sides(other)]
     await first.read.lock()
     expect(await second.read.isLocked()).toBe(true)
@@ -303,7 +303,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     expect(await second.read.isLocked()).toBe(false)
   })
 
-  test('testUnlockFail: one that does not read cannot unlock the hold of a reader', async () => {
+  test('testUnlockFail: an owner that does not read cannot unlock the hold of a reader', async () => {
     const [first, second] = [sides(one), sides(other)]
     await first.read.lock()
     await expect(second.read.unlock()).rejects.toThrow(NOT_HOLDER)
@@ -320,7 +320,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     expect(await stage.hash()).toEqual({})
   })
 
-  test('testReentrancy: one reads twice, and another beside it', async () => {
+  test('testReentrancy: an owner reads twice, beside another reader', async () => {
     const [first, second, third] = [sides(one), sides(other), sides(other)]
     expect(await first.read.tryLock()).toBe(true)
     expect(await first.read.tryLock()).toBe(true)
@@ -395,7 +395,7 @@ describe('RedissonReadWriteLockTest', () => {
     await java.read.unlock()
   })
 
-  test('testAutoExpire: a client of Java that shut down goes on writing until its lease ends', async () => {
+  test('testAutoExpire: a client of Java that shut down keeps the write lock until its lease ends', async () => {
     const javaClient = await stage.newJavaClient({ watchdogMs: 1_000 })
     await sides('Java', { javaClient }).write.lock()
     await javaClient.shutdown()
@@ -405,7 +405,7 @@ describe('RedissonReadWriteLockTest', () => {
     await write.unlock()
   })
 
-  test('testAutoExpire: so does a process of Node that was killed', async () => {
+  test('testAutoExpire: a process of Node that was killed keeps the write lock until its lease ends', async () => {
     const args = [String(stage.server.port), stage.name, '1000', 'writeLock']
     const child = startChild('test/interop/support/taker.mjs', { args })
     await child.next()
@@ -418,7 +418,7 @@ describe('RedissonReadWriteLockTest', () => {
   })
 
   test.each(directions)(
-    'testMultiInstanceReadLockZombieCleanup: a client of %s that is gone while it read keeps no writer out once %s is done',
+    'testMultiInstanceReadLockZombieCleanup: a reader of %s that died keeps no writer out once the reader of %s is done',
     async (one, other) => {
       const javaClient = await stage.newJavaClient({ watchdogMs: 1_000 })
       const rest = { javaClient, nodeOptions: { leaseMs: 1_000 } }

@@ -75,7 +75,7 @@ function plain(language: Language, name = stage.name): Plain {
 }
 
 describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, other) => {
-  test('testAcquireAfterAddPermits: one who wants two waits until there are two at once', async () => {
+  test('testAcquireAfterAddPermits: a call for two permits waits until there are two', async () => {
     const [first, second] = [plain(one), plain(other)]
     await first.addPermits(1)
     const waiting = first.acquire(2)
@@ -132,7 +132,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await second.availablePermits()).toBe(0)
   })
 
-  test('testBlockingAcquire: one waits until the other gives its permit back', async () => {
+  test('testBlockingAcquire: a call waits until the other language gives its permit back', async () => {
     const [first, second] = [plain(one), plain(other)]
     await first.trySetPermits(1)
     await first.acquire()
@@ -145,7 +145,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await first.availablePermits()).toBe(0)
   })
 
-  test('testBlockingNAcquire: one who wants four has them after the second release', async () => {
+  test('testBlockingNAcquire: a call for four permits gets them after the second release', async () => {
     const [first, second] = [plain(one), plain(other)]
     await first.trySetPermits(5)
     await first.acquire(3)
@@ -158,7 +158,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await first.availablePermits()).toBe(0)
   })
 
-  test('testTryNAcquire: so has one who waits for a while only', async () => {
+  test('testTryNAcquire: a call with a time limit gets four permits after the second release', async () => {
     const [first, second] = [plain(one), plain(other)]
     await first.trySetPermits(5)
     expect(await first.tryAcquire(3)).toBe(true)
@@ -180,7 +180,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await plain(other).availablePermits()).toBe(1)
   })
 
-  test('testDrainPermits: one takes all that are left', async () => {
+  test('testDrainPermits: one language takes all permits that the other has left', async () => {
     const [first, second] = [plain(one), plain(other)]
     expect(await first.drainPermits()).toBe(0)
     await second.trySetPermits(10)
@@ -189,7 +189,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await second.availablePermits()).toBe(0)
   })
 
-  test('testReleaseAcquire: what one takes and gives back is seen by the other', async () => {
+  test('testReleaseAcquire: each language sees what the other takes and gives back', async () => {
     const [first, second] = [plain(one), plain(other)]
     await first.trySetPermits(10)
     for (const [work, left] of [
@@ -208,7 +208,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
 })
 
 describe('RedissonSemaphoreTest', () => {
-  test('testZero: who wants no permits has them at once, and gives nothing back', async () => {
+  test('testZero: a call for no permits succeeds at once, and changes nothing', async () => {
     const [java, node] = [plain('Java'), plain('Node')]
     for (const each of [java, node]) {
       expect(await each.tryAcquire(0, SOON_MS)).toBe(true)
@@ -228,7 +228,7 @@ describe('RedissonSemaphoreTest', () => {
     expect(await java.availablePermits()).toBe(10)
   })
 
-  test('testConcurrencyLoopMax_MultiInstance: some want one permit, others 2,147,483,647, and all get them', async () => {
+  test('testConcurrencyLoopMax_MultiInstance: calls for one permit and calls for 2,147,483,647 all succeed', async () => {
     const most = 2_147_483_647
     await plain('Java').trySetPermits(most)
     let served = 0
@@ -329,7 +329,7 @@ describe.each(directions)(
       await agree(2)
     })
 
-    test('testExpire: one who waits has the permit when its lease ends, and its old id gives nothing back', async () => {
+    test('testExpire: a waiter gets the permit when its lease ends, and its old id gives nothing back', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(1)
       const old = await first.acquire(1, 700)
@@ -400,7 +400,7 @@ describe.each(directions)(
       }
     })
 
-    test('testBlockingAcquire: one waits until the other gives its permit back', async () => {
+    test('testBlockingAcquire: a call waits until the other language gives its permit back', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(1)
       const ids = await first.acquire()
@@ -426,7 +426,7 @@ describe.each(directions)(
       expect((await first.numbers()).available).toBe(1)
     })
 
-    test('testTryAcquire: one who waits for a while has the permit as soon as it is given back', async () => {
+    test('testTryAcquire: a call with a time limit gets the permit as soon as it is given back', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(1)
       const ids = await first.tryAcquire()
@@ -451,7 +451,7 @@ describe.each(directions)(
       expect((await first.numbers()).available).toBe(1)
     })
 
-    test('testAcquire: a permit that is free is to be had at once', async () => {
+    test('testAcquire: a call gets a free permit at once', async () => {
       await leased(one).trySetPermits(1)
       const start = performance.now()
       expect(await leased(other).acquire(1, SOON_MS)).toHaveLength(1)
@@ -495,7 +495,7 @@ describe.each(directions)(
       expect((await first.numbers()).available).toBe(10)
     })
 
-    test('testConcurrencyMultiPermits, testConcurrencyMultiPermits2: two who want both permits have them in turn', async () => {
+    test('testConcurrencyMultiPermits, testConcurrencyMultiPermits2: two calls that want both permits get them in turn', async () => {
       await leased(one).trySetPermits(2)
       for (const wanted of [2, 1]) {
         const [first, second] = [leased(one), leased(other)]
@@ -663,7 +663,7 @@ function latchOf(language: Language, name = stage.name): Latch {
 }
 
 describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one, other) => {
-  test('testAwaitTimeout: one who waits goes on when the other has counted down in time', async () => {
+  test('testAwaitTimeout: an awaiter goes on when the other language has counted down in time', async () => {
     const [first, second] = [latchOf(one), latchOf(other)]
     expect(await first.trySetCount(1)).toBe(true)
     expect(await second.count()).toBe(1)
@@ -676,7 +676,7 @@ describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one,
     expect(since(start)).toBeLessThan(SOON_MS)
   })
 
-  test('testAwaitTimeoutFail: and is told that it was not in time', async () => {
+  test('testAwaitTimeoutFail: an awaiter gets false when its time is up', async () => {
     const [first, second] = [latchOf(one), latchOf(other)]
     expect(await first.trySetCount(1)).toBe(true)
     const start = performance.now()
@@ -686,7 +686,7 @@ describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one,
     expect(await second.count()).toBe(0)
   })
 
-  test('testMultiAwait: all of several who wait go on', async () => {
+  test('testMultiAwait: several awaiters of both languages all go on', async () => {
     await latchOf(one).trySetCount(5)
     const waiting = Promise.all(
       Array.from({ length: 5 }, (_, i) => latchOf(i % 2 === 0 ? one : other).await(2 * SOON_MS)),
@@ -697,7 +697,7 @@ describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one,
     expect(await latchOf(other).count()).toBe(0)
   })
 
-  test('testCountDown: one that is at zero stays there, and keeps nobody waiting', async () => {
+  test('testCountDown: a latch that is at zero stays there, and lets every awaiter go on', async () => {
     const [first, second] = [latchOf(one), latchOf(other)]
     await first.trySetCount(2)
     expect(await second.count()).toBe(2)
@@ -718,7 +718,7 @@ describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one,
     expect(await third.await(SOON_MS)).toBe(true)
   })
 
-  test('testDelete, testDeleteFailed: one deletes what the other has set, once', async () => {
+  test('testDelete, testDeleteFailed: one language deletes what the other has set, once', async () => {
     const [first, second] = [latchOf(one), latchOf(other)]
     expect(await second.delete()).toBe(false)
     await first.trySetCount(1)
@@ -735,7 +735,7 @@ describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one,
   })
 })
 
-test('RedissonCountDownLatchConcurrentTest testSingleCountDownAwait_SingleInstance: all who wait go on after the last has counted down, and see none left', async () => {
+test('RedissonCountDownLatchConcurrentTest, testSingleCountDownAwait_SingleInstance: all awaiters go on after the last count-down, and read a count of 0', async () => {
   const many = 6
   const languages = Array.from({ length: many }, (_, i): Language => (i % 2 ? 'Java' : 'Node'))
   await latchOf('Java').trySetCount(many)

@@ -21,6 +21,7 @@ const valid = () => true
 export const REDISSON = {
   'redisson-lock': {
     kind: 'lock',
+    isExtra: true,
     prepare: ensureJvm,
     open: (url, leaseMs) => openLocks(url, leaseMs, () => 'RLock'),
   },
