@@ -252,7 +252,7 @@ interface Leased {
   trySetPermits(permits: number): Promise<boolean>
   setPermits(permits: number): Promise<void>
   addPermits(permits: number): Promise<unknown>
-  numbers(): Promise<{ permits: number; available: number; taken: number }>
+  numbers(): Promise<{ permits: number | null; available: number; taken: number }>
   acquire(permits?: number, leaseMs?: number): Promise<readonly string[]>
   /** No ids if they are not to be had. */
   tryAcquire(permits?: number, waitMs?: number, leaseMs?: number): Promise<readonly string[]>
