@@ -1,5 +1,6 @@
 // Nothing is left behind.
 import { setTimeout as pause } from 'node:timers/promises'
+import { hasGeneration } from './kinds.mjs'
 import { now } from './random.mjs'
 
 const CLIENT_KNOWN_MS = 120_000
@@ -35,14 +36,14 @@ const STAYING = [
  * @param numbered the names of semaphores and latches, whose number stays
  */
 export async function findLeft(world, numbered = []) {
-  const stays = new Set(numbered)
+  const isNumber = (key) => numbered.includes(key) || hasGeneration(key)
   const left = new Set()
   for (const end = now() + 12_000; now() < end; await pause(200)) {
     left.clear()
     for (const { admin } of await world.masters()) {
       for (const key of await admin.keys('*')) {
         const ttlMs = await admin.pttl(key)
-        if (key === 'holdfast_birth' || ttlMs === -2 || (stays.has(key) && ttlMs === -1)) continue
+        if (key === 'holdfast_birth' || ttlMs === -2 || (isNumber(key) && ttlMs === -1)) continue
         const mostMs = STAYING.find(([prefix]) => key.startsWith(prefix))?.[1] ?? 0
         if (ttlMs > 0 && ttlMs <= mostMs) continue
         left.add(`left behind: ${key} (${ttlMs} ms)`)

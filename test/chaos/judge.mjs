@@ -1,6 +1,7 @@
 // What a history says of the promises: nobody inside beside somebody who excludes it, and tokens that rise.
 import { judgeExclusion } from './checkers/exclusion.mjs'
 import { judgeTokens } from './checkers/tokens.mjs'
+import { epochMs } from './random.mjs'
 
 /**
  * @param holds by lock: what each holder told, on one clock
@@ -22,7 +23,7 @@ export function judge(holds, forgotten) {
     verdict.overlaps.push(...overlaps)
     verdict.excused += excused
     verdict.longestExcusedMs = Math.max(verdict.longestExcusedMs, longestExcusedMs)
-    const { regressions, repeated } = judgeTokens(lock, all)
+    const { regressions, repeated } = judgeTokens(lock, all, forgotten, epochMs())
     verdict.regressions.push(...regressions)
     verdict.repeated.push(...repeated)
   }

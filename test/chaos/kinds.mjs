@@ -21,6 +21,9 @@ export const NAMES = {
   election: ['election-a'],
 }
 
+/** The number of a semaphore without leases stays: its name ends with a generation. */
+export const hasGeneration = (name) => /\.\d+$/.test(name)
+
 /** @returns the kinds of `--kinds`, or an error that tells which there are */
 export function readKinds(words) {
   if (words === 'all') return KINDS

@@ -9,7 +9,7 @@ import { History } from './checkers/history.mjs'
 import { stretchesOf } from './checkers/liveness.mjs'
 import { judge } from './judge.mjs'
 import { plot } from './plot.mjs'
-import { now } from './random.mjs'
+import { epochMs, now } from './random.mjs'
 import { UNANSWERED } from './record.mjs'
 
 const history = new History()
@@ -79,7 +79,7 @@ function namesBy(families) {
 }
 
 async function conclude({ about, faults, files, numbers }) {
-  Object.assign(history.about, about)
+  Object.assign(history.about, about, { epochMs: epochMs() })
   for (const [name, one] of numbers) history.numbers.set(name, one)
   history.faults.push(...faults)
   if (files.history) await write(files.history, history.lines())

@@ -21,6 +21,8 @@ export class LatchCaller extends BaseCaller {
     // With a round it acts in that one, without one in the round of the call.
     const named = random() < 0.85 ? { round: facts.round } : undefined
     if (random() < 0.9) await this.#do('count-down', named, () => this.#latch.countDown(named))
+    // A latch that opens one count early is what the judge must convict.
+    if (this.process.broken === 'latch') await this.#latch.countDown({ round: facts.round })
     if (random() < 0.01) await this.#do('delete', named, () => this.#latch.delete(named))
     const isOpen = await this.#await(named)
     // A party may have been killed before it counted down. So the others begin another round.

@@ -65,6 +65,8 @@ export class PermitCaller extends BaseCaller {
     await this.#work(attempt, permit, !isAbandoned)
     if (isAbandoned) return
     await this.work.released(permit, entries)
+    // Permits that are counted twice are what the judge must convict.
+    if (this.process.broken === 'permits') await semaphore.addPermits(meant.permits)
     if (permit.valid) violation(`${semaphore.name}: valid after its release`)
   }
 }

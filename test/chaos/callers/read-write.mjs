@@ -31,7 +31,7 @@ export class ReadWriteCaller extends BaseCaller {
       ...{ family: 'read-write', mode, waits: meant.waitMs !== undefined },
       ...{ caller: this.number, era },
     }
-    const lock = client.getReadWriteLock(this.work.keyOf(name))
+    const lock = client.getReadWriteLock(this.#keyOf(name, mode))
     const id = await witness.ask(name, said)
     const attempt = {
       ...{ name: lock.name, lock, side: SIDES[mode](lock), mode, meant, said, ids: [id] },
@@ -43,6 +43,12 @@ export class ReadWriteCaller extends BaseCaller {
       else if (way > 0.6) await client.run(() => this.#bare(attempt, true))
       else await this.#bare(attempt, false)
     })
+  }
+
+  /** Writers that exclude each other and no reader are what the judge must convict. */
+  #keyOf(name, mode) {
+    const isApart = this.process.broken === 'writers' && mode === 'write'
+    return this.work.keyOf(isApart ? `${name} to write` : name)
   }
 
   #granted(attempt, lease) {

@@ -72,7 +72,10 @@ export class SemaphoreCaller extends BaseCaller {
     }
     // Anybody may give them back: also the client that has been opened since.
     const release = async () => {
-      await this.process.client.getSemaphore(name).release(meant.permits)
+      const { client, broken } = this.process
+      // Permits that are counted twice are what the judge must convict.
+      const permits = broken === 'permits' ? 2 * meant.permits : meant.permits
+      await client.getSemaphore(name).release(permits)
       return true
     }
     await this.work.released(await this.#work(attempt, release), attempt.entries)

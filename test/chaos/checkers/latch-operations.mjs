@@ -14,7 +14,7 @@ const [EXPIRES_MS, EXPIRES_KILLED_MS] = [3_000, 10_000]
 
 /**
  * @param attempts of one latch
- * @returns `operations`; those at work while a server could forget are left out, and nothing is known after that
+ * @returns `operations`; nothing is known right after a server could forget
  */
 export function latchOperationsOf(attempts, { windows, faults }) {
   const [{ lock }] = attempts
@@ -26,11 +26,12 @@ export function latchOperationsOf(attempts, { windows, faults }) {
   const operations = lost.map(({ from, to }) => ({ kind: 'forget', from, to, attempt: { lock } }))
   for (const attempt of attempts) {
     const { act: kind, count, round, answer, askedAt: from, settledAt, process } = attempt
-    const isKnown = attempt.result === 'done'
+    const until = settledAt ?? from
+    const meanwhile = lost.filter((one) => one.from <= until && one.to >= from)
+    // Of what was done while a server could forget, only the end of that is known: it may have come after that.
+    const isKnown = attempt.result === 'done' && meanwhile.length === 0
     if (!isKnown && (kind === 'await' || kind === 'inspect')) continue
     const to = isKnown ? settledAt : Infinity
-    const until = isKnown ? to : (settledAt ?? from)
-    if (lost.some((one) => one.from <= until && one.to >= from)) continue
     const operation = { kind, count, round, answer, from, to, attempt }
     const isFelt = isDisturbed(from, until, process)
     const isSlow = kind !== 'await' && until - from > SLOW_MS
@@ -42,8 +43,9 @@ export function latchOperationsOf(attempts, { windows, faults }) {
     }
     if (!isKnown) {
       operation.answer = undefined
-      operation.expiresAt =
-        settledAt === undefined ? from + EXPIRES_KILLED_MS : settledAt + EXPIRES_MS
+      if (attempt.result === 'done') operation.expiresAt = settledAt
+      else if (settledAt === undefined) operation.expiresAt = from + EXPIRES_KILLED_MS
+      else operation.expiresAt = settledAt + EXPIRES_MS
     }
     operations.push(operation)
   }

@@ -197,7 +197,9 @@ class Search {
   #isTooSoon({ kind, again, token }, done) {
     if (!this.#model.fenced || kind !== 'acquire' || again || token === undefined) return false
     for (const other of this.#called.values()) {
-      if (other.token < token && !other.again && !done.includes(other)) return true
+      // A reader may be given a token that is lower, where a server forgot the last writer.
+      const mayBeLower = token < (other.forgottenBelow ?? -Infinity)
+      if (other.token < token && !mayBeLower && !other.again && !done.includes(other)) return true
     }
     return false
   }

@@ -8,6 +8,7 @@
  * @property {boolean} [again] of an acquisition: it must be a re-entry
  * @property {number} [token] undefined where it is not known
  * @property {'read' | 'upgradable' | 'write'} [mode] of an acquisition of a read-write lock
+ * @property {number} [forgottenBelow] of a reader: it may not have been told of tokens below that
  * @property {string | number} [owner] the same for all holds of one owner of a read-write lock; left out, it is the hold
  * @property {number} [permits] 1 where it is not said
  * @property {boolean} [held] of a release: true where it was held until then, false where the hold was gone
@@ -115,8 +116,10 @@ function acquiredInMode(state, operation, fenced) {
   if (others.some((one) => areExclusive(mode, one.mode))) return undefined
   const holds = [...state.holds, { hold, owner, mode, count: 1 }]
   if (!fenced || token === undefined) return { ...state, holds }
-  const isBehind = mode === 'write' ? token <= state.token : token < state.token
-  return isBehind ? undefined : { holds, token }
+  if (mode === 'write') return token > state.token ? { holds, token } : undefined
+  const isForgotten = state.token < (operation.forgottenBelow ?? -Infinity)
+  if (token < state.token && !isForgotten) return undefined
+  return { holds, token: Math.max(token, state.token) }
 }
 
 const areExclusive = (mode, other) =>

@@ -1,5 +1,5 @@
 // From what was told of a lock to operations on a model of it.
-import { knownUntil, lostFrom, WINDOW_MARGIN_MS, windowsOf } from './windows.mjs'
+import { forgottenTokens, knownUntil, lostFrom, WINDOW_MARGIN_MS, windowsOf } from './windows.mjs'
 
 /** What the clocks of a process and of the witness may differ by, in milliseconds. */
 const CLOCK_MARGIN_MS = 5
@@ -13,12 +13,13 @@ const CLOCK_MARGIN_MS = 5
  * @param history for its windows, and when masters were emptied
  * @returns `{ operations, endings }`, each with the `attempt` that it is of
  */
-export function operationsOf(all, { windows, emptied }) {
+export function operationsOf(all, { windows, emptied, about }) {
   const isWithoutLease = all[0]?.family === 'semaphore'
   const attempts = isWithoutLease ? knownUntil(all, lostFrom(windows, all[0].lock, all)) : all
   const outers = outersOf(attempts)
   const windowsIn = windowsOf(windows, attempts[0]?.lock)
   const emptiedIn = windowsOf(emptied)
+  const forgottenBelow = forgottenTokens(windows, about?.epochMs ?? 0)
   const operations = []
   const endings = []
   for (const attempt of attempts) {
@@ -30,6 +31,11 @@ export function operationsOf(all, { windows, emptied }) {
     const hold = again ? outer.id : attempt.id
     const acquire = { kind: 'acquire', hold, again, token, permits, from, attempt }
     if (mode !== undefined) Object.assign(acquire, { mode, owner: outer?.id ?? attempt.id })
+    // What a reader is given may be lower, where a server could forget the last writer.
+    if (mode === 'read' || mode === 'upgradable') {
+      const below = forgottenBelow(attempt.settledAt ?? from)
+      if (below > -Infinity) acquire.forgottenBelow = below
+    }
     if (attempt.result !== 'granted') {
       operations.push({ ...acquire, to: Infinity })
       continue

@@ -1,4 +1,5 @@
 // Whether tokens tell who came later, for each kind of primitive.
+import { forgottenTokens } from './windows.mjs'
 
 /** Readers share the token of the last writer. */
 const mayRepeat = ({ mode }) => mode === 'read' || mode === 'upgradable'
@@ -7,18 +8,21 @@ const mayRepeat = ({ mode }) => mode === 'read' || mode === 'upgradable'
  * A holder who asked after another had entered has a higher token than that one. A reader has the same or a higher one.
  *
  * @param all those who entered one lock, in the order in which they entered
+ * @param epochMs the time in ms since 1970 at 0 on the clock of these
  * @returns pairs: `regressions`, and `repeated` tokens
  */
-export function judgeTokens(lock, all) {
+export function judgeTokens(lock, all, forgotten, epochMs) {
   const verdict = { regressions: [], repeated: [] }
   // A permit without a lease has none.
   if (all[0]?.family === 'semaphore') return verdict
+  const forgottenBelow = forgottenTokens(forgotten, epochMs)
   const highest = []
   const tokens = new Map()
   for (const hold of all) {
     const before = lastBefore(all, hold.askedAt, highest.length)
     const floor = before === -1 ? undefined : highest[before]
-    if (floor !== undefined && isBehind(hold, floor)) {
+    const isForgotten = (token) => mayRepeat(hold) && token < forgottenBelow(hold.enteredAt)
+    if (floor !== undefined && isBehind(hold, floor) && !isForgotten(floor.token)) {
       verdict.regressions.push({ lock, first: floor, second: hold })
     }
     if (!mayRepeat(hold) && hold.token !== undefined) {

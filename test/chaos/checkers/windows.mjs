@@ -58,3 +58,24 @@ export function knownUntil(attempts, until) {
     return [known]
   })
 }
+
+/**
+ * A server that takes over may lack the last write, and with it the token of that: it gives readers the one before. So
+ * what a reader is given may be below tokens that were issued before that was over. What a writer is given may not.
+ *
+ * @param epochMs the time in ms since 1970 at 0 on the witness's clock
+ * @returns for a time, below which token others may be forgotten by then
+ */
+export function forgottenTokens(windows, epochMs) {
+  const lost = windows
+    .filter((one) => one.lock === undefined && !one.isClock)
+    .sort((a, b) => a.from - b.from)
+  return (at) => {
+    let token = -Infinity
+    for (const { from, to } of lost) {
+      if (from - WINDOW_MARGIN_MS > at) break
+      token = Math.max(token, (to + WINDOW_MARGIN_MS + epochMs) * 1_000)
+    }
+    return token
+  }
+}
