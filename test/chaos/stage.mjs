@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../dist/esm/index.js'
 import { findLeft, readNumbers } from './checks.mjs'
 import { ClientProcess, forkGuarded } from './clients.mjs'
-import { LIBRARIES } from './controls/libraries.mjs'
+import { prepareControl } from './controls/libraries.mjs'
 import { KINDS, kindsIn, NAMES } from './kinds.mjs'
 import { Monitor } from './monitor.mjs'
 import { Way } from './proxy.mjs'
@@ -124,7 +124,7 @@ class Stage {
  * @returns what was found: figures, violations and the histories that show them
  */
 export async function runStage(options) {
-  if (options.control) LIBRARIES[options.control].prepare?.()
+  if (options.control) prepareControl(options.control)
   const stage = new Stage(options)
   stage.world = await startWorld(options.world, options)
   const port = await stage.openWitness()

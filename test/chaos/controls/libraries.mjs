@@ -88,6 +88,15 @@ export const LIBRARIES = {
   ...REDISSON,
 }
 
+/** Throws if there is no such control, or if something that it needs is not there. */
+export function prepareControl(name) {
+  const names = Object.keys(LIBRARIES)
+  if (!names.includes(name)) {
+    throw new Error(`There is no control "${name}". Controls are ${names.join(', ')}.`)
+  }
+  LIBRARIES[name].prepare?.()
+}
+
 function redisSemaphore(className) {
   return async (url, leaseMs) => {
     const { [className]: Class } = await load('redis-semaphore')

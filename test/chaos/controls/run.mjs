@@ -2,7 +2,7 @@
 import { ensurePeers } from '../../../bench/compare/libraries/peer.mjs'
 import { countOf } from '../report.mjs'
 import { runStage } from '../stage.mjs'
-import { LIBRARIES } from './libraries.mjs'
+import { LIBRARIES, prepareControl } from './libraries.mjs'
 
 /** Until it is convicted, and at most this. */
 const SECONDS = 30
@@ -29,7 +29,7 @@ function missingOf(names) {
   const missing = new Map()
   for (const name of names) {
     try {
-      LIBRARIES[name].prepare?.()
+      prepareControl(name)
     } catch (error) {
       missing.set(name, error.message)
     }
