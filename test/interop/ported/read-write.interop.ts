@@ -43,11 +43,11 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     const [first, second, third] = [sides(one), sides(other), sides(other)]
     await first.read.lock(2 * SOON_MS)
     const start = performance.now()
-    await second.read.lock(800)
+    await second.read.lock(1_500)
     const written = third.write.lock(SOON_MS)
     await pause(200)
     await second.read.unlock()
-    await pause(900 - since(start))
+    await pause(1_600 - since(start))
     await staysPending(written)
     await first.read.unlock()
     const left = performance.now()
@@ -81,10 +81,10 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
 
   test('testReadLockLeaseTimeoutDiffThreadsWRR: readers get in when the lease of a writer ends', async () => {
     const [first, second, third] = [sides(one), sides(other), sides(other)]
-    expect(await first.write.tryLock(SOON_MS, 700)).toBe(true)
     const start = performance.now()
+    expect(await first.write.tryLock(SOON_MS, 700)).toBe(true)
     await Promise.all([second.read.lock(), third.read.lock()])
-    expect(since(start)).toBeGreaterThan(600)
+    expect(since(start)).toBeGreaterThan(680)
     expect(since(start)).toBeLessThan(700 + SOON_MS)
     await second.read.unlock()
     await third.read.unlock()
@@ -92,13 +92,13 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
 
   test('testReadLockLeaseTimeoutDiffThreadsRRW: a reader that came and went does not make the lease of another longer', async () => {
     const [first, second, third] = [sides(one), sides(other), sides(other)]
-    expect(await first.read.tryLock(SOON_MS, 1_000)).toBe(true)
     const start = performance.now()
+    expect(await first.read.tryLock(SOON_MS, 1_000)).toBe(true)
     await pause(500)
     expect(await second.read.tryLock(SOON_MS, 2 * SOON_MS)).toBe(true)
     await second.read.unlock()
     expect(await third.write.tryLock(2 * SOON_MS, SOON_MS)).toBe(true)
-    expect(since(start)).toBeGreaterThan(900)
+    expect(since(start)).toBeGreaterThan(980)
     expect(since(start)).toBeLessThan(1_000 + SOON_MS)
     await third.write.unlock()
     leavesLeases()
@@ -203,17 +203,17 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
   })
 
   test('testReadWriteTTL: the watchdog keeps both sides, and the one that is left', async () => {
-    const javaClient = await stage.newJavaClient({ watchdogMs: 900 })
-    const nodeOptions = { leaseMs: 900 }
+    const javaClient = await stage.newJavaClient({ watchdogMs: 1_200 })
+    const nodeOptions = { leaseMs: 1_200 }
     const [first, second] = [sides(one, { javaClient, nodeOptions }), sides(other)]
     await first.write.lock()
     await first.read.lock()
-    for (const end = performance.now() + 1_300; performance.now() < end; await pause(50)) {
+    for (const end = performance.now() + 1_600; performance.now() < end; await pause(50)) {
       expect(await second.write.remainingMs()).toBeGreaterThan(0)
       expect(await second.read.tryLock()).toBe(false)
     }
     await first.write.unlock()
-    for (const end = performance.now() + 1_300; performance.now() < end; await pause(50)) {
+    for (const end = performance.now() + 1_600; performance.now() < end; await pause(50)) {
       expect(await second.read.remainingMs()).toBeGreaterThan(0)
       expect(await second.write.tryLock()).toBe(false)
     }
@@ -236,10 +236,10 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
 
   test('testExpireWrite: the next writes when the lease of a writer ends, whose unlock fails then', async () => {
     const [first, second] = [sides(one), sides(other)]
-    await first.write.lock(700)
     const start = performance.now()
+    await first.write.lock(700)
     await second.write.lock()
-    expect(since(start)).toBeGreaterThan(600)
+    expect(since(start)).toBeGreaterThan(680)
     expect(since(start)).toBeLessThan(700 + SOON_MS)
     await expect(first.write.unlock()).rejects.toThrow(NOT_HOLDER)
     expect(await second.write.isHeld()).toBe(true)
@@ -337,13 +337,13 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
 describe('RedissonReadWriteLockTest', () => {
   test('testReadLockLeaseTimeout: the hold of Java ends with the lease of the first read, once the second is released', async () => {
     const [first, second] = [sides('Java'), sides('Node')]
-    expect(await first.read.tryLock(SOON_MS, 1_000)).toBe(true)
     const start = performance.now()
+    expect(await first.read.tryLock(SOON_MS, 1_000)).toBe(true)
     await pause(500)
     expect(await first.read.tryLock(SOON_MS, 2 * SOON_MS)).toBe(true)
     await first.read.unlock()
     expect(await second.write.tryLock(2 * SOON_MS)).toBe(true)
-    expect(since(start)).toBeGreaterThan(900)
+    expect(since(start)).toBeGreaterThan(980)
     expect(since(start)).toBeLessThan(1_000 + SOON_MS)
     await second.write.unlock()
     leavesLeases()
@@ -352,24 +352,24 @@ describe('RedissonReadWriteLockTest', () => {
   test('testReadLockLeaseTimeout: a hold here keeps the longer lease, as all holds of one owner have one lease', async () => {
     const [first, second] = [sides('Node'), sides('Java')]
     expect(await first.read.tryLock(SOON_MS, 700)).toBe(true)
-    expect(await first.read.tryLock(SOON_MS, 2_000)).toBe(true)
     const start = performance.now()
+    expect(await first.read.tryLock(SOON_MS, 2_000)).toBe(true)
     await first.read.unlock()
     expect(await second.write.tryLock(2 * SOON_MS)).toBe(true)
-    expect(since(start)).toBeGreaterThan(1_800)
+    expect(since(start)).toBeGreaterThan(1_980)
     expect(since(start)).toBeLessThan(2_000 + SOON_MS)
     await second.write.unlock()
     leavesLeases()
   })
 
   test('testReadLockExpirationRenewal: readers of both languages lose nothing while their watchdogs renew', async () => {
-    const javaClient = await stage.newJavaClient({ watchdogMs: 1_000 })
-    const nodeOptions = { leaseMs: 1_000 }
+    const javaClient = await stage.newJavaClient({ watchdogMs: 1_500 })
+    const nodeOptions = { leaseMs: 1_500 }
     const readers = (['Java', 'Node'] as const).flatMap((language) =>
       Array.from({ length: 10 }, () => sides(language, { javaClient, nodeOptions }).read),
     )
     await Promise.all(readers.map((read) => read.lock()))
-    await pause(2_500)
+    await pause(2_200)
     await Promise.all(readers.map((read) => read.unlock()))
     expect(await stage.hash()).toEqual({})
     await javaClient.shutdown()
@@ -441,7 +441,7 @@ describe('RedissonReadWriteLockTest', () => {
       const writer = sides(one, rest)
       const start = performance.now()
       expect(await writer.write.tryLock(2 * SOON_MS)).toBe(true)
-      expect(since(start)).toBeLessThan(1_000)
+      expect(since(start)).toBeLessThan(SOON_MS)
       await writer.write.unlock()
       await javaClient.shutdown()
     },
