@@ -62,6 +62,8 @@ class Search {
   #early = new Set()
   /** Acquisitions that have not returned, by hold. */
   #called = new Map()
+  /** Those of them whose tokens tell no order. */
+  #unordered = new Set()
   /** Holds that may end by themselves now, and for how many reasons. */
   #ending = new Map()
 
@@ -85,6 +87,9 @@ class Search {
       // Nobody can undo it before it returns. So to let it come first explains nothing, unless the hold
       // can end by itself before that.
       this.#called.set(hold, operation)
+      // Where a server forgot a token, those who asked at once may have been granted in any order.
+      if (operation.forgottenBelow !== undefined) this.#unordered.add(operation)
+      if (this.#unordered.size > 0) for (const one of this.#called.values()) this.#early.add(one)
       if (this.#ending.has(hold)) this.#early.add(operation)
     }
   }
@@ -97,6 +102,7 @@ class Search {
       } else this.#explore(one, found, operation)
     }
     this.#early.delete(operation)
+    this.#unordered.delete(operation)
     if (this.#called.get(operation.hold) === operation) this.#called.delete(operation.hold)
     this.#keep(found)
   }

@@ -118,7 +118,9 @@ function acquiredInMode(state, operation, fenced) {
   if (!fenced || token === undefined) return { ...state, holds }
   if (mode === 'write') return token > state.token ? { holds, token } : undefined
   const isForgotten = state.token < (operation.forgottenBelow ?? -Infinity)
-  if (token < state.token && !isForgotten) return undefined
+  // Between two writers all have the same. What nobody knows of may have been a writer, where nobody has it now.
+  const isRight = token === state.token || (token > state.token && state.holds.length === 0)
+  if (!isRight && !isForgotten) return undefined
   return { holds, token: Math.max(token, state.token) }
 }
 

@@ -34,7 +34,7 @@ export function operationsOf(all, { windows, emptied, about }) {
     // What a reader is given may be lower, where a server could forget the last writer.
     if (mode === 'read' || mode === 'upgradable') {
       const below = forgottenBelow(attempt.settledAt ?? from)
-      if (below > -Infinity) acquire.forgottenBelow = below
+      if (token < below) acquire.forgottenBelow = below
     }
     if (attempt.result !== 'granted') {
       operations.push({ ...acquire, to: Infinity })
