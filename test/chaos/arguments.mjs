@@ -1,9 +1,11 @@
 // What can be said on the command line of run.mjs.
 import { parseArgs } from 'node:util'
+import { readKinds } from './kinds.mjs'
 
 export function readArguments() {
   const { values } = parseArgs({
     options: {
+      kinds: { type: 'string', default: 'all' },
       world: { type: 'string', default: 'single' },
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
@@ -33,5 +35,5 @@ export function readArguments() {
       Number(values[name]),
     ]),
   )
-  return { ...others, ...numbers, broken }
+  return { ...others, ...numbers, kinds: readKinds(values.kinds), broken }
 }

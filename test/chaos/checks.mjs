@@ -1,21 +1,51 @@
 // Nothing is left behind.
 import { setTimeout as pause } from 'node:timers/promises'
+import { hasGeneration } from './kinds.mjs'
 import { now } from './random.mjs'
 
 const CLIENT_KNOWN_MS = 120_000
 
-/** What is abandoned ends with its lease, a queue with its heartbeat. */
-export async function findLeft(world) {
+/** What Redis knows of semaphores, by name: how many permits are available, and how many are taken. */
+export async function readNumbers(world, names) {
+  const numbers = new Map()
+  for (const { admin } of await world.masters()) {
+    for (const name of names) {
+      // Another node of a cluster has it.
+      const available = await admin.get(name).catch(() => null)
+      if (available === null) continue
+      const taken = await admin.zcard(`{${name}}:timeout`)
+      numbers.set(name, { available: Number(available), taken })
+    }
+  }
+  return numbers
+}
+
+/** What stays for a while by itself, for as long as docs/reference/keys.md says, in milliseconds. */
+const STAYING = [
+  ['redisson_lock_token:', 3_600_000],
+  // Who a client was that was killed, or could not say that it ends.
+  ['holdfast_client:', CLIENT_KNOWN_MS],
+  ['holdfast_kind:', 7 * 24 * 3_600_000],
+  ['holdfast_round:', 30 * 24 * 3_600_000],
+  ['holdfast_request:', 11 * 60_000 + 10_000],
+]
+
+/**
+ * What is abandoned ends with its lease, a queue with its heartbeat.
+ *
+ * @param numbered the names of semaphores and latches, whose number stays
+ */
+export async function findLeft(world, numbered = []) {
+  const isNumber = (key) => numbered.includes(key) || hasGeneration(key)
   const left = new Set()
   for (const end = now() + 12_000; now() < end; await pause(200)) {
     left.clear()
     for (const { admin } of await world.masters()) {
       for (const key of await admin.keys('*')) {
-        const isCounter = key.startsWith('redisson_lock_token:')
         const ttlMs = await admin.pttl(key)
-        if (key === 'holdfast_birth' || ttlMs === -2 || (isCounter && ttlMs > 0)) continue
-        // Who a client was that was killed, or could not say that it ends.
-        if (key.startsWith('holdfast_client:') && ttlMs > 0 && ttlMs <= CLIENT_KNOWN_MS) continue
+        if (key === 'holdfast_birth' || ttlMs === -2 || (isNumber(key) && ttlMs === -1)) continue
+        const mostMs = STAYING.find(([prefix]) => key.startsWith(prefix))?.[1] ?? 0
+        if (ttlMs > 0 && ttlMs <= mostMs) continue
         left.add(`left behind: ${key} (${ttlMs} ms)`)
       }
       for (const [db] of String(await admin.info('keyspace')).matchAll(/(?<=^db)\d+/gm)) {

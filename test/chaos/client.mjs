@@ -3,18 +3,25 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { Holdfast, HoldfastError } from '../../dist/esm/index.js'
-import { Caller } from './caller.mjs'
+import { ElectionCaller } from './callers/election.mjs'
+import { LatchCaller } from './callers/latch.mjs'
+import { LockCaller } from './callers/locks.mjs'
+import { PermitCaller } from './callers/permits.mjs'
+import { ReadWriteCaller } from './callers/read-write.mjs'
+import { SemaphoreCaller } from './callers/semaphore.mjs'
 import { openDoors } from './doors.mjs'
+import { NAMES } from './kinds.mjs'
 import { now, pick, pickWeighted, randomFrom } from './random.mjs'
 import { Record } from './record.mjs'
 
 const settings = JSON.parse(process.argv[2])
-const { label, seed, options, names, callers, fast, witnessPort, force } = settings
+const { label, seed, options, names, kinds, callers, fast, witnessPort, force } = settings
 const random = randomFrom(seed)
 const tally = { acquired: 0, refused: 0, aborted: 0, lost: 0, violations: [] }
 const failures = new Map()
 let running = true
 let era = 0
+let { generation } = settings
 let client = open()
 
 function open() {
@@ -26,6 +33,17 @@ function open() {
   const made = new Holdfast({ ...others, ...place })
   made.on('error', () => {})
   return made
+}
+
+/** Reports what the event `changed` tells of elections. */
+function observe(made, ofEra) {
+  if (!kinds.includes('election')) return
+  for (const lock of NAMES.election) {
+    made.getLeaderElection(lock).on('changed', (leader) => {
+      const { token = null, owner = null } = leader ?? {}
+      void witness.tell('changed', witness.newId(), { lock, era: ofEra, token, owner })
+    })
+  }
 }
 
 function violation(what) {
@@ -87,44 +105,85 @@ const own = {
   get era() {
     return era
   },
+  /** Of semaphores without leases: there are others after a kill or a loss. */
+  get generation() {
+    return generation
+  },
+  /** By name, the promise that a semaphore without leases has its permits. */
+  permitsSet: new Map(),
 }
 
-const one = () => [pick(random, names)]
-const two = () => [pick(random, names), pick(random, names)]
+/** By kind: who calls, how many of them there are in each process, and what they fight for. */
+const CALLERS = {
+  lock: { Caller: LockCaller, count: callers, names },
+  'read-write': { Caller: ReadWriteCaller, count: 5, names: NAMES['read-write'] },
+  permits: { Caller: PermitCaller, count: 3, names: NAMES.permits },
+  semaphore: { Caller: SemaphoreCaller, count: 2, names: NAMES.semaphore },
+  latch: { Caller: LatchCaller, count: 2, names: NAMES.latch },
+  election: { Caller: ElectionCaller, count: 2, names: NAMES.election },
+}
+const KINDS_HERE = Object.keys(CALLERS).filter((kind) => kinds.includes(kind))
 
-/** One of those who fight for the same few locks. */
-async function call(_, i) {
-  const caller = new Caller(own, i + 1)
+let callerCount = 0
+function newCaller({ Caller }) {
+  callerCount += 1
+  return new Caller(own, callerCount)
+}
+
+/** One of those who fight for the same few names. */
+async function call(kind) {
+  const caller = newCaller(CALLERS[kind])
+  const { names: all } = CALLERS[kind]
+  const one = () => [pick(random, all)]
+  const oneOrTwo = () => (kind === 'lock' && random() < 0.12 ? [...one(), ...one()] : one())
   while (running) {
     const through = pickWeighted(random, [
       [8, (job) => job()],
       [1, doors.request],
       [1, doors.timer],
     ])
-    await through(() => caller.once(random() < 0.12 ? two() : one()))
-    if (force && random() < 0.002) {
-      const name = pick(random, names)
-      const id = witness.newId()
-      await witness.tell('forces', id, { lock: name })
-      await client
-        .getLock(name)
-        .forceUnlock()
-        .catch((error) => heard(error, {}))
-      await witness.tell('forced', id)
-    }
+    await through(() => caller.once(oneOrTwo()))
+    if (force && random() < 0.002) await takeByForce(kind, pick(random, all))
     if (random() < 0.001) await reopen()
     if (random() < 0.3) await pause(random() * 5)
   }
 }
 
-/** One that has locks to itself mostly, or with few others, and loses no time. */
+async function takeByForce(kind, name) {
+  const lock = FORCED[kind]?.(name)
+  if (lock === undefined) return
+  const id = witness.newId()
+  await witness.tell('forces', id, { lock: name })
+  await lock.forceUnlock().catch((error) => heard(error, {}))
+  await witness.tell('forced', id)
+}
+
+/** What can be taken away from its holders. */
+const FORCED = {
+  lock: (name) => client.getLock(name),
+  'read-write': (name) => {
+    const lock = client.getReadWriteLock(name)
+    return random() < 0.5 ? lock.readLock() : lock.writeLock()
+  },
+  permits: (name) => ({ forceUnlock: () => releaseSome(client.getPermitExpirableSemaphore(name)) }),
+  election: (name) => client.getLock(name),
+}
+
+async function releaseSome(semaphore) {
+  const { acquired } = await semaphore.inspect()
+  if (acquired.length > 0) await semaphore.release(pick(random, acquired).id)
+}
+
+/** One that has names to itself mostly, or with few others, and loses no time. */
 async function hurry(_, i) {
-  const caller = new Caller(own, callers + i + 1)
+  const kind = KINDS_HERE[i % KINDS_HERE.length]
+  const caller = newCaller(CALLERS[kind])
+  const prefix = kind === 'lock' ? '' : `${kind}-`
   while (running) {
     // Some have it to themselves, others hand it over within the process.
     const [whose, count] = i % 4 === 0 ? [i, 3] : ['shared', Math.ceil(fast / 8)]
-    const mine = `own-${label.replace(' ', '-')}-${whose}-${Math.floor(random() * count)}`
-    const name = random() < 0.9 ? mine : `light-${Math.floor(random() * 40)}`
+    const mine = `own-${label.replace(' ', '-')}-${prefix}${whose}-${Math.floor(random() * count)}`
+    const name = random() < 0.9 ? mine : `light-${prefix}${Math.floor(random() * 40)}`
     await caller.once([name])
     // The others are to have their turn.
     if (random() < 0.02) await pause(1 + random() * 20)
@@ -138,6 +197,7 @@ function reopen() {
     await witness.closes(era)
     client = open()
     era += 1
+    observe(client, era)
     const [startedAt, lateBefore] = [now(), lateMs()]
     await old.close()
     const tookMs = now() - startedAt
@@ -153,7 +213,8 @@ function stall(ms) {
   for (const end = now() + ms; now() < end; );
 }
 
-process.on('message', async ({ kind, ms }) => {
+process.on('message', async ({ kind, ms, generation: next }) => {
+  if (kind === 'generation') generation = next
   if (kind === 'stall') stall(ms)
   if (kind === 'reopen') await reopen()
   if (kind === 'stop') {
@@ -167,7 +228,8 @@ process.on('message', async ({ kind, ms }) => {
 })
 process.on('disconnect', () => process.exit())
 const doors = openDoors(client)
+observe(client, era)
 const calls = Promise.all([
-  ...Array.from({ length: callers }, call),
+  ...KINDS_HERE.flatMap((kind) => Array.from({ length: CALLERS[kind].count }, () => call(kind))),
   ...Array.from({ length: fast }, hurry),
 ])

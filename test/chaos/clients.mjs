@@ -13,15 +13,20 @@ export class ClientProcess {
   /** What each of its lives has told at its end. */
   tallies = []
   #isDead = false
+  /** Of processes that it has started, and that are to suffer the same. */
+  #alsoPids = []
   #file
   #settings
   #tell
+  #killed
 
   /**
    * @param settings of one life; each has a seed of its own
    * @param tell called with each violation that it finds
+   * @param killed called when it is about to be killed
    */
-  constructor(label, ways, { file, settings, tell }) {
+  constructor(label, ways, { file, settings, tell, killed }) {
+    this.#killed = killed
     this.label = label
     this.ways = ways
     this.#file = file
@@ -34,7 +39,9 @@ export class ClientProcess {
     const settings = { label: this.label, ...this.#settings() }
     const child = forkGuarded(new URL(this.#file, import.meta.url), JSON.stringify(settings))
     this.process = child
-    child.on('message', ({ violation, tally, failures }) => {
+    this.#alsoPids = []
+    child.on('message', ({ violation, tally, failures, alsoPid }) => {
+      if (alsoPid !== undefined) this.#alsoPids.push(alsoPid)
       if (violation !== undefined) this.#tell(violation)
       if (tally !== undefined) this.tallies.push({ tally, failures })
     })
@@ -43,16 +50,16 @@ export class ClientProcess {
   async killed(ms) {
     if (this.#isDead) return
     this.#isDead = true
-    this.process.kill('SIGKILL')
+    this.#killed()
+    this.#signal('SIGKILL')
     await pause(ms)
     this.start()
   }
 
   async paused(ms) {
-    const { process: child } = this
-    child.kill('SIGSTOP')
+    this.#signal('SIGSTOP')
     await pause(ms)
-    child.kill('SIGCONT')
+    this.#signal('SIGCONT')
   }
 
   async stalled(ms) {
@@ -65,6 +72,11 @@ export class ClientProcess {
     this.#send({ kind: 'reopen' })
   }
 
+  /** From now on semaphores without leases are others. */
+  use(generation) {
+    this.#send({ kind: 'generation', generation })
+  }
+
   /** @returns what is wrong, or undefined */
   async stop() {
     const done = new Promise((resolve) => {
@@ -72,8 +84,17 @@ export class ClientProcess {
     })
     this.#send({ kind: 'stop' })
     const how = await Promise.race([done, pause(60_000, 'hangs', { ref: false })])
-    this.process.kill('SIGKILL')
+    this.#signal('SIGKILL')
     return how === 'hangs' ? `${this.label} does not end` : undefined
+  }
+
+  #signal(name) {
+    this.process.kill(name)
+    for (const pid of this.#alsoPids) {
+      try {
+        process.kill(pid, name)
+      } catch {} // It has ended by itself.
+    }
   }
 
   #send(message) {

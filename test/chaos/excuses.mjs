@@ -1,6 +1,6 @@
 // When two holders at once are no fault of the library: a server forgot the first one's lock. It is
 // excused only for a lock that was granted before that was over, to whoever came in after it began.
-import { now } from './random.mjs'
+import { epochMs } from './random.mjs'
 
 /** What the clocks of processes may come to between an event and its being written down. */
 const SLACK_MS = 50
@@ -21,9 +21,12 @@ export function excuseOf(forgotten, lock, first, second) {
 
 /** When the one that may have been lost was granted at the earliest. */
 function grantedAt({ tokensTellTime }, first, second) {
-  if (!tokensTellTime) return first.askedAt
+  if (!tokensTellTime || !isOwnToken(first) || !isOwnToken(second)) return first.askedAt
   return Math.min(mintedAt(first), mintedAt(second))
 }
 
+/** A reader has the token of the last writer, and a permit without a lease has none. */
+const isOwnToken = ({ token, mode }) => token !== undefined && (mode ?? 'write') === 'write'
+
 // One server mints a token of its clock in µs, which is this machine's.
-const mintedAt = ({ token }) => token / 1_000 - (Date.now() - now())
+const mintedAt = ({ token }) => token / 1_000 - epochMs()

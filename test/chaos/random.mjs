@@ -26,3 +26,6 @@ export function pick(random, among) {
 
 /** Milliseconds on a clock that all processes of one machine share. */
 export const now = () => Number(process.hrtime.bigint()) / 1e6
+
+/** The time in ms since 1970 at 0 on that clock. */
+export const epochMs = () => Date.now() - now()

@@ -11,6 +11,7 @@ export const UNANSWERED = new Set([
   'write',
   'released',
   'late',
+  'changed',
 ])
 
 export class Record {

@@ -24,6 +24,7 @@ export function print(result) {
       `(longest ${verdict.longestExcusedMs.toFixed(0)} ms), other violations ${violations.length}`,
   )
   console.log(`  faults: ${listed(faults)}`)
+  if (result.report) console.log(`  operations: ${listed(result.report.operations)}`)
   console.log(`  what callers were told: ${listed(failures)}`)
   if (result.report !== undefined) printReport(result.report)
   const shown = [

@@ -1,8 +1,10 @@
 // One run: a world, clients that use its locks, storms of faults, and a witness who is asked at the end.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../dist/esm/index.js'
-import { findLeft } from './checks.mjs'
+import { findLeft, readNumbers } from './checks.mjs'
 import { ClientProcess, forkGuarded } from './clients.mjs'
+import { prepareControl } from './controls/libraries.mjs'
+import { KINDS, kindsIn, NAMES } from './kinds.mjs'
 import { Monitor } from './monitor.mjs'
 import { Way } from './proxy.mjs'
 import { now, randomFrom } from './random.mjs'
@@ -25,6 +27,8 @@ class Stage {
   spans = []
   /** How many faults are at work. */
   running = 0
+  clients = []
+  generation = 0
   #windows = 0
 
   constructor(options) {
@@ -57,14 +61,22 @@ class Stage {
   /**
    * For so long a lock may be given away although somebody has it.
    *
-   * @param endsMs how much later a hold of then may end still
+   * @param endsMs how much later a hold of then may end still, where a clock was set and nothing else was lost
    */
   lost({ lock, from, to, endsMs = 0 }) {
     this.#windows += 1
     const id = this.#windows
     const { tokensTellTime } = this.world
-    this.witness.send({ kind: 'forgets', id, lock, from, tokensTellTime, endsMs })
+    const isClock = endsMs > 0
+    this.witness.send({ kind: 'forgets', id, lock, from, tokensTellTime, endsMs, isClock })
     this.witness.send({ kind: 'forgot', id, to })
+    if (lock === undefined && !isClock) this.nextGeneration()
+  }
+
+  /** What has no lease does not get over a kill or a loss: clients use others from now on. */
+  nextGeneration() {
+    this.generation += 1
+    for (const client of this.clients) client.use(this.generation)
   }
 
   /** Starts the witness; where it ends before its time, all that is asked of it rejects. */
@@ -112,11 +124,13 @@ class Stage {
  * @returns what was found: figures, violations and the histories that show them
  */
 export async function runStage(options) {
+  if (options.control) prepareControl(options.control)
   const stage = new Stage(options)
   stage.world = await startWorld(options.world, options)
   const port = await stage.openWitness()
   if (stage.world.isQuorum) await foundQuorum(stage.world)
   const clients = await openClients(stage, port)
+  stage.clients = clients
   const roles = watchRoles(stage)
   const monitor = options.monitor ? new Monitor(stage.world.servers) : undefined
   stage.startedAt = now()
@@ -169,6 +183,9 @@ async function foundQuorum({ placeBy, servers }) {
   await first.close()
 }
 
+/** A control has one kind, which its library decides. */
+const kindsOf = ({ options: { kinds = KINDS }, world }) => kindsIn(kinds, world)
+
 function openClients(stage, witnessPort) {
   const { options, world, random } = stage
   return Promise.all(
@@ -180,14 +197,17 @@ function openClients(stage, witnessPort) {
       const ofQuorum = isQuorum ? { longestLeaseMs: LONGEST_LEASE_MS, newDeployment: true } : {}
       const place = { ...world.placeBy(ways), ...ofQuorum, ...LIMITS }
       const { callers, fast, force, broken, control } = options
+      const kinds = kindsOf(stage)
       const settings = () => ({
         seed: Math.floor(random() * 2 ** 31),
         options: place,
-        ...{ names, callers, fast, witnessPort, isQuorum, force, broken, control },
+        generation: stage.generation,
+        ...{ names, kinds, callers, fast, witnessPort, isQuorum, force, broken, control },
       })
       const file = control ? 'controls/client.mjs' : 'client.mjs'
       const tell = (what) => stage.violated(what)
-      return new ClientProcess(`client ${i + 1}`, ways, { file, settings, tell })
+      const killed = () => stage.nextGeneration()
+      return new ClientProcess(`client ${i + 1}`, ways, { file, settings, tell, killed })
     }),
   )
 }
@@ -204,7 +224,7 @@ function watchRoles(stage) {
 async function conclude(stage, clients, roles) {
   const calmAt = now()
   const before = await stage.ask({ kind: 'count' }, 'entered')
-  let stuck = stage.options.control ? [] : stage.world.names
+  let stuck = stage.options.control ? [] : namesOf(stage)
   for (let i = 0; i < 120 && stuck.length > 0; i++) {
     await pause(250)
     const after = await stage.ask({ kind: 'count' }, 'entered')
@@ -222,15 +242,32 @@ async function conclude(stage, clients, roles) {
   await roles?.stop()
   const verdict = await stage.ask({ kind: 'judge' }, 'verdict')
   if (stage.options.control) return { verdict, left: [] }
-  const report = await check(stage, calmAt)
-  return { verdict, report, left: await findLeft(stage.world) }
+  const families = ['permits', 'semaphore', 'latch']
+  const numbered = await stage.ask({ kind: 'names', families }, 'names')
+  const numbers = await readNumbers(stage.world, numbered)
+  const report = await check(stage, calmAt, numbers)
+  return { verdict, report, left: await findLeft(stage.world, numbered) }
 }
 
-function check(stage, calmAt) {
+/** What somebody must be let in to again. */
+function namesOf(stage) {
+  const kinds = kindsOf(stage)
+  const locks = kinds.includes('lock') ? stage.world.names : []
+  const others = kinds.flatMap((kind) => NAMES[kind])
+  return [...locks, ...others.map((name) => nameNow(stage, name))]
+}
+
+/** A semaphore without leases has a name of this generation. */
+const nameNow = ({ generation }, name) =>
+  NAMES.semaphore.includes(name) ? `${name}.${generation}` : name
+
+function check(stage, calmAt, numbers) {
   const { options, startedAt, spans } = stage
   const { seed, history, plot } = options
   const about = { world: options.world, seed, startedAt, calmAt }
-  return stage.ask({ kind: 'check', about, faults: spans, files: { history, plot } }, 'report')
+  const files = { history, plot }
+  const message = { kind: 'check', about, faults: spans, files, numbers: [...numbers] }
+  return stage.ask(message, 'report')
 }
 
 /** What the masters have of a lock. */

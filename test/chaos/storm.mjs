@@ -9,6 +9,8 @@ import { pick, pickWeighted } from './random.mjs'
 /** How long watched servers may be silent without a failover, in milliseconds. */
 const SILENT_MS = 300
 const LONGER_THAN_A_LEASE_MS = 2_000
+/** Of one request. */
+const LONGER_THAN_A_TIMEOUT_MS = 400
 /** What an embedded server can suffer as well. */
 const EMBEDDED = [
   'connections killed',
@@ -35,6 +37,8 @@ export const STORMS = {
   servers: (stage) => [[1, 'server', (random, ms) => onServers(stage, random, ms)]],
   /** For libraries that hold on to a lock whose lease has run out while their process stood still. */
   pauses: ({ clients }) => [[1, 'pause', (random, ms) => onPause(clients, random, ms)]],
+  /** For libraries that send a request once more whose reply is lost, and count it twice. */
+  replies: ({ clients }) => [[1, 'replies lost', (random) => onReplies(clients, random)]],
   /** What makes a server forget, or another one its successor. */
   losses: (stage) => [
     [Object.keys(stage.world.changes).length, 'change', (...is) => onChange(stage, ...is)],
@@ -81,6 +85,12 @@ function onPause(clients, random, ms) {
   const what = pick(random, ['paused', 'stalled'])
   const done = hurt[what](LONGER_THAN_A_LEASE_MS + ms / 10)
   return { what: `client ${what}`, where: hurt.label, done }
+}
+
+function onReplies(clients, random) {
+  const hurt = pick(random, clients)
+  const done = NETWORK['replies lost'](hurt.ways, LONGER_THAN_A_TIMEOUT_MS + random() * 200)
+  return { what: 'replies lost', where: hurt.label, done }
 }
 
 function onServers({ world }, random, ms) {

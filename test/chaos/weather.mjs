@@ -2,6 +2,7 @@
 // judge who gets in.
 import { setTimeout as pause } from 'node:timers/promises'
 import { boundAfter } from './checkers/liveness.mjs'
+import { LIBRARIES } from './controls/libraries.mjs'
 import { now, randomFrom } from './random.mjs'
 import { STORMS, storm } from './storm.mjs'
 
@@ -90,7 +91,7 @@ export class Weather {
       everyMs: everyMs * (options.gaps ?? 1),
     })
     const kinds = options.control
-      ? [['pauses', 500]]
+      ? [[LIBRARIES[options.control].faults ?? 'pauses', 500]]
       : [
           ['clients', 2_000],
           ['clients', 2_000],

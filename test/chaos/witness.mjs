@@ -9,7 +9,7 @@ import { History } from './checkers/history.mjs'
 import { stretchesOf } from './checkers/liveness.mjs'
 import { judge } from './judge.mjs'
 import { plot } from './plot.mjs'
-import { now } from './random.mjs'
+import { epochMs, now } from './random.mjs'
 import { UNANSWERED } from './record.mjs'
 
 const history = new History()
@@ -48,7 +48,8 @@ process.on('message', ({ kind, lock, id, ...said }) => {
   }
   if (kind === 'forgot') history.forgot(id, said.to ?? now())
   if (kind === 'emptied') history.emptied.push(said)
-  if (kind === 'total') process.send({ total: history.entered })
+  if (kind === 'total') process.send({ total: history.operationCount })
+  if (kind === 'names') process.send({ names: namesBy(said.families) })
   if (kind === 'count') process.send({ entered: countByLock() })
   if (kind === 'judge') process.send({ verdict: judge(history.holds(), history.windows) })
   // Whether the calm until now is long enough; what was late, is known here only.
@@ -62,12 +63,24 @@ process.on('message', ({ kind, lock, id, ...said }) => {
 })
 process.on('disconnect', () => process.exit())
 
+/** By name, how many were let in, or counted a latch down. */
 function countByLock() {
-  return Object.fromEntries([...history.holds()].map(([lock, all]) => [lock, all.length]))
+  const isDone = ({ enteredAt, act, answer }) =>
+    enteredAt !== undefined || (act === 'count-down' && typeof answer === 'number')
+  return Object.fromEntries(
+    [...history.attempts].map(([lock, all]) => [lock, all.filter(isDone).length]),
+  )
 }
 
-async function conclude({ about, faults, files }) {
-  Object.assign(history.about, about)
+function namesBy(families) {
+  return [...history.attempts]
+    .filter(([, [{ family }]]) => families.includes(family))
+    .map(([name]) => name)
+}
+
+async function conclude({ about, faults, files, numbers }) {
+  Object.assign(history.about, about, { epochMs: epochMs() })
+  for (const [name, one] of numbers) history.numbers.set(name, one)
   history.faults.push(...faults)
   if (files.history) await write(files.history, history.lines())
   const report = check(history)

@@ -53,8 +53,9 @@ export class Work {
    * Works until the work is done or the first of the leases is over.
    *
    * @param isReleased whether they are released right after it
+   * @param writes whether they exclude all others, so that the holder may write to the cells
    */
-  async under(entries, ms, isReleased) {
+  async under(entries, ms, isReleased, writes = true) {
     const { witness, tally, violation } = this.#process
     const all = entries.map(({ lease }) => lease)
     const isOn = () => all.every((lease) => this.#isValid(lease))
@@ -78,7 +79,9 @@ export class Work {
     }
     for (const [i, { id, lease }] of entries.entries()) {
       const validUntil = this.#validUntil(lease)
-      if (validUntil > 0) void witness.tell('write', id, { counter: counters[i] + 1, validUntil })
+      if (writes && validUntil > 0) {
+        void witness.tell('write', id, { counter: counters[i] + 1, validUntil })
+      }
       const { valid, signal } = lease
       const { aborted } = signal
       // It may have come to its end between the two.

@@ -1,8 +1,13 @@
 // Each lock against the model of what it is.
+import { LATCH } from './latch-model.mjs'
+import { latchOperationsOf } from './latch-operations.mjs'
 import { linearize } from './linearizable.mjs'
-import { MODELS } from './models.mjs'
+import { MODELS, permits } from './models.mjs'
 import { operationsOf } from './operations.mjs'
 import { shrinkFromTheEnd } from './shrink.mjs'
+
+/** Of how many operations of a latch, up to the one that cannot be explained. */
+const MOST_SHOWN = 24
 
 /**
  * @param {{ isShortened?: boolean, most?: number }} how whether the shortest part is looked for, and of how many
@@ -12,14 +17,14 @@ import { shrinkFromTheEnd } from './shrink.mjs'
  */
 export function judgeAsModel(lock, attempts, history, how = {}) {
   const { isShortened = true, most } = how
-  const said = operationsOf(attempts, history)
-  const isReentrant = said.operations.some(({ again }) => again)
-  const name = `${isReentrant ? 're-entrant ' : ''}fenced mutex`
-  const model = MODELS[name]
+  const isLatch = attempts[0]?.family === 'latch'
+  const said = isLatch ? latchOperationsOf(attempts, history) : operationsOf(attempts, history)
+  const { name, model, unfenced = model } = modelOf(attempts, said)
   const { verdict, at } = linearize(model, said, { most })
   if (verdict === 'linearizable') return undefined
   if (verdict === 'undecided') return { lock, model: name, verdict, shortest: [] }
-  const unfenced = linearize(MODELS[name.replace('fenced ', '')], said)
+  if (isLatch) return { lock, model: name, verdict, shortest: lastOf(said, at) }
+  const { verdict: withoutTokens } = linearize(unfenced, said)
   const parts = partsOf(said, at.to)
   const isIt = (some) => linearize(model, together(some)).verdict === 'convicted'
   const shortest = isShortened ? withoutReentries(shrinkFromTheEnd(parts, isIt), isIt) : []
@@ -28,9 +33,29 @@ export function judgeAsModel(lock, attempts, history, how = {}) {
     model: name,
     verdict,
     /** Whether it can be explained when one does not look at the tokens. */
-    withoutTokens: unfenced.verdict,
+    withoutTokens,
     shortest: [...new Set(shortest.flatMap(({ attempts: some }) => some))],
   }
+}
+
+/** What the attempts are of, and the same without tokens. */
+function modelOf([{ family = 'lock', most }], { operations }) {
+  if (family === 'latch') return { name: 'latch', model: LATCH }
+  if (family === 'permits' || family === 'semaphore') {
+    return { name: `semaphore of ${most} permits`, model: permits(most) }
+  }
+  const isReentrant = operations.some(({ again }) => again)
+  const bare = family === 'read-write' ? 'read-write lock' : 'mutex'
+  const prefix = isReentrant && bare === 'mutex' ? 're-entrant ' : ''
+  const name = `${prefix}fenced ${bare}`
+  return { name, model: MODELS[name], unfenced: MODELS[`${prefix}${bare}`] }
+}
+
+/** What each operation of a latch is answered depends on those before it: the last of them are shown. */
+function lastOf({ operations }, at) {
+  const until = at.to === Infinity ? at.expiresAt : at.to
+  const before = operations.filter(({ from, attempt }) => from <= until && attempt.id !== undefined)
+  return before.slice(-MOST_SHOWN).map(({ attempt }) => attempt)
 }
 
 /**

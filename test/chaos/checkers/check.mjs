@@ -1,8 +1,11 @@
 // All that is checked of a history, lock by lock.
 import { judgeAsModel } from './as-a-model.mjs'
 import { judgeCells } from './cells.mjs'
+import { judgeChanges } from './changes.mjs'
+import { judgeConservation } from './conservation.mjs'
 import { judgeOrder } from './fifo.mjs'
 import { judgeLiveness } from './liveness.mjs'
+import { judgeRounds } from './rounds.mjs'
 
 /** Of how many locks the shortest history is looked for. */
 const MOST_SHORTENED = 5
@@ -23,6 +26,12 @@ const MOST_TOLD = 50
  * @property {Pair[]} stale writes that were accepted
  * @property {{ judged: number, disturbed: number }} pairs in the order of a queue
  * @property {Pair[]} inversions
+ * @property {{ rounds: number, leftOut: number, awaited: number }} rounds of latches
+ * @property {any[]} misrounded what is wrong with rounds: pairs, with `what`
+ * @property {number} changes how many leaders the event `changed` told of
+ * @property {any[]} mistold what was wrong with these: pairs, with `what`
+ * @property {any[]} miscounted semaphores that have too many permits, or too few
+ * @property {number} counted semaphores of which all permits were looked for
  * @property {ReturnType<typeof judgeLiveness>} liveness
  * @property {any[]} faults
  * @property {Record<string, number>} convictions how often each checker found something
@@ -35,10 +44,18 @@ const MOST_TOLD = 50
  */
 export function check(history) {
   const begin = performance.now()
-  const found = { unexplained: [], lost: [], stale: [], inversions: [] }
+  const found = {
+    unexplained: [],
+    lost: [],
+    stale: [],
+    inversions: [],
+    miscounted: [],
+    misrounded: [],
+  }
   const cells = { writes: 0, excused: 0, late: 0, refused: 0 }
   const pairs = { judged: 0, disturbed: 0 }
-  let [attempts, unknown] = [0, 0]
+  const rounds = { rounds: 0, leftOut: 0, awaited: 0 }
+  let [attempts, unknown, counted] = [0, 0, 0]
   for (const [lock, all] of history.attempts) {
     attempts += all.length
     unknown += all.filter(isUnknown).length
@@ -52,24 +69,48 @@ export function check(history) {
     const order = judgeOrder(lock, all, history)
     for (const what in pairs) pairs[what] += order[what]
     found.inversions.push(...order.inversions)
+    const latch = judgeRounds(lock, all, history)
+    for (const what in rounds) rounds[what] += latch[what]
+    found.misrounded.push(...latch.found)
+    const number = judgeConservation(lock, all, history)
+    if (number !== undefined) counted += 1
+    if (number?.isWrong) found.miscounted.push(number)
   }
   const liveness = judgeLiveness(history)
+  const changes = judgeChanges(history.changes)
+  found.mistold = changes.found
   const convictions = {
     linearizability: found.unexplained.length,
     'unfenced cell': found.lost.length,
     'fenced cell': found.stale.length,
     order: found.inversions.length,
+    rounds: found.misrounded.length,
+    'leaders told': found.mistold.length,
+    conservation: found.miscounted.length,
     liveness: liveness.stuck.length,
   }
   for (const all of [...Object.values(found), liveness.stuck]) all.splice(MOST_TOLD)
   const faults = history.faults.filter(({ measured }) => !measured)
   const { about } = history
-  const figures = { about, locks: history.attempts.size, attempts, unknown, cells, pairs }
+  const { operations, attempts: byName } = history
+  const figures = {
+    about,
+    locks: byName.size,
+    attempts,
+    unknown,
+    counted,
+    operations,
+    cells,
+    pairs,
+    rounds,
+    changes: changes.judged,
+  }
   const tookMs = performance.now() - begin
   return { ...figures, ...found, liveness, faults, convictions, tookMs }
 }
 
-function isUnknown({ result, released }) {
+function isUnknown({ act, result, released }) {
+  if (act !== undefined) return result !== 'done'
   if (result === 'refused') return false
   return result !== 'granted' || released === undefined || released === null
 }

@@ -12,9 +12,16 @@ import { FencedCell } from './cells.mjs'
  * @property {string} process
  * @property {number} [era] which client of that process
  * @property {number} [caller]
+ * @property {'read-write' | 'permits' | 'semaphore' | 'election' | 'latch'} [family] left out, it is a lock
  * @property {'plain' | 'fair' | 'multi'} [lockKind]
+ * @property {'read' | 'upgradable' | 'write'} [mode] of a read-write lock
+ * @property {number} [permits] how many are wanted
+ * @property {boolean} [outlives] whether what it has does not end with its client
+ * @property {number} [most] how many permits the semaphore has
  * @property {boolean} [waits] false where it was tried once
- * @property {string} [within] the attempt whose hold it was to re-enter
+ * @property {string} [within] the attempt of the same owner whose hold it was to re-enter, or beside which it was to read or write
+ * @property {'set' | 'inspect' | 'count-down' | 'await' | 'delete'} [act] on a latch, with its `count`, `round` and `waitMs`
+ * @property {any} [answer] of such an act, where `result` is 'done'
  * @property {number} askedAt
  * @property {number} [queuedAt] when its process had seen its place in the queue in Redis
  * @property {number} [settledAt]
@@ -51,12 +58,17 @@ export class History {
    * holder was told: it is no window.
    */
   emptied = []
+  /** What `changed` told of elections: `{ lock, process, era, token, owner, at }`. */
+  changes = []
+  /** By name, `{ available, taken }`: the permits of a semaphore when everybody had left. */
+  numbers = new Map()
+  /** When clients closed, by process and era. */
+  closes = new Map()
   /** Of the run: world, seed and so on. */
   about = {}
-  entered = 0
+  /** How many acquisitions, and other operations, of each kind. */
+  operations = {}
   #open = new Map()
-  /** When clients closed, by process and era. */
-  #closes = new Map()
   #cells = new Map()
 
   /**
@@ -66,7 +78,7 @@ export class History {
   hear({ kind, id, ...said }, at) {
     if (kind === 'ask') {
       const attempt = { id, process: processOf(id), ...said, askedAt: at, validUntil: 0 }
-      attempt.closedAt = this.#closes.get(clientOf(attempt))
+      if (!attempt.outlives) attempt.closedAt = this.closes.get(clientOf(attempt))
       this.#open.set(id, attempt)
       const all = this.attempts.get(attempt.lock)
       if (all === undefined) this.attempts.set(attempt.lock, [attempt])
@@ -74,6 +86,7 @@ export class History {
     } else if (kind === 'forces') this.forgets(id, said.lock, at)
     else if (kind === 'forced') this.forgot(id, at)
     else if (kind === 'closes') this.#closed(clientOf({ process: processOf(id), ...said }), at)
+    else if (kind === 'changed') this.changes.push({ process: processOf(id), ...said, at })
     else if (kind === 'late') {
       const process = processOf(id)
       const what = `${process} is late`
@@ -87,9 +100,12 @@ export class History {
     if (kind === 'settle' || kind === 'enter' || kind === 'drop') {
       Object.assign(attempt, said, { settledAt: attempt.settledAt ?? at })
       if (attempt.result !== 'granted') this.#open.delete(attempt.id)
+      if (attempt.act === 'count-down' && typeof attempt.answer === 'number') this.#counts(attempt)
+      // A round is an operation of its own.
+      if (attempt.act === 'count-down' && attempt.answer === 0) this.#counts(attempt)
     }
     if (kind === 'enter') {
-      this.entered += 1
+      this.#counts(attempt)
       attempt.result = 'granted'
       attempt.enteredAt = at
       return this.#cellsOf(attempt.lock).counter
@@ -111,8 +127,14 @@ export class History {
   }
 
   #closed(client, at) {
-    this.#closes.set(client, at)
-    for (const one of this.#open.values()) if (clientOf(one) === client) one.closedAt = at
+    this.closes.set(client, at)
+    for (const one of this.#open.values()) {
+      if (clientOf(one) === client && !one.outlives) one.closedAt = at
+    }
+  }
+
+  #counts({ family = 'lock' }) {
+    this.operations[family] = (this.operations[family] ?? 0) + 1
   }
 
   #cellsOf(lock) {
@@ -133,6 +155,10 @@ export class History {
     this.windows.find((one) => one.id === id).to = at
   }
 
+  get operationCount() {
+    return Object.values(this.operations).reduce((sum, count) => sum + count, 0)
+  }
+
   /** By lock, those who entered. */
   holds() {
     const holds = new Map()
@@ -149,6 +175,9 @@ export class History {
     for (const one of this.windows) yield JSON.stringify({ is: 'window', ...one })
     for (const one of this.emptied) yield JSON.stringify({ is: 'emptied', ...one })
     for (const one of this.faults) yield JSON.stringify({ is: 'fault', ...one })
+    for (const one of this.changes) yield JSON.stringify({ is: 'change', ...one })
+    for (const [lock, one] of this.numbers) yield JSON.stringify({ is: 'number', lock, ...one })
+    for (const [client, at] of this.closes) yield JSON.stringify({ is: 'close', client, at })
     for (const all of this.attempts.values()) {
       for (const one of all) yield JSON.stringify({ is: 'attempt', ...one })
     }
@@ -161,6 +190,9 @@ export class History {
     if (is === 'window') this.windows.push({ ...said, to: said.to ?? Infinity })
     if (is === 'emptied') this.emptied.push(said)
     if (is === 'fault') this.faults.push(said)
+    if (is === 'change') this.changes.push(said)
+    if (is === 'number') this.numbers.set(said.lock, said)
+    if (is === 'close') this.closes.set(said.client, said.at)
     if (is !== 'attempt') return
     const all = this.attempts.get(said.lock) ?? []
     this.attempts.set(said.lock, all)

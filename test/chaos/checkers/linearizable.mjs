@@ -1,10 +1,10 @@
-// Whether what was observed of a lock could have been one thing after another: each operation has its
+// Whether what was observed of a lock, or of a latch, could have been one thing after another: each operation has its
 // effect at one moment between its call and its return. The search of Wing and Gong with the memory of
 // Lowe, in the order of time: it keeps all configurations (a state of the lock, and which of the operations
 // that have not returned had their effect) that explain what has returned so far. What is kept does not
 // grow with the history, and where nothing is left, the last return is what cannot be explained.
 
-const ORDER = { call: 0, mayEnd: 1, return: 2, endsNoMore: 3 }
+const ORDER = { call: 0, mayEnd: 1, return: 2, endsNoMore: 3, expires: 4 }
 
 /**
  * @param model one of models.mjs
@@ -42,6 +42,8 @@ function eventsOf(operations, endings) {
   for (const what of operations) {
     events.push({ at: what.from, type: 'call', what })
     if (what.to !== Infinity) events.push({ at: what.to, type: 'return', what })
+    else if (what.expiresAt !== undefined)
+      events.push({ at: what.expiresAt, type: 'expires', what })
   }
   for (const what of endings) {
     events.push({ at: what.from, type: 'mayEnd', what })
@@ -60,6 +62,8 @@ class Search {
   #early = new Set()
   /** Acquisitions that have not returned, by hold. */
   #called = new Map()
+  /** Those of them whose tokens tell no order. */
+  #unordered = new Set()
   /** Holds that may end by themselves now, and for how many reasons. */
   #ending = new Map()
 
@@ -75,11 +79,17 @@ class Search {
 
   call(operation) {
     const { kind, hold, to } = operation
-    if (kind === 'release' || to === Infinity) this.#early.add(operation)
-    else {
+    if (kind !== 'acquire' || to === Infinity) {
+      this.#early.add(operation)
+      if (this.#model.observes === undefined) return
+      for (const one of this.configurations) one.done = this.#withObservers(one.state, one.done)
+    } else {
       // Nobody can undo it before it returns. So to let it come first explains nothing, unless the hold
       // can end by itself before that.
       this.#called.set(hold, operation)
+      // Where a server forgot a token, those who asked at once may have been granted in any order.
+      if (operation.forgottenBelow !== undefined) this.#unordered.add(operation)
+      if (this.#unordered.size > 0) for (const one of this.#called.values()) this.#early.add(one)
       if (this.#ending.has(hold)) this.#early.add(operation)
     }
   }
@@ -92,6 +102,7 @@ class Search {
       } else this.#explore(one, found, operation)
     }
     this.#early.delete(operation)
+    this.#unordered.delete(operation)
     if (this.#called.get(operation.hold) === operation) this.#called.delete(operation.hold)
     this.#keep(found)
   }
@@ -111,6 +122,17 @@ class Search {
     this.#keep(found)
   }
 
+  /** An operation that never came back was done before this, or never will be. */
+  expires(operation) {
+    const found = new Found(this.#model)
+    for (const { state, done } of this.configurations) found.add(state, without(done, operation))
+    for (const one of this.configurations) {
+      if (!one.done.includes(operation)) this.#explore(one, found, operation)
+    }
+    this.#early.delete(operation)
+    this.#keep(found)
+  }
+
   #keep(found) {
     this.configurations = found.all
     this.widest = Math.max(this.widest, found.all.length)
@@ -125,16 +147,20 @@ class Search {
       const { state, done } = todo.pop()
       if (last === undefined) found.add(state, done)
       else {
-        const next = this.#model.step(state, last)
-        if (next !== undefined) found.add(next, done)
+        const all = this.#after(state, last)
+        for (const next of all) found.add(next, this.#withObservers(next, done))
+        // What ends a hold can as well come after it. An acquisition may have to come before, for its token.
+        if (all.length > 0 && !this.#model.isOrdered && !this.#hasEarlyAcquisition(done)) continue
       }
       for (const what of this.#early) {
         if (what === last || done.includes(what)) continue
-        const next = this.#model.step(state, what)
-        // What changes nothing can as well come when it must.
-        if (next === undefined || next === state || this.#isTooSoon(what, done)) continue
-        const after = [...done, what]
-        if (seen.add(next, after)) todo.push({ state: next, done: after })
+        for (const next of this.#after(state, what)) {
+          // What changes nothing can as well come when it must.
+          if (next === state && (!this.#model.isOrdered || what.to === Infinity)) continue
+          if (this.#isTooSoon(what, done)) continue
+          const after = this.#withObservers(next, [...done, what])
+          if (seen.add(next, after)) todo.push({ state: next, done: after })
+        }
       }
       for (const hold of this.#model.holds(state)) {
         if (!this.#ending.has(hold)) continue
@@ -142,6 +168,31 @@ class Search {
         if (seen.add(next, done)) todo.push({ state: next, done })
       }
     }
+  }
+
+  /** The states that an operation may lead to. */
+  #after(state, operation) {
+    const next = this.#model.step(state, operation)
+    if (next === undefined) return NOTHING
+    return Array.isArray(next) ? next : [next]
+  }
+
+  /** What only observes is done as soon as a state explains it: that keeps nothing else from being explained. */
+  #withObservers(state, done) {
+    const { observes } = this.#model
+    if (observes === undefined) return done
+    let all = done
+    for (const what of this.#early) {
+      if (what.to === Infinity || !observes(what) || all.includes(what)) continue
+      if (this.#model.step(state, what) === state) all = [...all, what]
+    }
+    return all
+  }
+
+  /** Whether an acquisition may have its effect before it must. */
+  #hasEarlyAcquisition(done) {
+    for (const one of this.#early) if (one.kind === 'acquire' && !done.includes(one)) return true
+    return false
   }
 
   /**
@@ -152,14 +203,16 @@ class Search {
   #isTooSoon({ kind, again, token }, done) {
     if (!this.#model.fenced || kind !== 'acquire' || again || token === undefined) return false
     for (const other of this.#called.values()) {
-      if (other.token < token && !other.again && !done.includes(other)) return true
+      // A reader may be given a token that is lower, where a server forgot the last writer.
+      const mayBeLower = token < (other.forgottenBelow ?? -Infinity)
+      if (other.token < token && !mayBeLower && !other.again && !done.includes(other)) return true
     }
     return false
   }
 }
 
 const without = (done, operation) =>
-  done.length === 1 ? NOTHING : done.filter((one) => one !== operation)
+  done.length === 1 && done[0] === operation ? NOTHING : done.filter((one) => one !== operation)
 
 /** Configurations, each once. */
 class Found {
@@ -176,7 +229,8 @@ class Found {
   }
 
   /** @returns whether it is new */
-  add(state, done) {
+  add(state, some) {
+    const done = this.#withoutSpent(state, some)
     if (this.all.length > 0) {
       this.#keys ??= new Set(this.all.map((one) => this.#keyOf(one)))
       const key = this.#keyOf({ state, done })
@@ -185,6 +239,13 @@ class Found {
     }
     this.all.push({ state, done })
     return true
+  }
+
+  /** Whether that was done that can change nothing any more, makes no difference. */
+  #withoutSpent(state, done) {
+    const { isSpent } = this.#model
+    if (isSpent === undefined || done.length === 0) return done
+    return done.filter((one) => one.to !== Infinity || !isSpent(state, one))
   }
 
   #keyOf({ state, done }) {

@@ -1,5 +1,5 @@
-// What a lock is, as states and steps: the five models of Hazelcast's Jepsen suite. A step is given a state
-// and an operation, and answers the next state, or undefined where the lock could not have done that.
+// What a lock is, as states and steps: the five models of Hazelcast's Jepsen suite, and a read-write lock. A step is
+// given a state and an operation, and answers the next state, or undefined where the lock could not have done that.
 
 /**
  * @typedef {object} Operation
@@ -7,6 +7,9 @@
  * @property {string | number} hold who holds: all of one hold have the same
  * @property {boolean} [again] of an acquisition: it must be a re-entry
  * @property {number} [token] undefined where it is not known
+ * @property {'read' | 'upgradable' | 'write'} [mode] of an acquisition of a read-write lock
+ * @property {number} [forgottenBelow] of a reader: it may not have been told of tokens below that
+ * @property {string | number} [owner] the same for all holds of one owner of a read-write lock; left out, it is the hold
  * @property {number} [permits] 1 where it is not said
  * @property {boolean} [held] of a release: true where it was held until then, false where the hold was gone
  * already, undefined where it is not known
@@ -79,10 +82,69 @@ export function permits(most) {
   }
 }
 
+/**
+ * Many readers, one of whom may go on to write, or one writer. An owner may have holds in several modes.
+ *
+ * @param fenced whether a writer has a token above all before, and a reader one that is not below them
+ */
+export function readWrite({ fenced }) {
+  return {
+    fenced,
+    first: { holds: NOBODY, token: -Infinity },
+    key: ({ holds, token }) => {
+      const words = holds.map(({ hold, mode, count }) => `${hold}/${mode}/${count}`)
+      return `${token} ${words.sort().join()}`
+    },
+    step: (state, operation) =>
+      operation.kind === 'acquire'
+        ? acquiredInMode(state, operation, fenced)
+        : releasedInMode(state, operation),
+    holds: ({ holds }) => holds.map(({ hold }) => hold),
+    end: (state, hold) => {
+      const holds = state.holds.filter((one) => one.hold !== hold)
+      return holds.length < state.holds.length ? { ...state, holds } : undefined
+    },
+  }
+}
+
+function acquiredInMode(state, operation, fenced) {
+  const { hold, again, anyway, mode, owner = hold, token } = operation
+  const held = state.holds.find((one) => one.hold === hold)
+  if (held !== undefined) return withCount(state, held, held.count + 1)
+  if (again) return anyway ? state : undefined
+  const others = state.holds.filter((one) => one.owner !== owner)
+  if (others.some((one) => areExclusive(mode, one.mode))) return undefined
+  const holds = [...state.holds, { hold, owner, mode, count: 1 }]
+  if (!fenced || token === undefined) return { ...state, holds }
+  if (mode === 'write') return token > state.token ? { holds, token } : undefined
+  const isForgotten = state.token < (operation.forgottenBelow ?? -Infinity)
+  // Between two writers all have the same. What nobody knows of may have been a writer, where nobody has it now.
+  const isRight = token === state.token || (token > state.token && state.holds.length === 0)
+  if (!isRight && !isForgotten) return undefined
+  return { holds, token: Math.max(token, state.token) }
+}
+
+const areExclusive = (mode, other) =>
+  mode === 'write' || other === 'write' || (mode === 'upgradable' && other === 'upgradable')
+
+function releasedInMode(state, { hold, held, anyway }) {
+  const one = state.holds.find((some) => some.hold === hold)
+  if (one === undefined) return held === true && !anyway ? undefined : state
+  if (held === false) return anyway ? state : undefined
+  return withCount(state, one, one.count - 1)
+}
+
+function withCount(state, held, count) {
+  const others = state.holds.filter((one) => one !== held)
+  return { ...state, holds: count === 0 ? others : [...others, { ...held, count }] }
+}
+
 /** By name; permits are counted, so they are made with their number. */
 export const MODELS = {
   mutex: mutex({ most: 1, fenced: false }),
   'fenced mutex': mutex({ most: 1, fenced: true }),
   're-entrant mutex': mutex({ most: Infinity, fenced: false }),
   're-entrant fenced mutex': mutex({ most: Infinity, fenced: true }),
+  'read-write lock': readWrite({ fenced: false }),
+  'fenced read-write lock': readWrite({ fenced: true }),
 }

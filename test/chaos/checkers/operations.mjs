@@ -1,5 +1,5 @@
 // From what was told of a lock to operations on a model of it.
-import { WINDOW_MARGIN_MS, windowsOf } from './windows.mjs'
+import { forgottenTokens, knownUntil, lostFrom, WINDOW_MARGIN_MS, windowsOf } from './windows.mjs'
 
 /** What the clocks of a process and of the witness may differ by, in milliseconds. */
 const CLOCK_MARGIN_MS = 5
@@ -9,24 +9,35 @@ const CLOCK_MARGIN_MS = 5
  * are operations without a return; releases of which nobody knows, and leases, are endings: times from
  * which a hold may end by itself.
  *
- * @param attempts of one lock
+ * @param all attempts of one lock
  * @param history for its windows, and when masters were emptied
  * @returns `{ operations, endings }`, each with the `attempt` that it is of
  */
-export function operationsOf(attempts, { windows, emptied }) {
+export function operationsOf(all, { windows, emptied, about }) {
+  const isWithoutLease = all[0]?.family === 'semaphore'
+  const attempts = isWithoutLease ? knownUntil(all, lostFrom(windows, all[0].lock, all)) : all
   const outers = outersOf(attempts)
   const windowsIn = windowsOf(windows, attempts[0]?.lock)
   const emptiedIn = windowsOf(emptied)
+  const forgottenBelow = forgottenTokens(windows, about?.epochMs ?? 0)
   const operations = []
   const endings = []
   for (const attempt of attempts) {
     if (attempt.result === 'refused') continue
     const outer = outers.get(attempt.within)
-    const again = outer !== undefined && outer.token === attempt.token
+    const { askedAt: from, token, permits, mode } = attempt
+    // Under another token, or in another mode, it is a hold of its own.
+    const again = outer !== undefined && outer.token === token && outer.mode === mode
     const hold = again ? outer.id : attempt.id
-    const { askedAt: from, token, permits } = attempt
+    const acquire = { kind: 'acquire', hold, again, token, permits, from, attempt }
+    if (mode !== undefined) Object.assign(acquire, { mode, owner: outer?.id ?? attempt.id })
+    // What a reader is given may be lower, where a server could forget the last writer.
+    if (mode === 'read' || mode === 'upgradable') {
+      const below = forgottenBelow(attempt.settledAt ?? from)
+      if (token < below) acquire.forgottenBelow = below
+    }
     if (attempt.result !== 'granted') {
-      operations.push({ kind: 'acquire', hold, again, token, permits, from, to: Infinity, attempt })
+      operations.push({ ...acquire, to: Infinity })
       continue
     }
     const { settledAt, closedAt = Infinity, releasingAt, releasedAt = Infinity, released } = attempt
@@ -34,17 +45,7 @@ export function operationsOf(attempts, { windows, emptied }) {
     const taken = windowsIn(from, attempt.releasedAt ?? validUntil)
     const isTakenBy = (until) => taken.length > 0 && taken[0].from - WINDOW_MARGIN_MS <= until
     let anyway = isTakenBy(settledAt)
-    operations.push({
-      kind: 'acquire',
-      hold,
-      again,
-      token,
-      permits,
-      anyway,
-      from,
-      to: settledAt,
-      attempt,
-    })
+    operations.push({ ...acquire, anyway, to: settledAt })
     let mayEndAt = Math.min(validUntil - CLOCK_MARGIN_MS, closedAt)
     // Too few masters may have had it still: its holder hears of that with the next renewal or look. Not before
     // it was told, or left, for then it believed in its lease.

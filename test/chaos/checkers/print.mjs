@@ -13,7 +13,8 @@ export function printReport(report, print = console.log) {
       `${numbers(report.cells.writes)} writes to the cells (${report.cells.late} too late, ` +
       `${report.cells.refused} refused for their tokens, ${report.cells.excused} lost with an excuse); ` +
       `${numbers(report.pairs.judged)} pairs in the order of a queue (${numbers(report.pairs.disturbed)} ` +
-      `left out for faults); ${calmsOf(liveness)}`,
+      `left out for faults); ${roundsOf(report, numbers)}; the permits of ${numbers(report.counted)} semaphores counted at the end; ` +
+      calmsOf(liveness),
   )
   if (!isConvicted(report)) return
   const found = Object.entries(report.convictions).filter(([, count]) => count > 0)
@@ -28,6 +29,18 @@ export function printReport(report, print = console.log) {
   for (const [what, all] of pairsOf(report)) {
     for (const { lock, first, second } of all.slice(0, 2)) show(`${lock}: ${what}`, [first, second])
   }
+  for (const { lock, what, first, second } of report.misrounded.slice(0, 4)) {
+    show(`${lock}: ${what}`, [first, second].filter(Boolean))
+  }
+  for (const { lock, what, first, second } of report.mistold.slice(0, 4)) {
+    const told = ({ process, at, token, owner }) =>
+      `${process} at ${timeOf(at, startedAt)}: ${token} ${owner}`
+    print(`${lock}: ${what}: ${told(first)}; ${told(second)}`)
+  }
+  for (const { lock, left, lowest, highest } of report.miscounted.slice(0, 5)) {
+    const most = lowest === highest ? `${highest}` : `${lowest} to ${highest}`
+    print(`${lock}: ${left} permits are there at the end instead of ${most}`)
+  }
   for (const { lock, from, waitedMs, boundMs, after } of liveness.stuck.slice(0, 5)) {
     print(
       `${lock}: nobody was let in for ${waitedMs.toFixed(0)} ms from ${timeOf(from, startedAt)} on, ` +
@@ -39,6 +52,10 @@ export function printReport(report, print = console.log) {
 function calmsOf({ stretches, longestMs }) {
   if (stretches === 0) return 'liveness NOT JUDGED, no stretch without a fault was long enough'
   return `liveness in ${stretches} stretches without a fault (nobody let in for ${longestMs.toFixed(0)} ms at most)`
+}
+
+function roundsOf({ rounds: { rounds, leftOut, awaited }, changes }, numbers) {
+  return `${numbers(rounds)} rounds of latches (${numbers(leftOut)} left out for losses), awaited ${numbers(awaited)} times; ${numbers(changes)} leaders told`
 }
 
 function headOf({ lock, model, verdict, withoutTokens, shortest }) {
@@ -60,8 +77,12 @@ const timeOf = (at, startedAt) => ((at - startedAt) / 1_000).toFixed(4)
 export function historyLines(attempts, startedAt) {
   const at = (time) => (time ? timeOf(time, startedAt) : '?')
   const lines = attempts.flatMap((one) => {
+    if (one.act !== undefined) return [latchLine(one)]
     const who = `${one.id}${one.caller ? ` (caller ${one.caller})` : ''}`
-    const what = one.within === undefined ? `acquire, ${one.lockKind ?? 'plain'}` : 're-enter'
+    const what =
+      one.within === undefined
+        ? `acquire, ${wordsOf(one)}`
+        : `within ${one.within}, ${wordsOf(one)}`
     const token =
       one.token === undefined ? '' : ` token ${one.token}, valid until ${at(one.validUntil)}`
     const lines = [[one.askedAt, one.settledAt, who, what, `${one.result ?? 'unknown'}${token}`]]
@@ -75,6 +96,18 @@ export function historyLines(attempts, startedAt) {
   return lines
     .sort(([a], [b]) => a - b)
     .map(([from, to, ...words]) => `${at(from)} to ${at(to)}  ${words.filter(Boolean).join('  ')}`)
+}
+
+function latchLine({ id, caller, act, count, round, waitMs, answer, result, askedAt, settledAt }) {
+  const said = [count, round, waitMs && `within ${waitMs} ms`].filter(Boolean).join(', ')
+  const came = result === 'done' ? JSON.stringify(answer) : (result ?? 'unknown')
+  return [askedAt, settledAt, `${id} (caller ${caller})`, `${act}(${said})`, came]
+}
+
+function wordsOf({ family, lockKind = 'plain', mode, permits }) {
+  if (mode !== undefined) return mode
+  if (permits !== undefined) return `${permits} of ${family}`
+  return family ?? lockKind
 }
 
 function faultLines(faults, attempts, startedAt) {

@@ -3,6 +3,7 @@
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
+import { NAMES, PERMITS } from '../kinds.mjs'
 import { now, pick, randomFrom } from '../random.mjs'
 import { LIBRARIES } from './libraries.mjs'
 
@@ -24,13 +25,24 @@ function tell(kind, id, said = {}) {
   return new Promise((resolve) => waiting.set(id, resolve))
 }
 
-async function call(acquire) {
+/** What a caller wants, as the library and as the witness reads it. */
+const WANTED = {
+  lock: () => [{}, {}],
+  'read-write': () => {
+    const mode = random() < 0.7 ? 'read' : 'write'
+    return [{ mode }, { family: 'read-write', mode }]
+  },
+  permits: () => [{ permits: 1 }, { family: 'permits', permits: 1, most: PERMITS }],
+}
+
+async function call({ kind, acquire, nameOf = (name) => name }) {
   while (running) {
     ids += 1
     const id = `${label}.${process.pid}.${ids}`
-    const lock = pick(random, names)
-    await tell('ask', id, { lock, client: id })
-    const held = await acquire(lock).catch(() => undefined)
+    const lock = nameOf(pick(random, kind === 'lock' ? names : NAMES[kind]))
+    const [wanted, said] = WANTED[kind]()
+    await tell('ask', id, { lock, client: id, ...said })
+    const held = await acquire(lock, wanted).catch(() => undefined)
     if (held === undefined || !held.valid()) {
       await tell('drop', id)
       await held?.release().catch(() => {})
@@ -54,5 +66,8 @@ process.on('message', async ({ kind, ms }) => {
   }
 })
 process.on('disconnect', () => process.exit())
-const acquire = await LIBRARIES[control](options.redis, 1_000)
-for (let i = 0; i < callers; i++) void call(acquire)
+const { kind, open } = LIBRARIES[control]
+const opened = await open(options.redis, 1_000)
+// What befalls this process befalls the one of the library as well.
+if (opened.pid !== undefined) process.send({ alsoPid: opened.pid })
+for (let i = 0; i < callers; i++) void call({ ...opened, kind })

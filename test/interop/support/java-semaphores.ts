@@ -48,6 +48,11 @@ export class JavaSemaphore extends JavaPermits {
     super(client, 'RSemaphore', name, thread)
   }
 
+  /** @param ttlMs how long the semaphore lives; for good if it is left out */
+  override trySetPermits(permits: number, ttlMs?: number): Promise<boolean> {
+    return this.ask('trySetPermits', { permits, ttlMs })
+  }
+
   acquire(permits = 1): Promise<void> {
     return this.ask('acquire', { permits })
   }

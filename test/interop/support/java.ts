@@ -30,6 +30,15 @@ export interface ClientSettings {
   prefix?: string
   /** Connects in cluster mode, with this `shardedSubscriptionMode`. */
   sharded?: 'AUTO' | 'ON' | 'OFF'
+  /** `subscriptionConnectionPoolSize`, with one subscription for each of them. */
+  subscriptions?: number
+}
+
+/** How often the listeners of a lock were called. */
+interface Heard {
+  (): Promise<{ deleted: number; expired: number }>
+  /** Removes the listeners. */
+  end(): Promise<void>
 }
 
 interface Answer {
@@ -133,6 +142,14 @@ export class JavaClient {
     return this.java.ask('pairs', { client: this.name, names: [name], thread: name, ...threads })
   }
 
+  /** Adds a `DeletedObjectListener` and an `ExpiredObjectListener` to the RLock of that name. */
+  async listen(name: string): Promise<Heard> {
+    const target = { client: this.name, names: [name], thread: `${name} listens` }
+    await this.java.ask('listen', target)
+    const counts = () => this.java.ask<{ deleted: number; expired: number }>('heard', target)
+    return Object.assign(counts, { end: () => this.java.ask<void>('unlisten', target) })
+  }
+
   /** `shutdown()`: what it holds stays held. */
   shutdown(): Promise<void> {
     return this.java.ask('shutdown', { client: this.name })
@@ -144,15 +161,20 @@ export class JavaLock {
   readonly #java: Java
   readonly #target: object
 
-  /** @param clients more than one for a RedissonRedLock */
+  /**
+   * @param clients more than one for a RedissonRedLock, or for an RMultiLock over several servers
+   * @param object the word under which Java keeps its lock object; without it each request makes one
+   */
   constructor(
     clients: readonly JavaClient[],
     kind: Kind,
     names: readonly string[],
     thread: string,
+    object?: string,
   ) {
     this.#java = (clients[0] as JavaClient).java
-    this.#target = { client: clients.map(({ name }) => name).join(','), kind, names, thread }
+    const client = clients.map(({ name }) => name).join(',')
+    this.#target = { client, kind, names, thread, object }
   }
 
   lock(leaseMs?: number): Promise<void> {

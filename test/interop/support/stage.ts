@@ -28,6 +28,8 @@ interface JavaLockOptions {
   thread?: string
   name?: string
   client?: JavaClient
+  /** Whether Java uses one lock object for all requests of this thread, as most programs do. */
+  keepsObject?: boolean
 }
 
 /** One server, and both languages at it. Every test has a lock name and Java threads of its own. */
@@ -76,8 +78,11 @@ export class Stage {
     name = this.name,
     thread = '',
     client = this.javaClient,
+    keepsObject = false,
   }: JavaLockOptions = {}): JavaLock {
-    return new JavaLock([client], kind, [name], this.threadName(thread))
+    const onThread = this.threadName(thread)
+    const object = keepsObject ? `${client.name} ${kind} ${name} ${onThread}` : undefined
+    return new JavaLock([client], kind, [name], onThread, object)
   }
 
   /** The owner in Redis of what that thread of Java's holds. */

@@ -1,4 +1,4 @@
-/** A Node process that takes a lock, one side of a read-write lock, or a permit, however long that lasts, and holds it. */
+/** A Node process that takes a lock, a fair lock, one side of a read-write lock, or a permit, however long that lasts, and holds it. */
 import { Holdfast } from 'holdfast'
 import { onMessage, tell } from '../../support/child.mjs'
 
@@ -7,6 +7,7 @@ const redis = { host: '127.0.0.1', port: Number(port) }
 const holdfast = new Holdfast({ redis, leaseMs: Number(leaseMs) })
 onMessage(() => {})
 if (side === 'permit') await holdfast.getPermitExpirableSemaphore(name).acquire()
+else if (side === 'fair') await holdfast.getFairLock(name).lock()
 else if (side !== undefined) await holdfast.getReadWriteLock(name)[side]().lock()
 else await holdfast.getLock(name).lock()
 tell('acquired')

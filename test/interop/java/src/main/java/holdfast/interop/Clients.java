@@ -12,11 +12,15 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
+import org.redisson.config.MasterSlaveServersConfig;
+import org.redisson.config.ReadMode;
 import org.redisson.config.ShardedSubscriptionMode;
+import org.redisson.config.SingleServerConfig;
 
 /** The Redisson clients that are open, by name, and their locks. */
 final class Clients {
   private final Map<String, RedissonClient> clients = new ConcurrentHashMap<>();
+  private final Map<String, RLock> objects = new ConcurrentHashMap<>();
 
   RedissonClient get(String name) {
     RedissonClient client = clients.get(name);
@@ -28,18 +32,27 @@ final class Clients {
   String open(Request request) throws Exception {
     var config = new Config();
     if (request.has("watchdogMs")) config.setLockWatchdogTimeout(request.number("watchdogMs", 0));
-    long port = request.number("port", 0);
+    String address = "redis://127.0.0.1:" + request.number("port", 0);
+    int database = (int) request.number("database", 0);
     BaseConfig<?> servers;
     if (request.has("sharded")) {
       var mode = ShardedSubscriptionMode.valueOf(request.text("sharded"));
-      servers =
-          config
-              .useClusterServers()
-              .setShardedSubscriptionMode(mode)
-              .addNodeAddress("redis://127.0.0.1:" + port);
+      servers = config.useClusterServers().setShardedSubscriptionMode(mode).addNodeAddress(address);
+    } else if (request.has("replicas")) {
+      MasterSlaveServersConfig master = config.useMasterSlaveServers().setMasterAddress(address);
+      for (String replica : request.texts("replicas")) master.addSlaveAddress(replica);
+      servers = master.setReadMode(ReadMode.MASTER).setDatabase(database);
     } else {
-      servers = config.useSingleServer().setAddress("redis://127.0.0.1:" + port);
+      SingleServerConfig server = config.useSingleServer().setAddress(address);
+      server.setDatabase(database);
+      if (request.has("subscriptions")) {
+        int most = (int) request.number("subscriptions", 1);
+        server.setSubscriptionConnectionPoolSize(most).setSubscriptionConnectionMinimumIdleSize(1);
+        server.setSubscriptionsPerConnection(1);
+      }
+      servers = server;
     }
+    if (request.has("timeoutMs")) servers.setTimeout((int) request.number("timeoutMs", 0));
     if (request.has("prefix")) setPrefix(servers, request.text("prefix"));
     RedissonClient client = Redisson.create(config);
     clients.put(request.text("client"), client);
@@ -50,7 +63,16 @@ final class Clients {
     clients.remove(name).shutdown();
   }
 
+  /**
+   * The lock that is asked for. With "object" it is the object that was made under this word before: an RLock keeps
+   * the lease of its last acquisition, and gives it to what is left of the hold after an unlock.
+   */
   RLock lock(Request request) {
+    if (!request.has("object")) return newLock(request);
+    return objects.computeIfAbsent(request.text("object"), key -> newLock(request));
+  }
+
+  private RLock newLock(Request request) {
     List<String> names = request.texts("names");
     List<RedissonClient> on =
         Stream.of(request.text("client").split(",")).map(this::get).toList();
@@ -61,14 +83,15 @@ final class Clients {
       case "RSpinLock" -> on.get(0).getSpinLock(names.get(0));
       case "RReadWriteLock.readLock" -> on.get(0).getReadWriteLock(names.get(0)).readLock();
       case "RReadWriteLock.writeLock" -> on.get(0).getReadWriteLock(names.get(0)).writeLock();
-      case "RMultiLock" -> on.get(0).getMultiLock(locks(on.get(0), names));
+      case "RMultiLock" -> on.get(0).getMultiLock(locks(on, names));
       case "RedissonRedLock" -> redLock(on, names.get(0));
       default -> throw new IllegalArgumentException("There is no kind " + request.text("kind"));
     };
   }
 
-  private static RLock[] locks(RedissonClient client, List<String> names) {
-    return names.stream().map(client::getLock).toArray(RLock[]::new);
+  /** Each name at each client. */
+  private static RLock[] locks(List<RedissonClient> on, List<String> names) {
+    return on.stream().flatMap(each -> names.stream().map(each::getLock)).toArray(RLock[]::new);
   }
 
   @SuppressWarnings("deprecation") // By Redisson; it is in use all the same.

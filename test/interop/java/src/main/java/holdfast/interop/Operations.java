@@ -13,6 +13,7 @@ import org.redisson.client.codec.StringCodec;
 final class Operations {
   private final Clients clients = new Clients();
   private final Semaphores semaphores = new Semaphores(clients);
+  private final Listeners listeners = new Listeners(clients);
 
   Object run(Request request) throws Exception {
     long waitMs = request.number("waitMs", -1);
@@ -42,6 +43,10 @@ final class Operations {
       case "await" -> await(latchOf(request), waitMs);
       case "deleteLatch" -> latchOf(request).delete();
       case "semaphore" -> semaphores.run(request);
+
+      case "listen" -> listeners.listen(request);
+      case "heard" -> listeners.heard(request);
+      case "unlisten" -> nothing(() -> listeners.unlisten(request));
 
       case "count" -> count(request);
       case "pairs" -> pairs(request);

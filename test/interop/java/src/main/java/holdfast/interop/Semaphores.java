@@ -2,6 +2,7 @@ package holdfast.interop;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
+import java.time.Duration;
 import java.util.List;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RSemaphore;
@@ -30,7 +31,10 @@ final class Semaphores {
   private Object plain(RSemaphore semaphore, int permits, Request request) throws Exception {
     long waitMs = request.number("waitMs", 0);
     return switch (request.text("method")) {
-      case "trySetPermits" -> semaphore.trySetPermits(permits);
+      case "trySetPermits" ->
+          request.has("ttlMs")
+              ? semaphore.trySetPermits(permits, Duration.ofMillis(request.number("ttlMs", 0)))
+              : semaphore.trySetPermits(permits);
       case "addPermits" -> Operations.nothing(() -> semaphore.addPermits(permits));
       case "drainPermits" -> semaphore.drainPermits();
       case "availablePermits" -> semaphore.availablePermits();

@@ -1,0 +1,100 @@
+// What callers of all kinds share: how an acquisition is meant, how it is told, and whether it is settled in time.
+import { setTimeout as pause } from 'node:timers/promises'
+import { now, pickWeighted } from '../random.mjs'
+import { Work } from '../work.mjs'
+
+export class BaseCaller {
+  /** What client.mjs is: its client and era now, its settings, its witness, its tally. */
+  process
+  number
+  work
+
+  constructor(process, number) {
+    this.process = process
+    this.number = number
+    this.work = new Work(process)
+  }
+
+  /**
+   * Options of an acquisition.
+   *
+   * @param isOwn whether it is a lock of few, of whom most get in
+   */
+  acquisition(isOwn) {
+    const { random, options, isQuorum } = this.process
+    const fixed = random() < 0.4 ? { leaseMs: Math.round(options.leaseMs * (0.3 + random())) } : {}
+    if (isQuorum && fixed.leaseMs > options.longestLeaseMs) fixed.leaseMs = options.longestLeaseMs
+    const aborts = isOwn ? 0.1 : 1
+    const within = (ms) => ({ ...fixed, waitMs: 3_000, signal: AbortSignal.timeout(ms) })
+    const kind = pickWeighted(random, [
+      [2, () => ({ ...fixed, waitMs: 1 + Math.floor(random() * 3_000) })],
+      [1, () => fixed],
+      [aborts, () => within(1 + Math.floor(random() * 400))],
+      // About when the answer comes.
+      [0.5 * aborts, () => within(Math.floor(random() * 4))],
+    ])
+    return kind()
+  }
+
+  /** For how long somebody works. */
+  workMs(isOwn) {
+    const { random, options, broken } = this.process
+    return pickWeighted(random, [
+      [60, 0],
+      [isOwn ? 0 : 30, random() * 5],
+      [0.6, random() * 300],
+      // Who never looks at a lease is found out by working for longer.
+      [broken === 'validity' ? 5 : 0.1, options.leaseMs * (0.5 + random())],
+    ])
+  }
+
+  /**
+   * Runs `job`, reports its failure, and reports to the witness what the attempt came to if nobody else did.
+   *
+   * @param attempt `{ name, meant, ids, entries, result, isSettled }`
+   */
+  async settled(attempt, job) {
+    const { witness, heard, random } = this.process
+    const { meant } = attempt
+    const watch = this.#watch(attempt)
+    try {
+      await job()
+    } catch (error) {
+      if (meant.signal?.aborted && error === meant.signal.reason) attempt.result = 'aborted'
+      heard(error, meant)
+      await pause(random() * 20)
+    } finally {
+      attempt.isSettled = true
+      clearInterval(watch)
+      const had = new Set(attempt.entries.map(({ id }) => id))
+      const { result } = attempt
+      for (const id of attempt.ids) if (!had.has(id)) void witness.tell('settle', id, { result })
+    }
+  }
+
+  /** Tells where an attempt is not settled in time. */
+  #watch(attempt) {
+    const { options, violation, lateMs } = this.process
+    const { name, meant } = attempt
+    const [startedAt, lateBefore] = [now(), lateMs()]
+    const boundMs = (meant.waitMs ?? 0) + options.outageMs + 1_500
+    const watch = setInterval(() => {
+      const mostMs = boundMs + 2 * (lateMs() - lateBefore) + 3_000
+      if (attempt.isSettled || now() - startedAt < mostMs) return
+      clearInterval(watch)
+      const took = (now() - startedAt).toFixed(0)
+      violation(`${name}: ${JSON.stringify(meant)} is not settled after ${took} ms`)
+    }, 500)
+    return watch
+  }
+
+  granted(attempt, entries) {
+    attempt.isSettled = true
+    attempt.entries.push(...entries)
+  }
+
+  refused(attempt) {
+    attempt.result = 'refused'
+    this.process.tally.refused += 1
+  }
+}

@@ -1,0 +1,63 @@
+// One of the parties of a barrier that is used again and again: it sets the count of a latch unless another one has,
+// counts down in that round, and waits for its end.
+import { setTimeout as pause } from 'node:timers/promises'
+import { COUNT } from '../kinds.mjs'
+import { BaseCaller } from './base.mjs'
+
+const WAIT_MS = 2_000
+
+export class LatchCaller extends BaseCaller {
+  #name
+  #latch
+
+  /** @param names of which it takes the first */
+  async once([name]) {
+    const { client, random } = this.process
+    this.#name = name
+    this.#latch = client.getCountDownLatch(this.work.keyOf(name))
+    await this.#do('set', { count: COUNT }, () => this.#latch.trySetCount(COUNT))
+    const facts = await this.#do('inspect', {}, () => this.#latch.inspect())
+    if (!facts?.round) return
+    // With a round it acts in that one, without one in the round of the call.
+    const named = random() < 0.85 ? { round: facts.round } : undefined
+    if (random() < 0.9) await this.#do('count-down', named, () => this.#latch.countDown(named))
+    // A latch that opens one count early is what the judge must convict.
+    if (this.process.broken === 'latch') await this.#latch.countDown({ round: facts.round })
+    if (random() < 0.01) await this.#do('delete', named, () => this.#latch.delete(named))
+    const isOpen = await this.#await(named)
+    // A party may have been killed before it counted down. So the others begin another round.
+    if (isOpen === false) await this.#do('delete', named, () => this.#latch.delete(named))
+    if (isOpen === undefined) await pause(random() * 20)
+  }
+
+  #await(named) {
+    const { random } = this.process
+    const meant = { ...named, waitMs: 1 + Math.floor(random() * WAIT_MS) }
+    if (random() < 0.05) meant.signal = AbortSignal.timeout(1 + Math.floor(random() * 50))
+    const { signal: _, ...told } = meant
+    return this.#do('await', told, () => this.#latch.await(meant), meant)
+  }
+
+  /**
+   * Does one thing, and reports it.
+   *
+   * @returns what it was answered; undefined where there was no answer
+   */
+  async #do(act, said, job, meant = {}) {
+    const { witness, era } = this.process
+    const { name } = this.#latch
+    const told = { family: 'latch', act, ...said, caller: this.number, era }
+    const id = await witness.ask(this.#name, told)
+    const attempt = { name, meant, ids: [id], entries: [], result: 'rejected', isSettled: false }
+    let answer
+    await this.settled(attempt, async () => {
+      answer = await job()
+      attempt.entries.push({ id })
+      void witness.tell('settle', id, { result: 'done', answer: plain(act, answer) })
+    })
+    return answer
+  }
+}
+
+const plain = (act, answer) =>
+  act === 'inspect' ? { count: answer.count, round: answer.round } : answer

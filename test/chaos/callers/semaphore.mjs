@@ -1,0 +1,83 @@
+// One of those who take permits without leases. A process that is killed leaves with its permits, and a server that
+// forgets loses the number. So after each of these there is another semaphore: its name ends with a generation.
+import { PERMITS } from '../kinds.mjs'
+import { BaseCaller } from './base.mjs'
+
+/** No lease ends it. */
+const NEVER_MS = 1e12
+
+export class SemaphoreCaller extends BaseCaller {
+  /** @param names of which it takes the first */
+  async once([base]) {
+    const { client, era, random, witness, generation } = this.process
+    const name = `${base}.${generation}`
+    const isOwn = base.startsWith('own-')
+    const key = this.work.keyOf(name)
+    const permits = random() < 0.75 ? 1 : 2
+    const { leaseMs: _, ...acquisition } = this.acquisition(isOwn)
+    const meant = { ...acquisition, permits }
+    if (!(await this.#isSet(key))) return
+    const isUsing = random() < 0.4
+    const said = {
+      ...{ family: 'semaphore', permits, most: PERMITS, waits: meant.waitMs !== undefined },
+      ...{ caller: this.number, era, outlives: !isUsing },
+    }
+    const id = await witness.ask(name, said)
+    const attempt = {
+      ...{ name: key, semaphore: client.getSemaphore(key), meant, said, ids: [id] },
+      ...{ entries: [], result: 'rejected', isSettled: false, ms: this.workMs(isOwn) },
+    }
+    await this.settled(attempt, () => (isUsing ? this.#using(attempt) : this.#bare(attempt)))
+  }
+
+  /** Whether it has its permits. */
+  async #isSet(key) {
+    const { client, heard, permitsSet } = this.process
+    try {
+      if (!permitsSet.has(key)) permitsSet.set(key, client.getSemaphore(key).trySetPermits(PERMITS))
+      await permitsSet.get(key)
+      return true
+    } catch (error) {
+      permitsSet.delete(key)
+      heard(error, {})
+      return false
+    }
+  }
+
+  async #work(attempt, release) {
+    const { signal } = new AbortController()
+    const lease = { valid: true, remaining: () => NEVER_MS, signal, release }
+    this.granted(attempt, [{ lease, id: attempt.ids[0] }])
+    await this.work.under(attempt.entries, attempt.ms, true, false)
+    return lease
+  }
+
+  async #using(attempt) {
+    let lease
+    const result = await attempt.semaphore.tryUsing(async () => {
+      // The release is that of `tryUsing`, which is over by then, or of a client that was closed before.
+      const { era } = this.process
+      lease = await this.#work(attempt, async () => (this.process.era === era ? true : null))
+      return true
+    }, attempt.meant)
+    if (result === null) this.refused(attempt)
+    else await this.work.released(lease, attempt.entries)
+  }
+
+  async #bare(attempt) {
+    const { semaphore, meant, name } = attempt
+    if (!(await semaphore.tryAcquire(meant))) {
+      this.refused(attempt)
+      return
+    }
+    // Anybody may give them back: also the client that has been opened since.
+    const release = async () => {
+      const { client, broken } = this.process
+      // Permits that are counted twice are what the judge must convict.
+      const permits = broken === 'permits' ? 2 * meant.permits : meant.permits
+      await client.getSemaphore(name).release(permits)
+      return true
+    }
+    await this.work.released(await this.#work(attempt, release), attempt.entries)
+  }
+}

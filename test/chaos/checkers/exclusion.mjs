@@ -1,0 +1,72 @@
+// Who may not be inside beside whom, for each kind of primitive.
+import { excuseOf } from '../excuses.mjs'
+import { actsUntil } from './acts-until.mjs'
+import { lostFrom } from './windows.mjs'
+
+/** Until when it acted, and believed that it might. */
+const endOf = (hold) => Math.min(hold.leftAt ?? Infinity, actsUntil(hold))
+
+const isWriter = ({ mode }) => mode === 'write'
+const isUpgradable = ({ mode }) => mode === 'upgradable'
+
+/**
+ * By kind: those of `inside` beside whom `hold` may not be. `isExcused` says of one of them that a server may have
+ * forgotten it.
+ */
+const CONFLICTS = {
+  lock: (hold, inside) => inside.filter((one) => !isOfSameOwner(one, hold)),
+  'read-write': (hold, inside) =>
+    inside.filter(
+      (one) =>
+        !isOfSameOwner(one, hold) &&
+        (isWriter(one) || isWriter(hold) || (isUpgradable(one) && isUpgradable(hold))),
+    ),
+  permits: (hold, inside, isExcused) => {
+    const used = (some) => some.reduce((sum, { permits = 1 }) => sum + permits, hold.permits ?? 1)
+    if (used(inside) <= hold.most) return []
+    // Too many even without those that are excused: then the others are to blame.
+    const rest = inside.filter((one) => !isExcused(one))
+    return used(rest) > hold.most ? rest : inside.filter(isExcused)
+  },
+}
+CONFLICTS.election = CONFLICTS.lock
+CONFLICTS.semaphore = CONFLICTS.permits
+
+const ownerOf = ({ within, id }) => within ?? id
+const isOfSameOwner = (one, other) => ownerOf(one) === ownerOf(other)
+
+/**
+ * @param all those who entered one lock, in the order in which they entered
+ * @param forgotten when it could be taken from its holders
+ * @returns `overlaps`: each with the one that was inside for the longest; how many were `excused`, and for how long
+ */
+export function judgeExclusion(lock, all, forgotten) {
+  const verdict = { overlaps: [], excused: 0, longestExcusedMs: 0 }
+  const conflictsOf = CONFLICTS[all[0].family ?? 'lock']
+  if (conflictsOf === undefined) return verdict
+  const isWithoutLease = all[0].family === 'semaphore'
+  const until = isWithoutLease ? lostFrom(forgotten, lock, all) : Infinity
+  let inside = []
+  for (const hold of all) {
+    const { enteredAt } = hold
+    if (enteredAt >= until) break
+    if (endOf(hold) <= enteredAt) continue
+    inside = inside.filter((one) => endOf(one) > enteredAt)
+    const isExcused = (one) => excuseOf(forgotten, lock, one, hold) !== undefined
+    const conflicts = conflictsOf(hold, inside, isExcused)
+    if (conflicts.length > 0) {
+      const guilty = conflicts.filter((one) => !isExcused(one))
+      const first = longest(guilty.length > 0 ? guilty : conflicts)
+      const ms = Math.min(endOf(first), endOf(hold)) - enteredAt
+      if (guilty.length > 0) verdict.overlaps.push({ lock, ms, first, second: hold })
+      else {
+        verdict.excused += 1
+        verdict.longestExcusedMs = Math.max(verdict.longestExcusedMs, ms)
+      }
+    }
+    inside.push(hold)
+  }
+  return verdict
+}
+
+const longest = (holds) => holds.reduce((best, one) => (endOf(one) > endOf(best) ? one : best))

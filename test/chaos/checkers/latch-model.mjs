@@ -1,0 +1,113 @@
+// What a latch is, as states and steps: a count that opens it at zero, and that is set again for another round.
+
+/**
+ * @typedef {object} LatchOperation
+ * @property {'set' | 'inspect' | 'count-down' | 'await' | 'delete' | 'forget'} kind
+ * @property {number} [count] that is set
+ * @property {number} [round] the round that is named; without it the call belongs to the round in which it was made
+ * @property {any} [answer] undefined where it is not known
+ * @property {boolean} [isLoose] of a call that names no round: its answer was slow, so that it may act in the next round
+ * @property {number} from when it was asked for
+ * @property {number} to when it came back; Infinity where it never did: then it may have been done or not
+ * @property {number} [expiresAt] from when on it is refused, where it never came back
+ */
+
+/** Nobody knows: a server may have forgotten. */
+const ANY = { left: undefined }
+const OPEN = { left: 0 }
+
+/**
+ * A state: what is `left`, the number of the `round` when it is known, and from when to when its count was being set:
+ * `setFrom`, `setTo`.
+ */
+export const LATCH = {
+  first: OPEN,
+  key: ({ left, round, setFrom }) => `${left} ${round} ${setFrom}`,
+  step: (state, operation) => {
+    const next = STEPS[operation.kind](state, operation)
+    return Array.isArray(next) && next.length === 1 ? next[0] : next
+  },
+  holds: () => [],
+  end: () => undefined,
+  /** What was done first decides what the others are answered. */
+  isOrdered: true,
+  /** Whether it changes nothing: then the first moment that explains it is as good as any. */
+  observes: ({ kind, round, answer }) =>
+    kind === 'await' ||
+    kind === 'inspect' ||
+    (kind === 'set' && answer === false) ||
+    (round !== undefined && (answer === null || answer === false)),
+  /** Whether it can change nothing from this state on. A round does not come again. */
+  isSpent: (state, { kind, round }) =>
+    state !== ANY && kind !== 'set' && round !== undefined && isOver(state, round),
+}
+
+const isOver = ({ left, round }, asked) => left === 0 || round !== asked
+
+/** Whether this round may be that of a call that names none. */
+const isOfCall = ({ setFrom }, { from, isLoose }) => isLoose || !(setFrom > from)
+/** Whether the round of such a call may be one before this. */
+const isOfEarlierCall = ({ setTo }, { from, isLoose }) => isLoose || setTo > from
+
+const STEPS = {
+  forget: () => ANY,
+
+  set(state, { count, answer, from, to }) {
+    const round = { left: count, setFrom: from, setTo: to }
+    if (answer === true) return state === ANY || state.left === 0 ? round : undefined
+    if (answer === false) return state.left === 0 ? undefined : state
+    return state === ANY || state.left > 0 ? state : round
+  },
+
+  inspect(state, { answer }) {
+    if (answer === undefined) return state
+    const { count, round } = answer
+    if (state === ANY) return count === 0 ? OPEN : { left: count, round: round ?? undefined }
+    if (state.left !== count) return undefined
+    if (count === 0 || state.round === round) return state
+    return state.round === undefined ? { ...state, round } : undefined
+  },
+
+  'count-down'(state, operation) {
+    const { round, answer } = operation
+    if (state === ANY) {
+      return typeof answer === 'number' && round !== undefined ? { left: answer, round } : ANY
+    }
+    const after = state.left > 0 ? { ...state, left: state.left - 1 } : state
+    if (round !== undefined) {
+      if (isOver(state, round)) return answer === undefined || answer === null ? state : undefined
+      return answer === undefined || answer === after.left ? after : undefined
+    }
+    const ways = []
+    const counts = state.left > 0 && isOfCall(state, operation)
+    if (counts && (answer === undefined || answer === after.left)) ways.push(after)
+    const isLate = state.left === 0 || isOfEarlierCall(state, operation)
+    if (isLate && (answer === undefined || answer === 0)) ways.push(state)
+    return ways.length === 0 ? undefined : ways
+  },
+
+  await(state, operation) {
+    const { round, answer } = operation
+    if (state === ANY || answer === undefined) return state
+    if (round !== undefined) return isOver(state, round) === answer ? state : undefined
+    const may = answer
+      ? state.left === 0 || isOfEarlierCall(state, operation)
+      : state.left > 0 && isOfCall(state, operation)
+    return may ? state : undefined
+  },
+
+  delete(state, operation) {
+    const { round, answer } = operation
+    if (state === ANY) return answer === true ? OPEN : ANY
+    const opened = { ...state, left: 0 }
+    if (round !== undefined) {
+      if (isOver(state, round)) return answer === true ? undefined : state
+      return answer === false ? undefined : opened
+    }
+    const ways = []
+    if (answer !== false && state.left > 0 && isOfCall(state, operation)) ways.push(opened)
+    const isLate = state.left === 0 || isOfEarlierCall(state, operation)
+    if (answer !== true && isLate) ways.push(state)
+    return ways.length === 0 ? undefined : ways
+  },
+}
