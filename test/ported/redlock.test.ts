@@ -26,29 +26,35 @@ const kinds: [string, (client: Holdfast, leaseMs: number) => Promise<Extendable>
   ],
 ]
 
+/** What is left of the lease of each holder, as others see it. */
+async function leftOf(kind: string, client: Holdfast): Promise<(number | null)[]> {
+  if (kind === 'a permit') {
+    const { holders } = await client.getPermitExpirableSemaphore('it').inspect()
+    return holders.map(({ ttlMs }) => ttlMs)
+  }
+  if (kind.startsWith('the lock')) {
+    const { holders } = await client.getReadWriteLock('it').inspect()
+    return holders.map(({ ttlMs }) => ttlMs)
+  }
+  return [(await client.getLock('it').inspect()).ttlMs]
+}
+
 const YEARS_10_000_MS = 10_000 * 365 * 24 * 60 * 60 * 1_000
 
 describeWorlds(
-  'as with redlock, a lease of thousands of years',
+  'a lease of thousands of years',
   (world) => {
     // A semaphore stays until somebody deletes it.
     afterEach(() => world.server.flush())
 
-    test.each(kinds)('of %s is acquired, made longer and released', async (kind, acquire) => {
+    test.each(kinds)('of %s is acquired, extended and released', async (kind, acquire) => {
       const client = world.newClient()
       for (const leaseMs of [Math.floor(Number.MAX_SAFE_INTEGER / 10), Number.MAX_SAFE_INTEGER]) {
         const lease = await acquire(client, leaseMs)
         expect(lease.remaining()).toBeGreaterThan(YEARS_10_000_MS)
         await lease.extend(Number.MAX_SAFE_INTEGER)
         expect(lease.remaining()).toBeGreaterThan(YEARS_10_000_MS)
-        const { ttlMs } =
-          kind === 'a permit'
-            ? ((await client.getPermitExpirableSemaphore('it').inspect()).holders[0] ?? {
-                ttlMs: null,
-              })
-            : kind.startsWith('the lock')
-              ? ((await client.getReadWriteLock('it').inspect()).holders[0] ?? { ttlMs: null })
-              : await client.getLock('it').inspect()
+        const [ttlMs] = await leftOf(kind, client)
         expect(ttlMs).toBeGreaterThan(YEARS_10_000_MS)
         expect(await lease.release()).toBe(true)
       }
@@ -57,8 +63,8 @@ describeWorlds(
   twoPlaces,
 )
 
-describe('as with redlock, three masters of which some have the name for something else', () => {
-  test('one: the lock is had by the others, made longer and released, and that one is left alone', async () => {
+describe('the name of a lock is a key of somebody else', () => {
+  test('on one of three masters: the others hold the lock, extend it and release it', async () => {
     const cluster = await Cluster.start(3)
     const [a, b, c] = cluster.masters
     await c?.admin.set('it', 'of somebody else')
@@ -74,7 +80,7 @@ describe('as with redlock, three masters of which some have the name for somethi
     await c?.admin.del('it')
   })
 
-  test('two: the call is refused with their words, and the third one has nothing of it', async () => {
+  test('on two of three masters: the lock is refused, and nothing is left at the third one', async () => {
     const cluster = await Cluster.start(3)
     const [a, ...others] = cluster.masters
     for (const master of others) await master.admin.set('it', 'of somebody else')

@@ -1,49 +1,50 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast, InvalidArgumentError, LeaseLostError } from '../../src/index.ts'
+import { type Holdfast, InvalidArgumentError, LeaseLostError } from '../../src/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { describeWorlds } from '../support/worlds.ts'
 import { exclusiveKinds, twoPlaces } from './kinds.ts'
 
 describeWorlds(
-  'as with Web Locks,',
+  'the behaviour of Web Locks',
   (world) => {
     // A semaphore stays until somebody deletes it.
     afterEach(() => world.server.flush())
 
-    describe.each(exclusiveKinds)('work under %s', (_, open) => {
-      test('gives what it returns: a value, a promise or a thenable', async () => {
-        const door = open(world.newClient(), 'it')
+    describe.each(exclusiveKinds)('using() of %s', (_, open) => {
+      test('resolves with the value, the promise or the thenable that the work returns', async () => {
+        const lock = open(world.newClient(), 'it')
         const other = open(world.newClient(), 'it')
-        expect(await door.using(() => 123)).toBe(123)
-        expect(await door.using(async () => 456)).toBe(456)
+        expect(await lock.using(() => 123)).toBe(123)
+        expect(await lock.using(async () => 456)).toBe(456)
         const settle = deferred<string>()
+        // biome-ignore lint/suspicious/noThenProperty: That is the point.
         const thenable = { then: settle.promise.then.bind(settle.promise) }
         const begun = deferred<void>()
-        const gives = door.using(() => {
+        const gives = lock.using(() => {
           begun.resolve()
           return thenable
         })
         await begun.promise
-        expect(await other.tryEnter()).toBeNull()
+        expect(await other.tryAcquire()).toBeNull()
         settle.resolve('done')
         expect(await gives).toBe('done')
-        await (await other.tryEnter())?.release()
+        await (await other.tryAcquire())?.release()
       })
 
-      test('is over when the call settles: others have the lock at once', async () => {
-        const door = open(world.newClient(), 'it')
+      test('leaves nothing: when the call has settled, others acquire at once', async () => {
+        const lock = open(world.newClient(), 'it')
         const other = open(world.newClient(), 'it')
         for (const work of [async () => 'well', () => Promise.reject(new Error('badly'))]) {
-          await door.using(work).catch(() => undefined)
-          const next = await other.tryEnter()
+          await lock.using(work).catch(() => undefined)
+          const next = await other.tryAcquire()
           expect(next).not.toBeNull()
           await next?.release()
         }
       })
 
-      test('rejects with the very value that it throws, whatever that is', async () => {
-        const door = open(world.newClient(), 'it')
+      test('rejects with exactly the value that the work throws', async () => {
+        const lock = open(world.newClient(), 'it')
         const then = jest.fn()
         const values = [{ name: 'test' }, 123, '', null, undefined, false, Symbol('it'), { then }]
         for (const value of values) {
@@ -51,11 +52,14 @@ describeWorlds(
             throw value
           }
           for (const work of [throwing, async () => throwing()]) {
-            const outcome = await door.using(work).then(
+            const outcome = await lock.using(work).then(
               () => ['gave a value'],
               (error) => [error === value],
             )
-            expect({ value: String(value), outcome }).toEqual({ value: String(value), outcome: [true] })
+            expect({ value: String(value), outcome }).toEqual({
+              value: String(value),
+              outcome: [true],
+            })
           }
         }
         expect(then).not.toHaveBeenCalled()
@@ -63,15 +67,15 @@ describeWorlds(
     })
 
     describe.each(exclusiveKinds)('the signal of a call for %s', (_, open) => {
-      test('must be an AbortSignal', async () => {
-        const door = open(world.newClient(), 'it')
+      test('is refused if it is no AbortSignal', async () => {
+        const lock = open(world.newClient(), 'it')
         const work = jest.fn()
         for (const signal of ['', 12.34, false, {}, Symbol('it'), () => {}, globalThis, null]) {
           const options = { signal } as never
           for (const call of [
-            () => door.using(work, options),
-            () => door.enter(options),
-            () => door.tryEnter(options),
+            () => lock.using(work, options),
+            () => lock.acquire(options),
+            () => lock.tryAcquire(options),
           ]) {
             await expect(call()).rejects.toBeInstanceOf(InvalidArgumentError)
           }
@@ -79,9 +83,9 @@ describeWorlds(
         expect(work).not.toHaveBeenCalled()
       })
 
-      test('ends it with its very reason, whatever that is, before it and while it waits', async () => {
-        const door = open(world.newClient(), 'it')
-        const held = await open(world.newClient(), 'it').enter()
+      test('rejects the call with exactly its reason, before the call and while it waits', async () => {
+        const lock = open(world.newClient(), 'it')
+        const held = await open(world.newClient(), 'it').acquire()
         const work = jest.fn()
         for (const reason of ['my dog ate it', undefined, 0, null, false, '']) {
           for (const waits of [false, true]) {
@@ -89,9 +93,9 @@ describeWorlds(
             const { signal } = abort
             if (!waits) abort.abort(reason)
             const calls = [
-              door.using(work, { signal }),
-              door.enter({ signal }),
-              door.tryEnter({ waitMs: 20_000, signal }),
+              lock.using(work, { signal }),
+              lock.acquire({ signal }),
+              lock.tryAcquire({ waitMs: 20_000, signal }),
             ].map((call) =>
               call.then(
                 () => 'gave a value',
@@ -103,17 +107,21 @@ describeWorlds(
               abort.abort(reason)
             }
             const outcome = await Promise.all(calls)
-            expect({ reason, waits, outcome }).toEqual({ reason, waits, outcome: [true, true, true] })
+            expect({ reason, waits, outcome }).toEqual({
+              reason,
+              waits,
+              outcome: [true, true, true],
+            })
             if (reason === undefined) expect(signal.reason).toMatchObject({ name: 'AbortError' })
           }
         }
         expect(work).not.toHaveBeenCalled()
         await held.release()
-        await (await door.tryEnter())?.release()
+        await (await lock.tryAcquire())?.release()
       })
     })
 
-    test('the signal of other calls ends them with its very reason, whatever that is', async () => {
+    test('the signal of lead(), whenFree() and await() rejects them with exactly its reason', async () => {
       const client = world.newClient()
       const held = await world.newClient().getFairLock('it').lock()
       const latch = client.getCountDownLatch('latch')
@@ -141,15 +149,15 @@ describeWorlds(
       await Promise.all([held.release(), latch.delete()])
     })
 
-    describe('modes', () => {
-      test('a call for another name is granted while one of its client waits', async () => {
+    describe('readers and writers', () => {
+      test('a call for another name is granted while a call of the same client waits', async () => {
         const client = world.newClient()
         const granted: string[] = []
         const lock = client.getReadWriteLock('a')
         const release = deferred<void>()
-        const readers = [1, 2, 3].map((n) =>
+        const readers = [1, 2, 3].map(() =>
           lock.readLock().using(() => {
-            granted.push(`reads ${n}`)
+            granted.push('reads')
             return release.promise
           }),
         )
@@ -159,20 +167,18 @@ describeWorlds(
           .writeLock()
           .using(() => void granted.push('writes b'))
         await eventually(() => granted.length === 4)
-        expect(granted.filter((one) => one.startsWith('reads'))).toEqual(
-          [1, 2, 3].map((n) => `reads ${n}`),
-        )
+        expect([...granted].sort()).toEqual(['reads', 'reads', 'reads', 'writes b'])
         release.resolve()
         await Promise.all([...readers, writer])
         expect(granted.at(-1)).toBe('writes')
       })
 
       test.each(['of one client', 'of a client each'])(
-        'one who writes goes between those who read before and after it, %s',
-        async (whose) => {
+        'a writer comes between the readers that came before it and after it, %s',
+        async (whoseCalls) => {
           const shared = world.newClient()
           const lockOf = () =>
-            (whose === 'of one client' ? shared : world.newClient()).getReadWriteLock('it')
+            (whoseCalls === 'of one client' ? shared : world.newClient()).getReadWriteLock('it')
           const seer = world.newClient().getReadWriteLock('it')
           const modes = async () => {
             const { mode, holders } = await seer.inspect()
@@ -180,7 +186,13 @@ describeWorlds(
           }
           const [first, second, third] = [deferred<void>(), deferred<void>(), deferred<void>()]
           const reading = (until: Promise<void>) =>
-            Promise.all([1, 2, 3, 4, 5].map(() => lockOf().readLock().using(() => until)))
+            Promise.all(
+              [1, 2, 3, 4, 5].map(() =>
+                lockOf()
+                  .readLock()
+                  .using(() => until),
+              ),
+            )
           const before = reading(first.promise)
           await eventually(async () => (await modes()) === '5 read')
           const writer = lockOf()
@@ -202,8 +214,8 @@ describeWorlds(
       )
     })
 
-    describe('what can be seen', () => {
-      test('each call is listed by itself, held or waiting, with its kind and its client', async () => {
+    describe('what a client sees', () => {
+      test('held() lists each hold and each waiting call, with its kind', async () => {
         const client = world.newClient()
         const lock = client.getReadWriteLock('it')
         const done = deferred<void>()
@@ -223,7 +235,7 @@ describeWorlds(
         expect(client.held()).toEqual({ held: [], waiting: [] })
       })
 
-      test('a deadlock of two clients shows: each waits for what the other holds', async () => {
+      test('held() shows a deadlock: each client waits for what the other one holds', async () => {
         const [one, two] = [world.newClient(), world.newClient()]
         const leases = await Promise.all([one.getLock('a').lock(), two.getLock('b').lock()])
         const abort = new AbortController()
@@ -247,7 +259,7 @@ describeWorlds(
         await Promise.all(leases.map((lease) => lease.release()))
       })
 
-      test('calls that wait in turn are listed in the order in which they were made', async () => {
+      test('inspect() lists the calls that wait in turn in the order in which they came', async () => {
         const clients = [1, 2, 3].map(() => world.newClient())
         const [a, b, c] = clients as [Holdfast, Holdfast, Holdfast]
         const holder = await world.newClient().getFairLock('it').lock()
@@ -280,7 +292,7 @@ describeWorlds(
     })
 
     describe('a lock that is taken by force', () => {
-      test('is lost for each that had it, one after the other, and the last one has it', async () => {
+      test('is lost by each holder, one after the other, and the last one keeps it', async () => {
         const clients = [1, 2, 3].map(() => world.newClient({ leaseMs: 300 }))
         const reasons: unknown[] = []
         const works: Promise<unknown>[] = []
