@@ -38,9 +38,10 @@ export class LocalLease extends HeldLease {
   }
 
   /** @internal */
-  protected lengthen(leaseMs: number): Promise<void> {
+  protected lengthen(givenMs: number): Promise<void> {
     const lock = this.#lock
-    assertNotLonger(lock.services, this.name, checkedLeaseMs(leaseMs, '`leaseMs`'))
+    const leaseMs = checkedLeaseMs(givenMs, '`leaseMs`')
+    assertNotLonger(lock.services, this.name, leaseMs)
     const { hold } = this
     hold.loseIfOver()
     const leftMs = Math.floor(hold.limitAt - lock.services.clock.monotonic())

@@ -3,6 +3,11 @@ import { show } from '../kit/show.ts'
 
 /** A lease must leave room for a round trip, and for drift and margin. */
 const SHORTEST_LEASE_MS = 10
+/**
+ * 28,000 years: the moment at which a longer one ends is no exact number in a reply of Redis, and Redisson takes a
+ * permit for one without a lease if it ends after year 31,000.
+ */
+const LONGEST_LEASE_MS = 900_000_000_000_000
 
 /**
  * @param what it is, at the beginning of a sentence
@@ -101,9 +106,10 @@ export function assertSignal(signal: unknown): asserts signal is AbortSignal | u
   throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
 }
 
+/** A lease in milliseconds. One beyond the longest counts as the longest. */
 export function leaseMs(value: unknown, what: string, most?: number): number {
   const ms = wholeMs(value, what, most)
-  if (ms >= SHORTEST_LEASE_MS) return ms
+  if (ms >= SHORTEST_LEASE_MS) return Math.min(ms, LONGEST_LEASE_MS)
   throw new InvalidArgumentError(
     `${what} must be at least ${SHORTEST_LEASE_MS} milliseconds, to leave room for a round trip; got ${ms}.`,
   )
