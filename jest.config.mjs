@@ -23,7 +23,7 @@ export default {
     '/node_modules/',
     '<rootDir>/test/package/',
     '<rootDir>/test/migration/',
-    '<rootDir>/test/(metrics|opentelemetry|history|deployment|commands|doctor|dashboard)/',
+    '<rootDir>/test/(metrics|opentelemetry|history|deployment|commands|doctor|dashboard|security)/',
     '<rootDir>/test/repo/(bench/|demo.|docs/examples)',
     // jest.places.config.mjs has these.
     '<rootDir>/test/places/',

@@ -6,7 +6,7 @@ export default {
   testMatch: [
     '<rootDir>/test/package/*.test.ts',
     '<rootDir>/test/migration/*.test.ts',
-    '<rootDir>/test/{metrics,opentelemetry,history,deployment,commands,doctor,dashboard}/**/*.test.ts',
+    '<rootDir>/test/{metrics,opentelemetry,history,deployment,commands,doctor,dashboard,security}/**/*.test.ts',
     '<rootDir>/test/repo/bench/*.test.ts',
     '<rootDir>/test/repo/demo.test.ts',
     '<rootDir>/test/repo/docs/examples*.test.ts',
