@@ -77,7 +77,15 @@ function decoded(part: string): string | undefined {
   }
 }
 
+/** A message in which every quoted URL of Redis, and every quoted option, is without what may be a secret. */
+export function withoutLogins(message: string): string {
+  const quoted = /"(?:rediss?:|--[\w-]+=)(?:[^"\\]|\\.)*"/g
+  return message.replace(quoted, (text) => `"${withoutLogin(text.slice(1, -1))}"`)
+}
+
 /** Of something that may be a URL what can be printed. */
 export function withoutLogin(text: string): string {
+  // An option where a server was expected, such as `--pass=secret` behind `--`.
+  if (text.startsWith('-')) return text.replace(/=.*$/s, '=***')
   return text.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***')
 }
