@@ -46,7 +46,8 @@ export function readEndpoint(
   }
   const url = urlOf(text)
   const database = url?.pathname.replace(/^\/$/, '').slice(1) ?? ''
-  if (url === undefined || url.hostname === '' || !/^\d*$/.test(database)) {
+  // Behind `--` an option is taken for a server, and no server has such a name.
+  if (url === undefined || /^-|^$/.test(url.hostname) || !/^\d*$/.test(database)) {
     throw new InvalidArgumentError(
       `A server must be given as redis://host:port, rediss://host:port or host:port; got ${JSON.stringify(withoutLogin(text))}.`,
     )
