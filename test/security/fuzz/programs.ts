@@ -84,7 +84,7 @@ const queries = fc
       maxLength: 4,
     },
   )
-  .map((pairs) => new URLSearchParams(pairs.map(([name, value]) => [name, value])).toString())
+  .map((pairs) => new URLSearchParams(pairs as [string, string][]).toString())
 const headers = fc.dictionary(
   fc.constantFrom(
     'holdfast-dashboard',
