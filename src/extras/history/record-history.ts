@@ -65,7 +65,7 @@ export function recordHistory(options: RecordHistoryOptions): History {
   assertOptions(options, 'recordHistory()', OPTIONS)
   const { redis, key = HISTORY_KEY, nameOf } = options
   if (typeof key !== 'string' || key === '') {
-    throw new TypeError(`key must be the name of a stream; got ${shown(key)}.`)
+    throw new TypeError(`key must be the name of a stream; got ${key === '' ? '""' : shown(key)}.`)
   }
   assertRedis(redis)
   assertText(options.keyPrefix, 'keyPrefix')
