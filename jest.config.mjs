@@ -24,7 +24,7 @@ export default {
     '<rootDir>/test/package/',
     '<rootDir>/test/migration/',
     '<rootDir>/test/upgrade/',
-    '<rootDir>/test/(metrics|opentelemetry|history|deployment|commands|doctor|dashboard)/',
+    '<rootDir>/test/(metrics|opentelemetry|history|deployment|commands|doctor|dashboard|security)/',
     '<rootDir>/test/repo/(bench/|demo.|docs/examples)',
     '<rootDir>/test/soak/',
     // jest.places.config.mjs has these.

@@ -7,7 +7,7 @@ export default {
     '<rootDir>/test/package/*.test.ts',
     '<rootDir>/test/migration/*.test.ts',
     '<rootDir>/test/upgrade/*.test.ts',
-    '<rootDir>/test/{metrics,opentelemetry,history,deployment,commands,doctor,dashboard}/**/*.test.ts',
+    '<rootDir>/test/{metrics,opentelemetry,history,deployment,commands,doctor,dashboard,security}/**/*.test.ts',
     '<rootDir>/test/repo/bench/*.test.ts',
     '<rootDir>/test/repo/demo.test.ts',
     '<rootDir>/test/soak/*.test.ts',

@@ -8,7 +8,7 @@ const LONGEST_RUN_MS = 180_000
 
 /** Tests that `npm test` does not run. */
 const OF_PROGRAMS =
-  /^test\/(metrics|opentelemetry|history|deployment|commands|doctor|dashboard|migration|package)\//
+  /^test\/(metrics|opentelemetry|history|deployment|commands|doctor|dashboard|security|migration|package)\//
 
 /** What says that code is broken, and not that it is wrong. */
 const BROKEN =

@@ -33,9 +33,10 @@ export function readRedisUrl(text: string): RedisUrl | undefined {
   }
 }
 
-/** What was meant as a server, for a message: without the login of a URL. */
+/** What was meant as a server, for a message: without the login of a URL, and without its query, which may have one. */
 export function showServer(value: unknown): string {
-  return show(typeof value === 'string' ? value.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@') : value)
+  if (typeof value !== 'string') return show(value)
+  return show(value.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***'))
 }
 
 function decoded(part: string): string | undefined {

@@ -1,6 +1,7 @@
 import * as fair from '../../src/servers/redis/scripts/fair.generated.ts'
 import * as lock from '../../src/servers/redis/scripts/lock.generated.ts'
 import * as quorum from '../../src/servers/redis/scripts/quorum.generated.ts'
+import { pairs, whole } from '../../src/servers/redis/scripts/reading.ts'
 import type { Terms } from '../../src/servers/redis/scripts/terms.ts'
 
 const terms: Terms = {
@@ -166,4 +167,13 @@ describe('a reply', () => {
       expect(() => read(reply)).toThrow(TypeError)
     }
   })
+})
+
+test.each([
+  ['a symbol', Symbol('1')],
+  ['an object without a prototype', Object.create(null)],
+  ['a list', [1]],
+])('a reply that is %s where a number or a text belongs is no answer', (_, value) => {
+  expect(() => whole(value, 0)).toThrow('No script answers this.')
+  expect(() => pairs([['owner', value]])).toThrow('No script answers this.')
 })

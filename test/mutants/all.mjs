@@ -17,6 +17,7 @@ import { quorum } from './quorum.mjs'
 import { readWrite } from './read-write.mjs'
 import { release } from './release.mjs'
 import { scripts } from './scripts.mjs'
+import { security } from './security.mjs'
 import { semaphore } from './semaphore.mjs'
 import { several } from './several.mjs'
 import { testing } from './testing.mjs'
@@ -50,6 +51,7 @@ const areas = {
   closing,
   testing,
   diagnostics,
+  security,
 }
 
 /**

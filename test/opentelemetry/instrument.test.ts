@@ -19,7 +19,7 @@ test.each([
   [{ constructor: 1 }, 'There is no option `constructor` here'],
   [{ nameOf: 'order' }, "`nameOf` is of no use to instrument(); got 'order'."],
   [{ spans: 0 }, '`spans` is of no use to instrument(); got 0.'],
-  [{ tracerProvider: {} }, '`tracerProvider` is of no use to instrument(); got {}.'],
+  [{ tracerProvider: {} }, '`tracerProvider` is of no use to instrument(); got an object.'],
   [{ meterProvider: null }, '`meterProvider` is of no use to instrument(); got null.'],
   [null, 'instrument() takes an object with tracerProvider'],
 ])('%p is refused', (options, message) => {

@@ -320,6 +320,7 @@ test('the tarball carries what the package needs, and nothing else', () => {
     'lua',
     'ops',
     'package.json',
+    'sbom.cdx.json',
   ])
   expect(packed.filter((file) => file.startsWith('bench/')).sort()).toEqual([
     'bench/README.md',

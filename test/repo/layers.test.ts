@@ -117,6 +117,7 @@ const mayImport: Record<string, string[]> = {
   kit: [],
   // The program: nobody imports it, and of ours it imports the public door alone.
   'extras/cli': [
+    'extras/servers',
     'extras/cli/command',
     'extras/cli/bench',
     'extras/cli/dashboard',

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../../index.ts'
+import { withoutLogin, withoutLogins } from '../servers/endpoint.ts'
 import { EXIT, type Terminal } from './command/command.ts'
 import { commands } from './commands.ts'
 
@@ -24,7 +25,9 @@ export async function run(
   const command = commands.find((one) => one.name === name)
   if (command === undefined) {
     const known = commands.map((one) => one.name).join(', ')
-    terminal.err(`There is no command ${JSON.stringify(name)}. There are: ${known}.\n`)
+    // It may be an option, or a URL, with a password.
+    const shown = withoutLogin(name)
+    terminal.err(`There is no command ${JSON.stringify(shown)}. There are: ${known}.\n`)
     return EXIT.usage
   }
   const end = others.indexOf('--')
@@ -37,7 +40,10 @@ export async function run(
     return await command.run(others, terminal)
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error
-    terminal.err(`${error.message}\nnpx holdfast ${name} --help tells how it is used.\n`)
+    // A URL can stand where something else was expected, as behind an option that lacks its value.
+    terminal.err(
+      `${withoutLogins(error.message)}\nnpx holdfast ${name} --help tells how it is used.\n`,
+    )
     return EXIT.usage
   }
 }

@@ -40,7 +40,9 @@ export function newDashboard(options: DashboardOptions): Dashboard {
     )
   }
   if (typeof release !== 'boolean') {
-    throw new InvalidArgumentError(`release must be true or false; got ${JSON.stringify(release)}.`)
+    throw new InvalidArgumentError(
+      `release must be true or false; got ${typeof release === 'string' ? JSON.stringify(release) : typeof release}.`,
+    )
   }
   return newDashboardOf(whereOf(options), options)
 }

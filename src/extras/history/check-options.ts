@@ -1,11 +1,11 @@
-import { inspect } from 'node:util'
 import { Holdfast } from '../../index.ts'
+import { shown } from '../facts/shown.ts'
 import type { HistoryRedis } from './open-client.ts'
 
 /** @throws `TypeError` unless it is an object with known names alone: a name that is not known may be a misspelt one */
 export function assertOptions(options: unknown, caller: string, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`${caller} takes an object of options; got ${inspect(options)}.`)
+    throw new TypeError(`${caller} takes an object of options; got ${shown(options)}.`)
   }
   const other = Object.keys(options).find((name) => !known.includes(name))
   if (other === undefined) return
@@ -26,11 +26,11 @@ export function assertRedis(redis: HistoryRedis): void {
 /** @throws `TypeError` for what is given and no string */
 export function assertText(value: unknown, option: string): void {
   if (value === undefined || typeof value === 'string') return
-  throw new TypeError(`${option} must be a string; got ${inspect(value)}.`)
+  throw new TypeError(`${option} must be a string; got ${shown(value)}.`)
 }
 
 /** @throws `TypeError` for what is given and no function */
 export function assertFunction(value: unknown, option: string): void {
   if (value === undefined || typeof value === 'function') return
-  throw new TypeError(`${option} must be a function; got ${inspect(value)}.`)
+  throw new TypeError(`${option} must be a function; got ${shown(value)}.`)
 }

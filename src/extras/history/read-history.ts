@@ -72,7 +72,10 @@ export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<
   signal?.addEventListener('abort', end)
   try {
     await within(client.connect(), ANSWER_MS).catch((error) => {
-      throw cause ?? error
+      const told = cause ?? error
+      // ioredis adds the command to a refusal. Of a refused login that has the password.
+      if (told instanceof Error) delete (told as { command?: unknown }).command
+      throw told
     })
     if (!follow) {
       yield* backwards(client, wish, '+')

@@ -1,4 +1,5 @@
 import type { AcquireFact, HoldFact, LockFact, OutageFact } from '../../index.ts'
+import { shown } from '../facts/shown.ts'
 import { subscribe } from '../facts/subscribe.ts'
 import { assertFunction, assertOptions, assertRedis, assertText } from './check-options.ts'
 import { HISTORY_KEY, type NewEntry } from './entry.ts'
@@ -64,7 +65,7 @@ export function recordHistory(options: RecordHistoryOptions): History {
   assertOptions(options, 'recordHistory()', OPTIONS)
   const { redis, key = HISTORY_KEY, nameOf } = options
   if (typeof key !== 'string' || key === '') {
-    throw new TypeError(`key must be the name of a stream; got ${JSON.stringify(key)}.`)
+    throw new TypeError(`key must be the name of a stream; got ${key === '' ? '""' : shown(key)}.`)
   }
   assertRedis(redis)
   assertText(options.keyPrefix, 'keyPrefix')
@@ -159,7 +160,7 @@ function messageOf(error: unknown): string | undefined {
 
 function wholeNumber(value: number, option: string): number {
   if (Number.isSafeInteger(value) && value >= 1) return value
-  throw new TypeError(`${option} must be a whole number of at least 1; got ${String(value)}.`)
+  throw new TypeError(`${option} must be a whole number of at least 1; got ${shown(value)}.`)
 }
 
 function warn({ message }: Error): void {

@@ -1,6 +1,6 @@
-import { inspect } from 'node:util'
 import { register as defaultRegister } from 'prom-client'
 import { MOST_NAMES, type NameOf } from '../facts/name-groups.ts'
+import { shown } from '../facts/shown.ts'
 import type { AnyRegistry } from './catalogue.ts'
 import { type Filled, fill } from './fill.ts'
 
@@ -70,7 +70,7 @@ function runningFor(filled: Filled): Running | undefined {
   const { nameOf, mostNames } = running.filled
   if (filled.nameOf === nameOf && filled.mostNames === mostNames) return running
   throw new TypeError(
-    `This registry has metrics with the prefix ${inspect(filled.prefix)} already, with another nameOf or ` +
+    `This registry has metrics with the prefix ${shown(filled.prefix)} already, with another nameOf or ` +
       'mostNames: collect them in one place, stop() them first, or give another prefix',
   )
 }
@@ -82,7 +82,7 @@ function firstMetric({ register, prefix }: Filled): { [RUNNING]?: Running } | un
 
 function resolve(options: MetricsOptions): Filled {
   if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`collectMetrics() takes an object of options, got ${inspect(options)}`)
+    throw new TypeError(`collectMetrics() takes an object of options, got ${shown(options)}`)
   }
   const {
     register = defaultRegister,
@@ -91,18 +91,18 @@ function resolve(options: MetricsOptions): Filled {
     mostNames = MOST_NAMES,
   } = options
   if (typeof register?.registerMetric !== 'function') {
-    throw new TypeError(`register must be a Registry of prom-client, got ${inspect(register)}`)
+    throw new TypeError(`register must be a Registry of prom-client, got ${shown(register)}`)
   }
   if (typeof prefix !== 'string' || !/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(prefix)) {
     throw new TypeError(
-      `prefix must be letters, digits and _, and begin with no digit, got ${inspect(prefix)}`,
+      `prefix must be letters, digits and _, and begin with no digit, got ${shown(prefix)}`,
     )
   }
   if (nameOf !== undefined && typeof nameOf !== 'function') {
-    throw new TypeError(`nameOf must be a function, got ${inspect(nameOf)}`)
+    throw new TypeError(`nameOf must be a function, got ${shown(nameOf)}`)
   }
   if (!Number.isSafeInteger(mostNames) || mostNames < 1) {
-    throw new TypeError(`mostNames must be a whole number from 1 up, got ${inspect(mostNames)}`)
+    throw new TypeError(`mostNames must be a whole number from 1 up, got ${shown(mostNames)}`)
   }
   return { register, prefix, nameOf: nameOf as NameOf | undefined, mostNames }
 }

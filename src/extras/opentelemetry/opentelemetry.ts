@@ -1,4 +1,3 @@
-import { inspect } from 'node:util'
 import {
   metrics as globalMetrics,
   trace as globalTrace,
@@ -6,6 +5,7 @@ import {
   type TracerProvider,
 } from '@opentelemetry/api'
 import { cappedNameOf, guardedNameOf } from '../facts/name-groups.ts'
+import { shown } from '../facts/shown.ts'
 import { measureLocks } from './measurements.ts'
 import { traceLocks } from './spans.ts'
 
@@ -71,16 +71,14 @@ const shapes: { readonly [K in keyof Required<InstrumentOptions>]: (value: unkno
 function check(options: InstrumentOptions): InstrumentOptions {
   const known = Object.keys(shapes).join(', ')
   if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`instrument() takes an object with ${known}; got ${inspect(options)}.`)
+    throw new TypeError(`instrument() takes an object with ${known}; got ${shown(options)}.`)
   }
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(shapes, name)) {
       throw new TypeError(`There is no option \`${name}\` here. There are: ${known}.`)
     }
     if (value !== undefined && !shapes[name as keyof InstrumentOptions](value)) {
-      throw new TypeError(
-        `\`${name}\` is of no use to instrument(); got ${inspect(value, { depth: 0 })}.`,
-      )
+      throw new TypeError(`\`${name}\` is of no use to instrument(); got ${shown(value)}.`)
     }
   }
   return options

@@ -46,7 +46,8 @@ export function readEndpoint(
   }
   const url = urlOf(text)
   const database = url?.pathname.replace(/^\/$/, '').slice(1) ?? ''
-  if (url === undefined || url.hostname === '' || !/^\d*$/.test(database)) {
+  // Behind `--` an option is taken for a server, and no server has such a name.
+  if (url === undefined || /^-|^$/.test(url.hostname) || !/^\d*$/.test(database)) {
     throw new InvalidArgumentError(
       `A server must be given as redis://host:port, rediss://host:port or host:port; got ${JSON.stringify(withoutLogin(text))}.`,
     )
@@ -77,7 +78,15 @@ function decoded(part: string): string | undefined {
   }
 }
 
+/** A message in which every quoted URL of Redis, and every quoted option, is without what may be a secret. */
+export function withoutLogins(message: string): string {
+  const quoted = /"(?:rediss?:|--[\w-]+=)(?:[^"\\]|\\.)*"/g
+  return message.replace(quoted, (text) => `"${withoutLogin(text.slice(1, -1))}"`)
+}
+
 /** Of something that may be a URL what can be printed. */
 export function withoutLogin(text: string): string {
+  // An option where a server was expected, such as `--pass=secret` behind `--`.
+  if (text.startsWith('-')) return text.replace(/=.*$/s, '=***')
   return text.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***')
 }

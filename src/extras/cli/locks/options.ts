@@ -71,7 +71,7 @@ export function readName(
   const [name, ...urls] = positionals
   if (name !== undefined && isUrl(name)) {
     throw new InvalidArgumentError(
-      `${command} needs the name of a lock before the URL; got ${JSON.stringify(name)}. If that is the name: ${command} … -- ${name}`,
+      `${command} needs the name of a lock before the URL; got ${JSON.stringify(name)}. If that is the name, write it behind --: ${command} … -- <name>`,
     )
   }
   return [nameOrThrow(command, name), urls]

@@ -1,4 +1,5 @@
 import { CallFailure } from '../../call-failure.ts'
+import { hideLogin } from './hide-login.ts'
 
 /** Refusals that pass by themselves: a server that starts, is full, fails over or is busy, or slots that move. */
 const PASSING = new Set([
@@ -38,6 +39,7 @@ const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UN
 /** What ioredis rejected with, as a failure. Every message of its own that is listed is tested. */
 export function failureOf(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error
+  hideLogin(error)
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof Error && error.name === 'ReplyError') return refusal(message, error)
   // Of a cluster, where each node refused it: ioredis tries 16 times.
@@ -55,7 +57,13 @@ export function failureOf(error: unknown): CallFailure {
 /** An error reply of the server, as a failure. */
 export function refusal(reply: string, cause?: unknown): CallFailure {
   const code = codeOf(reply)
-  return new CallFailure('refused', reply, cause, !PASSING.has(code), FAILING_OVER.has(code))
+  return new CallFailure(
+    'refused',
+    reply,
+    hideLogin(cause),
+    !PASSING.has(code),
+    FAILING_OVER.has(code),
+  )
 }
 
 /** Whether another connection may lead to a server that does not refuse it. */
@@ -86,6 +94,7 @@ export function connectionFailure(error: Error): CallFailure {
     if (error.kind !== 'refused' || !error.permanent) return error
     return new CallFailure('refused', error.message, error.cause, false)
   }
+  hideLogin(error)
   if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error, false)
   const nested = 'lastNodeError' in error && error.lastNodeError
   const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message

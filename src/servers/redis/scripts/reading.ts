@@ -18,9 +18,9 @@ export function sized(list: readonly unknown[], least: number, most = least): vo
 
 /** A whole number, also as a string; not below the least. */
 export function whole(value: unknown, least: number): number {
-  const number = Number(value)
-  if (!isWhole(value) || number < least) throw odd()
-  return number
+  // First: some values cannot be made a number, such as a symbol.
+  if (!isWhole(value) || Number(value) < least) throw odd()
+  return Number(value)
 }
 
 export function wholeOrNone(value: unknown, least: number): number | undefined {
@@ -52,6 +52,7 @@ export function flag(value: unknown): boolean {
 export function pairs(list: unknown): [string, string][] {
   const flat = listOf(list).flat()
   if (flat.length % 2 !== 0) throw odd()
+  if (!flat.every((one) => typeof one === 'string' || typeof one === 'number')) throw odd()
   return Array.from({ length: flat.length / 2 }, (_, i) => [
     String(flat[2 * i]),
     String(flat[2 * i + 1]),

@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, type HoldfastOptions } from '../../../src/index.ts'
+import { readPage } from '../../repo/docs/pages.ts'
+import { startMasters } from '../../support/masters.ts'
+import { type RedisServer, startRedis } from '../../support/redis-server.ts'
+import { DRIVES, type Use } from './drives.ts'
+
+const page = readPage('docs/reference/acl.md')
+
+/** The words behind the login of the lists with and without a prefix. */
+export function listsOf(title: string): [string[], string[]] {
+  const body = page.headings.find(({ text }) => text === `\`${title}\``)?.body ?? ''
+  const lists = [...body.matchAll(/on '>secret' \\\n([\s\S]*?)\n```/g)].map(([, words = '']) =>
+    words.replaceAll(/['\\]/g, ' ').trim().split(/\s+/),
+  )
+  expect(lists).toHaveLength(2)
+  return lists as [string[], string[]]
+}
+
+export interface Login {
+  readonly user: string
+  readonly keyPrefix: string
+  readonly before?: string
+}
+
+export async function allow(
+  { user, keyPrefix }: Login,
+  servers: readonly RedisServer[],
+  words: readonly string[],
+) {
+  const own = words.map((word) => word.replace('app:', keyPrefix))
+  const rules = ['reset', 'resetchannels', 'on', '>secret', ...own]
+  await Promise.all(servers.map(({ admin }) => admin.call('ACL', 'SETUSER', user, ...rules)))
+}
+
+interface Entry {
+  readonly username: string
+  readonly object: string
+  readonly reason: string
+}
+
+/** What was refused, on all of them; and begins anew. */
+export async function refusals(servers: readonly RedisServer[]): Promise<Entry[]> {
+  const logs = await Promise.all(
+    servers.map(({ admin }) => admin.call('ACL', 'LOG', '10000') as Promise<unknown[]>),
+  )
+  await Promise.all(servers.map(({ admin }) => admin.call('ACL', 'LOG', 'RESET')))
+  return logs.flat().map((entry) => {
+    if (!Array.isArray(entry)) return entry as Entry
+    const pairs = entry.flatMap((name, i) => (i % 2 === 0 ? [[name, entry[i + 1]]] : []))
+    return Object.fromEntries(pairs) as Entry
+  })
+}
+
+/** So many logins use a kind at once: more would wait for the machine. */
+export const AT_ONCE = 8
+
+export const CONFIG = { 'acllog-max-len': 10_000 }
+
+export const serversFor = (kind: string) =>
+  kind === 'masters'
+    ? startMasters(3, { config: CONFIG })
+    : Promise.all([startRedis({ config: CONFIG })])
+
+/** Runs a drive as that login, and closes its clients. */
+export async function drive(
+  kind: string,
+  servers: readonly RedisServer[],
+  login: Login,
+  how: (use: Use) => Promise<void> = DRIVES[kind] as (use: Use) => Promise<void>,
+  longestMs = 30_000,
+) {
+  const clients: Holdfast[] = []
+  const over = new AbortController()
+  const { user: username, keyPrefix, before = '' } = login
+  const addresses = servers.map(({ host, port }) => ({ host, port, username, password: 'secret' }))
+  const place: HoldfastOptions =
+    kind === 'masters'
+      ? { masters: addresses, newDeployment: true, longestLeaseMs: 60_000 }
+      : { redis: addresses[0] as object }
+  const newClient = (options: Partial<HoldfastOptions> = {}) => {
+    const client = new Holdfast({
+      ...place,
+      keyPrefix,
+      outageMs: 1_500,
+      commandTimeoutMs: 1_000,
+      waitMs: 8_000,
+      ...options,
+    } as HoldfastOptions)
+    client.on('error', () => undefined)
+    clients.push(client)
+    return client
+  }
+  try {
+    const done = how({ servers, keyPrefix, before, newClient })
+    done.catch(() => undefined)
+    await Promise.race([
+      done,
+      pause(longestMs, undefined, { signal: over.signal }).catch(() => undefined),
+    ])
+  } finally {
+    over.abort()
+    await Promise.all(clients.map((client) => client.close()))
+  }
+}
+
+export const LEFT = { keys: true, why: 'a login without a right cannot delete what it made' }

@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import * as readWrite from '../../../src/servers/redis/read-write/read-write-replies.ts'
+import * as replies from '../../../src/servers/redis/replies.ts'
+import * as fair from '../../../src/servers/redis/scripts/fair.generated.ts'
+import * as latch from '../../../src/servers/redis/scripts/latch.generated.ts'
+import * as lock from '../../../src/servers/redis/scripts/lock.generated.ts'
+import * as permits from '../../../src/servers/redis/scripts/permits.generated.ts'
+import * as presence from '../../../src/servers/redis/scripts/presence.generated.ts'
+import * as quorum from '../../../src/servers/redis/scripts/quorum.generated.ts'
+import * as readWriteScripts from '../../../src/servers/redis/scripts/read-write.generated.ts'
+import * as semaphore from '../../../src/servers/redis/scripts/semaphore.generated.ts'
+import * as permitReplies from '../../../src/servers/redis/semaphore/permit-replies.ts'
+import * as semaphoreReplies from '../../../src/servers/redis/semaphore/semaphore-replies.ts'
+import { type Target, target } from './target.ts'
+
+type Reader = (reply: unknown) => unknown
+
+/** The readers of these modules, each with the words that its replies begin with. */
+function readersOf(modules: Readonly<Record<string, object>>, which: RegExp): [string, Reader][] {
+  return Object.entries(modules).flatMap(([room, module]) =>
+    Object.entries(module).flatMap(([name, value]): [string, Reader][] =>
+      which.test(name) && typeof value === 'function' ? [[`${room} ${name}`, value as Reader]] : [],
+    ),
+  )
+}
+
+const SCRIPTS = {
+  fair,
+  latch,
+  lock,
+  permits,
+  presence,
+  quorum,
+  'read-write': readWriteScripts,
+  semaphore,
+}
+const READERS = [
+  ...readersOf(SCRIPTS, /^read[A-Z]/),
+  ...readersOf({ replies, readWrite, permitReplies, semaphoreReplies }, /(Of|Facts|Answer)$/),
+]
+
+const WORDS = [
+  ...new Set(
+    Object.values(SCRIPTS).flatMap((module) =>
+      Object.values(module).flatMap((value) =>
+        typeof value === 'function' ? [...String(value).matchAll(/case ['"]([a-z-]+)['"]/g)] : [],
+      ),
+    ),
+  ),
+].map(([, word]) => String(word))
+
+const number = fc.oneof(
+  fc.integer({ min: -3, max: 5 }),
+  fc.constantFrom(2 ** 53, 1795245008816358, -(2 ** 53), Number.NaN, 0.5, 1e300),
+)
+const value: fc.Arbitrary<unknown> = fc.oneof(
+  { weight: 4, arbitrary: number },
+  { weight: 3, arbitrary: number.map(String) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(...WORDS, '', 'x', 'NxwZr5PVhg5sb0Me8yo04:17', ' 1', '1e3', '0x1'),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<unknown>(
+      ...[
+        null,
+        undefined,
+        true,
+        false,
+        5n,
+        {},
+        Object.create(null),
+        Symbol('x'),
+        new Map([['a', 1]]),
+      ],
+      ...[new Error('ERR'), Buffer.from('1'), Buffer.alloc(16), () => 1],
+    ),
+  },
+)
+
+/** What a server, or whatever is at its address, may answer. */
+const reply: fc.Arbitrary<unknown> = fc.oneof(
+  { weight: 1, arbitrary: value },
+  {
+    weight: 8,
+    arbitrary: fc.array(
+      fc.oneof(
+        { weight: 8, arbitrary: value },
+        {
+          weight: 1,
+          arbitrary: fc.array(fc.oneof(value, fc.array(value, { maxLength: 3 })), { maxLength: 5 }),
+        },
+      ),
+      { maxLength: 12 },
+    ),
+  },
+  // As scripts answer: a word, and then numbers, texts and lists.
+  {
+    weight: 8,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom(...WORDS),
+        fc.array(fc.oneof(number, number.map(String), fc.constantFrom('', 'x'), fc.constant([])), {
+          maxLength: 9,
+        }),
+      )
+      .map(([word, rest]) => [word, ...rest]),
+  },
+)
+
+export const REPLIES: readonly Target[] = [
+  target(
+    'replies of scripts',
+    40,
+    fc.tuple(fc.constantFrom(...READERS), reply),
+    ([[name, read], given]) => {
+      try {
+        read(given)
+      } catch (error) {
+        // What calls them takes this for an answer of something that is no Redis.
+        if (!(error instanceof TypeError) || error.message !== 'No script answers this.') {
+          throw new Error(`${name}: ${error}`)
+        }
+      }
+    },
+  ),
+]
+export const READER_COUNT = READERS.length
