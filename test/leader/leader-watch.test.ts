@@ -11,6 +11,7 @@ function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 
   const failures: Error[] = []
   let listeners = 0
   let asked = 0
+  let wake = () => {}
   const watch = new LeaderWatch({
     everyMs,
     clock: systemClock,
@@ -20,7 +21,8 @@ function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 
       if (seen instanceof Error) throw seen
       return seen
     },
-    listen: () => {
+    listen: (onWake) => {
+      wake = onWake
       listeners += 1
       return [{ confirmed: true, stop: () => (listeners -= 1) }]
     },
@@ -29,7 +31,14 @@ function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 
     changed: (leader) => told.push(leader?.token ?? null),
     failed: (error) => failures.push(error),
   })
-  return { watch, told, failures, asked: () => asked, listeners: () => listeners }
+  return {
+    watch,
+    told,
+    failures,
+    asked: () => asked,
+    listeners: () => listeners,
+    wake: () => wake(),
+  }
 }
 
 const held = (token: number, owner = `c:${token}`): HolderFacts => ({
@@ -86,6 +95,15 @@ test('what is known without a look comes before what is on its way', async () =>
   await eventually(() => asked() > 2)
   watch.stop()
   expect(told).toEqual([2])
+})
+
+test('a message that comes during a look leads to another look', async () => {
+  const { watch, told, wake } = watching([free, held(1)], { everyMs: 10_000 })
+  watch.start()
+  wake()
+  await eventually(() => told.length === 2)
+  watch.stop()
+  expect(told).toEqual([null, 1])
 })
 
 test('what this process does not accept is not told', async () => {

@@ -123,6 +123,33 @@ describe('to read', () => {
   })
 })
 
+describe.each([
+  ['read', 'c:1', read, () => timeoutOf('c:1')],
+  ['write', 'c:1:write', write, () => LOCK],
+] as const)('a re-entry to %s', (_, owner, take, leaseKey) => {
+  const count = async () => (await fields())[owner]
+
+  test('makes the lease and the counter last longer, and never shorter', async () => {
+    await take('c:1', { leaseMs: 5_000, counterMs: 10_000 })
+    await take('c:1', { holds: 2, leaseMs: 20_000 })
+    await take('c:1', { holds: 3, leaseMs: 1_000, counterMs: 5_000 })
+    for (const key of [leaseKey(), LOCK]) {
+      expect(await admin.pttl(key)).toBeGreaterThan(15_000)
+      expect(await admin.pttl(key)).toBeLessThanOrEqual(20_000)
+    }
+    expect(await admin.pttl(COUNTER)).toBeGreaterThan(50_000)
+    expect(await count()).toBe('3')
+  })
+
+  test('that comes too late raises no count, and is granted if it has its count', async () => {
+    await take('c:1')
+    const late = { notAfterUs: await notAfter(-1_000, 100) }
+    expect((await take('c:1', { ...late, holds: 2 }))[0]).toBe('late')
+    expect((await take('c:1', { ...late, holds: 1 }))[0]).toBe('granted')
+    expect(await count()).toBe('1')
+  })
+})
+
 test('the lease of a reader has since when it reads, also after a renewal and a re-entry', async () => {
   const before = await nowUs()
   await read('c:1', { leaseMs: 1_000 })
@@ -196,6 +223,30 @@ describe('to write', () => {
     const before = await state()
     expect(await write('c:1')).toEqual(first)
     expect(await state()).toEqual(before)
+  })
+
+  test('is gone for a re-entry by an owner that has lost it, or that names an earlier hold', async () => {
+    expect(await write('c:1', { holds: 2 })).toEqual(['gone'])
+    const [, token] = await write('c:1')
+    expect(await write('c:1', { holds: 2, token: token as string })).toEqual(['granted', ''])
+    await release('c:1:write')
+    await write('c:1')
+    expect(await write('c:1', { holds: 2, token: token as string })).toEqual(['gone'])
+    expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
+  })
+
+  test('as an upgrade lasts as long as the longer of the two leases', async () => {
+    for (const [leaseMs, upgradeMs] of [
+      [60_000, 5_000],
+      [5_000, 60_000],
+    ] as const) {
+      await read('c:1:upgradable', { leaseMs })
+      const upgrade = { beside: 'c:1:upgradable', leaseMs: upgradeMs }
+      expect((await write('c:2', upgrade))[0]).toBe('granted')
+      expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
+      await release('c:2:write')
+      await release('c:1:upgradable')
+    }
   })
 
   test('is not to be had while others read, and is when the last of them is dead', async () => {
@@ -637,13 +688,84 @@ describe('those who waited to read while somebody wrote', () => {
   })
 })
 
+describe('a release', () => {
+  test('by the token of an earlier hold leaves the later one of that owner', async () => {
+    const [, token] = await write('c:1')
+    await release('c:1:write', { token: token as string })
+    const [, later] = await write('c:1')
+    expect(await release('c:1:write', { token: token as string })).toEqual(['gone'])
+    expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
+    expect((await release('c:1:write', { token: later as string }))[0]).toBe('freed')
+  })
+
+  test('lowers a count, raises none, and does nothing if it comes too late', async () => {
+    await read('c:1')
+    await read('c:1', { holds: 3 })
+    const late = { notAfterUs: await notAfter(-1_000, 100) }
+    expect(await release('c:1', { holds: 2 })).toEqual(['kept'])
+    expect((await release('c:1', { ...late, holds: 1 }))[0]).toBe('late')
+    expect(await release('c:1', { ...late, holds: 2 })).toEqual(['kept'])
+    expect(await release('c:1', { holds: 3 })).toEqual(['kept'])
+    expect(await fields()).toEqual({ mode: 'read', 'c:1': '2' })
+  })
+
+  test('by a client that waits no more tells nobody while another writes', async () => {
+    await write('c:1')
+    await write('d:1', { client: 'd' })
+    await read('e:1', { client: 'e' })
+    expect(await told(() => release('d:1:write', { client: 'd' }))).toEqual([])
+  })
+})
+
 describe('a renewal', () => {
-  const renew = (...owners: string[]) => {
+  const renewFor = (leaseMs: number, ...owners: string[]) => {
     const keys = owners.flatMap(() => [LOCK, COUNTER])
     const holds = owners.flatMap((owner) => [owner, '{it}'])
     const { source } = scripts.renewReadWrite
-    return admin.eval(source, keys.length, ...keys, 20_000, COUNTER_MS, ...holds)
+    const counterMs = leaseMs === 0 ? 0 : COUNTER_MS
+    return admin.eval(source, keys.length, ...keys, leaseMs, counterMs, ...holds)
   }
+  const renew = (...owners: string[]) => renewFor(20_000, ...owners)
+
+  test('makes leases and the counter last longer, shortens none and revives none', async () => {
+    await read('c:1', { leaseMs: 5_000, counterMs: 10_000 })
+    expect(await renew('c:1')).toEqual([20_000])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
+    expect(await admin.pttl(COUNTER)).toBeGreaterThan(50_000)
+    await read('d:1', { leaseMs: 60_000 })
+    await read('e:1')
+    await admin.del(timeoutOf('e:1'))
+    const before = await admin.keys('*')
+    expect(await renew('d:1', 'e:1', 'f:1', 'c:1:write')).toEqual([
+      expect.any(Number),
+      ...[-2, -2, -2],
+    ])
+    expect(await admin.pttl(timeoutOf('c:1'))).toBeGreaterThan(15_000)
+    expect(await admin.pttl(timeoutOf('d:1'))).toBeGreaterThan(50_000)
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
+    expect((await admin.keys('*')).sort()).toEqual(before.sort())
+  })
+
+  test('of a writer makes the lock last longer, and never shorter', async () => {
+    await write('c:1', { leaseMs: 5_000 })
+    expect(await renew('c:1:write')).toEqual([20_000])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
+    expect((await renewFor(1_000, 'c:1:write')) as number[]).not.toEqual([1_000])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
+  })
+
+  test('for 0 ms tells what is left of each lease, and changes nothing', async () => {
+    await read('c:1', { leaseMs: 5_000 })
+    await read('d:1', { leaseMs: 60_000 })
+    const expiries = () =>
+      Promise.all([LOCK, COUNTER, timeoutOf('c:1')].map((k) => admin.pexpiretime(k)))
+    const before = await expiries()
+    const [first, second, third] = (await renewFor(0, 'c:1', 'd:1', 'e:1')) as number[]
+    expect(first).toBeLessThanOrEqual(5_000)
+    expect(second).toBeGreaterThan(50_000)
+    expect(third).toBe(-2)
+    expect(await expiries()).toEqual(before)
+  })
 
   test('goes on while the server is full, and counts are lowered', async () => {
     await read('c:1')

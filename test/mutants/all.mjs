@@ -10,6 +10,8 @@ import { handOver } from './hand-over.mjs'
 import { held } from './held.mjs'
 import { latch } from './latch.mjs'
 import { leader } from './leader.mjs'
+import { leaderTerm } from './leader-term.mjs'
+import { leaderWatch } from './leader-watch.mjs'
 import { leases } from './leases.mjs'
 import { metrics } from './metrics.mjs'
 import { permits } from './permits.mjs'
@@ -30,7 +32,7 @@ const areas = {
   leases,
   waiting,
   fair,
-  leader,
+  leader: [...leader, ...leaderTerm, ...leaderWatch],
   'hand-over': handOver,
   'unknown-outcomes': unknown,
   quorum,
