@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { inspect as inspectReadWrite } from '../../src/servers/redis/scripts/read-write.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import * as scripts from '../support/scripts.ts'
@@ -127,7 +128,7 @@ describe.each([
   ['read', 'c:1', read, () => timeoutOf('c:1')],
   ['write', 'c:1:write', write, () => LOCK],
 ] as const)('a re-entry to %s', (_, owner, take, leaseKey) => {
-  const count = async () => (await fields())[owner]
+  const count = async (): Promise<string | undefined> => (await fields())[owner]
 
   test('makes the lease and the counter last longer, and never shorter', async () => {
     await take('c:1', { leaseMs: 5_000, counterMs: 10_000 })
@@ -545,6 +546,78 @@ describe('who waits to write', () => {
     expect((await read('f:1'))[0]).toBe('held')
     await pause(800)
     expect((await read('f:1'))[0]).toBe('granted')
+  })
+})
+
+test('who died before the clock was set back, while it waited to write, keeps nobody out', async () => {
+  await read('c:1')
+  await write('d:1', { client: 'd' })
+  await admin.hset('holdfast_alive:{it}', 'd', Date.now() + 3_600_000)
+  expect((await read('e:1'))[0]).toBe('granted')
+})
+
+test.each([
+  ['read', (args: Arguments) => read('d:1', args)],
+  ['write', (args: Arguments) => write('d:1', args)],
+])('the place of a client that waits to %s ends if nothing is heard of it', async (_, take) => {
+  await write('c:1')
+  await take({ client: 'd', waitingMs: 3_000 })
+  expect(await withoutTtl()).toEqual([])
+  await take({ client: 'd', waitingMs: 9_000 })
+  expect(await admin.pttl('holdfast_alive:{it}')).toBeGreaterThan(9_000)
+})
+
+test('a reader whose lease has ended costs the writer that it reads beside nothing of its lease', async () => {
+  const beside = 'c:1:write'
+  await write('c:1', { leaseMs: 60_000 })
+  for (const reader of ['c:2', 'c:3']) await read(reader, { beside, leaseMs: 1_000 })
+  await admin.del(timeoutOf('c:2'))
+  expect((await read('c:2', { beside, leaseMs: 1_000 }))[0]).toBe('granted')
+  expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
+  expect(await admin.pttl(timeoutOf('c:2'))).toBeGreaterThan(0)
+})
+
+describe('to inspect', () => {
+  const inspect = (most = 10) =>
+    run(inspectReadWrite, { prefix: '{it}', most }) as Promise<(Value | Value[])[]>
+
+  test('tells who reads, whose leases have not ended, and who waits, and changes nothing', async () => {
+    const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
+    const [, token] = await read('c:1', { leaseMs: 20_000 })
+    await read('d:1')
+    await read('e:1')
+    await admin.del(timeoutOf('e:1'))
+    await admin.hset(LOCK, java, 2)
+    await write('f:1', { client: 'f' })
+    await write('g:1', { client: 'g' })
+    await read('h:1', { client: 'h' })
+    await admin.hset('holdfast_alive:{it}', 'f', Date.now() - 1_000)
+    const before = await state()
+    const [mode, ttlMs, last, now, holds, leftMs, sinceUs, readers, writers] = await inspect()
+    expect([mode, last]).toEqual(['read', token])
+    expect(ttlMs).toBeGreaterThan(15_000)
+    expect(Math.abs(Number(now) - (await nowUs()))).toBeLessThan(5_000_000)
+    const pairs = (list: unknown) => (list as string[]).filter((_, i) => i % 2 === 0).sort()
+    expect(pairs(holds)).toEqual([java, 'c:1', 'd:1'])
+    expect(holds).toEqual(expect.arrayContaining([java, '2']))
+    expect(pairs(leftMs)).toEqual([java, 'c:1', 'd:1'])
+    expect(pairs(sinceUs)).toEqual(['c:1', 'd:1'])
+    expect(readers).toEqual(['h', expect.any(String)])
+    expect(writers).toEqual(['g', expect.any(String)])
+    expect((await inspect(0)).slice(-2)).toEqual([[], []])
+    expect((await inspect(1)).slice(-2)).toEqual([['h', expect.any(String)], []])
+    expect(await state()).toEqual(before)
+  })
+
+  test('tells who writes, with the lease of the lock, and refuses a lock of another kind', async () => {
+    expect((await inspect()).slice(0, 3)).toEqual(['', -2, ''])
+    await write('c:1', { leaseMs: 20_000 })
+    const [mode, , , , holds, leftMs, sinceUs] = await inspect()
+    expect([mode, holds, sinceUs]).toEqual(['write', ['c:1:write', '1'], []])
+    expect(Number((leftMs as unknown as string[])[1])).toBeGreaterThan(15_000)
+    await admin.del(LOCK)
+    await admin.hset(LOCK, 'c:9', 1)
+    await expect(inspect()).rejects.toThrow('no read-write lock has this name')
   })
 })
 
