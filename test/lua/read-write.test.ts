@@ -125,16 +125,16 @@ describe('to read', () => {
 })
 
 describe.each([
-  ['read', 'c:1', read, () => timeoutOf('c:1')],
-  ['write', 'c:1:write', write, () => LOCK],
+  ['read', 'c:1', read, timeoutOf('c:1')],
+  ['write', 'c:1:write', write, LOCK],
 ] as const)('a re-entry to %s', (_, owner, take, leaseKey) => {
-  const count = async (): Promise<string | undefined> => (await fields())[owner]
+  const count = async () => (await fields())[owner]
 
   test('makes the lease and the counter last longer, and never shorter', async () => {
     await take('c:1', { leaseMs: 5_000, counterMs: 10_000 })
     await take('c:1', { holds: 2, leaseMs: 20_000 })
     await take('c:1', { holds: 3, leaseMs: 1_000, counterMs: 5_000 })
-    for (const key of [leaseKey(), LOCK]) {
+    for (const key of [leaseKey, LOCK]) {
       expect(await admin.pttl(key)).toBeGreaterThan(15_000)
       expect(await admin.pttl(key)).toBeLessThanOrEqual(20_000)
     }
