@@ -14,6 +14,7 @@ import { leader } from './leader.mjs'
 import { leaderTerm } from './leader-term.mjs'
 import { leaderWatch } from './leader-watch.mjs'
 import { leases } from './leases.mjs'
+import { memory } from './memory.mjs'
 import { metrics } from './metrics.mjs'
 import { permitScripts } from './permit-scripts.mjs'
 import { permits } from './permits.mjs'
@@ -49,6 +50,7 @@ const areas = {
   held,
   semaphore: [...semaphore, ...semaphoreScripts],
   permits: [...permits, ...permitScripts],
+  memory,
   doctor,
   metrics,
   release,
