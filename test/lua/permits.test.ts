@@ -182,6 +182,12 @@ describe('to acquire', () => {
     expect(await messagesOf(() => set('try-set', 1), TICKETS)).toEqual(['c'])
   })
 
+  test('where there are none in all it waits as well', async () => {
+    await set('set', 0)
+    expect((await acquire('c:1:1', { client: 'c' }))[0]).toBe('held')
+    expect(await queue()).toEqual(['c'])
+  })
+
   test('a semaphore that was set for a time ends with all that was taken of it', async () => {
     await admin.set(POOL, 2, 'PX', 5_000)
     await acquire('c:1:1')

@@ -42,6 +42,7 @@ export const leaderWatch = [
     replace: "void callListeners\n    this.emit('changed', leader)",
     test: PROCESSES,
     name: 'a listener that throws fails by itself, and the program hears of it',
+    build: true,
   },
   {
     id: 'plain-holder-not-told',
@@ -115,6 +116,7 @@ export const leaderWatch = [
     replace: 'return Math.max(everyMs, SHORTEST_MS)',
     test: PROCESSES,
     name: 'when a leader is killed and nobody waits, observers are told at the end of its lease',
+    build: true,
   },
   {
     id: 'failed-look-in-silence',

@@ -258,7 +258,7 @@ export const permitScripts = [
   },
   {
     id: 'waits-for-nothing-set',
-    mistake: 'A client is refused at a semaphore that nobody has set, and does not wait.',
+    mistake: 'A client is refused, and does not wait, at a semaphore that was set to no permits.',
     file: 'lua/permits/acquire.lua',
     search: ' and available + taken > 0',
     replace: '',
