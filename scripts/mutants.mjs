@@ -1,36 +1,43 @@
 #!/usr/bin/env node
 /**
- * Makes one mistake after the other in a copy of the sources, and runs the test that is to find it:
- * one that no test finds shows a test that is missing. The mistakes are in `test/mutants/`.
+ * Makes one mistake after the other in a copy of the sources, and runs the test that must find it. A mistake that no
+ * test finds shows that a test is missing. The mistakes are in `test/mutants/`.
  *
  *   npm run mutants                    all of them
  *   npm run mutants -- fair no-margin  those of an area, or some by their ids
+ *   npm run mutants -- --shard 2/4     the second of four parts
+ *   npm run mutants -- --resume        only those that are not known to be killed: goes on with a run that was cut off
+ *   npm run mutants -- --copies 4      so many at a time, at most 7; 2 if nothing is said
  *   npm run mutants -- --why           prints what each failed test said as well
- *   npm run mutants -- --table         those of which nothing is known since they or their files were
- *                                      changed; and writes the tables of docs/explanation/mutants.md
+ *   npm run mutants -- --table         as --resume, and then writes the tables of docs/explanation/mutants.md
  *   npm run mutants -- --list          only prints the list, as JSON
  */
-import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { mutants } from '../test/mutants/all.mjs'
+import { Copy } from './lib/mutant-copy.mjs'
 import { Results } from './lib/mutant-results.mjs'
 import { writeTables } from './lib/mutant-tables.mjs'
-import { runTests } from './lib/mutant-tests.mjs'
+import { LONGEST_TEST_MS, runTests } from './lib/mutant-tests.mjs'
+import { withoutTypes } from './lib/mutant-types.mjs'
+
+/** A test that takes so much longer with a mistake than without it has failed: the rest of its time says no more. */
+const TIMES_LONGER = 5
+const LONGER_MS = 5_000
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
-const WORKERS = 2
 const results = new Results(ROOT)
-
-/** Not part of the copy: what is linked, made anew, or of no use there. */
-const LEFT_OUT = new Set(['node_modules', '.cache', '.git', 'dist', 'coverage', 'target'])
 
 const { values: options, positionals } = parseArgs({
   options: {
+    copies: { type: 'string', default: '2' },
     list: { type: 'boolean', default: false },
+    resume: { type: 'boolean', default: false },
+    shard: { type: 'string' },
     table: { type: 'boolean', default: false },
     why: { type: 'boolean', default: false },
   },
@@ -38,110 +45,130 @@ const { values: options, positionals } = parseArgs({
 })
 
 if (options.list) console.log(JSON.stringify(mutants))
-else if (options.table) process.exitCode = (await tables(mutants)) ? 0 : 1
-else process.exitCode = (await main(chosen())) ? 0 : 1
+else process.exitCode = (await main()) ? 0 : 1
 
-async function tables(all) {
-  const unknown = all.filter((mutant) => results.of(mutant) === undefined)
-  if (unknown.length > 0 && !(await main(unknown))) return false
-  writeTables(join(ROOT, 'docs/explanation/mutants.md'), all)
-  return true
+/** @returns whether all were killed */
+async function main() {
+  const chosen = byTest(mutants.filter(isNamed).filter(isInShard))
+  const isKnown = (mutant) => results.of(mutant) !== undefined
+  if (!options.resume && !options.table) results.forget(chosen)
+  const wereKilled = await kill(chosen.filter((mutant) => !isKnown(mutant)))
+  if (options.table && wereKilled) writeTables(join(ROOT, 'docs/explanation/mutants.md'), mutants)
+  return wereKilled
 }
 
-function chosen() {
+function isNamed({ id, area }) {
+  return positionals.length === 0 || positionals.includes(id) || positionals.includes(area)
+}
+
+/** A mutant stays in its part when others are added. */
+function isInShard({ id }) {
+  if (options.shard === undefined) return true
+  const [, part, parts] = /^(\d+)\/(\d+)$/.exec(options.shard) ?? []
+  if (!(part >= 1 && Number(part) <= Number(parts))) {
+    throw new Error(`--shard takes for example 2/4, not ${options.shard}.`)
+  }
+  return createHash('sha1').update(id).digest().readUInt32BE() % parts === part - 1
+}
+
+/** Those of one test file follow each other, so that it runs without any mistake once. */
+function byTest(all) {
+  const tests = [...new Set(all.map(({ test }) => test))]
+  return tests.flatMap((test) => all.filter((mutant) => mutant.test === test))
+}
+
+/** @returns whether all were killed */
+async function kill(all) {
+  const startedAt = performance.now()
   const known = new Set(mutants.flatMap(({ id, area }) => [id, area]))
   const unknown = positionals.filter((one) => !known.has(one))
   if (unknown.length > 0) throw new Error(`There is no mutant or area ${unknown.join(', ')}.`)
-  if (positionals.length === 0) return mutants
-  return mutants.filter(({ id, area }) => positionals.includes(id) || positionals.includes(area))
-}
-
-/** @returns whether all were caught */
-async function main(all) {
   const work = mkdtempSync(join(tmpdir(), 'holdfast-mutants-'))
+  const counts = new Map()
+  const left = []
   try {
-    const copies = Array.from({ length: Math.min(WORKERS, all.length) }, (_, n) => copyOf(work, n))
+    const number = Math.min(Number(options.copies), 7, all.length)
+    const copies = Array.from({ length: number }, (_, n) => new Copy(ROOT, work, n))
+    const refused = copies.length > 0 ? withoutTypes(copies[0], all) : new Map()
     const passes = new Map()
     await inParallel(copies, all, async (copy, mutant) => {
-      const { test } = mutant
+      const { id, test } = mutant
       if (!passes.has(test)) passes.set(test, withoutMistake(copy, test, all))
-      const broken = (await passes.get(test)).get(mutant)
-      const result = broken === undefined ? await judge(copy, mutant) : broken
+      const { broken, longestMs } = (await passes.get(test)).get(mutant)
+      const result = broken ?? (await judge(copy, mutant, longestMs, refused.get(mutant)))
       results.keep(mutant, result)
       report(mutant, result)
+      counts.set(result.verdict, (counts.get(result.verdict) ?? 0) + 1)
+      if (result.verdict !== 'killed') left.push(id)
     })
-    const left = all.filter((mutant) => results.of(mutant) === undefined)
-    console.log(`\n${all.length - left.length} of ${all.length} caught.`)
-    for (const { id } of left) console.log(`  not caught: ${id}`)
-    return left.length === 0
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  const others = ['survived', 'stale', 'no code', 'no result']
+    .map((verdict) => `${counts.get(verdict) ?? 0} ${verdict}`)
+    .join(', ')
+  for (const id of left) console.log(`  not killed: ${id}`)
+  console.log(`\n${counts.get('killed') ?? 0} killed of ${all.length}, ${others} in ${seconds} s`)
+  return left.length === 0
 }
 
-/** A copy of the tree, with links to what is large and not changed. */
-function copyOf(work, n) {
-  const root = join(work, `copy-${n + 1}`)
-  const filter = (path) =>
-    !relative(ROOT, path)
-      .split(sep)
-      .some((part) => LEFT_OUT.has(part))
-  cpSync(ROOT, root, { recursive: true, filter })
-  for (const name of ['node_modules', '.cache']) symlinkSync(join(ROOT, name), join(root, name))
-  return { root, n, results: join(work, `results-${n + 1}.json`), isBuilt: false }
-}
-
-/** @returns {Promise<Map<object, object>>} what of a file does not pass as things stand, so finds nothing */
+/**
+ * Runs the tests of a file without any mistake, unless it is known that they pass in this tree.
+ *
+ * @returns {Promise<Map<object, { broken?: object, longestMs: number }>>} for each of its mutants how long the tests may
+ * take; `broken` if they do not pass, so that their failure would prove nothing
+ */
 async function withoutMistake(copy, file, all) {
   const those = all.filter(({ test }) => test === file)
-  copy.isBuilt = false
-  if (those.some(({ build }) => build)) builds(copy)
-  const run = () => runTests(copy, file, those.map(patternOf))
-  const first = await run()
-  // Once more, for a busy machine.
-  const { passed, failed, error } = first.failed.length > 0 || first.error ? await run() : first
-  const broken = new Map()
-  for (const mutant of those) {
-    const isOf = (title) => new RegExp(patternOf(mutant)).test(title)
-    const why = error ?? failed.find(({ title }) => isOf(title))?.title
-    if (why === undefined && passed.some(isOf)) continue
-    const detail = `without the mistake: ${why ?? 'no such test ran'}`
-    broken.set(mutant, { verdict: 'no result', detail, seconds: 0 })
+  const isOf = (mutant) => (one) => new RegExp(patternOf(mutant)).test(one.title)
+  let passed = results.passedIn(file)
+  let failed = []
+  let error
+  if (!those.every((mutant) => passed.some(isOf(mutant)))) {
+    if (those.some(({ build }) => build)) copy.build()
+    const run = () => runTests(copy, file, those.map(patternOf))
+    const first = await run()
+    // Once more, for a busy machine.
+    ;({ passed, failed, error } = first.failed.length > 0 || first.error ? await run() : first)
+    if (failed.length === 0 && error === undefined) results.keepPassed(file, passed)
   }
-  return broken
+  return new Map(
+    those.map((mutant) => {
+      const of = passed.filter(isOf(mutant))
+      const longestMs = Math.max(...of.map(({ ms }) => ms)) * TIMES_LONGER + LONGER_MS
+      const why = error ?? failed.find(isOf(mutant))?.title
+      if (why === undefined && of.length > 0) {
+        return [mutant, { longestMs: Math.min(longestMs, LONGEST_TEST_MS) }]
+      }
+      const detail = `without the mistake: ${why ?? 'no such test ran'}`
+      return [mutant, { broken: { verdict: 'no result', detail, seconds: 0 } }]
+    }),
+  )
 }
 
 /** @returns what became of one mistake */
-async function judge(copy, { file, search, replace, test, name, within, build = false }) {
-  const path = join(copy.root, file)
-  const text = readFileSync(path, 'utf8')
-  if (text.split(search).length !== 2) {
-    return { verdict: 'stale', detail: 'its text does not occur exactly once', seconds: 0 }
-  }
+async function judge(copy, mutant, longestMs, typeError) {
+  const { file, test, build = false } = mutant
   const startedAt = performance.now()
   const done = (verdict, detail) => {
     return { verdict, detail, seconds: (performance.now() - startedAt) / 1_000 }
   }
+  if (typeError !== undefined) return done('no code', typeError)
   try {
-    writeFileSync(
-      path,
-      text.replace(search, () => replace),
-    )
-    const wrong = file.startsWith('lua/') ? generates(copy) : compiles(copy)
+    if (!copy.mutate(mutant)) return done('stale', 'its text does not occur exactly once')
+    const wrong = file.startsWith('lua/') ? copy.generate() : undefined
     if (wrong !== undefined) return done('no code', wrong)
-    copy.isBuilt = false
-    if (build) builds(copy)
-    const { failed, error } = await runTests(copy, test, [patternOf({ name, within })])
+    if (build) copy.build()
+    const { failed, error } = await runTests(copy, test, [patternOf(mutant)], longestMs)
     const [first] = failed
     if (error !== undefined) return done('no result', error)
-    if (first === undefined) return done('SURVIVED', `${test} passed`)
-    return { ...done('caught', first.title), message: first.message }
+    if (first === undefined) return done('survived', `${test} passed`)
+    return { ...done('killed', first.title), message: first.message }
   } catch (error) {
     return done('no result', String(error))
   } finally {
-    writeFileSync(path, text)
-    if (file.startsWith('lua/')) generates(copy)
-    copy.isBuilt = false
+    copy.restore(mutant)
   }
 }
 
@@ -151,37 +178,13 @@ function patternOf({ name, within }) {
   return within === undefined ? literally(name) : `${literally(within)}.*${literally(name)}`
 }
 
-/** @returns what is wrong, if anything */
-function generates({ root }) {
-  return wrongIn(spawnSync(process.execPath, ['scripts/build-lua.mjs'], { cwd: root }))
-}
-
-/** Tests run without types; what no compiler takes is no mistake that anybody makes. */
-function compiles({ root, results }) {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-  const args = [tsc, '--noEmit', '--incremental', '--tsBuildInfoFile', `${results}.tsbuildinfo`]
-  return wrongIn(spawnSync(process.execPath, args, { cwd: root }))
-}
-
-function builds(copy) {
-  if (copy.isBuilt) return
-  const wrong = wrongIn(spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: copy.root }))
-  if (wrong !== undefined) throw new Error(wrong)
-  copy.isBuilt = true
-}
-
-function wrongIn({ status, stdout, stderr }) {
-  return status === 0 ? undefined : `${stdout}${stderr}`.trim().split('\n')[0]
-}
-
 function report({ id }, { verdict, detail, seconds, message }) {
-  console.log(
-    `${verdict.padEnd(9)} ${seconds.toFixed(1).padStart(6)} s  ${id.padEnd(28)} ${detail}`,
-  )
+  const shown = verdict === 'killed' ? verdict : verdict.toUpperCase()
+  console.log(`${shown.padEnd(9)} ${seconds.toFixed(1).padStart(6)} s  ${id.padEnd(28)} ${detail}`)
   if (options.why && message !== undefined) console.log(message.replace(/^/gm, '    '))
 }
 
-/** Each copy takes the next one as soon as it is done with its last. */
+/** Each copy takes the next one when it has finished its last. */
 async function inParallel(copies, all, work) {
   const next = [...all]
   await Promise.all(

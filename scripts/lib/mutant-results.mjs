@@ -1,40 +1,78 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Which mutants were caught, as they and their two files are now; kept in `.cache/`. */
+/** What the tests of all mutants depend on. */
+const SOURCES = ['src', 'lua', 'test']
+
+/** Which mutants were killed, as they and their two files are now; kept in `.cache/`. */
 export class Results {
   #root
   #file
-  #caught
+  #known
+  #tree
 
   /** @param {string} root of the tree */
   constructor(root) {
     this.#root = root
     this.#file = join(root, '.cache/mutants.json')
     try {
-      this.#caught = JSON.parse(readFileSync(this.#file, 'utf8'))
+      this.#known = JSON.parse(readFileSync(this.#file, 'utf8'))
     } catch {
-      this.#caught = {}
+      this.#known = {}
     }
+    this.#known = { killed: {}, passed: {}, ...this.#known }
   }
 
-  /** @returns {string | undefined} the test that failed; undefined where that is not known any more */
+  /** @returns {string | undefined} the test that failed; undefined if the mutant is not known to be killed */
   of(mutant) {
-    const { key, title } = this.#caught[mutant.id] ?? {}
+    const { key, title } = this.#known.killed[mutant.id] ?? {}
     return key === this.#keyOf(mutant) ? title : undefined
   }
 
   keep(mutant, { verdict, detail }) {
-    if (verdict === 'caught') this.#caught[mutant.id] = { key: this.#keyOf(mutant), title: detail }
-    else delete this.#caught[mutant.id]
+    if (verdict === 'killed')
+      this.#known.killed[mutant.id] = { key: this.#keyOf(mutant), title: detail }
+    else delete this.#known.killed[mutant.id]
+    this.#write()
+  }
+
+  forget(mutants) {
+    for (const { id } of mutants) delete this.#known.killed[id]
+    this.#write()
+  }
+
+  /** @returns {{ title: string, ms: number }[]} the tests of a file that passed in this tree without any mistake */
+  passedIn(test) {
+    const { tree, tests } = this.#known.passed[test] ?? {}
+    return tree === this.#treeNow() ? tests : []
+  }
+
+  keepPassed(test, tests) {
+    this.#known.passed[test] = { tree: this.#treeNow(), tests }
+    this.#write()
+  }
+
+  #write() {
     mkdirSync(join(this.#root, '.cache'), { recursive: true })
-    writeFileSync(this.#file, JSON.stringify(this.#caught, null, 2))
+    writeFileSync(this.#file, JSON.stringify(this.#known, null, 2))
   }
 
   #keyOf({ file, search, replace, test, name, within }) {
     const hash = createHash('sha1').update(JSON.stringify([search, replace, name, within]))
     for (const one of [file, test]) hash.update(readFileSync(join(this.#root, one)))
     return hash.digest('hex')
+  }
+
+  #treeNow() {
+    this.#tree ??= SOURCES.flatMap((folder) =>
+      readdirSync(join(this.#root, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('test/mutants'))
+        .map((entry) => join(entry.parentPath, entry.name)),
+    )
+      .sort()
+      .reduce((hash, file) => hash.update(file).update(readFileSync(file)), createHash('sha1'))
+      .digest('hex')
+    return this.#tree
   }
 }

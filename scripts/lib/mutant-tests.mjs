@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A test that goes on for longer has failed, in milliseconds; and so long all of a run may take. */
-const LONGEST_TEST_MS = 20_000
+/** A test that takes longer has failed. */
+export const LONGEST_TEST_MS = 20_000
 const LONGEST_RUN_MS = 180_000
 
 /** Tests that `npm test` does not run. */
@@ -20,15 +20,16 @@ const BROKEN =
  * @param {{ root: string, n: number, results: string }} copy each has ports of its own
  * @param {string} file
  * @param {readonly string[]} patterns what their titles match
- * @returns {Promise<{ passed: string[], failed: { title: string, message: string }[], error?: string }>}
- * `error` where what came of it says nothing about the tests
+ * @param {number} [longestMs] a test that takes longer has failed, unless it names a time of its own
+ * @returns {Promise<{ passed: { title: string, ms: number }[], failed: { title: string, message: string }[], error?: string }>}
+ * `error` if the outcome says nothing about the tests
  */
-export async function runTests({ root, n, results }, file, patterns) {
+export async function runTests({ root, n, results }, file, patterns, longestMs = LONGEST_TEST_MS) {
   rmSync(results, { force: true })
   const args = [
     ['--runTestsByPath', file, '--runInBand', '--forceExit', '-t', patterns.join('|')],
     OF_PROGRAMS.test(file) ? ['--config', 'jest.programs.config.mjs'] : [],
-    ['--testTimeout', String(LONGEST_TEST_MS), '--json', '--outputFile', results],
+    ['--testTimeout', String(Math.round(longestMs)), '--json', '--outputFile', results],
   ]
   const said = await run(root, args.flat(), String(n + 1))
   let report
@@ -39,7 +40,9 @@ export async function runTests({ root, n, results }, file, patterns) {
   }
   const [{ assertionResults, message } = { assertionResults: [], message: '' }] = report.testResults
   const titles = (status) => assertionResults.filter((one) => one.status === status)
-  const passed = titles('passed').map(({ fullName }) => fullName)
+  const passed = titles('passed').map(({ fullName, duration }) => {
+    return { title: fullName, ms: duration ?? 0 }
+  })
   const failed = titles('failed').map(({ fullName, failureMessages }) => {
     return { title: fullName, message: withoutPlaces(plain(failureMessages.join('\n'))) }
   })

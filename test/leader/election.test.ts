@@ -1,5 +1,12 @@
+import { getEventListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Holdfast, LeaderElection, LeaderInfo, Term } from '../../src/index.ts'
+import {
+  type Holdfast,
+  type LeaderElection,
+  type LeaderInfo,
+  RedisUnavailableError,
+  type Term,
+} from '../../src/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { pendingSourceTimers } from '../support/pending-timers.ts'
@@ -456,6 +463,48 @@ describeWorlds('a leader election', (world) => {
     expect(await leader.led).toBe(term.token)
   })
 
+  test('with `again` an outage that the function itself reports ends it', async () => {
+    let terms = 0
+    const outage = new RedisUnavailableError('of another call')
+    const led = newElection('a').lead(
+      () => {
+        terms += 1
+        throw outage
+      },
+      { again: true },
+    )
+    await expect(led).rejects.toBe(outage)
+    expect(terms).toBe(1)
+  })
+
+  test('lead() leaves no listener at the signal that it was given', async () => {
+    const { signal } = new AbortController()
+    await newElection('a').lead(
+      () => expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(0),
+      { signal },
+    )
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  test('a term whose function has ended is over, and says so', async () => {
+    const term = await newElection('a').lead((own) => own)
+    expect([term.valid, term.remaining()]).toEqual([false, 0])
+    expect(() => term.assertValid()).toThrow('is over: the function of lead() has ended')
+  })
+
+  test('a candidate that resigns when it is told that it leads runs no function', async () => {
+    const a = newElection('a')
+    let hasRun = false
+    a.on('changed', (leader) => {
+      if (leader !== null) void a.resign()
+    })
+    const led = a.lead(() => {
+      hasRun = true
+    })
+    await expect(led).rejects.toMatchObject({ code: 'HOLDFAST_RESIGNED' })
+    expect(hasRun).toBe(false)
+  })
+
   test('one object is one candidate; two objects with one label are two', async () => {
     const client = world.newClient()
     const [one, two] = [
@@ -514,6 +563,16 @@ describeWorlds('a leader election', (world) => {
       [null, false],
     ])
     await never(() => seen.length > 4 || own.length > 4, 50)
+  })
+
+  test('`changed` tells of a holder of the fair lock of that name in the same client', async () => {
+    const client = world.newClient()
+    const lease = await client.getFairLock('it').lock()
+    const owners: (string | undefined)[] = []
+    client.getLeaderElection('it').on('changed', (leader) => owners.push(leader?.owner))
+    await eventually(() => owners.length === 1)
+    expect(owners).toEqual([lease.owner])
+    await lease.release()
   })
 
   test('who begins to listen is told who leads, and nobody is watched without a listener', async () => {

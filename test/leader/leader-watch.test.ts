@@ -11,6 +11,8 @@ function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 
   const failures: Error[] = []
   let listeners = 0
   let asked = 0
+  let wake = () => {}
+  const verified: (string | null)[] = []
   const watch = new LeaderWatch({
     everyMs,
     clock: systemClock,
@@ -20,16 +22,27 @@ function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 
       if (seen instanceof Error) throw seen
       return seen
     },
-    listen: () => {
+    listen: (onWake) => {
+      wake = onWake
       listeners += 1
       return [{ confirmed: true, stop: () => (listeners -= 1) }]
     },
-    verify: async () => {},
+    verify: async (holder) => {
+      verified.push(holder)
+    },
     accepts: () => accepts,
     changed: (leader) => told.push(leader?.token ?? null),
     failed: (error) => failures.push(error),
   })
-  return { watch, told, failures, asked: () => asked, listeners: () => listeners }
+  return {
+    watch,
+    told,
+    failures,
+    asked: () => asked,
+    listeners: () => listeners,
+    wake: () => wake(),
+    verified,
+  }
 }
 
 const held = (token: number, owner = `c:${token}`): HolderFacts => ({
@@ -86,6 +99,40 @@ test('what is known without a look comes before what is on its way', async () =>
   await eventually(() => asked() > 2)
   watch.stop()
   expect(told).toEqual([2])
+})
+
+test('a message that comes during a look leads to another look', async () => {
+  const { watch, told, wake } = watching([free, held(1)], { everyMs: 10_000 })
+  watch.start()
+  wake()
+  await eventually(() => told.length === 2)
+  watch.stop()
+  expect(told).toEqual([null, 1])
+})
+
+test('it looks again when the lease of the leader ends, and late if nobody leads', async () => {
+  const ending = watching([{ ...held(1), ttlMs: 20 }, free], { everyMs: 10_000 })
+  const vacant = watching([free, held(1)], { everyMs: 10_000 })
+  const unending = watching([{ ...held(1), ttlMs: null }, free], { everyMs: 10_000 })
+  for (const { watch } of [ending, vacant, unending]) watch.start()
+  await eventually(() => ending.told.length === 2)
+  expect([ending.told, vacant.told, unending.told]).toEqual([[1, null], [null], [1]])
+  for (const { watch } of [ending, vacant, unending]) watch.stop()
+})
+
+test('what a look has found is verified before it is told, unless the watch was stopped', async () => {
+  const { watch, told, verified, failures } = watching([held(1)], { everyMs: 10_000 })
+  watch.start()
+  await eventually(() => told.length === 1)
+  expect(verified).toEqual(['c:1'])
+  watch.stop()
+  watch.stop()
+  watch.began({ label: null, owner: 'c:2', token: 2, ttlMs: 1 })
+  const stopped = watching([new RedisUnavailableError('away')])
+  stopped.watch.start()
+  stopped.watch.stop()
+  await new Promise(setImmediate)
+  expect([told, failures, stopped.failures, stopped.verified]).toEqual([[1], [], [], []])
 })
 
 test('what this process does not accept is not told', async () => {

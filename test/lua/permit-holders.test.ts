@@ -6,6 +6,7 @@ import {
   type Arguments,
   admin,
   COUNTER_MS,
+  messagesOf,
   NEVER,
   nowUs,
   LOCK as POOL,
@@ -280,6 +281,17 @@ describe('to release permits by their ids', () => {
     expect(await admin.get(POOL)).toBe('5')
     expect(await release('c:1:2')).toEqual(['gone'])
     expect(await admin.get(POOL)).toBe('5')
+  })
+
+  test('tells the client that is next, and those of Redisson with a number', async () => {
+    await acquire('c:1:5')
+    await acquire('d:1:2', { client: 'd' })
+    const [one, two, three] = idsOf('c:1:5') as [string, string, string]
+    expect(await messagesOf(() => releaseIds([one]), told.channel)).toEqual(['01'])
+    expect(await messagesOf(() => releaseIds([two, three]), told.tickets)).toEqual(['d'])
+    expect(await messagesOf(() => releaseIds([one]), told.channel)).toEqual([])
+    await isOver('c:1:5')
+    expect(await messagesOf(() => releaseIds([one]), told.channel)).toEqual(['05'])
   })
 
   test('run twice is done once, and answers the same', async () => {

@@ -182,6 +182,12 @@ describe('to acquire', () => {
     expect(await messagesOf(() => set('try-set', 1), TICKETS)).toEqual(['c'])
   })
 
+  test('where there are none in all it waits as well', async () => {
+    await set('set', 0)
+    expect((await acquire('c:1:1', { client: 'c' }))[0]).toBe('held')
+    expect(await queue()).toEqual(['c'])
+  })
+
   test('a semaphore that was set for a time ends with all that was taken of it', async () => {
     await admin.set(POOL, 2, 'PX', 5_000)
     await acquire('c:1:1')
@@ -330,6 +336,18 @@ describe('whoever waits', () => {
     expect(await messagesOf(() => set('add', 4), CHANNEL)).toEqual(['05'])
     await set('set', 0)
     expect(await messagesOf(() => release('y:1:1'), CHANNEL)).toEqual(['00'])
+    expect(await messagesOf(() => set('add', -1), CHANNEL)).toEqual([])
+    expect(await messagesOf(() => release('z:1:1'), CHANNEL)).toEqual([])
+  })
+
+  test('is told by who has nothing of permits whose leases have ended', async () => {
+    for (const ask of [() => release('y:1:1'), () => set('add', 0)]) {
+      await set('set', 2)
+      await acquire('x:1:2')
+      await isOver('x:1:2')
+      expect(await messagesOf(ask, CHANNEL)).toEqual(['02'])
+      expect(await counts()).toEqual([2, 0])
+    }
   })
 })
 
@@ -460,6 +478,17 @@ describe('to set', () => {
     await acquire('d:2:2', { client: 'd' })
     await admin.del(POOL)
     expect(await set('delete', 0)).toEqual(['done', 1])
+  })
+
+  test('to delete is told as one semaphore, also while permits are taken, and notes no kind', async () => {
+    await set('set', 2)
+    await acquire('c:1:1')
+    expect(await change('delete', 0)).toEqual(['done', 1])
+    expect(await change('delete', 0)).toEqual(['done', 1])
+    await admin.del('holdfast_request:{it}:r')
+    await admin.set(POOL, 2)
+    await set('drain', 0)
+    expect(await admin.exists(KIND)).toBe(0)
   })
 
   test('a deletion that comes again leaves what was set since', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { inspect as inspectReadWrite } from '../../src/servers/redis/scripts/read-write.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import * as scripts from '../support/scripts.ts'
@@ -123,6 +124,33 @@ describe('to read', () => {
   })
 })
 
+describe.each([
+  ['read', 'c:1', read, timeoutOf('c:1')],
+  ['write', 'c:1:write', write, LOCK],
+] as const)('a re-entry to %s', (_, owner, take, leaseKey) => {
+  const count = async () => (await fields())[owner]
+
+  test('makes the lease and the counter last longer, and never shorter', async () => {
+    await take('c:1', { leaseMs: 5_000, counterMs: 10_000 })
+    await take('c:1', { holds: 2, leaseMs: 20_000 })
+    await take('c:1', { holds: 3, leaseMs: 1_000, counterMs: 5_000 })
+    for (const key of [leaseKey, LOCK]) {
+      expect(await admin.pttl(key)).toBeGreaterThan(15_000)
+      expect(await admin.pttl(key)).toBeLessThanOrEqual(20_000)
+    }
+    expect(await admin.pttl(COUNTER)).toBeGreaterThan(50_000)
+    expect(await count()).toBe('3')
+  })
+
+  test('that comes too late raises no count, and is granted if it has its count', async () => {
+    await take('c:1')
+    const late = { notAfterUs: await notAfter(-1_000, 100) }
+    expect((await take('c:1', { ...late, holds: 2 }))[0]).toBe('late')
+    expect((await take('c:1', { ...late, holds: 1 }))[0]).toBe('granted')
+    expect(await count()).toBe('1')
+  })
+})
+
 test('the lease of a reader has since when it reads, also after a renewal and a re-entry', async () => {
   const before = await nowUs()
   await read('c:1', { leaseMs: 1_000 })
@@ -196,6 +224,30 @@ describe('to write', () => {
     const before = await state()
     expect(await write('c:1')).toEqual(first)
     expect(await state()).toEqual(before)
+  })
+
+  test('is gone for a re-entry by an owner that has lost it, or that names an earlier hold', async () => {
+    expect(await write('c:1', { holds: 2 })).toEqual(['gone'])
+    const [, token] = await write('c:1')
+    expect(await write('c:1', { holds: 2, token: token as string })).toEqual(['granted', ''])
+    await release('c:1:write')
+    await write('c:1')
+    expect(await write('c:1', { holds: 2, token: token as string })).toEqual(['gone'])
+    expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
+  })
+
+  test('as an upgrade lasts as long as the longer of the two leases', async () => {
+    for (const [leaseMs, upgradeMs] of [
+      [60_000, 5_000],
+      [5_000, 60_000],
+    ] as const) {
+      await read('c:1:upgradable', { leaseMs })
+      const upgrade = { beside: 'c:1:upgradable', leaseMs: upgradeMs }
+      expect((await write('c:2', upgrade))[0]).toBe('granted')
+      expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
+      await release('c:2:write')
+      await release('c:1:upgradable')
+    }
   })
 
   test('is not to be had while others read, and is when the last of them is dead', async () => {
@@ -497,6 +549,78 @@ describe('who waits to write', () => {
   })
 })
 
+test('who died before the clock was set back, while it waited to write, keeps nobody out', async () => {
+  await read('c:1')
+  await write('d:1', { client: 'd' })
+  await admin.hset('holdfast_alive:{it}', 'd', Date.now() + 3_600_000)
+  expect((await read('e:1'))[0]).toBe('granted')
+})
+
+test.each([
+  ['read', (args: Arguments) => read('d:1', args)],
+  ['write', (args: Arguments) => write('d:1', args)],
+])('the place of a client that waits to %s ends if nothing is heard of it', async (_, take) => {
+  await write('c:1')
+  await take({ client: 'd', waitingMs: 3_000 })
+  expect(await withoutTtl()).toEqual([])
+  await take({ client: 'd', waitingMs: 9_000 })
+  expect(await admin.pttl('holdfast_alive:{it}')).toBeGreaterThan(9_000)
+})
+
+test('a reader whose lease has ended costs the writer that it reads beside nothing of its lease', async () => {
+  const beside = 'c:1:write'
+  await write('c:1', { leaseMs: 60_000 })
+  for (const reader of ['c:2', 'c:3']) await read(reader, { beside, leaseMs: 1_000 })
+  await admin.del(timeoutOf('c:2'))
+  expect((await read('c:2', { beside, leaseMs: 1_000 }))[0]).toBe('granted')
+  expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
+  expect(await admin.pttl(timeoutOf('c:2'))).toBeGreaterThan(0)
+})
+
+describe('to inspect', () => {
+  const inspect = (most = 10) =>
+    run(inspectReadWrite, { prefix: '{it}', most }) as Promise<(Value | Value[])[]>
+
+  test('tells who reads, whose leases have not ended, and who waits, and changes nothing', async () => {
+    const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
+    const [, token] = await read('c:1', { leaseMs: 20_000 })
+    await read('d:1')
+    await read('e:1')
+    await admin.del(timeoutOf('e:1'))
+    await admin.hset(LOCK, java, 2)
+    await write('f:1', { client: 'f' })
+    await write('g:1', { client: 'g' })
+    await read('h:1', { client: 'h' })
+    await admin.hset('holdfast_alive:{it}', 'f', Date.now() - 1_000)
+    const before = await state()
+    const [mode, ttlMs, last, now, holds, leftMs, sinceUs, readers, writers] = await inspect()
+    expect([mode, last]).toEqual(['read', token])
+    expect(ttlMs).toBeGreaterThan(15_000)
+    expect(Math.abs(Number(now) - (await nowUs()))).toBeLessThan(5_000_000)
+    const pairs = (list: unknown) => (list as string[]).filter((_, i) => i % 2 === 0).sort()
+    expect(pairs(holds)).toEqual([java, 'c:1', 'd:1'])
+    expect(holds).toEqual(expect.arrayContaining([java, '2']))
+    expect(pairs(leftMs)).toEqual([java, 'c:1', 'd:1'])
+    expect(pairs(sinceUs)).toEqual(['c:1', 'd:1'])
+    expect(readers).toEqual(['h', expect.any(String)])
+    expect(writers).toEqual(['g', expect.any(String)])
+    expect((await inspect(0)).slice(-2)).toEqual([[], []])
+    expect((await inspect(1)).slice(-2)).toEqual([['h', expect.any(String)], []])
+    expect(await state()).toEqual(before)
+  })
+
+  test('tells who writes, with the lease of the lock, and refuses a lock of another kind', async () => {
+    expect((await inspect()).slice(0, 3)).toEqual(['', -2, ''])
+    await write('c:1', { leaseMs: 20_000 })
+    const [mode, , , , holds, leftMs, sinceUs] = await inspect()
+    expect([mode, holds, sinceUs]).toEqual(['write', ['c:1:write', '1'], []])
+    expect(Number((leftMs as unknown as string[])[1])).toBeGreaterThan(15_000)
+    await admin.del(LOCK)
+    await admin.hset(LOCK, 'c:9', 1)
+    await expect(inspect()).rejects.toThrow('no read-write lock has this name')
+  })
+})
+
 describe('beside many who read', () => {
   const many = (leaseMs: (i: number) => number, count = 300) =>
     Promise.all(Array.from({ length: count }, (_, i) => read(`c:${i}`, { leaseMs: leaseMs(i) })))
@@ -637,13 +761,84 @@ describe('those who waited to read while somebody wrote', () => {
   })
 })
 
+describe('a release', () => {
+  test('by the token of an earlier hold leaves the later one of that owner', async () => {
+    const [, token] = await write('c:1')
+    await release('c:1:write', { token: token as string })
+    const [, later] = await write('c:1')
+    expect(await release('c:1:write', { token: token as string })).toEqual(['gone'])
+    expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
+    expect((await release('c:1:write', { token: later as string }))[0]).toBe('freed')
+  })
+
+  test('lowers a count, raises none, and does nothing if it comes too late', async () => {
+    await read('c:1')
+    await read('c:1', { holds: 3 })
+    const late = { notAfterUs: await notAfter(-1_000, 100) }
+    expect(await release('c:1', { holds: 2 })).toEqual(['kept'])
+    expect((await release('c:1', { ...late, holds: 1 }))[0]).toBe('late')
+    expect(await release('c:1', { ...late, holds: 2 })).toEqual(['kept'])
+    expect(await release('c:1', { holds: 3 })).toEqual(['kept'])
+    expect(await fields()).toEqual({ mode: 'read', 'c:1': '2' })
+  })
+
+  test('by a client that waits no more tells nobody while another writes', async () => {
+    await write('c:1')
+    await write('d:1', { client: 'd' })
+    await read('e:1', { client: 'e' })
+    expect(await told(() => release('d:1:write', { client: 'd' }))).toEqual([])
+  })
+})
+
 describe('a renewal', () => {
-  const renew = (...owners: string[]) => {
+  const renewFor = (leaseMs: number, ...owners: string[]) => {
     const keys = owners.flatMap(() => [LOCK, COUNTER])
     const holds = owners.flatMap((owner) => [owner, '{it}'])
     const { source } = scripts.renewReadWrite
-    return admin.eval(source, keys.length, ...keys, 20_000, COUNTER_MS, ...holds)
+    const counterMs = leaseMs === 0 ? 0 : COUNTER_MS
+    return admin.eval(source, keys.length, ...keys, leaseMs, counterMs, ...holds)
   }
+  const renew = (...owners: string[]) => renewFor(20_000, ...owners)
+
+  test('makes leases and the counter last longer, shortens none and revives none', async () => {
+    await read('c:1', { leaseMs: 5_000, counterMs: 10_000 })
+    expect(await renew('c:1')).toEqual([20_000])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
+    expect(await admin.pttl(COUNTER)).toBeGreaterThan(50_000)
+    await read('d:1', { leaseMs: 60_000 })
+    await read('e:1')
+    await admin.del(timeoutOf('e:1'))
+    const before = await admin.keys('*')
+    expect(await renew('d:1', 'e:1', 'f:1', 'c:1:write')).toEqual([
+      expect.any(Number),
+      ...[-2, -2, -2],
+    ])
+    expect(await admin.pttl(timeoutOf('c:1'))).toBeGreaterThan(15_000)
+    expect(await admin.pttl(timeoutOf('d:1'))).toBeGreaterThan(50_000)
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
+    expect((await admin.keys('*')).sort()).toEqual(before.sort())
+  })
+
+  test('of a writer makes the lock last longer, and never shorter', async () => {
+    await write('c:1', { leaseMs: 5_000 })
+    expect(await renew('c:1:write')).toEqual([20_000])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
+    expect((await renewFor(1_000, 'c:1:write')) as number[]).not.toEqual([1_000])
+    expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
+  })
+
+  test('for 0 ms tells what is left of each lease, and changes nothing', async () => {
+    await read('c:1', { leaseMs: 5_000 })
+    await read('d:1', { leaseMs: 60_000 })
+    const expiries = () =>
+      Promise.all([LOCK, COUNTER, timeoutOf('c:1')].map((k) => admin.pexpiretime(k)))
+    const before = await expiries()
+    const [first, second, third] = (await renewFor(0, 'c:1', 'd:1', 'e:1')) as number[]
+    expect(first).toBeLessThanOrEqual(5_000)
+    expect(second).toBeGreaterThan(50_000)
+    expect(third).toBe(-2)
+    expect(await expiries()).toEqual(before)
+  })
 
   test('goes on while the server is full, and counts are lowered', async () => {
     await read('c:1')

@@ -118,6 +118,17 @@ describe('to acquire', () => {
     expect(await available()).toBe(0)
   })
 
+  test.each([
+    ['give back', scripts.giveBack, { client: '' }],
+    ['release', scripts.release, { permits: 1, ifExists: '' }],
+    ['set', scripts.set, { what: 'add', permits: 1, ttlMs: 0 }],
+  ] as const)('so does %s', async (_, script, given) => {
+    await acquire('c:1:1')
+    await acquire('c:2:1')
+    await run(script, 'c:3:1', given, [requestOf('c:1:1'), requestOf('c:2:1')])
+    expect(await admin.keys('holdfast_request*')).toEqual([requestOf('c:3:1')])
+  })
+
   test('refuses what is no semaphore, and changes nothing', async () => {
     for (const make of [
       () => admin.hset(SEMAPHORE, 'c:1', 1),
@@ -141,8 +152,29 @@ describe('to acquire', () => {
   })
 })
 
+test.each([
+  ['an acquisition', (id: string) => acquire(id)],
+  ['a release', (id: string) => release(id, 1)],
+  ['a change', (id: string) => change(id, 'add', 1)],
+])('%s that is repeated is remembered for as long as it may be repeated again', async (_, ask) => {
+  await admin.set(SEMAPHORE, 3)
+  await ask('c:1:1')
+  await admin.pexpire(requestOf('c:1:1'), 1_000)
+  await ask('c:1:1')
+  expect(await admin.pttl(requestOf('c:1:1'))).toBeGreaterThan(KEPT_MS - 5_000)
+})
+
 describe('who waits', () => {
   beforeEach(() => admin.set(SEMAPHORE, 0))
+
+  test('is told when to ask again: when the one before it may be dead', async () => {
+    await wait('a:1:1', { since: '970', waitingMs: 9_000 })
+    const [, ttlMs] = await wait('b:1:1', { since: '980' })
+    expect(ttlMs).toBeGreaterThan(5_000)
+    expect(ttlMs).toBeLessThanOrEqual(9_002)
+    await admin.del(SEMAPHORE)
+    expect((await wait('a:1:1', { since: '970' })).slice(3)).toEqual([0, 0])
+  })
 
   test('has a place for its client, since it has waited, which it keeps', async () => {
     const before = await nowUs()
@@ -228,8 +260,8 @@ describe('who waits', () => {
     await wait('b:1:1', { since: '980' })
     await wait('c:1:1', { since: '990' })
     await admin.set(SEMAPHORE, 2)
-    expect(await told(() => leave('b'))).toEqual([])
-    expect(await told(() => leave('a'))).toEqual(['c'])
+    expect(await told(async () => expect(await leave('b')).toBe(0))).toEqual([])
+    expect(await told(async () => expect(await leave('a')).toBe(1))).toEqual(['c'])
     expect(await told(() => giveBack('c:1:1', { client: 'c' }))).toEqual([])
     expect(await waiting()).toEqual([])
     await wait('a:2:3', { since: '970' })
@@ -344,6 +376,13 @@ describe('to set', () => {
     expect(await told(() => change('c:3', 'add', 3))).toEqual(['a'])
   })
 
+  test('tells those of Redisson how many there are', async () => {
+    expect(await messagesOf(() => change('c:1', 'set', 3), CHANNEL)).toEqual(['03'])
+    expect(await messagesOf(() => change('c:2', 'add', 2), CHANNEL)).toEqual(['05'])
+    expect(await messagesOf(() => change('c:3', 'add', -4), CHANNEL)).toEqual([])
+    expect(await messagesOf(() => change('c:4', 'drain', 0), CHANNEL)).toEqual([])
+  })
+
   test('drains what is available, once, and nothing of what is not', async () => {
     await admin.set(SEMAPHORE, 4, 'PX', 50_000)
     expect(await change('c:1', 'drain', 0)).toEqual(['done', 4])
@@ -375,6 +414,12 @@ test('to inspect tells how many there are and who waits, but not who is taken fo
   expect((await inspect(2))[3]?.length).toBe(2)
   expect((await inspect(0)).slice(3)).toEqual([[], []])
   expect(await state()).toEqual(before)
+})
+
+test('to inspect tells whether there is a semaphore', async () => {
+  expect((await inspect()).slice(0, 2)).toEqual([0, 0])
+  await admin.set(SEMAPHORE, 0)
+  expect((await inspect()).slice(0, 2)).toEqual([1, 0])
 })
 
 test('to inspect tells of none that died before the clock was set back', async () => {

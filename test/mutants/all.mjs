@@ -9,16 +9,23 @@ import { frames } from './frames.mjs'
 import { handOver } from './hand-over.mjs'
 import { held } from './held.mjs'
 import { latch } from './latch.mjs'
+import { latchScripts } from './latch-scripts.mjs'
 import { leader } from './leader.mjs'
+import { leaderTerm } from './leader-term.mjs'
+import { leaderWatch } from './leader-watch.mjs'
 import { leases } from './leases.mjs'
+import { memory } from './memory.mjs'
 import { metrics } from './metrics.mjs'
+import { permitScripts } from './permit-scripts.mjs'
 import { permits } from './permits.mjs'
 import { quorum } from './quorum.mjs'
 import { readWrite } from './read-write.mjs'
+import { readWriteScripts } from './read-write-scripts.mjs'
 import { release } from './release.mjs'
 import { scripts } from './scripts.mjs'
 import { security } from './security.mjs'
 import { semaphore } from './semaphore.mjs'
+import { semaphoreScripts } from './semaphore-scripts.mjs'
 import { several } from './several.mjs'
 import { testing } from './testing.mjs'
 import { tokens } from './tokens.mjs'
@@ -31,7 +38,7 @@ const areas = {
   leases,
   waiting,
   fair,
-  leader,
+  leader: [...leader, ...leaderTerm, ...leaderWatch],
   'hand-over': handOver,
   'unknown-outcomes': unknown,
   quorum,
@@ -39,11 +46,12 @@ const areas = {
   connection,
   frames,
   'several-locks': several,
-  'read-write': readWrite,
-  latch,
+  'read-write': [...readWrite, ...readWriteScripts],
+  latch: [...latch, ...latchScripts],
   held,
-  semaphore,
-  permits,
+  semaphore: [...semaphore, ...semaphoreScripts],
+  permits: [...permits, ...permitScripts],
+  memory,
   doctor,
   metrics,
   release,

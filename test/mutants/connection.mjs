@@ -116,15 +116,6 @@ export const connection = [
     name: 'is left once another one is answered, and waiters are woken',
   },
   {
-    id: 'greeting-of-another',
-    mistake: 'A greeting that has no answer ends the connection that was made meanwhile.',
-    file: 'src/servers/redis/connection/connection.ts',
-    search: '      if (attempt !== this.#attempt) return // That connection is gone',
-    replace: '      if (attempt > this.#attempt) return // That connection is gone',
-    test: 'test/servers/late-greeting.test.ts',
-    name: 'leaves the one that was made meanwhile alone',
-  },
-  {
     id: 'nodes-not-watched',
     mistake:
       'After a failover inside a cluster nobody asks whether the new master has what is held.',

@@ -1,0 +1,102 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+
+/** Not part of a copy: what is linked, made anew, or of no use there. */
+const LEFT_OUT = new Set(['node_modules', '.cache', '.git', 'dist', 'coverage', 'target'])
+
+const SCRIPTS = 'src/servers/redis/scripts'
+const ADMIN_SCRIPTS = 'src/extras/deployment/scripts.generated.ts'
+
+/** A copy of the tree, in which one mistake at a time is made. What is large and never changed is linked. */
+export class Copy {
+  #tree
+  #generated
+  #isBuilt = false
+
+  /**
+   * @param {string} tree
+   * @param {string} work the folder in which the copy is made
+   * @param {number} n each copy of a run has another number, and so ports of its own
+   */
+  constructor(tree, work, n) {
+    this.#tree = tree
+    this.n = n
+    this.root = join(work, `copy-${n + 1}`)
+    this.results = join(work, `results-${n + 1}.json`)
+    const filter = (path) =>
+      !relative(tree, path)
+        .split(sep)
+        .some((part) => LEFT_OUT.has(part))
+    cpSync(tree, this.root, { recursive: true, filter })
+    for (const name of ['node_modules', '.cache']) {
+      symlinkSync(join(tree, name), join(this.root, name))
+    }
+    this.#generated = readdirSync(join(this.root, SCRIPTS))
+      .filter((name) => name.endsWith('.generated.ts'))
+      .map((name) => `${SCRIPTS}/${name}`)
+      .concat(ADMIN_SCRIPTS)
+      .map((file) => [file, this.#read(file)])
+  }
+
+  /** @returns {boolean} false if the text of the mutant does not occur exactly once */
+  mutate({ file, search, replace }) {
+    const text = this.#read(file)
+    if (text.split(search).length !== 2) return false
+    this.#write(
+      file,
+      text.replace(search, () => replace),
+    )
+    this.#isBuilt = false
+    return true
+  }
+
+  restore({ file }) {
+    this.#write(file, readFileSync(join(this.#tree, file), 'utf8'))
+    if (file.startsWith('lua/'))
+      for (const [module, text] of this.#generated) this.#write(module, text)
+    this.#isBuilt = false
+  }
+
+  /** @returns {string | undefined} what is wrong with the scripts, if anything */
+  generate() {
+    return wrongIn(this.#node('scripts/build-lua.mjs'))
+  }
+
+  build() {
+    if (this.#isBuilt) return
+    const wrong = wrongIn(this.#node('scripts/build.mjs'))
+    if (wrong !== undefined) throw new Error(wrong)
+    this.#isBuilt = true
+  }
+
+  /** @returns {string[]} what the compiler reports, one line for each error */
+  typeErrors() {
+    const tsc = join(this.#tree, 'node_modules/typescript/bin/tsc')
+    const info = `${this.results}.tsbuildinfo`
+    const { status, stdout } = this.#node(
+      tsc,
+      '--noEmit',
+      '--incremental',
+      '--tsBuildInfoFile',
+      info,
+    )
+    return status === 0 ? [] : stdout.trim().split('\n')
+  }
+
+  #node(...args) {
+    return spawnSync(process.execPath, args, { cwd: this.root, encoding: 'utf8' })
+  }
+
+  #read(file) {
+    return readFileSync(join(this.root, file), 'utf8')
+  }
+
+  #write(file, text) {
+    writeFileSync(join(this.root, file), text)
+  }
+}
+
+function wrongIn({ status, stdout, stderr }) {
+  return status === 0 ? undefined : `${stdout}${stderr}`.trim().split('\n')[0]
+}

@@ -1,0 +1,155 @@
+#!/usr/bin/env node
+/**
+ * Finds tests that are missing: makes each small mistake in a Lua script, and runs the tests of test/lua that are about
+ * it. Prints the mistakes that no test has found. Some change nothing that matters; each of the others needs a test, and
+ * perhaps an entry in test/mutants.
+ *
+ *   npm run lua:mistakes                            the scripts of the read-write lock, the semaphores and the latch
+ *   npm run lua:mistakes -- permits/set.lua         one of them, or a part
+ *   npm run lua:mistakes -- --list latch/look.lua   only prints its mistakes, as JSON
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { luaMistakes } from './lib/lua-mistakes.mjs'
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** So many mistakes are made in one process of Jest. */
+const AT_ONCE = 60
+const LONGEST_TEST_MS = 8_000
+
+const KINDS = ['number-kinds']
+const TESTS = {
+  latch: ['latch', ...KINDS],
+  permits: ['permits', 'permit-holders', ...KINDS],
+  'read-write': ['read-write'],
+  semaphore: ['semaphore', ...KINDS],
+}
+const FOLDERS = Object.keys(TESTS)
+const scripts = FOLDERS.flatMap((folder) =>
+  readdirSync(join(ROOT, 'lua', folder)).map((file) => `${folder}/${file}`),
+)
+
+const { values: options, positionals } = parseArgs({
+  options: { list: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const files = positionals.length > 0 ? positionals : [...scripts, ...partsOf(scripts)]
+
+if (options.list) console.log(JSON.stringify(files.flatMap((file) => luaMistakes(read(file)))))
+else main()
+
+function main() {
+  const startedAt = performance.now()
+  const totals = { mistakes: 0, left: 0 }
+  for (const file of files) {
+    const made = mistakesIn(file)
+    let left = made
+    for (const test of testsOf(file)) {
+      const found = foundBy(test, left)
+      left = left.filter((mistake) => !found.has(mistake))
+    }
+    for (const { line, before, after } of left)
+      console.log(`  ${file}:${line} «${before}→${after}»`)
+    console.log(`${made.length - left.length} found of ${made.length}  ${file}`)
+    totals.mistakes += made.length
+    totals.left += left.length
+  }
+  const { mistakes, left } = totals
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  console.log(`\n${mistakes - left} found of ${mistakes}, ${left} not found in ${seconds} s`)
+}
+
+/** Each with the sources of all scripts that it changes. */
+function mistakesIn(file) {
+  const source = read(file)
+  return luaMistakes(source).map(({ from, to, text }) => {
+    const changed = source.slice(0, from) + text + source.slice(to)
+    return {
+      line: source.slice(0, from).split('\n').length,
+      before: source.slice(from, to),
+      after: text,
+      sources: Object.fromEntries(
+        scriptsWith(file).map((script) => [
+          script.replace('.lua', ''),
+          whole(script, file, changed),
+        ]),
+      ),
+    }
+  })
+}
+
+/** @returns {Set<object>} the mistakes that a test of that file finds */
+function foundBy(test, mistakes) {
+  const found = new Set()
+  for (let from = 0; from < mistakes.length; from += AT_ONCE) {
+    // The first one is none: the tests must pass without a mistake.
+    const some = [undefined, ...mistakes.slice(from, from + AT_ONCE)]
+    for (const { status, fullName } of runTests(test, some)) {
+      const mistake = some[Number(/^#(\d+)#/.exec(fullName)?.[1])]
+      if (status !== 'failed') continue
+      if (mistake === undefined) throw new Error(`Without any mistake a test fails: ${fullName}`)
+      found.add(mistake)
+    }
+  }
+  return found
+}
+
+function runTests(test, mistakes) {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-lua-'))
+  const [given, results] = [join(folder, 'mistakes.json'), join(folder, 'results.json')]
+  try {
+    const sources = mistakes.map((mistake) => mistake?.sources ?? {})
+    writeFileSync(given, JSON.stringify({ test: `test/lua/${test}.test.ts`, mistakes: sources }))
+    const args = [
+      ['--testMatch', '**/test/mutants/lua-mistakes.ts', '--runInBand', '--forceExit'],
+      ['--env', join(ROOT, 'test/mutants/lua-environment.ts')],
+      ['--testTimeout', String(LONGEST_TEST_MS), '--json', '--outputFile', results],
+    ]
+    const jest = join(ROOT, 'node_modules/jest/bin/jest.js')
+    const env = { ...process.env, HOLDFAST_LUA_MISTAKES: given }
+    const { stderr } = spawnSync(process.execPath, [jest, ...args.flat()], { cwd: ROOT, env })
+    if (!existsSync(results)) throw new Error(`Jest ended without a result: ${stderr}`)
+    const [{ assertionResults, message }] = JSON.parse(readFileSync(results, 'utf8')).testResults
+    if (assertionResults.length === 0) throw new Error(message)
+    return assertionResults
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function testsOf(file) {
+  const folders = scriptsWith(file).map((script) => dirname(script))
+  return [...new Set(folders.flatMap((folder) => TESTS[folder]))]
+}
+
+/** The scripts that a change of the file changes. */
+function scriptsWith(file) {
+  return scripts.filter((script) => script === file || read(script).includes(includeOf(file)))
+}
+
+/** The parts that only these scripts have, or that are about them. */
+function partsOf(all) {
+  return readdirSync(join(ROOT, 'lua/parts'))
+    .map((file) => `parts/${file}`)
+    .filter((part) => all.some((script) => read(script).includes(includeOf(part))))
+}
+
+function whole(script, changedFile, changed) {
+  const text = script === changedFile ? changed : read(script)
+  return text.replace(/^-- include: (\S+)$/gm, (_, part) =>
+    (part === changedFile ? changed : read(part)).trimEnd(),
+  )
+}
+
+function includeOf(part) {
+  return `-- include: ${part}\n`
+}
+
+function read(file) {
+  return readFileSync(join(ROOT, 'lua', file), 'utf8')
+}
