@@ -14,6 +14,7 @@
  *    as close to a set as the client's doubt about the clock.
  *  - Client 0 has heard the server's time before. The server's clock may then be set, by more than any request takes.
  *    A client that does not know the time yet is refused, and learns it by that.
+ *  - Answers to its first request are lost, and it is sent again. Its second request is late only.
  *  - Each request has a time after which no copy of it runs. Its memory ends at that moment: one step, `expire`.
  *  - If the client learns the new time by a slow answer, its clock is inexact by that delay. The code says so, and
  *    `exempt` marks these requests. No promise of a round without its number covers them.
@@ -75,7 +76,7 @@ bool again[Q], mayHaveRun[Q];
 /* Copies on their way, two for each request: when sent, the time of the call, and what is known of the clock. */
 bool flies[4];
 byte sentAt[4], says[4], sure[4];
-#define AT(q, i) (2 * q + i)
+#define AT(q, i) (2 * (q) + i)
 byte answer[Q], left[Q], ofRound[Q], serverTime[Q], answeredTo[Q];
 
 /* The awaiter. A round is 0 where it is not known. */
@@ -175,7 +176,9 @@ inline tidy(q) {
 #endif
 
 inline remember(q, did) {
-#ifndef COUNT_TWICE
+#ifdef COUNT_TWICE
+	skip
+#else
 	memory[q] = did
 #endif
 }
@@ -347,7 +350,7 @@ active proctype world() {
 		fi;
 		printf("client 0: asks for %e, request %d, round %d\n", kind[made], made, rounds);
 		askedAt[made] = now; roundOf[made] = (live -> rounds : 0);
-		made++; send(made - 1) }
+		send(made); made++ }
 	/* The awaiter. Another one of its client may have looked before. */
 	:: atomic { WITH_AWAITER && !quit && !called && !earlyLook && look == 0 ->
 		earlyLook = 1; look = 1; lookSentAt = now; printf("client 0: looks for another awaiter\n") }
@@ -404,7 +407,7 @@ end:	do
 	:: atomic { flies[AT(q, 0)] -> arrive(q, 0) }
 	:: atomic { flies[AT(q, 1)] -> arrive(q, 1) }
 	:: atomic { answer[q] != 0 -> read(q) }
-	:: atomic { isOpen(q) && current[q] != 0 && !mayHaveRun[q] && !(flies[AT(q, 0)] && flies[AT(q, 1)]) ->
+	:: atomic { q == 0 && isOpen(q) && current[q] != 0 && !mayHaveRun[q] && !(flies[AT(q, 0)] && flies[AT(q, 1)]) ->
 		printf("client 0: has no answer to request %d\n", q); REACHED(13)
 		mayHaveRun[q] = 1; again[q] = 0; asked[q] = 0; current[q] = 0; answer[q] = 0; left[q] = 0; ofRound[q] = 0; serverTime[q] = 0; answeredTo[q] = 0 }
 	:: atomic { isOpen(q) && current[q] == 0 && !(flies[AT(q, 0)] && flies[AT(q, 1)]) -> send(q) }
