@@ -21,6 +21,7 @@
  * alone. It must never exceed
  *     to read: 1;    to upgrade: 0;    to write: 2 for each other writer and 3 for each client that upgrades;
  *     for the upgradable lock: the same, without itself.
+ * A writer that crashes lets nobody in: its lease ends, and whoever asks first is next. So a crash adds 1.
  * With time, `idle` counts the ticks in which the watched one waits though nobody holds the lock. It must never exceed
  * MOST_IDLE: the time for which a dead waiter counts, one POLL of the waiter behind it, and one for a lost message.
  *
@@ -112,7 +113,7 @@ inline tellReaders() {
 	wants[watched - 1] == TO_HAVE_WRITE -> 2 * (WRITERS - 1) + 3 * UPGRADERS : \
 	2 * WRITERS + 3 * (UPGRADERS - 1))))
 
-inline passes() { assert(passed < bound); passed++ }
+inline passes() { assert(passed < bound + crashed); passed++ }
 
 byte script, phaseBefore, firstBefore;
 #define NONE 0
@@ -174,15 +175,13 @@ active [CLIENTS] proctype client() {
 		clientStep();
 		if :: script >= RELEASE_READ && WITH_TIME -> loses = 1 :: true fi;
 		if :: script <= ACQUIRE_WRITE && script > NONE && watched == 0 -> watches = 1 :: true fi;
-		d_step {
 		if
 		:: script == ACQUIRE_READ || script == ACQUIRE_WRITE ->
 			phaseBefore = phase;
-			findFirst();
-			firstBefore = f; f = 0;
+			d_step { findFirst(); firstBefore = f; f = 0 };
 			if
-			:: script == ACQUIRE_READ -> upgradable[c] = isUpgrader(c); acquireRead(c, c, 1, 1, 1)
-			:: else -> acquireWrite(c, c, 1, (wants[c] == TO_HAVE_UPGRADE), 1)
+			:: script == ACQUIRE_READ -> d_step { upgradable[c] = isUpgrader(c); acquireRead(c, c, 1, 1, 1) }
+			:: else -> d_step { acquireWrite(c, c, 1, (wants[c] == TO_HAVE_UPGRADE), 1) }
 			fi;
 			counter = 1; highest = 0;
 			if
@@ -217,8 +216,8 @@ active [CLIENTS] proctype client() {
 		:: script == RELEASE_READ || script == RELEASE_WRITE ->
 			phaseBefore = phase;
 			if
-			:: script == RELEASE_READ -> releaseRead(c, c, 1, 0)
-			:: else -> releaseWrite(c, c, 1, 0, 0)
+			:: script == RELEASE_READ -> d_step { releaseRead(c, c, 1, 0) }
+			:: else -> d_step { releaseWrite(c, c, 1, 0, 0) }
 			fi;
 			if
 			:: phaseBefore == 0 && phase > 0 ->
@@ -236,7 +235,6 @@ active [CLIENTS] proctype client() {
 		:: else
 		fi;
 		script = NONE; loses = 0; watches = 0
-		}
 	}
 	:: isOver(c) -> break
 	od

@@ -127,6 +127,8 @@ inline endsWrite(o) {
 
 inline clear(s) { kind[s] = NONE; wanted[s] = 0; life[s] = 0; worth[s] = 0; said[s] = 0; saidToken[s] = 0; under[s] = 0 }
 
+inline swap(x, y) { s = x; x = y; y = s }
+
 #define onWay(k) (kind[0] == k || kind[1] == k)
 /* Whether a request that asks may run after a release that is sent now. */
 #ifdef SETTLE_EARLY
@@ -149,7 +151,7 @@ inline client0() {
 		:: PART != 2 -> writing[0] = ASKS; writeAsked[0] = issued; sends = ACQUIRE_WRITE; sendsWanted = 1
 			printf("owner 0: asks to write\n")
 		fi
-	:: PART == 1 && validWrite(0) && reading[0] == OUT && !onWay(ACQUIRE_READ) ->
+	:: PART != 2 && validWrite(0) && reading[0] == OUT && !onWay(ACQUIRE_READ) ->
 		reading[0] = ASKS; readAsked[0] = issued; sends = ACQUIRE_READ; sendsWanted = 1; REACHED(6)
 		printf("owner 0: asks to read as well\n")
 	:: PART == 2 && validRead(0) && writing[0] == OUT && !onWay(ACQUIRE_WRITE) ->
@@ -217,7 +219,7 @@ inline others() {
 	:: (owner == 2 || (PART == 2 && validRead(1))) && writing[owner] == OUT -> writing[owner] = ASKS; writeAsked[owner] = issued;
 		script = ACQUIRE_WRITE
 	:: writing[owner] == ASKS && (owner == 2 || validRead(1)) -> script = ACQUIRE_WRITE
-	:: PART != 3 && reading[owner] == HOLDS && readValid[owner] > 0 -> script = RENEW_READ
+	:: PART == 2 && reading[owner] == HOLDS && readValid[owner] > 0 -> script = RENEW_READ
 	:: writing[owner] > OUT -> script = RELEASE_WRITE; token = writeToken[owner]
 	:: reading[owner] > OUT && writing[owner] == OUT -> script = RELEASE_READ
 	fi;
@@ -275,7 +277,7 @@ active proctype world() {
 			readsAnswer(s); s = 0
 		:: others()
 		/* The counter is evicted. */
-		:: PART == 1 && !evicted && counter > 0 -> evicted = 1; counter = 0; REACHED(11)
+		:: PART == 3 && !evicted && counter > 0 -> evicted = 1; counter = 0; REACHED(11)
 			printf("          server: the counter is LOST\n")
 		/* An operator sees a writer, and takes the lock from it later; or takes it from a reader. */
 		:: PART == 2 && !tookOne && seenOwner == 0 && writer > 0 -> seenOwner = writer; seenToken = counter
@@ -289,7 +291,7 @@ active proctype world() {
 			for (q : 0 .. 1) {
 				down(worth[q]);
 #ifndef NO_NOT_AFTER
-				if :: life[q] == 1 && said[q] == 0 -> clear(q) :: else -> down(life[q]) fi
+				if :: (life[q] == 1 && said[q] == 0) || (said[q] == GRANTED && worth[q] == 0) -> clear(q) :: else -> down(life[q]) fi
 #else
 				down(life[q])
 #endif
@@ -331,14 +333,16 @@ active proctype world() {
 		assert(!(isNew && script == ACQUIRE_WRITE && writing[owner] == OUT));
 		if
 		:: script == NONE
-		/* Of client 0 the answer is on its way, or lost. */
+		/* Of client 0 the answer is on its way, or lost. One that it would not act on counts as lost. */
 		:: script != NONE && (from == 1 || from == 2) ->
-			if
-			:: said[from - 1] = answer; saidToken[from - 1] = answerToken; life[from - 1] = 0; under[from - 1] = 0; wanted[from - 1] = 0;
 #ifdef FROM_REPLY
-				if :: worth[from - 1] > 0 || kind[from - 1] < RELEASE_READ -> worth[from - 1] = LEASE :: else fi
+			if :: script < RELEASE_READ || script > RELEASE_WRITE -> worth[from - 1] = LEASE :: else fi;
 #endif
-			:: printf("          the answer to owner 0 is lost\n"); clear(from - 1)
+			if
+			:: (answer == GRANTED && worth[from - 1] > 0) || (answer == GONE && script == ACQUIRE_WRITE) ->
+				said[from - 1] = answer; saidToken[from - 1] = answerToken; life[from - 1] = 0; under[from - 1] = 0; wanted[from - 1] = 0
+			:: answer == GRANTED && worth[from - 1] > 0 -> printf("          the answer to owner 0 is lost\n"); clear(from - 1)
+			:: else -> clear(from - 1)
 			fi
 		:: script != NONE && from == 3 ->
 			if
@@ -383,6 +387,12 @@ active proctype world() {
 		:: else
 		fi;
 		alone();
+		/* In which order the two requests are kept makes no difference. */
+		if
+		:: kind[0] < kind[1] || (kind[0] == kind[1] && said[0] < said[1]) ->
+			swap(kind[0], kind[1]); swap(wanted[0], wanted[1]); swap(life[0], life[1]); swap(worth[0], worth[1]); swap(said[0], said[1]); swap(saidToken[0], saidToken[1]); swap(under[0], under[1]); s = 0
+		:: else
+		fi;
 		script = NONE; owner = 0; count = 0; token = 0; from = 0; begins = 0; beginsToken = 0; beginsLeft = 0;
 		answer = 0; answerToken = 0; isNew = 0;
 		/* All leases are over: nothing is left. */
