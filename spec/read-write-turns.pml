@@ -12,7 +12,7 @@
  *    ended nothing can happen any more.
  *  - Parts 1 and 2 have no time, no lost messages and no crash. Nobody asks again unless it is told to: each waiter must
  *    be woken by a message.
- *  - Parts 3 and 4 have time. A waiter asks again after POLL ticks at the latest, and messages may be lost. One client
+ *  - Parts 3 and 4 have time. A waiter asks again after POLL ticks at the latest. The messages of one release may be lost. One client
  *    may crash, as a holder or as a waiter. Clients that live renew in time, so a lease ends only after a crash.
  *
  * The bound: one waiter at a time is watched, from the moment when it has its place. `passed` counts each write of
@@ -96,7 +96,7 @@ inline sendTo(c) {
 }
 
 byte n;
-bool loses; /* what is published next is lost */
+bool loses, lostSome; /* what is published next is lost, which happens once */
 inline tell(m) {
 	n = (m < CLIENTS -> m : (m < 2 * CLIENTS -> m - CLIENTS : m - 2 * CLIENTS));
 	sendTo(n); n = 0
@@ -123,11 +123,13 @@ byte script, phaseBefore, firstBefore;
 #define RELEASE_WRITE 4
 
 #define isLive(c) (!dead[c])
+/* Time passes when nobody has anything to do at once. */
 #define mayTick (WITH_TIME && !mustAct(0) && !mustAct(1) && !mustAct(2))
+#define isBusy(c) (message[c] || state[c] == ASKS || state[c] == TOLD || state[c] == LEAVES)
 #ifdef NO_POLL
-#define mustAct(c) (!dead[c] && (state[c] == ASKS || state[c] == TOLD || state[c] == LEAVES))
+#define mustAct(c) (!dead[c] && isBusy(c))
 #else
-#define mustAct(c) (!dead[c] && (state[c] == ASKS || state[c] == TOLD || state[c] == LEAVES || (state[c] == SLEEPS && poll[c] == 0)))
+#define mustAct(c) (!dead[c] && (isBusy(c) || (state[c] == SLEEPS && poll[c] == 0)))
 #endif
 
 inline asks(what) { state[c] = ASKS; wants[c] = what }
@@ -173,7 +175,7 @@ active [CLIENTS] proctype client() {
 	do
 	:: atomic {
 		clientStep();
-		if :: script >= RELEASE_READ && WITH_TIME -> loses = 1 :: true fi;
+		if :: script >= RELEASE_READ && WITH_TIME && !lostSome -> loses = 1; lostSome = 1 :: true fi;
 		if :: script <= ACQUIRE_WRITE && script > NONE && watched == 0 -> watches = 1 :: true fi;
 		if
 		:: script == ACQUIRE_READ || script == ACQUIRE_WRITE ->
