@@ -98,13 +98,7 @@ export class Soak {
     const services = await Promise.all(
       this.#workers.map((worker) => this.#ask(worker, { kind: 'sample' }, 'sample')),
     )
-    const { admin } = this.#server
-    const [keys, memory, clients, stats] = await Promise.all([
-      admin.dbsize(),
-      admin.info('memory'),
-      admin.info('clients'),
-      admin.info('stats'),
-    ])
+    const [keys, memory, clients, stats] = await this.#answers()
     const number = (text, name) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1])
     const server = {
       keys,
@@ -113,6 +107,20 @@ export class Soak {
       channels: number(stats, 'pubsub_channels'),
     }
     this.#keep('sample', 'samples', { at: this.#at(), services, server })
+  }
+
+  /** A server that was started again refuses everything until it has read its data. */
+  async #answers() {
+    const { admin } = this.#server
+    for (;;) {
+      try {
+        const infos = ['memory', 'clients', 'stats'].map((section) => admin.info(section))
+        return await Promise.all([admin.dbsize(), ...infos])
+      } catch (error) {
+        if (!error.message.startsWith('LOADING')) throw error
+        await pause(50)
+      }
+    }
   }
 
   async #fault() {
