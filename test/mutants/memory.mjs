@@ -1,6 +1,7 @@
 const READ_WRITE = 'test/memory/read-write-same-as-redis.test.ts'
 const SEMAPHORES = 'test/memory/semaphores-same-as-redis.test.ts'
 const LATCHES = 'test/memory/latches-same-as-redis.test.ts'
+const STEPS = 'test/memory/same-steps.test.ts'
 
 /** Of the read-write lock, the semaphores and the latch on a server in memory. */
 export const memory = [
@@ -10,8 +11,8 @@ export const memory = [
     file: 'src/servers/memory/memory-read-write-lock.ts',
     search: ': waiting.isShut(place, now)',
     replace: ': false',
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    test: STEPS,
+    name: 'is for those who waited to read, and then for writers in the order in which they came',
   },
   {
     id: 'memory-reader-keeps-place',
@@ -19,8 +20,8 @@ export const memory = [
     file: 'src/servers/memory/memory-read-write-lock.ts',
     search: '      if (isLast || member !== client) waiting.leave(place)\n',
     replace: '',
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    test: STEPS,
+    name: 'is for those who waited to read, and then for writers in the order in which they came',
   },
   {
     id: 'memory-lost-read-re-entered',
@@ -37,17 +38,17 @@ export const memory = [
     file: 'src/servers/memory/memory-read-write-lock.ts',
     search: ' || record.lastToken > token) return GONE',
     replace: ') return GONE',
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    test: STEPS,
+    name: 'is written, re-entered and released under the token of the hold alone',
   },
   {
     id: 'memory-release-any-token',
     mistake: 'A release ends a later hold of the same owner.',
     file: 'src/servers/memory/memory-read-write-lock.ts',
     search: "if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {",
-    replace: "if (hold === null || (isWriter(owner) && token === 'never')) {",
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    replace: 'if (hold === null || (isWriter(owner) && record.lastToken < 0)) {',
+    test: STEPS,
+    name: 'is written, re-entered and released under the token of the hold alone',
   },
   {
     id: 'memory-release-raises-count',
@@ -55,8 +56,8 @@ export const memory = [
     file: 'src/servers/memory/memory-read-write-lock.ts',
     search: 'hold.holds = Math.min(hold.holds, holds)',
     replace: 'hold.holds = holds',
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    test: STEPS,
+    name: 'is lowered and not raised by a release',
   },
   {
     id: 'memory-writers-out-of-turn',
@@ -64,8 +65,8 @@ export const memory = [
     file: 'src/servers/memory/memory-read-write-lock.ts',
     search: 'isUpgrade || first === undefined || first.member === place.member',
     replace: 'true || first === undefined',
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    test: STEPS,
+    name: 'is for those who waited to read, and then for writers in the order in which they came',
   },
   {
     id: 'memory-writer-in-the-phase',
@@ -73,8 +74,8 @@ export const memory = [
     file: 'src/servers/memory/memory-read-write-lock.ts',
     search: 'if (!isFree || !isNext || waiting.isPhase) {',
     replace: 'if (!isFree || !isNext) {',
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    test: STEPS,
+    name: 'is for those who waited to read, and then for writers in the order in which they came',
   },
   {
     id: 'memory-upgrade-of-what-is-gone',
@@ -91,8 +92,8 @@ export const memory = [
     file: 'src/servers/memory/read-write-turns.ts',
     search: '      if (wasWritten) waiting.beginPhase(this.#now + CLAIM_MS)\n',
     replace: '',
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    test: STEPS,
+    name: 'is for those who waited to read, and then for writers in the order in which they came',
   },
   {
     id: 'memory-readers-untold',
@@ -100,8 +101,8 @@ export const memory = [
     file: 'src/servers/memory/read-write-turns.ts',
     search: "      this.#publish('2')\n",
     replace: '',
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    test: STEPS,
+    name: 'is for those who waited to read, and then for writers in the order in which they came',
   },
   {
     id: 'memory-mode-stays-write',
@@ -109,8 +110,8 @@ export const memory = [
     file: 'src/servers/memory/records/read-write-record.ts',
     search: "    else if (isWriter(owner)) this.mode = 'read'\n",
     replace: '',
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    test: STEPS,
+    name: 'is read on when it is written no more',
   },
   {
     id: 'memory-lease-shortened',
@@ -127,8 +128,8 @@ export const memory = [
     file: 'src/servers/memory/records/read-write-record.ts',
     search: 'else if (!hasWriter) this.endsAt',
     replace: 'else this.endsAt',
-    test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    test: STEPS,
+    name: 'has the lease of its writer, whatever becomes of the readers beside it',
   },
   {
     id: 'memory-repeat-raises-count',
@@ -172,8 +173,8 @@ export const memory = [
     file: 'src/servers/memory/memory-semaphore.ts',
     search: "typeof done === 'number' && semaphore.isSet",
     replace: "typeof done === 'number'",
-    test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    test: STEPS,
+    name: 'that was deleted is not made again by permits that are given back',
   },
   {
     id: 'memory-leaves-in-silence',
@@ -181,8 +182,8 @@ export const memory = [
     file: 'src/servers/memory/memory-semaphore.ts',
     search: 'if (isBack || wasFirst) pool',
     replace: 'if (isBack) pool',
-    test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    test: STEPS,
+    name: 'tells the next client when the first one leaves',
   },
   {
     id: 'memory-drained-below-zero',
@@ -190,8 +191,8 @@ export const memory = [
     file: 'src/servers/memory/memory-semaphore.ts',
     search: 'result = Math.max(available, 0)',
     replace: 'result = available',
-    test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    test: STEPS,
+    name: 'is drained of what is available, and of nothing if less than that is',
   },
   {
     id: 'memory-permits-taken-twice',
@@ -226,8 +227,8 @@ export const memory = [
     file: 'src/servers/memory/records/permit-waiting-record.ts',
     search: 'if (first?.client === client && first.sinceUs < sinceUs) {',
     replace: 'if (first?.client === client && first.sinceUs < 0) {',
-    test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    test: STEPS,
+    name: 'gives the place of a client to none that has waited for less than another client',
   },
   {
     id: 'memory-place-kept-after-grant',
@@ -235,8 +236,8 @@ export const memory = [
     file: 'src/servers/memory/records/permit-waiting-record.ts',
     search: '    if (isLast) this.leave(client)\n    else if (place)',
     replace: '    if (isLast && !place) this.leave(client)\n    else if (place)',
-    test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    test: STEPS,
+    name: 'gives the place of a client to none that has waited for less than another client',
   },
   {
     id: 'memory-try-overtakes',
@@ -280,8 +281,8 @@ export const memory = [
     file: 'src/servers/memory/memory-latch.ts',
     search: "      this.#tell('0')\n",
     replace: '',
-    test: LATCHES,
-    name: 'a latch answers whatever is asked as Redis does: ',
+    test: STEPS,
+    name: 'a latch tells those who listen when its round begins and when it opens',
   },
   {
     id: 'memory-latch-at-zero',

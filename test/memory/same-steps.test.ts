@@ -1,0 +1,236 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '../../src/kit/clock.ts'
+import type { LockServer } from '../../src/servers/lock-server.ts'
+import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
+import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { OnceRequest } from '../../src/servers/once-request.ts'
+import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
+import { RedisServer } from '../../src/servers/redis/redis-server.ts'
+import { promised, type Reply } from '../../src/servers/reply.ts'
+import { eventually } from '../support/eventually.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+/** The steps that random sequences reach seldom, on a server of Redis and in memory. */
+const redis = sharedServer()
+const CALL_MS = 5_000
+const LEASE_MS = 60_000
+
+let servers: LockServer[]
+
+afterEach(async () => {
+  for (const server of servers) server.close()
+  await redis.flush()
+})
+
+const places: [string, () => () => LockServer][] = [
+  [
+    'Redis',
+    () => {
+      const { host, port } = redis
+      return () => new RedisServer({ host, port }, CALL_MS, () => {}, { counterMs: LEASE_MS })
+    },
+  ],
+  [
+    'the server in memory',
+    () => {
+      const memory = new MemoryServer()
+      return () => new MemoryConnection(memory, LEASE_MS)
+    },
+  ],
+]
+
+describe.each(places)('at %s', (_, newPlace) => {
+  /** Its three clients. */
+  beforeEach(async () => {
+    const newServer = newPlace()
+    servers = ['a', 'b', 'c'].map(newServer)
+    await Promise.all(servers.map((server) => server.identify(CALL_MS)))
+  })
+
+  /** Of whom an owner is, by the first letter of its name. */
+  const clientOf = (owner: string) => servers['abc'.indexOf(owner[0] as string)] as LockServer
+  const idOf = (owner: string) => owner[0] as string
+  const ask = <A>(send: (reply: Reply<A>) => void) => promised<A>(send)
+
+  describe('a read-write lock', () => {
+    const lockOf = (owner: string) => {
+      const lock = clientOf(owner).readWriteFor?.(idOf(owner)).lock('it')
+      if (lock === undefined) throw new Error('There is no read-write lock')
+      return lock
+    }
+    const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS, waits: true, isLast: true }
+    const read = (owner: string, given = {}) =>
+      ask((reply) => lockOf(owner).read({ ...terms, beside: '', ...given, owner }, reply))
+    const write = (owner: string, given = {}) =>
+      ask((reply) => lockOf(owner).write({ ...terms, beside: '', ...given, owner }, reply))
+    const release = (
+      owner: string,
+      { token = '' as number | '', holds = 0, isLast = false } = {},
+    ) =>
+      ask((reply) => lockOf(owner).release({ owner, holds, token, callMs: CALL_MS }, isLast, reply))
+    const inspect = () => lockOf('a').inspect(CALL_MS)
+
+    test('is for those who waited to read, and then for writers in the order in which they came', async () => {
+      const messages: string[] = []
+      const subscription = lockOf('a').listen((message) => messages.push(String(message)))
+      await eventually(() => subscription.confirmed)
+      const tryOnce = { waits: false }
+      expect(await write('a:1:write')).toMatchObject({ kind: 'granted' })
+      expect(await read('b:1')).toMatchObject({ kind: 'held' })
+      const waiting = (await write('c:1:write')) as { kind: string; since: string }
+      expect(waiting.kind).toBe('held')
+      await release('a:1:write')
+      expect(await write('c:1:write')).toMatchObject({ kind: 'held' })
+      expect(await read('b:1')).toMatchObject({ kind: 'granted' })
+      expect((await inspect()).waitingToRead).toEqual([])
+      await release('b:1')
+      expect(await write('a:3:write', tryOnce)).toMatchObject({ kind: 'held' })
+      expect(await read('a:3', tryOnce)).toMatchObject({ kind: 'held' })
+      expect(await write('c:1:write')).toMatchObject({ kind: 'granted' })
+      await eventually(() => messages.includes(waiting.since))
+      expect(messages.filter((message) => message !== 'undefined')).toEqual([
+        '01',
+        '2',
+        '00',
+        waiting.since,
+      ])
+    })
+
+    test('is written, re-entered and released under the token of the hold alone', async () => {
+      const owner = 'a:1:write'
+      const reenter = (token: number) =>
+        ask((reply) =>
+          lockOf(owner).rewrites(
+            { owner, token, holds: 2, leaseMs: LEASE_MS, callMs: CALL_MS },
+            reply,
+          ),
+        )
+      const { token } = (await write(owner)) as { token: number }
+      await release(owner, { token })
+      const later = (await write(owner)) as { token: number }
+      expect(later.token).toBeGreaterThan(token)
+      expect(await reenter(token)).toEqual({ kind: 'gone' })
+      expect(await release(owner, { token })).toEqual({ kind: 'gone' })
+      expect(await reenter(later.token)).toMatchObject({ kind: 'granted' })
+      expect((await inspect()).holders).toMatchObject([{ owner, holdCount: 2 }])
+      expect(await release(owner, { token: later.token })).toMatchObject({ kind: 'freed' })
+    })
+
+    test('is lowered and not raised by a release', async () => {
+      await read('a:1')
+      const reentry = { owner: 'a:1', token: 0, holds: 3, leaseMs: LEASE_MS, callMs: CALL_MS }
+      await ask((reply) => lockOf('a').rereads(reentry, reply))
+      for (const holds of [2, 3]) expect(await release('a:1', { holds })).toEqual({ kind: 'kept' })
+      expect((await inspect()).holders).toMatchObject([{ owner: 'a:1', holdCount: 2 }])
+    })
+
+    test('is read on when it is written no more', async () => {
+      await write('a:1:write')
+      await read('a:2', { beside: 'a:1:write' })
+      await release('a:1:write')
+      expect((await inspect()).mode).toBe('read')
+      expect(await read('b:1')).toMatchObject({ kind: 'granted' })
+    })
+
+    test('has the lease of its writer, whatever becomes of the readers beside it', async () => {
+      const beside = 'a:1:write'
+      await write('a:1:write')
+      await read('a:2', { beside, leaseMs: 40 })
+      await read('a:3', { beside, leaseMs: 5_000 })
+      await pause(60)
+      expect(await read('a:2', { beside, leaseMs: 5_000 })).toMatchObject({ kind: 'granted' })
+      const refused = (await write('b:1:write')) as { ttlMs: number }
+      expect(refused.ttlMs).toBeGreaterThan(LEASE_MS / 2)
+    })
+  })
+
+  describe('a semaphore', () => {
+    const semaphoreOf = (owner: string) => {
+      const semaphore = clientOf(owner).semaphoresFor?.(idOf(owner), CALL_MS).semaphore('it')
+      if (semaphore === undefined) throw new Error('There is no semaphore')
+      return semaphore
+    }
+    const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS, waits: true, isLast: true }
+    const acquire = (owner: string, given = {}) => {
+      const attempt = { ...terms, beganAt: systemClock.monotonic(), since: '', ...given, owner }
+      return ask<PermitAnswer>((reply) => semaphoreOf(owner).acquire(attempt, reply))
+    }
+    const release = (owner: string, isLast: boolean) =>
+      ask((reply) =>
+        semaphoreOf(owner).release({ owner, holds: 0, token: '', callMs: CALL_MS }, isLast, reply),
+      )
+    let requests = 0
+    const change = (what: 'set' | 'add' | 'drain' | 'delete', permits = 0) => {
+      requests += 1
+      return semaphoreOf('a').change({ id: `a:${requests}`, what, permits, ttlMs: 0 }, CALL_MS)
+    }
+    const available = async () => (await semaphoreOf('a').inspect(10, CALL_MS)).available
+    /** How often the client is told that it is next. */
+    const listen = async (client: string) => {
+      const told = { times: 0 }
+      const subscription = semaphoreOf(client).listen((message) => {
+        if (message === client) told.times += 1
+      })
+      await eventually(() => subscription.confirmed)
+      return told
+    }
+
+    test('that was deleted is not made again by permits that are given back', async () => {
+      await change('set', 2)
+      await acquire('b:101:2')
+      await change('delete')
+      expect(await release('b:101:2', true)).toEqual({ kind: 'gone' })
+      expect((await semaphoreOf('a').inspect(10, CALL_MS)).isSet).toBe(false)
+    })
+
+    test('is drained of what is available, and of nothing if less than that is', async () => {
+      await change('add', -2)
+      expect(await change('drain')).toBe(0)
+      expect(await available()).toBe(-2)
+    })
+
+    test('tells the next client when the first one leaves', async () => {
+      const told = await listen('c')
+      await change('set', 1)
+      expect(await acquire('b:101:3', { since: '970' })).toMatchObject({ kind: 'held' })
+      expect(await acquire('c:101:1', { since: '980' })).toMatchObject({ kind: 'held' })
+      await release('b:101:3', true)
+      await eventually(() => told.times === 1)
+      expect(await acquire('c:101:1', { since: '980' })).toMatchObject({ kind: 'granted' })
+    })
+
+    test('gives the place of a client to none that has waited for less than another client', async () => {
+      const told = await listen('c')
+      await change('set', 0)
+      await acquire('b:101:1', { since: '970' })
+      await acquire('c:101:1', { since: '980' })
+      await change('add', 2)
+      const goesOn = { since: '970', isLast: false }
+      expect(await acquire('b:101:1', goesOn)).toMatchObject({ kind: 'granted' })
+      expect(told.times).toBe(0)
+      expect(await acquire('b:102:1', { since: '990' })).toMatchObject({ kind: 'held' })
+      await eventually(() => told.times === 1)
+      expect(await acquire('c:101:1', { since: '980' })).toMatchObject({ kind: 'granted' })
+    })
+  })
+
+  test('a latch tells those who listen when its round begins and when it opens', async () => {
+    const latch = clientOf('a').latch?.('it')
+    if (latch === undefined) throw new Error('There is no latch')
+    let told = 0
+    const subscription = latch.listen(() => {
+      told += 1
+    })
+    await eventually(() => subscription.confirmed)
+    // It may be told once that it listens.
+    await pause(20)
+    const tells = async (step: Promise<unknown>) => {
+      const before = told
+      await step
+      await eventually(() => told > before)
+    }
+    const request = (n: number) => new OnceRequest(`a:${n}`, LEASE_MS, systemClock)
+    await tells(latch.trySetCount(1, request(1), CALL_MS))
+    await tells(latch.countDown(request(2), CALL_MS))
+  })
+})
