@@ -241,6 +241,25 @@ describe('an election', () => {
     expect(convictions()).toEqual({ linearizability: 1 })
   })
 
+  test('may be left by one whose client closes, before that one says so', () => {
+    const closed = (at: number) => {
+      history = new History()
+      history.about = { startedAt: 0, calmAt: 100_000, epochMs: 0 }
+      number = 0
+      history.hear({ kind: 'ask', id: 'client 1.9.1', lock: 'name', family: 'election', era: 0 }, 0)
+      const grant = { result: 'granted', token: 1, validUntil: 1_000 }
+      history.hear({ kind: 'enter', id: 'client 1.9.1', ...grant }, 10)
+      history.hear({ kind: 'closes', id: 'client 1.9.2', era: 0 }, at)
+      history.hear({ kind: 'leave', id: 'client 1.9.1', releasing: true }, 50)
+      history.hear({ kind: 'released', id: 'client 1.9.1', released: true }, 60)
+      number = 1
+      hold({ family: 'election', token: 2, times: [15, 30, 40, 45] })
+      return convictions()
+    }
+    expect(closed(20)).toEqual({})
+    expect(closed(35)).toEqual({ linearizability: 1 })
+  })
+
   const told = (token: number | null, owner: string | null, process = 'client 1.9') => {
     return { lock: 'name', process, era: 0, token, owner, at: 1 }
   }
