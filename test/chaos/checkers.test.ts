@@ -246,7 +246,7 @@ describe('compared with trying all orders', () => {
   test.each(readWrites)('a %s is judged the same', (_, model) => {
     const below = numbersBelow(11)
     const verdicts = { linearizable: 0, convicted: 0 }
-    for (let i = 0; i < 1_500; i++) {
+    for (let i = 0; i < 800; i++) {
       const { operations, endings } = randomHistory(below)
       for (const one of operations) {
         if (one.kind === 'release') continue

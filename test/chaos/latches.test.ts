@@ -107,7 +107,7 @@ describe('a latch', () => {
 test('a latch is judged as by trying all orders', () => {
   const below = numbersBelow(5)
   const verdicts = { linearizable: 0, convicted: 0 }
-  for (let i = 0; i < 3_000; i++) {
+  for (let i = 0; i < 1_500; i++) {
     const operations: Op[] = []
     // One who did all in turn, by the rules, and others who came between.
     let [left, round] = [0, 0]
@@ -175,7 +175,7 @@ test('a latch is judged as by trying all orders', () => {
       operations,
     })
   }
-  expect(Math.min(...Object.values(verdicts))).toBeGreaterThan(300)
+  expect(Math.min(...Object.values(verdicts))).toBeGreaterThan(150)
 })
 
 describe('the rounds of a latch, as they were told', () => {

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { runControls } from './controls/run.mjs'
 import { now } from './random.mjs'
-import { countOf, isClean, markdown, print, tableOf, totalsOf } from './report.mjs'
+import { countOf, isClean, markdown, print, tableOf, tableOfKinds, totalsOf } from './report.mjs'
 import { runStage } from './stage.mjs'
 
 /** By turns with and without force, and servers that keep or lose what they have. The last is the fastest. */
@@ -37,8 +37,8 @@ const FAST = { slice: 24, long: 40 }
 /** Of faults, in each world at least. */
 const SECONDS = { slice: 12, long: 65 }
 const ENOUGH = {
-  slice: { acquisitions: 20_000, faults: 100 },
-  long: { acquisitions: 1_000_000, faults: 2_000 },
+  slice: { operations: 20_000, ofEach: 300, faults: 100 },
+  long: { operations: 1_000_000, ofEach: 10_000, faults: 2_000 },
 }
 /** After so long no other world is begun, and the last is given no more time: eight minutes with the controls. */
 const SLICE_LIMIT_MS = 330_000
@@ -59,30 +59,32 @@ export async function runSlice(options) {
     const extra = isLast ? { mostSeconds: (leftMs() - END_MS) / 1_000 } : {}
     // The last one goes on until all of them have enough.
     const isEnough = async (stage) => {
-      const { acquisitions, faults } = totalsOf(results)
-      const entered = await stage.ask({ kind: 'total' }, 'total')
-      return isAtLeast(ENOUGH.slice, acquisitions + entered, countOf(faults))
+      const { ofKind, faults } = totalsOf(results)
+      const more = await stage.ask({ kind: 'operations' }, 'operations')
+      for (const kind in more) ofKind[kind] += more[kind]
+      return missing({ ofKind, faults }, ENOUGH.slice, options).length === 0
     }
     const pace = { fast: FAST.slice, seconds: SECONDS.slice, ...extra, isEnough }
     results.push(await one({ ...options, ...run, ...pace, seed: options.seed + i }))
   }
   console.log(tableOf(results))
+  console.log(tableOfKinds(results))
   const areConvicted = await runControls({ seed: options.seed })
   if (leftOut.length > 0)
     console.log(`LEFT OUT, for the machine is too slow: ${leftOut.join(', ')}`)
-  const isGood = [tellEnough(results, ENOUGH.slice), areConvicted, results.every(isClean)]
+  const isGood = [tellEnough(results, ENOUGH.slice, options), areConvicted, results.every(isClean)]
   console.log(
     `slice, seed ${options.seed}: ${isGood.every(Boolean) ? 'good' : 'NOT GOOD'}, ${((now() - start) / 1_000).toFixed(0)} s`,
   )
   return isGood.every(Boolean)
 }
 
-/** Until there is enough of both or the time is up. */
+/** Until there is enough of all or the time is up. */
 export async function runLong(options) {
   const start = now()
   const leftSeconds = () => options.minutes * 60 - (now() - start) / 1_000
   const results = []
-  for (let i = 0; !isEnough(results) && leftSeconds() > WHOLE_MS / 1_000; i++) {
+  for (let i = 0; !isEnough(results, options) && leftSeconds() > WHOLE_MS / 1_000; i++) {
     const among = i < LONG.length ? LONG : REST
     const run = { seconds: SECONDS.long, fast: FAST.long, ...among[i % among.length] }
     run.seconds = Math.round(Math.min(run.seconds, leftSeconds() - END_MS / 1_000))
@@ -92,7 +94,8 @@ export async function runLong(options) {
     }
   }
   console.log(tableOf(results))
-  return [tellEnough(results, ENOUGH.long), results.every(isClean)].every(Boolean)
+  console.log(tableOfKinds(results))
+  return [tellEnough(results, ENOUGH.long, options), results.every(isClean)].every(Boolean)
 }
 
 async function one(options) {
@@ -101,21 +104,25 @@ async function one(options) {
   return result
 }
 
-/** @returns whether there were enough of both; says so where there were not */
-function tellEnough(results, enough) {
-  const { acquisitions, faults } = totalsOf(results)
-  if (isAtLeast(enough, acquisitions, countOf(faults))) return true
-  console.log(
-    `NOT ENOUGH: ${acquisitions} acquisitions of ${enough.acquisitions}, ${countOf(faults)} faults of ${enough.faults}`,
-  )
-  return false
+/** @returns whether there was enough; reports what is missing */
+function tellEnough(results, enough, options) {
+  const lacking = missing(totalsOf(results), enough, options)
+  if (lacking.length > 0) console.log(`NOT ENOUGH: ${lacking.join(', ')}`)
+  return lacking.length === 0
 }
 
-const isAtLeast = (enough, acquisitions, faults) =>
-  acquisitions >= enough.acquisitions && faults >= enough.faults
-
-function isEnough(results) {
-  if (results.length < LONG.length) return false
-  const { acquisitions, faults } = totalsOf(results)
-  return isAtLeast(ENOUGH.long, acquisitions, countOf(faults))
+/** @returns what there is too little of, in words */
+function missing({ ofKind, faults }, enough, { kinds }) {
+  const operations = Object.values(ofKind).reduce((total, count) => total + count, 0)
+  const figures = [
+    ['operations', operations, enough.operations],
+    ...kinds.map((kind) => [`operations of ${kind}`, ofKind[kind], enough.ofEach]),
+    ['faults', countOf(faults), enough.faults],
+  ]
+  return figures
+    .filter(([, count, wanted]) => count < wanted)
+    .map(([what, count, wanted]) => `${count} ${what} of ${wanted}`)
 }
+
+const isEnough = (results, options) =>
+  results.length >= LONG.length && missing(totalsOf(results), ENOUGH.long, options).length === 0

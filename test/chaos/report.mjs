@@ -1,6 +1,7 @@
 // What a run has found, in words.
 import { isConvicted } from './checkers/check.mjs'
 import { printReport } from './checkers/print.mjs'
+import { KINDS } from './kinds.mjs'
 
 export const isClean = ({ verdict, report, violations }) =>
   (report === undefined || !isConvicted(report)) &&
@@ -18,7 +19,7 @@ export function print(result) {
   const words = flags.map((flag) => `, ${flag}${result[flag] === true ? '' : ` ${result[flag]}`}`)
   console.log(
     `world ${world}${words.join('')}, seed ${seed}: ` +
-      `${verdict.holds} acquisitions, ${countOf(faults)} faults in ${seconds.toFixed(0)} s; ` +
+      `${result.report ? operationsOf(result) : verdict.holds} operations, ${countOf(faults)} faults in ${seconds.toFixed(0)} s; ` +
       `overlaps ${verdict.overlaps.length}, tokens out of order ${verdict.regressions.length}, ` +
       `tokens twice ${verdict.repeated.length}, excused overlaps ${verdict.excused} ` +
       `(longest ${verdict.longestExcusedMs.toFixed(0)} ms), other violations ${violations.length}`,
@@ -57,6 +58,9 @@ function listed(counts) {
   return words.map(([what, n]) => `${what} ${n}`).join(', ') || 'none'
 }
 
+const operationsOf = ({ report }) =>
+  Object.values(report.operations).reduce((total, count) => total + count, 0)
+
 /** All results of one world together. */
 export function totalsOf(results) {
   const sum = (figureOf) => results.reduce((total, one) => total + figureOf(one), 0)
@@ -70,7 +74,10 @@ export function totalsOf(results) {
   return {
     faults,
     seconds: sum(({ seconds }) => seconds),
-    acquisitions: sum(({ verdict }) => verdict.holds),
+    operations: sum(operationsOf),
+    ofKind: Object.fromEntries(
+      KINDS.map((kind) => [kind, sum(({ report }) => report.operations[kind] ?? 0)]),
+    ),
     overlaps: sum(({ verdict }) => verdict.overlaps.length),
     outOfOrder: sum(({ verdict }) => verdict.regressions.length),
     twice: sum(({ verdict }) => verdict.repeated.length),
@@ -82,12 +89,17 @@ export function totalsOf(results) {
     stretches: sum(({ report }) => report.liveness.stretches),
     stuck: sum(({ report }) => report.convictions.liveness),
     pairs: sum(({ report }) => report.pairs.judged),
+    rounds: sum(({ report }) => report.rounds.rounds),
+    counted: sum(({ report }) => report.counted),
+    changes: sum(({ report }) => report.changes),
     others: sum(
       (one) =>
         one.violations.length -
         one.left.length +
-        one.report.convictions['unfenced cell'] +
-        one.report.convictions.order,
+        ['unfenced cell', 'order', 'rounds', 'conservation', 'leaders told'].reduce(
+          (total, what) => total + one.report.convictions[what],
+          0,
+        ),
     ),
     excused: sum(({ verdict }) => verdict.excused),
     longestExcusedMs: Math.max(0, ...results.map(({ verdict }) => verdict.longestExcusedMs)),
@@ -97,7 +109,8 @@ export function totalsOf(results) {
 /** What each column tells of `totalsOf`. */
 const COLUMNS = {
   seconds: ({ seconds }) => seconds.toFixed(0),
-  acquisitions: ({ acquisitions }) => acquisitions,
+  operations: ({ operations }) => operations,
+  ...Object.fromEntries(KINDS.map((kind) => [`… ${kind}`, ({ ofKind }) => ofKind[kind]])),
   faults: ({ faults }) => countOf(faults),
   overlaps: ({ overlaps }) => overlaps,
   'tokens out of order': ({ outOfOrder }) => outOfOrder,
@@ -110,12 +123,36 @@ const COLUMNS = {
   'calms judged': ({ stretches }) => stretches,
   'nobody let in': ({ stuck }) => stuck,
   'pairs in a queue judged': ({ pairs }) => pairs,
+  'rounds of latches judged': ({ rounds }) => rounds,
+  'semaphores counted at the end': ({ counted }) => counted,
+  'leaders told judged': ({ changes }) => changes,
   'other violations': ({ others }) => others,
   'overlaps excused': ({ excused, longestExcusedMs: ms }) =>
     excused === 0 ? 0 : `${excused}, of ${ms.toFixed(0)} ms at most`,
 }
 
 const worldsOf = (results) => [...new Set(results.map(({ world }) => world))]
+
+/** One row for each kind: its operations, the faults of the runs that had it, and what was found. As Markdown. */
+export function tableOfKinds(results) {
+  const rows = KINDS.map((kind) => {
+    const some = results.filter(({ report }) => kind in report.operations)
+    const { faults, ofKind } = totalsOf(some)
+    const found = some.reduce((total, one) => total + violationsOf(one, kind), 0)
+    const worlds = worldsOf(some).join(', ')
+    return [kind, ofKind[kind], countOf(faults), found, worlds]
+  })
+  const head = ['kind', 'operations', 'faults meanwhile', 'violations', 'in']
+  return [head, ['---', '---:', '---:', '---:', '---'], ...rows]
+    .map((row) => `| ${row.join(' | ')} |`)
+    .join('\n')
+}
+
+function violationsOf({ verdict, report }, kind) {
+  const pairs = [...verdict.overlaps, ...verdict.regressions, ...verdict.repeated]
+  const ofKind = pairs.filter(({ first }) => (first.family ?? 'lock') === kind)
+  return ofKind.length + (report.violations[kind] ?? 0)
+}
 
 /** One row for each figure, one column for each world, and one for all; as Markdown, which a screen shows as well. */
 export function tableOf(results) {
@@ -134,7 +171,7 @@ const NAVIGATION =
   '[Index](../README.md) · Back: [Under faults](chaos.md) · Next: [The mutants](mutants.md)'
 
 /** @param options of the long run */
-export function markdown(results, { seed, minutes }, { acquisitions, faults: wanted }) {
+export function markdown(results, { seed, minutes }, { operations, faults: wanted }) {
   const { faults } = totalsOf(results)
   const kinds = Object.entries(faults).sort(([, a], [, b]) => b - a)
   const worlds = worldsOf(results)
@@ -151,20 +188,26 @@ export function markdown(results, { seed, minutes }, { acquisitions, faults: wan
     `npm run chaos -- --long --seed ${seed} --minutes ${minutes} --report docs/explanation/chaos-report.md`,
     '```',
     '',
-    'wrote this page. Processes use locks of every kind while clients, connections and servers fail; another process',
-    'writes down who was inside when, on its own clock. What the worlds and faults are, and how it is judged, is told in',
-    '[Under faults](chaos.md). An overlap is two holders at once who both believed that they were alone. It is excused',
-    'where a server had forgotten the lock of the first, or had been replaced by one that never heard of it: no single',
-    `server can prevent that. It runs until there are ${count(acquisitions)} acquisitions and ${count(wanted)} faults, or the time is up.`,
+    'wrote this page. Processes use primitives of every kind while clients, connections and servers fail. Another process',
+    'writes down who was inside when, on its own clock. [Under faults](chaos.md) describes the worlds, the faults and the',
+    'judges. An operation is an acquisition, a count-down of a latch, or a round of it. An overlap is two holders that',
+    'exclude each other, or more permits than there are, while all of them believed their leases valid. It is excused',
+    'if a server had forgotten the lock of the first, or if a server that never heard of it took over: no single',
+    `server can prevent that. It runs until there are ${count(operations)} operations and ${count(wanted)} faults, or the time is up.`,
     '',
     results.every(isClean)
       ? '**Nothing was found that must not be.**'
       : '**Violations were found**: the seeds below have them.',
     '',
+    tableOfKinds(results),
+    '',
+    '## By deployment',
+    '',
     tableOf(results),
     '',
-    'The same names are used anew in each run, so a lock has a history in each. A calm is a stretch without a',
-    'fault that is longer than the bound after those before it; where somebody waited, somebody must be let in.',
+    'Each run uses the same names anew, so a lock has a history in each. A calm is a stretch without a fault that is',
+    'longer than the bound after the faults before it. If somebody waited in it, somebody must have been let in.',
+    'Independent masters refuse all kinds but locks.',
     '',
     '## Faults by kind',
     '',
@@ -193,7 +236,8 @@ function commandOf(result) {
   const { world, seed, gaps } = result
   const flags = ['forget', 'force'].filter((flag) => result[flag]).map((flag) => ` --${flag}`)
   const seconds = Math.round(result.stormSeconds)
-  const words = `--world ${world}${flags.join('')} --seconds ${seconds} --fast ${result.fast}${gaps === 1 ? '' : ` --gaps ${gaps}`} --seed ${seed}`
+  const kinds = result.kinds.length < KINDS.length ? ` --kinds ${result.kinds.join()}` : ''
+  const words = `--world ${world}${kinds}${flags.join('')} --seconds ${seconds} --fast ${result.fast}${gaps === 1 ? '' : ` --gaps ${gaps}`} --seed ${seed}`
   const found = isClean(result) ? '' : '  # violations'
   return `npm run chaos -- ${words}${found}`
 }

@@ -49,6 +49,7 @@ process.on('message', ({ kind, lock, id, ...said }) => {
   if (kind === 'forgot') history.forgot(id, said.to ?? now())
   if (kind === 'emptied') history.emptied.push(said)
   if (kind === 'total') process.send({ total: history.operationCount })
+  if (kind === 'operations') process.send({ operations: history.operations })
   if (kind === 'names') process.send({ names: namesBy(said.families) })
   if (kind === 'count') process.send({ entered: countByLock() })
   if (kind === 'judge') process.send({ verdict: judge(history.holds(), history.windows) })

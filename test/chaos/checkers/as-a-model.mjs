@@ -6,6 +6,8 @@ import { MODELS, permits } from './models.mjs'
 import { operationsOf } from './operations.mjs'
 import { shrinkFromTheEnd } from './shrink.mjs'
 
+/** For so long a shorter part is looked for, in milliseconds. */
+const LONGEST_SEARCH_MS = 10_000
 /** Of how many operations of a latch, up to the one that cannot be explained. */
 const MOST_SHOWN = 24
 
@@ -26,7 +28,9 @@ export function judgeAsModel(lock, attempts, history, how = {}) {
   if (isLatch) return { lock, model: name, verdict, shortest: lastOf(said, at) }
   const { verdict: withoutTokens } = linearize(unfenced, said)
   const parts = partsOf(said, at.to)
-  const isIt = (some) => linearize(model, together(some)).verdict === 'convicted'
+  const until = performance.now() + LONGEST_SEARCH_MS
+  const isIt = (some) =>
+    performance.now() < until && linearize(model, together(some)).verdict === 'convicted'
   const shortest = isShortened ? withoutReentries(shrinkFromTheEnd(parts, isIt), isIt) : []
   return {
     lock,

@@ -34,6 +34,8 @@ const MOST_TOLD = 50
  * @property {number} counted semaphores of which all permits were looked for
  * @property {ReturnType<typeof judgeLiveness>} liveness
  * @property {any[]} faults
+ * @property {Record<string, number>} operations of each kind
+ * @property {Record<string, number>} violations of each kind
  * @property {Record<string, number>} convictions how often each checker found something
  * @property {number} tookMs
  */
@@ -89,6 +91,7 @@ export function check(history) {
     conservation: found.miscounted.length,
     liveness: liveness.stuck.length,
   }
+  const violations = countByKind(history, [...Object.values(found), liveness.stuck].flat())
   for (const all of [...Object.values(found), liveness.stuck]) all.splice(MOST_TOLD)
   const faults = history.faults.filter(({ measured }) => !measured)
   const { about } = history
@@ -104,9 +107,20 @@ export function check(history) {
     pairs,
     rounds,
     changes: changes.judged,
+    violations,
   }
   const tookMs = performance.now() - begin
   return { ...figures, ...found, liveness, faults, convictions, tookMs }
+}
+
+/** How many of them are of each kind. */
+function countByKind(history, findings) {
+  const counts = {}
+  for (const { lock } of findings) {
+    const { family = 'lock' } = history.attempts.get(lock)?.[0] ?? { family: 'election' }
+    counts[family] = (counts[family] ?? 0) + 1
+  }
+  return counts
 }
 
 function isUnknown({ act, result, released }) {

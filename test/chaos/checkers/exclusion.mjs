@@ -45,6 +45,8 @@ export function judgeExclusion(lock, all, forgotten) {
   const conflictsOf = CONFLICTS[all[0].family ?? 'lock']
   if (conflictsOf === undefined) return verdict
   const isWithoutLease = all[0].family === 'semaphore'
+  // A clock that is set takes away what has a lease, and nothing else.
+  const windows = isWithoutLease ? forgotten.filter(({ isClock }) => !isClock) : forgotten
   const until = isWithoutLease ? lostFrom(forgotten, lock, all) : Infinity
   let inside = []
   for (const hold of all) {
@@ -52,7 +54,7 @@ export function judgeExclusion(lock, all, forgotten) {
     if (enteredAt >= until) break
     if (endOf(hold) <= enteredAt) continue
     inside = inside.filter((one) => endOf(one) > enteredAt)
-    const isExcused = (one) => excuseOf(forgotten, lock, one, hold) !== undefined
+    const isExcused = (one) => excuseOf(windows, lock, one, hold) !== undefined
     const conflicts = conflictsOf(hold, inside, isExcused)
     if (conflicts.length > 0) {
       const guilty = conflicts.filter((one) => !isExcused(one))

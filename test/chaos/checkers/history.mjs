@@ -100,9 +100,7 @@ export class History {
     if (kind === 'settle' || kind === 'enter' || kind === 'drop') {
       Object.assign(attempt, said, { settledAt: attempt.settledAt ?? at })
       if (attempt.result !== 'granted') this.#open.delete(attempt.id)
-      if (attempt.act === 'count-down' && typeof attempt.answer === 'number') this.#counts(attempt)
-      // A round is an operation of its own.
-      if (attempt.act === 'count-down' && attempt.answer === 0) this.#counts(attempt)
+      this.#countsDown(attempt)
     }
     if (kind === 'enter') {
       this.#counts(attempt)
@@ -135,6 +133,14 @@ export class History {
 
   #counts({ family = 'lock' }) {
     this.operations[family] = (this.operations[family] ?? 0) + 1
+  }
+
+  #countsDown(attempt) {
+    const { act, answer } = attempt
+    if (act !== 'count-down' || typeof answer !== 'number') return
+    this.#counts(attempt)
+    // A round is an operation of its own.
+    if (answer === 0) this.#counts(attempt)
   }
 
   #cellsOf(lock) {
@@ -197,5 +203,7 @@ export class History {
     const all = this.attempts.get(said.lock) ?? []
     this.attempts.set(said.lock, all)
     all.push(said)
+    if (said.enteredAt !== undefined) this.#counts(said)
+    this.#countsDown(said)
   }
 }

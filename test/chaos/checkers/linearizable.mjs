@@ -58,6 +58,8 @@ class Search {
   widest = 1
   #model
   #most
+  /** Whether there was more to explore than is kept. */
+  #isCut = false
   /** What may have its effect before it must. */
   #early = new Set()
   /** Acquisitions that have not returned, by hold. */
@@ -74,7 +76,7 @@ class Search {
   }
 
   get isTooLarge() {
-    return this.configurations.length > this.#most
+    return this.#isCut || this.configurations.length > this.#most
   }
 
   call(operation) {
@@ -134,8 +136,31 @@ class Search {
   }
 
   #keep(found) {
-    this.configurations = found.all
+    this.configurations = found.all.length > 2 ? this.#withoutNeedless(found.all) : found.all
     this.widest = Math.max(this.widest, found.all.length)
+  }
+
+  /**
+   * A hold that may end by itself can as well end later. So a configuration in which it has ended explains nothing that
+   * the same one with the hold does not.
+   */
+  #withoutNeedless(all) {
+    if (this.#ending.size === 0) return all
+    const groups = new Map()
+    for (const one of all) {
+      const mayEnd = this.#model.holds(one.state).filter((hold) => this.#ending.has(hold))
+      const rest = mayEnd.reduce((state, hold) => this.#model.end(state, hold), one.state)
+      const key = keyOf(this.#model, { state: rest, done: one.done })
+      const group = groups.get(key) ?? []
+      groups.set(key, group)
+      group.push({ one, mayEnd: new Set(mayEnd) })
+    }
+    if (groups.size === all.length) return all
+    return [...groups.values()]
+      .flatMap((group) =>
+        group.filter(({ mayEnd }) => !group.some((other) => contains(other.mayEnd, mayEnd))),
+      )
+      .map(({ one }) => one)
   }
 
   /** All that can have come about; where `last` is given, with that as the last step. */
@@ -150,10 +175,10 @@ class Search {
         const all = this.#after(state, last)
         for (const next of all) found.add(next, this.#withObservers(next, done))
         // What ends a hold can as well come after it. An acquisition may have to come before, for its token.
-        if (all.length > 0 && !this.#model.isOrdered && !this.#hasEarlyAcquisition(done)) continue
+        if (all.length > 0 && !this.#model.isOrdered && !this.#isMissingOne(done, last)) continue
       }
       for (const what of this.#early) {
-        if (what === last || done.includes(what)) continue
+        if (what === last || done.includes(what) || !this.#isNeeded(what, last)) continue
         for (const next of this.#after(state, what)) {
           // What changes nothing can as well come when it must.
           if (next === state && (!this.#model.isOrdered || what.to === Infinity)) continue
@@ -168,6 +193,7 @@ class Search {
         if (seen.add(next, done)) todo.push({ state: next, done })
       }
     }
+    if (todo.length > 0) this.#isCut = true
   }
 
   /** The states that an operation may lead to. */
@@ -189,10 +215,25 @@ class Search {
     return all
   }
 
-  /** Whether an acquisition may have its effect before it must. */
-  #hasEarlyAcquisition(done) {
-    for (const one of this.#early) if (one.kind === 'acquire' && !done.includes(one)) return true
+  /** Whether an acquisition may still have to come before the last one. */
+  #isMissingOne(done, last) {
+    for (const one of this.#early) {
+      if (one.kind === 'acquire' && !done.includes(one) && this.#isNeeded(one, last)) return true
+    }
     return false
+  }
+
+  /**
+   * Whether it can make a difference that it comes before the last one. A release keeps no acquisition from coming
+   * later, and tokens tell which of two acquisitions is first.
+   */
+  #isNeeded({ kind, hold, token, mode }, last) {
+    if (kind !== 'acquire' || last === undefined || hold === last.hold) return true
+    if (last.kind === 'release') return false
+    const isUnordered = !this.#model.fenced || this.#unordered.size > 0
+    if (isUnordered || token === undefined || last.token === undefined) return true
+    const areBothReaders = mode === 'read' && last.mode === 'read'
+    return token < last.token || (token === last.token && !areBothReaders)
   }
 
   /**
@@ -209,6 +250,13 @@ class Search {
     }
     return false
   }
+}
+
+/** Whether all of the second, and more, are in the first. */
+function contains(more, few) {
+  if (more.size <= few.size) return false
+  for (const one of few) if (!more.has(one)) return false
+  return true
 }
 
 const without = (done, operation) =>
@@ -232,8 +280,8 @@ class Found {
   add(state, some) {
     const done = this.#withoutSpent(state, some)
     if (this.all.length > 0) {
-      this.#keys ??= new Set(this.all.map((one) => this.#keyOf(one)))
-      const key = this.#keyOf({ state, done })
+      this.#keys ??= new Set(this.all.map((one) => keyOf(this.#model, one)))
+      const key = keyOf(this.#model, { state, done })
       if (this.#keys.has(key)) return false
       this.#keys.add(key)
     }
@@ -247,11 +295,11 @@ class Found {
     if (isSpent === undefined || done.length === 0) return done
     return done.filter((one) => one.to !== Infinity || !isSpent(state, one))
   }
+}
 
-  #keyOf({ state, done }) {
-    if (done.length === 0) return this.#model.key(state)
-    return `${this.#model.key(state)}|${done.map(numberOf).sort().join()}`
-  }
+function keyOf(model, { state, done }) {
+  if (done.length === 0) return model.key(state)
+  return `${model.key(state)}|${done.map(numberOf).sort().join()}`
 }
 
 const numbers = new WeakMap()

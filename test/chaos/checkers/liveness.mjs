@@ -50,7 +50,7 @@ export function judgeLiveness(history) {
   const { attempts } = history
   const stretches = stretchesOf(history)
   const verdict = { stretches: stretches.length, longestMs: 0, stuck: [] }
-  for (const [lock, all] of attempts) {
+  for (const [lock, mode, all] of lanesOf(attempts)) {
     const grants = all
       .flatMap(({ result, settledAt }) => (result === 'granted' ? [settledAt] : []))
       .sort((a, b) => a - b)
@@ -66,11 +66,30 @@ export function judgeLiveness(history) {
         verdict.longestMs = Math.max(verdict.longestMs, waitedMs)
         if (waitedMs <= stretch.boundMs) continue
         const after = stretch.after.map(({ what }) => what)
-        verdict.stuck.push({ lock, from: cuts[i - 1], waitedMs, boundMs: stretch.boundMs, after })
+        const { boundMs } = stretch
+        verdict.stuck.push({ lock, mode, from: cuts[i - 1], waitedMs, boundMs, after })
       }
     }
   }
   return verdict
+}
+
+/**
+ * `[lock, mode, attempts]`: each side of a read-write lock by itself, for readers that come and go say nothing of a writer
+ * that waits. Who re-enters was inside already. Those who await a latch wait for others, and are judged by its rounds.
+ */
+function* lanesOf(attempts) {
+  for (const [lock, all] of attempts) {
+    const { family } = all[0]
+    if (family === 'latch') continue
+    if (family !== 'read-write') {
+      yield [lock, undefined, all]
+      continue
+    }
+    for (const mode of ['read', 'upgradable', 'write']) {
+      yield [lock, mode, all.filter((one) => one.mode === mode && one.within === undefined)]
+    }
+  }
 }
 
 /** For how long somebody waited at all between two times. */

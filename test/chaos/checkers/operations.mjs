@@ -55,7 +55,8 @@ export function operationsOf(all, { windows, emptied, about }) {
     if (mayBeGone) mayEndAt = Math.min(mayEndAt, Math.max(from, empty.from, believedUntil))
     if (released === true || (released === false && !mayBeGone)) {
       anyway = isTakenBy(releasedAt)
-      const times = { from: releasingAt, to: releasedAt }
+      // A client that closes releases what it holds: its holder is then told of that release.
+      const times = { from: Math.min(releasingAt, closedAt), to: releasedAt }
       operations.push({ kind: 'release', hold, permits, held: released, anyway, ...times, attempt })
     } else if (releasingAt !== undefined) mayEndAt = Math.min(mayEndAt, releasingAt)
     // Most are released long before that.

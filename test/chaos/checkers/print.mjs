@@ -41,9 +41,9 @@ export function printReport(report, print = console.log) {
     const most = lowest === highest ? `${highest}` : `${lowest} to ${highest}`
     print(`${lock}: ${left} permits are there at the end instead of ${most}`)
   }
-  for (const { lock, from, waitedMs, boundMs, after } of liveness.stuck.slice(0, 5)) {
+  for (const { lock, mode, from, waitedMs, boundMs, after } of liveness.stuck.slice(0, 5)) {
     print(
-      `${lock}: nobody was let in for ${waitedMs.toFixed(0)} ms from ${timeOf(from, startedAt)} on, ` +
+      `${lock}${mode === undefined ? '' : `, to ${mode}`}: nobody was let in for ${waitedMs.toFixed(0)} ms from ${timeOf(from, startedAt)} on, ` +
         `although somebody waited; the bound after ${after.join(', ') || 'no fault'} is ${boundMs} ms`,
     )
   }
