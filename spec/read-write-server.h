@@ -453,12 +453,12 @@ inline releaseRead(o, k, isLast, wanted) {
 /* renew: lengthens what is there. */
 inline renewRead(o) {
 	if
-#ifdef RENEW_REVIVES
-	:: reads[o] > 0 -> answer = GRANTED; readTtl[o] = (readTtl[o] > 0 -> LEASE : 0); prolong()
-#else
 	:: reads[o] > 0 && readTtl[o] > 0 -> answer = GRANTED; readTtl[o] = LEASE; prolong()
-#endif
+#ifdef RENEW_REVIVES
+	:: else -> answer = GRANTED; isNew = 1; reads[o] = 1; readTtl[o] = LEASE; lockTtl = LEASE; mode = (mode == 0 -> READS : mode)
+#else
 	:: else -> answer = GONE
+#endif
 	fi
 }
 

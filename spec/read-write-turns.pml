@@ -8,7 +8,7 @@
  *  - Each client has one caller. The queue inside a client is in read-write-client.
  *  - A request is run at once. Its answer is read later, and messages may come before it. Lost answers and late requests
  *    are in read-write: a waiter that has no answer asks again.
- *  - Every client comes again and again, for ever, or ends. So a waiter that nobody wakes is found: when the others have
+ *  - Every client comes again and again, for ever, or ends. Two waiters give up. So a waiter that nobody wakes is found: when the others have
  *    ended nothing can happen any more.
  *  - Parts 1 and 2 have no time, no lost messages and no crash. Nobody asks again unless it is told to: each waiter must
  *    be woken by a message.
@@ -57,7 +57,9 @@
 #define ALIVE (WITH_TIME -> 3 : 1)
 #define PHASE (WITH_TIME -> 2 : 1)
 #define POLL 1
-#define MOST_IDLE 5
+#ifndef MOST_IDLE
+#define MOST_IDLE 4
+#endif
 #define TOP 0
 
 /* What a client wants. */
@@ -79,11 +81,16 @@ byte poll[CLIENTS];
 byte watched, passed, idle;
 bool watches; /* the next one that waits is watched */
 bool crashed, dead[CLIENTS];
+byte gaveUp;
 
 #define isWaiting(c) (state[c] == ASKS || state[c] == TOLD || state[c] == SLEEPS)
-/* Parts 1, 3: writers 0 and 1 (in 3 only 0 of them, and 1), readers behind. Parts 2, 4: 0 and 1 upgrade. */
+/*
+ * Part 1 has two writers and two readers, part 2 two clients that upgrade, a writer and a reader. Part 3 has a writer, a
+ * reader, and a client that is either; part 4 a client that upgrades, a writer and a reader.
+ */
 #define isUpgrader(c) ((PART == 2 && c < 2) || (PART == 4 && c < 1))
 #define isWriter(c) ((PART == 1 && c < 2) || (PART == 2 && c == 2) || (PART == 3 && c < 2) || (PART == 4 && c == 1))
+#define isReader(c) (PART == 3 && c == 1 || !isWriter(c) && !isUpgrader(c))
 #define UPGRADERS (PART == 2 -> 2 : (PART == 4 -> 1 : 0))
 #define WRITERS (PART == 1 || PART == 3 -> 2 : 1)
 
@@ -138,7 +145,7 @@ inline clientStep() {
 	if
 	:: isLive(c) && state[c] == IDLE && isWriter(c) -> asks(TO_HAVE_WRITE); printf("client %d: wants to write\n", c)
 	:: isLive(c) && state[c] == IDLE && isUpgrader(c) -> asks(TO_HAVE_UPGRADABLE); printf("client %d: wants the upgradable lock\n", c)
-	:: isLive(c) && state[c] == IDLE && !isWriter(c) && !isUpgrader(c) -> asks(TO_READ); printf("client %d: wants to read\n", c)
+	:: isLive(c) && state[c] == IDLE && (isReader(c)) -> asks(TO_READ); printf("client %d: wants to read\n", c)
 	:: isLive(c) && state[c] == IDLE -> state[c] = OVER; printf("client %d: ends\n", c)
 	:: isLive(c) && state[c] == ASKS && wants[c] <= TO_HAVE_UPGRADABLE -> script = ACQUIRE_READ
 	:: isLive(c) && state[c] == ASKS && wants[c] > TO_HAVE_UPGRADABLE -> script = ACQUIRE_WRITE
@@ -156,13 +163,13 @@ inline clientStep() {
 #ifndef NO_POLL
 	:: isLive(c) && WITH_TIME && state[c] == SLEEPS && poll[c] == 0 -> state[c] = ASKS; printf("client %d: asks again\n", c); REACHED(3)
 #endif
-	:: isLive(c) && (state[c] == SLEEPS || state[c] == TOLD) -> state[c] = LEAVES; rung[c] = 0; poll[c] = 0; message[c] = 0; REACHED(4)
+	:: isLive(c) && (state[c] == SLEEPS || state[c] == TOLD) && gaveUp < 2 -> gaveUp++; state[c] = LEAVES; rung[c] = 0; poll[c] = 0; message[c] = 0; REACHED(4)
 		printf("client %d: gives up\n", c)
 	:: isLive(c) && ((state[c] == HOLDS || state[c] == LEAVES) && wants[c] <= TO_HAVE_UPGRADABLE) -> script = RELEASE_READ
 	:: isLive(c) && ((state[c] == HOLDS || state[c] == LEAVES) && wants[c] > TO_HAVE_UPGRADABLE) -> script = RELEASE_WRITE
 	:: isLive(c) && state[c] == HOLDS && wants[c] == TO_HAVE_UPGRADABLE && !wrote[c] -> asks(TO_HAVE_UPGRADE); printf("client %d: wants to upgrade\n", c)
 	/* One client crashes. */
-	:: WITH_TIME && !crashed && state[c] != OVER && state[c] != IDLE && c != CLIENTS - 1 ->
+	:: WITH_TIME && !crashed && state[c] != OVER && state[c] != IDLE ->
 		crashed = 1; dead[c] = 1; message[c] = 0; rung[c] = 0; poll[c] = 0; printf("client %d: CRASHES\n", c); REACHED(5)
 		if :: watched == c + 1 -> watched = 0; passed = 0; idle = 0 :: else fi
 	fi

@@ -107,10 +107,15 @@ inline alone() {
 	assert(!(validWrite(0) && (validWrite(1) || validWrite(2) || validRead(1) || validRead(2))));
 	assert(!(validWrite(1) && (validWrite(2) || validRead(0) || validRead(2))));
 	assert(!(validWrite(2) && (validRead(0) || validRead(1))));
-	assert(!(validRead(0) && validRead(1) && upgradable[0] && upgradable[1]))
+	assert(!(validRead(0) && validRead(1) && upgradable[0] && upgradable[1]));
+	/* A hold that is valid is held at the server, which would accept its release. */
+	assert(!validRead(0) || (reads[0] > 0 && readTtl[0] > 0));
+	assert(!validRead(1) || (reads[1] > 0 && readTtl[1] > 0));
+	assert(!validWrite(0) || (writer == 1 && counter <= writeToken[0]));
+	assert(!validWrite(2) || (writer == 3 && counter <= writeToken[2]))
 }
 
-#define upgrades(o) (PART == 2 && (o) != 2)
+#define upgrades(o) (PART == 2 && (o) == 0)
 #define isOut(o) (reading[o] == OUT && writing[o] == OUT)
 
 inline endsRead(o) {
@@ -133,6 +138,8 @@ inline swap(x, y) { s = x; x = y; y = s }
 /* Whether a request that asks may run after a release that is sent now. */
 #ifdef SETTLE_EARLY
 #define comesBehind(k) 0
+#elif defined(NO_NOT_AFTER)
+#define comesBehind(k) ((kind[0] == k && life[0] > 0) || (kind[1] == k && life[1] > 0))
 #else
 #define comesBehind(k) ((kind[0] == k && said[0] == 0) || (kind[1] == k && said[1] == 0))
 #endif
@@ -209,21 +216,36 @@ inline readsAnswer(s) {
 	clear(s)
 }
 
-/* The others, whose requests arrive at once: 1 reads, or upgrades; 2 writes. */
+/* The others, whose requests arrive at once: 1 reads, maybe by the upgradable lock; 2 writes. */
 inline others() {
 	if :: PART != 3 -> owner = 1 :: owner = 2 fi;
 	if
 	:: PART != 3 && owner == 1 && reading[1] == OUT && writing[1] == OUT -> reading[1] = ASKS; readAsked[1] = issued;
-		upgradable[1] = upgrades(1); script = ACQUIRE_READ
+		script = ACQUIRE_READ;
+		if :: PART == 2 -> upgradable[1] = 1 :: upgradable[1] = 0 fi
 	:: reading[owner] == ASKS -> script = ACQUIRE_READ
-	:: (owner == 2 || (PART == 2 && validRead(1))) && writing[owner] == OUT -> writing[owner] = ASKS; writeAsked[owner] = issued;
+	:: owner == 2 && writing[owner] == OUT -> writing[owner] = ASKS; writeAsked[owner] = issued;
 		script = ACQUIRE_WRITE
-	:: writing[owner] == ASKS && (owner == 2 || validRead(1)) -> script = ACQUIRE_WRITE
+	:: writing[owner] == ASKS -> script = ACQUIRE_WRITE
 	:: PART == 2 && reading[owner] == HOLDS && readValid[owner] > 0 -> script = RENEW_READ
 	:: writing[owner] > OUT -> script = RELEASE_WRITE; token = writeToken[owner]
-	:: reading[owner] > OUT && writing[owner] == OUT -> script = RELEASE_READ
+	:: reading[owner] > OUT -> script = RELEASE_READ
 	fi;
 	count = (script <= ACQUIRE_WRITE -> 1 : 0)
+}
+
+/* Of a name that is over: answers, and requests that find nothing any more. */
+inline forgets(acquire, release, renew) {
+	for (s : 0 .. 1) {
+		if
+		:: (kind[s] == acquire && said[s] > 0) || kind[s] == release -> clear(s)
+#ifndef RENEW_REVIVES
+		:: kind[s] == renew -> clear(s)
+#endif
+		:: else
+		fi
+	}
+	s = 0
 }
 
 /* What the answer of a script is to those whose requests arrive at once, and to a release that client 0 repeats. */
@@ -235,7 +257,7 @@ inline heard(o) {
 		if
 		:: o != 0 || !comesBehind(ACQUIRE_READ) -> endsRead(o); printf("owner %d: has released its read lock\n", o);
 			if
-			:: o == 0 -> for (s : 0 .. 1) { if :: kind[s] == ACQUIRE_READ || kind[s] == RELEASE_READ || kind[s] == RENEW_READ -> if :: said[s] > 0 || kind[s] != ACQUIRE_READ -> clear(s) :: else fi :: else fi } s = 0; REACHED(9)
+			:: o == 0 -> forgets(ACQUIRE_READ, RELEASE_READ, RENEW_READ); REACHED(9)
 			:: else
 			fi
 		:: else
@@ -245,7 +267,7 @@ inline heard(o) {
 		if
 		:: o != 0 || !comesBehind(ACQUIRE_WRITE) -> endsWrite(o); printf("owner %d: has released its write lock\n", o);
 			if
-			:: o == 0 -> for (s : 0 .. 1) { if :: kind[s] == ACQUIRE_WRITE || kind[s] == RELEASE_WRITE || kind[s] == RENEW_WRITE -> if :: said[s] > 0 || kind[s] != ACQUIRE_WRITE -> clear(s) :: else fi :: else fi } s = 0
+			:: o == 0 -> forgets(ACQUIRE_WRITE, RELEASE_WRITE, RENEW_WRITE)
 			:: else
 			fi
 		:: else
@@ -256,10 +278,9 @@ inline heard(o) {
 		:: else -> assert(outside[o]); readValid[o] = 0
 		fi
 	:: answer == GRANTED && script == ACQUIRE_READ -> begins = READS; beginsToken = answerToken; beginsLeft = LEASE
-	:: answer == GRANTED && script == ACQUIRE_WRITE && (PART != 2 || o == 2 || (reading[o] == HOLDS && readValid[o] > 0)) ->
+	:: answer == GRANTED && script == ACQUIRE_WRITE ->
 		begins = WRITES; beginsToken = answerToken; beginsLeft = LEASE
 	:: answer == GRANTED -> printf("          the answer to owner %d is lost\n", o)
-	:: answer == GONE && script == ACQUIRE_WRITE -> endsWrite(o); readValid[o] = 0
 	:: else
 	fi
 }
@@ -277,7 +298,7 @@ active proctype world() {
 			readsAnswer(s); s = 0
 		:: others()
 		/* The counter is evicted. */
-		:: PART == 3 && !evicted && counter > 0 -> evicted = 1; counter = 0; REACHED(11)
+		:: PART == 3 && !evicted && counter > 0 && writing[0] != ASKS && !onWay(ACQUIRE_WRITE) -> evicted = 1; counter = 0; REACHED(11)
 			printf("          server: the counter is LOST\n")
 		/* An operator sees a writer, and takes the lock from it later; or takes it from a reader. */
 		:: PART == 2 && !tookOne && seenOwner == 0 && writer > 0 -> seenOwner = writer; seenToken = counter
@@ -289,7 +310,9 @@ active proctype world() {
 			leasesTick();
 			for (q : 0 .. 2) { down(readValid[q]); down(writeValid[q]) }
 			for (q : 0 .. 1) {
+#ifndef FROM_REPLY
 				down(worth[q]);
+#endif
 #ifndef NO_NOT_AFTER
 				if :: (life[q] == 1 && said[q] == 0) || (said[q] == GRANTED && worth[q] == 0) -> clear(q) :: else -> down(life[q]) fi
 #else
@@ -329,15 +352,12 @@ active proctype world() {
 		fi
 		};
 		/* A hold is made only for a caller who is there, or who goes on to release it. */
-		assert(!(isNew && script == ACQUIRE_READ && reading[owner] == OUT));
+		assert(!(isNew && (script == ACQUIRE_READ || script == RENEW_READ) && reading[owner] == OUT));
 		assert(!(isNew && script == ACQUIRE_WRITE && writing[owner] == OUT));
 		if
 		:: script == NONE
 		/* Of client 0 the answer is on its way, or lost. One that it would not act on counts as lost. */
 		:: script != NONE && (from == 1 || from == 2) ->
-#ifdef FROM_REPLY
-			if :: script < RELEASE_READ || script > RELEASE_WRITE -> worth[from - 1] = LEASE :: else fi;
-#endif
 			if
 			:: (answer == GRANTED && worth[from - 1] > 0) || (answer == GONE && script == ACQUIRE_WRITE) ->
 				said[from - 1] = answer; saidToken[from - 1] = answerToken; life[from - 1] = 0; under[from - 1] = 0; wanted[from - 1] = 0
