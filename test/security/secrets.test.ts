@@ -422,6 +422,7 @@ test('the dashboard: its pages, its API and its failures', async () => {
     { redis: { password: PASSWORD } },
     { redis: urlWith(PASSWORD), masters: [] },
     { redis: urlWith(PASSWORD), release: { password: PASSWORD } },
+    { redis: urlWith(PASSWORD), release: urlWith(PASSWORD) },
   ]) {
     try {
       newDashboard({ ...wrong, authorize: () => 'read' } as never)

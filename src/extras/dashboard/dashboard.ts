@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../../index.ts'
+import { withoutLogin } from '../servers/endpoint.ts'
 import type { AccessOptions, Dashboard } from './create.ts'
 import type { HistoryOptions } from './history.ts'
 import { newDashboardOf } from './serving.ts'
@@ -41,7 +42,7 @@ export function newDashboard(options: DashboardOptions): Dashboard {
   }
   if (typeof release !== 'boolean') {
     throw new InvalidArgumentError(
-      `release must be true or false; got ${typeof release === 'string' ? JSON.stringify(release) : typeof release}.`,
+      `release must be true or false; got ${typeof release === 'string' ? JSON.stringify(withoutLogin(release)) : typeof release}.`,
     )
   }
   return newDashboardOf(whereOf(options), options)
