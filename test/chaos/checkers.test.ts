@@ -225,7 +225,11 @@ test('what is kept does not grow with the history', () => {
 })
 
 describe('compared with trying all orders', () => {
-  const models: [string, Model][] = [...all, ['lock of two permits', permits(2)]]
+  const models: [string, Model][] = [
+    ...all,
+    ['lock of two permits', permits(2)],
+    ['lock of two permits with tokens', permits(2, { fenced: true })],
+  ]
   test.each(models)('a %s is judged the same', (_, model) => {
     const below = numbersBelow(7)
     const verdicts = { linearizable: 0, convicted: 0 }

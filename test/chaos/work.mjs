@@ -96,7 +96,8 @@ export class Work {
 
   /** When it is told that the lease is lost: a moment before it looks. */
   #tellLoss(id, { signal }) {
-    const { witness } = this.#process
+    const { witness, broken } = this.#process
+    if (broken === 'validity') return
     signal.addEventListener('abort', () => void witness.tell('lost', id, { lostAt: now() }), {
       once: true,
     })

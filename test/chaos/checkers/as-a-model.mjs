@@ -46,7 +46,9 @@ export function judgeAsModel(lock, attempts, history, how = {}) {
 function modelOf([{ family = 'lock', most }], { operations }) {
   if (family === 'latch') return { name: 'latch', model: LATCH }
   if (family === 'permits' || family === 'semaphore') {
-    return { name: `semaphore of ${most} permits`, model: permits(most) }
+    // A permit without a lease has no token.
+    const model = permits(most, { fenced: family === 'permits' })
+    return { name: `semaphore of ${most} permits`, model, unfenced: permits(most) }
   }
   const isReentrant = operations.some(({ again }) => again)
   const bare = family === 'read-write' ? 'read-write lock' : 'mutex'

@@ -115,9 +115,22 @@ class Search {
     if (called !== undefined) this.#early.add(called)
   }
 
+  /** The hold has ended by then, or does not end for this reason. */
   endsNoMore(ending) {
+    const { hold } = ending
     const found = new Found(this.#model)
-    for (const one of this.configurations) this.#explore(one, found)
+    const called = this.#called.get(hold)
+    for (const one of this.configurations) {
+      found.add(one.state, one.done)
+      this.#addEnded(hold, one, found)
+      if (called === undefined || one.done.includes(called)) continue
+      // It was granted meanwhile, and has ended since, before anybody was told.
+      const granted = new Found(this.#model)
+      this.#explore(one, granted, called)
+      for (const { state, done } of granted.all) {
+        this.#addEnded(hold, { state, done: [...done, called] }, found)
+      }
+    }
     const left = this.#ending.get(ending.hold) - 1
     if (left > 0) this.#ending.set(ending.hold, left)
     else this.#ending.delete(ending.hold)
@@ -133,6 +146,11 @@ class Search {
     }
     this.#early.delete(operation)
     this.#keep(found)
+  }
+
+  #addEnded(hold, { state, done }, found) {
+    const next = this.#model.end(state, hold)
+    if (next !== undefined) found.add(next, done)
   }
 
   #keep(found) {
@@ -163,37 +181,61 @@ class Search {
       .map(({ one }) => one)
   }
 
-  /** All that can have come about; where `last` is given, with that as the last step. */
+  /** What can have come about with that as the last step. */
   #explore(from, found, last) {
     const seen = new Found(this.#model)
     const todo = [from]
     seen.add(from.state, from.done)
+    const mustBeBefore = this.#mustBeBefore(last)
     while (todo.length > 0 && seen.size + found.size <= this.#most + 1) {
       const { state, done } = todo.pop()
-      if (last === undefined) found.add(state, done)
-      else {
+      const push = (next, after) => {
+        if (seen.add(next, after)) todo.push({ state: next, done: after })
+      }
+      const missing = mustBeBefore.filter((one) => !done.includes(one))
+      if (missing.length === 0) {
         const all = this.#after(state, last)
         for (const next of all) found.add(next, this.#withObservers(next, done))
         // What ends a hold can as well come after it. An acquisition may have to come before, for its token.
         if (all.length > 0 && !this.#model.isOrdered && !this.#isMissingOne(done, last)) continue
+        if (all.length === 0) this.#makeWay(state, done, last, push)
       }
-      for (const what of this.#early) {
+      for (const what of new Set([...this.#early, ...missing])) {
         if (what === last || done.includes(what) || !this.#isNeeded(what, last)) continue
-        for (const next of this.#after(state, what)) {
+        if (this.#isTooSoon(what, done)) continue
+        const all = this.#after(state, what)
+        if (all.length === 0 && what.kind === 'acquire') this.#makeWay(state, done, what, push)
+        for (const next of all) {
           // What changes nothing can as well come when it must.
           if (next === state && (!this.#model.isOrdered || what.to === Infinity)) continue
-          if (this.#isTooSoon(what, done)) continue
-          const after = this.#withObservers(next, [...done, what])
-          if (seen.add(next, after)) todo.push({ state: next, done: after })
+          push(next, this.#withObservers(next, [...done, what]))
         }
-      }
-      for (const hold of this.#model.holds(state)) {
-        if (!this.#ending.has(hold)) continue
-        const next = this.#model.end(state, hold)
-        if (seen.add(next, done)) todo.push({ state: next, done })
       }
     }
     if (todo.length > 0) this.#isCut = true
+  }
+
+  /** Lets one of the holds end that keep an operation from being done: by itself, or by a release that was asked for. */
+  #makeWay(state, done, operation, push) {
+    for (const hold of this.#model.blockers?.(state, operation) ?? NOTHING) {
+      if (this.#ending.has(hold)) {
+        const next = this.#model.end(state, hold)
+        if (next !== undefined) push(next, done)
+      }
+      for (const what of this.#early) {
+        if (what.kind !== 'release' || what.hold !== hold || done.includes(what)) continue
+        for (const next of this.#after(state, what)) if (next !== state) push(next, [...done, what])
+      }
+    }
+  }
+
+  /** The acquisitions whose tokens tell that they were before this one, although they come back later. */
+  #mustBeBefore({ kind, token }) {
+    if (!this.#model.fenced || kind !== 'acquire' || token === undefined) return NOTHING
+    const mayBeLower = (one) => token < (one.forgottenBelow ?? -Infinity)
+    return [...this.#called.values()].filter(
+      (one) => one.token < token && !one.again && !mayBeLower(one),
+    )
   }
 
   /** The states that an operation may lead to. */
@@ -228,7 +270,9 @@ class Search {
    * later, and tokens tell which of two acquisitions is first.
    */
   #isNeeded({ kind, hold, token, mode }, last) {
-    if (kind !== 'acquire' || last === undefined || hold === last.hold) return true
+    // What holds are in the way, the model tells.
+    if (kind === 'release') return false
+    if (kind !== 'acquire' || hold === last.hold) return true
     if (last.kind === 'release') return false
     const isUnordered = !this.#model.fenced || this.#unordered.size > 0
     if (isUnordered || token === undefined || last.token === undefined) return true

@@ -34,6 +34,12 @@ export function mutex({ most, fenced }) {
         : released(state, operation),
     /** Who has it. */
     holds: ({ hold }) => (hold === FREE ? NOBODY : [hold]),
+    /** What holds must end before an operation can be done. */
+    blockers: (state, { kind, hold, held }) => {
+      if (state.hold === FREE) return NOBODY
+      const isInTheWay = kind === 'acquire' ? state.hold !== hold : held === false
+      return isInTheWay ? [state.hold] : NOBODY
+    },
     /** The hold ends by itself. */
     end: (state, hold) => (state.hold === hold ? { ...state, hold: FREE, count: 0 } : undefined),
   }
@@ -56,27 +62,39 @@ function released(state, { hold, held, anyway }) {
   return state.count > 1 ? { ...state, count: state.count - 1 } : { ...state, hold: FREE, count: 0 }
 }
 
-/** `most` permits, of which each hold has some. */
-export function permits(most) {
-  const next = (state, hold, change) => {
+/**
+ * `most` permits, of which each hold has some.
+ *
+ * @param fenced whether each acquisition has a token above all before
+ */
+export function permits(most, { fenced = false } = {}) {
+  const next = (state, hold, change, token = state.token) => {
     const all = new Map(state.all)
     const own = (all.get(hold) ?? 0) + change
     if (own === 0) all.delete(hold)
     else all.set(hold, own)
-    return { used: state.used + change, all }
+    return { used: state.used + change, all, token }
   }
   return {
-    first: { used: 0, all: new Map() },
-    key: ({ all }) => JSON.stringify([...all].sort()),
-    step: (state, { kind, hold, held, anyway, permits: wanted = 1 }) => {
+    fenced,
+    first: { used: 0, all: new Map(), token: -Infinity },
+    key: ({ all, token }) => `${token} ${JSON.stringify([...all].sort())}`,
+    step: (state, { kind, hold, held, anyway, token, permits: wanted = 1 }) => {
       const own = state.all.get(hold) ?? 0
       if (kind === 'acquire') {
-        return state.used + wanted <= most ? next(state, hold, wanted) : undefined
+        if (state.used + wanted > most) return undefined
+        if (!fenced || token === undefined) return next(state, hold, wanted)
+        return token > state.token ? next(state, hold, wanted, token) : undefined
       }
       if (held !== false && own >= wanted) return next(state, hold, -wanted)
       return anyway || (held !== true && own === 0) ? state : undefined
     },
     holds: ({ all }) => [...all.keys()],
+    /** Each of them may be the one that has what is missing. */
+    blockers: ({ all }, { kind, hold, held }) => {
+      if (kind === 'acquire') return [...all.keys()]
+      return held === false && all.has(hold) ? [hold] : NOBODY
+    },
     end: (state, hold) =>
       state.all.has(hold) ? next(state, hold, -state.all.get(hold)) : undefined,
   }
@@ -100,6 +118,17 @@ export function readWrite({ fenced }) {
         ? acquiredInMode(state, operation, fenced)
         : releasedInMode(state, operation),
     holds: ({ holds }) => holds.map(({ hold }) => hold),
+    blockers: ({ holds }, operation) => {
+      const { kind, hold, mode, owner = hold, held } = operation
+      const isInTheWay = (one) =>
+        kind === 'acquire'
+          ? one.owner !== owner && areExclusive(mode, one.mode)
+          : one.hold === hold && held === false
+      const first = holds.find(isInTheWay)
+      // A token that has risen tells of a writer that nobody knows of, and that nobody was beside.
+      if (first === undefined && kind === 'acquire') return holds.slice(0, 1).map((one) => one.hold)
+      return first === undefined ? NOBODY : [first.hold]
+    },
     end: (state, hold) => {
       const holds = state.holds.filter((one) => one.hold !== hold)
       return holds.length < state.holds.length ? { ...state, holds } : undefined
