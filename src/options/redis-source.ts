@@ -120,9 +120,21 @@ export function readSource(source: unknown, what: string): Source {
         'localhost:6379 where it was to say where that is.',
     )
   }
+  assertPlain(source as RedisOptions, what)
   if (isCluster) return readCluster(source as ClusterList, what)
   const { sentinels } = source as RedisOptions
   return sentinels ? readSentinels(source as SentinelList, what) : source
+}
+
+/** Where the server is, is text or a number. ioredis has `null` for what is left out. */
+function assertPlain(options: RedisOptions, what: string): void {
+  for (const name of ['host', 'port', 'path', 'db', 'keyPrefix', 'name'] as const) {
+    const value: unknown = options[name]
+    if (value === undefined || value === null || /^(string|number)$/.test(typeof value)) continue
+    throw new InvalidArgumentError(
+      `${what}: \`${name}\` must be a string or a number; got ${show(value)}.`,
+    )
+  }
 }
 
 /** Both kinds say which of them they are; clients of node-redis and mocks do not. */

@@ -8,6 +8,7 @@ import { readEndpoint, withoutLogin } from '../../../src/extras/servers/endpoint
 import { readWhere } from '../../../src/extras/servers/where.ts'
 import { readSource } from '../../../src/options/redis-source.ts'
 import { resolveOptions } from '../../../src/options/settings.ts'
+import { databaseOf, labelOf } from '../../../src/servers/redis/connection/open-client.ts'
 import {
   anything,
   assertNoSecret,
@@ -159,7 +160,8 @@ export const OPTIONS: readonly Target[] = [
   }),
   target('where Redis is', 6, fc.tuple(sources, fc.boolean()), ([source, isMaster]) => {
     orRefusal(() => resolveOptions((isMaster ? { masters: [source] } : { redis: source }) as never))
-    orRefusal(() => readSource(source, 'redis'))
+    const read = orRefusal(() => readSource(source, 'redis'))
+    if (typeof read === 'object' && !('cluster' in read)) void [labelOf(read), databaseOf(read)]
   }),
   target('URLs of the tools', 4, urls, (url) => {
     const endpoint = orRefusal(() => readEndpoint(url, defaults))
