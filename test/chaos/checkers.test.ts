@@ -254,7 +254,7 @@ describe('compared with trying all orders', () => {
       const { operations, endings } = randomHistory(below)
       for (const one of operations) {
         if (one.kind === 'release') continue
-        one.mode = (['read', 'read', 'upgradable', 'write'] as const)[below(4)]
+        one.mode = (['read', 'read', 'upgradable', 'write'] as const)[below(4)] ?? 'read'
         // Two of them are of one owner now and then, who does one thing after another.
         const isLater = one.hold === 'c' && one.from > (operations[0]?.to ?? NEVER)
         one.owner = isLater && below(2) === 0 ? 'a' : one.hold
