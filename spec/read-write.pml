@@ -51,9 +51,7 @@
 #ifndef LIFE
 #define LIFE 1
 #endif
-#ifndef WITH_RENEW_WRITE
-#define WITH_RENEW_WRITE 0
-#endif
+
 #ifndef TOP
 #define TOP 3
 #endif
@@ -89,7 +87,6 @@ byte tries, issued;
 #define RELEASE_READ 3
 #define RELEASE_WRITE 4
 #define RENEW_READ 5
-#define RENEW_WRITE 6
 byte kind[2], wanted[2], life[2], worth[2], said[2], saidToken[2], under[2];
 bool evicted, tookOne;
 byte seenOwner, seenToken; /* what the operator has seen: a writer + 1, and its token */
@@ -179,8 +176,7 @@ inline client0() {
 	:: PART == 3 && validWrite(0) && writeWants == 2 -> writeWants = 1; sends = RELEASE_WRITE; sendsWanted = 1
 		printf("owner 0: releases one of two\n")
 	/* It renews. */
-	:: PART != 3 && validRead(0) && !onWay(RENEW_READ) -> sends = RENEW_READ; printf("owner 0: renews its read lock\n")
-	:: WITH_RENEW_WRITE && validWrite(0) && !onWay(RENEW_WRITE) -> sends = RENEW_WRITE; printf("owner 0: renews its write lock\n")
+	:: PART == 1 && validRead(0) && !onWay(RENEW_READ) -> sends = RENEW_READ; printf("owner 0: renews its read lock\n")
 	/* It releases a lock, or has lost it. An upgrade ends before the upgradable lock. */
 	:: reading[0] == HOLDS && (readWants < 2 || readValid[0] == 0) && !(PART == 2 && writing[0] == HOLDS) ->
 		reading[0] = LEAVES; readValid[0] = 0; printf("owner 0: reads no more\n");
@@ -188,7 +184,7 @@ inline client0() {
 	:: writing[0] == HOLDS && (writeWants < 2 || writeValid[0] == 0) ->
 		writing[0] = LEAVES; writeValid[0] = 0; printf("owner 0: writes no more\n")
 	/* Its release is repeated until nothing can come behind it. One that is sent may arrive at any time. */
-	:: reading[0] == LEAVES && !onWay(RELEASE_READ) -> sends = RELEASE_READ; sendsWanted = 0
+	:: PART != 2 && reading[0] == LEAVES && !onWay(RELEASE_READ) -> sends = RELEASE_READ; sendsWanted = 0
 	:: writing[0] == LEAVES && !onWay(RELEASE_WRITE) -> sends = RELEASE_WRITE; sendsWanted = 0
 	:: reading[0] == LEAVES && (PART != 2 || writing[0] == OUT) -> script = RELEASE_READ; owner = 0
 	:: writing[0] == LEAVES -> script = RELEASE_WRITE; owner = 0; token = writeToken[0]
@@ -209,7 +205,7 @@ inline readsAnswer(s) {
 	:: (kind[s] == ACQUIRE_READ || kind[s] == RENEW_READ) && reading[0] == HOLDS && said[s] == GRANTED && readValid[0] > 0 ->
 		if :: worth[s] > readValid[0] -> readValid[0] = worth[s] :: else fi;
 		if :: saidToken[s] > readToken[0] -> readToken[0] = saidToken[s] :: else fi
-	:: (kind[s] == ACQUIRE_WRITE || kind[s] == RENEW_WRITE) && writing[0] == HOLDS && said[s] == GRANTED && writeValid[0] > 0 ->
+	:: kind[s] == ACQUIRE_WRITE && writing[0] == HOLDS && said[s] == GRANTED && writeValid[0] > 0 ->
 		if :: worth[s] > writeValid[0] -> writeValid[0] = worth[s] :: else fi
 	:: else
 	fi;
@@ -267,7 +263,7 @@ inline heard(o) {
 		if
 		:: o != 0 || !comesBehind(ACQUIRE_WRITE) -> endsWrite(o); printf("owner %d: has released its write lock\n", o);
 			if
-			:: o == 0 -> forgets(ACQUIRE_WRITE, RELEASE_WRITE, RENEW_WRITE)
+			:: o == 0 -> forgets(ACQUIRE_WRITE, RELEASE_WRITE, NONE)
 			:: else
 			fi
 		:: else
@@ -347,7 +343,6 @@ active proctype world() {
 		:: script == RELEASE_READ -> releaseRead(owner, 0, 0, count)
 		:: script == RELEASE_WRITE -> releaseWrite(owner, 0, 0, token, count)
 		:: script == RENEW_READ -> renewRead(owner)
-		:: script == RENEW_WRITE -> renewWrite(owner)
 		:: else -> script = NONE
 		fi
 		};
