@@ -8,21 +8,25 @@
  *  - There is no time, no message is lost, nobody crashes, and nobody asks again unless it is woken: that is in
  *    read-write-turns. A writer that its own client keeps out asks once and not once a second.
  *  - A request is run at once. The answer of a refusal is read later, and messages may come before it.
- *  - Every caller comes again and again, for ever, or ends. Two waiters give up. So a waiter that nobody wakes is found:
+ *  - Every caller comes again and again, for ever, or ends. In part 1 two waiters give up. So a waiter that nobody wakes is found:
  *    when the others have ended nothing can happen any more.
  *
- * In part 1 client 0 has a caller of lock() and one of tryLock() that read, and one that writes. In part 2 the callers of
+ * In part 1 client 0 has two callers that read, one of them by lock() or tryLock(), and one that writes. In part 2 the callers of
  * client 0 want the upgradable lock, to write, and to read. The caller of client 1 reads or writes, and in part 2 it
  * writes or has the upgradable lock.
  *
  * The bound: one caller at a time is watched, from its call to lock(). `passed` counts as in read-write-turns. It does
- * not count while a message or an answer for its client is on its way, or the first in its queue is about to ask. It must never exceed MOST_PASSED.
+ * not count while a message or an answer for its client is on its way, or the first in its queue is about to ask. It must never exceed
+ *     to read: 1; behind a reader and a writer of its own client: 4, for these two wait for one write each, one is a write
+ *     itself, and then there may be one more;
+ *     to write: 2, or 3 in part 2 (the caller of client 1 writes once before it, or has the upgradable lock and waiting
+ *     readers are let in, and one more for a reader of its own client that is called before it);
+ *     for the upgradable lock: 3.
  * A caller of tryLock() is never let in while a writer that waits is the first in the queue of its client.
  *
  * Guards that can be left out, one -D for each:
  *   TRY_OVERTAKES    tryLock() to read asks although a writer of its client waits (read-write-waiter: start)
  *   WRITER_UNKNOWN   a writer that readers of its own client keep out does not ask (read-write-waiter: keptOutMs)
- *   READERS_LEFT_OUT a reader that is let in does not tell the other readers at the front (racing-waiter: granted)
  *   PLACE_GIVEN_UP   a reader that is let in gives up the place of its client, though others wait (isLastOfKind)
  *   SLEEPER_FORGOTTEN  a release does not wake those who wait in its own client (local-lock: lookAgain)
  *   NEXT_NOT_LED     when the first one leaves, the next one does not ask (local-lock: advance)
@@ -40,8 +44,17 @@
 #define ALIVE 1
 #define PHASE 1
 #define TOP 0
-#ifndef MOST_PASSED
-#define MOST_PASSED 6
+#ifndef MOST_TO_READ
+#define MOST_TO_READ 1
+#endif
+#ifndef MOST_BEHIND
+#define MOST_BEHIND 4
+#endif
+#ifndef MOST_TO_WRITE
+#define MOST_TO_WRITE (PART == 1 -> 2 : 3)
+#endif
+#ifndef MOST_UPGRADABLE
+#define MOST_UPGRADABLE 3
 #endif
 
 #define TO_READ 1
@@ -56,15 +69,18 @@
 #define LEAVES 6
 #define OVER 7
 #define clientOf(c) (c == 3 -> 1 : 0)
-#define tries(c) (PART == 1 && c == 2)
+#define tries(c) (c == 2 && isTry)
 
 byte state[OWNERS], wants[OWNERS];
 byte turn[3];            /* the queue of client 0: 1 is the first */
 bool rung[OWNERS], seen[OWNERS];
+bool waitsHere[OWNERS];  /* sleeps until its client releases, or until it is the first */
+bool isTry;              /* caller 2 tries once */
 bool toReaders[CLIENTS], toWriter[CLIENTS], toUpgradable[CLIENTS]; /* messages */
 byte watched, passed, gaveUp;
-bool watches;
-byte n, q, script, phaseBefore, firstBefore, triedBefore;
+bool isBehind;           /* the watched one reads, and was called behind a writer of its client */
+
+byte n, q, script, phaseBefore, firstBefore;
 #define NONE 0
 #define ACQUIRE_READ 1
 #define ACQUIRE_WRITE 2
@@ -111,17 +127,23 @@ inline leaveQueue(c) {
 		turn[c] = 0; q = 0
 	:: else
 	fi;
-	seen[c] = 0; rung[c] = 0;
+	seen[c] = 0; rung[c] = 0; waitsHere[c] = 0;
 #ifndef NEXT_NOT_LED
 	/* The first in the queue looks after itself. */
-	for (q : 0 .. 2) { if :: state[q] == QUEUED && isFirst(q) -> state[q] = ASKS :: else fi }
+	for (q : 0 .. 2) {
+		if
+		:: state[q] == QUEUED && isFirst(q) -> state[q] = ASKS
+		:: state[q] == SLEEPS && isFirst(q) && waitsHere[q] && mayAsk(q) -> state[q] = ASKS; waitsHere[q] = 0
+		:: else
+		fi
+	}
 #endif
 	q = 0
 }
 
 inline rings(c) {
 	if
-	:: state[c] == SLEEPS -> state[c] = ASKS
+	:: state[c] == SLEEPS -> state[c] = ASKS; waitsHere[c] = 0
 	:: state[c] == TOLD -> rung[c] = 1
 	:: else
 	fi
@@ -138,24 +160,24 @@ inline ringFirst(k, w) {
 
 inline callerStep() {
 	if
-	:: state[c] == IDLE && !tries(c) && (PART == 1 -> c != 1 : c == 2) -> wants[c] = TO_READ; script = NONE; begins(c)
+	:: state[c] == IDLE && (PART == 1 -> c != 1 : c == 2) -> wants[c] = TO_READ; begins(c)
 	:: state[c] == IDLE && (c == 1 || c == 3) -> wants[c] = TO_HAVE_WRITE; begins(c)
 	:: state[c] == IDLE && PART == 2 && (c == 0 || c == 3) -> wants[c] = TO_HAVE_UPGRADABLE; begins(c)
 	:: state[c] == IDLE -> state[c] = OVER; printf("caller %d: ends\n", c)
 	/* It tries once, unless a writer of its client waits, or would have to. */
 #ifdef TRY_OVERTAKES
-	:: state[c] == IDLE && tries(c) && !isKeptOutByWriter(c) ->
+	:: PART == 1 && state[c] == IDLE && c == 2 && !isKeptOutByWriter(c) ->
 #else
-	:: state[c] == IDLE && tries(c) && !isKeptOutByWriter(c) && !(turn[1] == 1 && (seen[1] || state[0] == HOLDS)) ->
+	:: PART == 1 && state[c] == IDLE && c == 2 && !isKeptOutByWriter(c) && !(turn[1] == 1 && (seen[1] || state[0] == HOLDS)) ->
 #endif
-		wants[c] = TO_READ; script = ACQUIRE_READ
+		wants[c] = TO_READ; isTry = 1; script = ACQUIRE_READ
 	/* It is woken and finds its own client in the way: it sleeps on, until that releases. */
-	:: state[c] == ASKS && !mayAsk(c) -> state[c] = SLEEPS; REACHED(1)
+	:: state[c] == ASKS && !mayAsk(c) -> state[c] = SLEEPS; waitsHere[c] = 1; REACHED(1)
 	:: state[c] == ASKS && mayAsk(c) -> script = (wants[c] == TO_HAVE_WRITE -> ACQUIRE_WRITE : ACQUIRE_READ)
-	:: state[c] == TOLD -> state[c] = (rung[c] -> ASKS : SLEEPS); rung[c] = 0; seen[c] = 1
-	:: (state[c] == QUEUED || state[c] == TOLD || state[c] == SLEEPS) && gaveUp < 2 -> gaveUp++; REACHED(2)
+	:: state[c] == TOLD -> state[c] = (rung[c] -> ASKS : SLEEPS); waitsHere[c] = (!rung[c] && !isFirst(c)); rung[c] = 0; seen[c] = 1
+	:: (state[c] == QUEUED || state[c] == TOLD || state[c] == SLEEPS) && gaveUp < (PART == 1 -> 2 : 0) -> gaveUp++; REACHED(2)
 		printf("caller %d: gives up\n", c);
-		if :: watched == c + 1 -> watched = 0; passed = 0 :: else fi;
+		if :: watched == c + 1 -> watched = 0; passed = 0; isBehind = 0 :: else fi;
 		state[c] = LEAVES; d_step { leaveQueue(c) }
 	:: (state[c] == HOLDS || state[c] == LEAVES) -> script = (wants[c] == TO_HAVE_WRITE -> RELEASE_WRITE : RELEASE_READ)
 	:: state[c] == OVER -> break
@@ -174,12 +196,12 @@ inline begins(c) {
 		fi;
 		state[c] = (isFirst(c) -> ASKS : QUEUED)
 	};
-	if :: watched == 0 -> watched = c + 1 :: true fi
+	if :: watched == 0 -> watched = c + 1; isBehind = (c < 3 && wants[c] == TO_READ && isWriterBefore(c)) :: true fi
 }
 
 #define lastToRead(c) (c == 3 || !((0 != c && isReaderAtFront(0) && state[0] != TOLD) || (1 != c && isReaderAtFront(1) && state[1] != TOLD) || (2 != c && isReaderAtFront(2) && state[2] != TOLD)))
 
-inline passes() { assert(passed < MOST_PASSED); passed++; REACHED(3) }
+inline passes() { assert(passed < (wants[watched - 1] == TO_READ -> (isBehind -> MOST_BEHIND : MOST_TO_READ) : (wants[watched - 1] == TO_HAVE_WRITE -> MOST_TO_WRITE : MOST_UPGRADABLE))); passed++; REACHED(3) }
 /* Nothing counts while a message or an answer for the client is on its way, or its first one is about to ask. */
 #define isBusy(d) (state[d] == ASKS || state[d] == TOLD)
 #define isClientBusy (toReaders[0] || toWriter[0] || toUpgradable[0] || (turn[0] == 1 && isBusy(0)) || (turn[1] == 1 && isBusy(1)) || (turn[2] == 1 && isBusy(2)))
@@ -214,11 +236,12 @@ active [OWNERS] proctype caller() {
 				if
 				:: tries(c) -> REACHED(4)
 					/* tryLock() overtakes no writer of its client that waits. */
-					assert(!(firstWants(TO_HAVE_WRITE) && seen[1]))
+					assert(!(firstWants(TO_HAVE_WRITE) && seen[1]));
+					isTry = 0
 				:: else
 				fi;
 				if
-				:: watched == c + 1 -> watched = 0; passed = 0; REACHED(5)
+				:: watched == c + 1 -> watched = 0; passed = 0; isBehind = 0; REACHED(5)
 				:: counts && wants[c] == TO_READ && wants[watched - 1] == TO_HAVE_WRITE && phaseBefore == 0 && isFirst(watched - 1) &&
 				   (firstBefore == 0 || firstBefore == clientOf(watched - 1) + 1) -> passes()
 				:: counts && wants[c] == TO_HAVE_UPGRADABLE && wants[watched - 1] != TO_READ -> passes()
@@ -227,7 +250,6 @@ active [OWNERS] proctype caller() {
 				fi;
 				d_step {
 					leaveQueue(c);
-#ifndef READERS_LEFT_OUT
 					/* Readers at the front go together. */
 					if
 					:: c < 3 && wants[c] == TO_READ ->
@@ -241,9 +263,8 @@ active [OWNERS] proctype caller() {
 						n = 0
 					:: else
 					fi
-#endif
 				}
-			:: answer == HELD && tries(c) -> wants[c] = 0; upgradable[c] = 0
+			:: answer == HELD && tries(c) -> wants[c] = 0; upgradable[c] = 0; isTry = 0
 			:: answer == HELD && !tries(c) -> state[c] = TOLD; printf("caller %d: waits\n", c)
 			fi;
 			answer = 0; answerToken = 0; isNew = 0; phaseBefore = 0; firstBefore = 0
