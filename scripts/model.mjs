@@ -15,6 +15,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync }
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readWriteModels } from '../spec/read-write.checks.mjs'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const SPEC = join(ROOT, 'spec')
@@ -24,7 +25,8 @@ const LONGEST_MS = 300_000
 /**
  * `checks`: what must pass, each with its flags. `reach`: how many places of the model must be got to.
  * `variants`: what is to be convicted, with the flags of the part in which it is.
- * @type {Record<string, { checks: string[][], quick: number[], reach: string[][], variants: Record<string, string[]>, options?: string[] }>}
+ * @typedef {{ checks: string[][], quick: number[], reach: string[][], variants: Record<string, string[]>, options?: string[] }} ModelChecks
+ * @type {Record<string, ModelChecks>}
  */
 const MODELS = {
   plain: {
@@ -107,6 +109,7 @@ const MODELS = {
     reach: [['', '1 2 3 4 5']],
     variants: { NO_CLAIM: [], NO_FOUNDER: [], ANY_CLAIM: [], ANY_DEPLOYMENT: [], NO_REST: [] },
   },
+  ...readWriteModels,
 }
 
 const args = process.argv.slice(2)
@@ -138,7 +141,9 @@ async function checkAll() {
   const chosen = Object.entries(MODELS).filter(
     ([name]) => names.length === 0 || names.includes(name),
   )
-  console.log('model    flags                         result       states      depth     s     MB')
+  console.log(
+    'model             flags                                 result        states     depth       s     MB',
+  )
   for (const [name, model] of chosen) {
     for (const [i, flags] of model.checks.entries()) {
       if (!quick || model.quick.includes(i)) jobs.push(() => job(name, flags, 'passes'))
@@ -169,8 +174,8 @@ async function job(name, flags, wanted) {
   if (!isRight) failed = true
   console.log(
     [
-      name.padEnd(8),
-      flags.join(' ').padEnd(29),
+      name.padEnd(17),
+      flags.join(' ').padEnd(37),
       (isRight ? found : result.complete ? `${found}!` : 'NO RESULT').padEnd(10),
       String(result.states).padStart(9),
       String(result.depth).padStart(9),

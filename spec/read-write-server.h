@@ -462,13 +462,6 @@ inline renewRead(o) {
 	fi
 }
 
-inline renewWrite(o) {
-	if
-	:: writer == o + 1 -> answer = GRANTED; prolong()
-	:: else -> answer = GONE
-	fi
-}
-
 inline down(x) { x = (x > 0 -> x - 1 : 0) }
 
 /* One tick of the leases. */

@@ -139,6 +139,8 @@ byte script, phaseBefore, firstBefore;
 #define mustAct(c) (!dead[c] && (isBusy(c) || (state[c] == SLEEPS && poll[c] == 0)))
 #endif
 
+#define isAsleep(c) (state[c] == SLEEPS && !dead[c])
+
 inline asks(what) { state[c] = ASKS; wants[c] = what }
 
 inline clientStep() {
@@ -163,7 +165,7 @@ inline clientStep() {
 #ifndef NO_POLL
 	:: isLive(c) && WITH_TIME && state[c] == SLEEPS && poll[c] == 0 -> state[c] = ASKS; printf("client %d: asks again\n", c); REACHED(3)
 #endif
-	:: isLive(c) && (state[c] == SLEEPS || state[c] == TOLD) && gaveUp < 2 -> gaveUp++; state[c] = LEAVES; rung[c] = 0; poll[c] = 0; message[c] = 0; REACHED(4)
+	:: isLive(c) && (state[c] == SLEEPS || state[c] == TOLD) && gaveUp < (WITH_TIME -> 1 : 2) -> gaveUp++; state[c] = LEAVES; rung[c] = 0; poll[c] = 0; message[c] = 0; REACHED(4)
 		printf("client %d: gives up\n", c)
 	:: isLive(c) && ((state[c] == HOLDS || state[c] == LEAVES) && wants[c] <= TO_HAVE_UPGRADABLE) -> script = RELEASE_READ
 	:: isLive(c) && ((state[c] == HOLDS || state[c] == LEAVES) && wants[c] > TO_HAVE_UPGRADABLE) -> script = RELEASE_WRITE
@@ -253,7 +255,7 @@ active [CLIENTS] proctype client() {
 active proctype time() {
 	do
 	:: d_step {
-		mayTick && (lockTtl > 0 || watched > 0);
+		mayTick && (lockTtl > 0 || isAsleep(0) || isAsleep(1) || isAsleep(2));
 			printf("-- time passes\n");
 			for (n : 0 .. CLIENTS - 1) {
 				down(poll[n]); down(readerAlive[n]);

@@ -17,10 +17,12 @@
  *    such limit. Its answers are late as well, or are lost. The requests of the others arrive at once, and their answers
  *    may be lost.
  *  - A name is used again only if no request in that name is on its way, so this is the same as a new name.
- *  - Bounded: TOP tokens. The counter is lost alone (evicted) once. In part 2 an operator takes one hold by force.
+ *  - Bounded: TOP tokens, and one attempt of client 0. In part 2 an operator takes one hold by force. In part 3 the counter
+ *    is evicted once, while nobody asks to write: a first request that runs again after that has another token.
  *
- * Part 1 has a client that reads or writes, and reads while it writes, beside a reader and a writer. Part 2 has two
- * clients that upgrade, a writer, and the operator. Part 3 has a client that re-enters, beside a writer.
+ * Part 1 has a client that reads or writes, and reads while it writes, beside a reader and a writer. Part 2 has a client
+ * that upgrades, a reader with the upgradable lock or without, a writer, and the operator. Part 3 has a client that
+ * re-enters, and reads while it writes, beside a writer.
  *
  * Guards that can be left out, one -D for each:
  *   READS_BESIDE_WRITE   a reader is let in beside a writer (acquire-read)
@@ -29,7 +31,7 @@
  *   TWO_UPGRADABLE       a second upgradable hold beside the first (acquire-read)
  *   DEAD_READER_HELD     a reader whose lease is over has its field still, and counts as held (acquire-read)
  *   NO_PROLONG           the expiry of the lock stays that of the first reader (read-write-lock: prolong)
- *   RENEW_REVIVES        a reader whose lease is over is told that it was renewed (renew)
+ *   RENEW_REVIVES        a late renewal takes a lock that was released (renew)
  *   DOWNGRADE_FREES      the release of the write lock deletes the lock, though its owner reads on (release)
  *   UPGRADE_OF_WHAT_IS_GONE  an upgrade does not need the upgradable lock (acquire-write)
  *   TOKEN_BEHIND_WRITE   the upgradable hold keeps the token that it had before its owner wrote (holds)
@@ -48,21 +50,12 @@
 #define LEASE 2
 #define ALIVE 1
 #define PHASE 0
-#ifndef LIFE
 #define LIFE 1
-#endif
-#ifndef WITH_RENEW_WRITE
-#define WITH_RENEW_WRITE 0
-#endif
-#ifndef TOP
 #define TOP 3
-#endif
 #ifndef PART
 #define PART 1
 #endif
-#ifndef TRIES
 #define TRIES 1
-#endif
 
 inline tell(m) { skip }
 inline tellReaders() { skip }
@@ -89,7 +82,6 @@ byte tries, issued;
 #define RELEASE_READ 3
 #define RELEASE_WRITE 4
 #define RENEW_READ 5
-#define RENEW_WRITE 6
 byte kind[2], wanted[2], life[2], worth[2], said[2], saidToken[2], under[2];
 bool evicted, tookOne;
 byte seenOwner, seenToken; /* what the operator has seen: a writer + 1, and its token */
@@ -179,8 +171,7 @@ inline client0() {
 	:: PART == 3 && validWrite(0) && writeWants == 2 -> writeWants = 1; sends = RELEASE_WRITE; sendsWanted = 1
 		printf("owner 0: releases one of two\n")
 	/* It renews. */
-	:: PART != 3 && validRead(0) && !onWay(RENEW_READ) -> sends = RENEW_READ; printf("owner 0: renews its read lock\n")
-	:: WITH_RENEW_WRITE && validWrite(0) && !onWay(RENEW_WRITE) -> sends = RENEW_WRITE; printf("owner 0: renews its write lock\n")
+	:: PART == 1 && validRead(0) && !onWay(RENEW_READ) -> sends = RENEW_READ; printf("owner 0: renews its read lock\n")
 	/* It releases a lock, or has lost it. An upgrade ends before the upgradable lock. */
 	:: reading[0] == HOLDS && (readWants < 2 || readValid[0] == 0) && !(PART == 2 && writing[0] == HOLDS) ->
 		reading[0] = LEAVES; readValid[0] = 0; printf("owner 0: reads no more\n");
@@ -188,7 +179,7 @@ inline client0() {
 	:: writing[0] == HOLDS && (writeWants < 2 || writeValid[0] == 0) ->
 		writing[0] = LEAVES; writeValid[0] = 0; printf("owner 0: writes no more\n")
 	/* Its release is repeated until nothing can come behind it. One that is sent may arrive at any time. */
-	:: reading[0] == LEAVES && !onWay(RELEASE_READ) -> sends = RELEASE_READ; sendsWanted = 0
+	:: PART != 2 && reading[0] == LEAVES && !onWay(RELEASE_READ) -> sends = RELEASE_READ; sendsWanted = 0
 	:: writing[0] == LEAVES && !onWay(RELEASE_WRITE) -> sends = RELEASE_WRITE; sendsWanted = 0
 	:: reading[0] == LEAVES && (PART != 2 || writing[0] == OUT) -> script = RELEASE_READ; owner = 0
 	:: writing[0] == LEAVES -> script = RELEASE_WRITE; owner = 0; token = writeToken[0]
@@ -209,7 +200,7 @@ inline readsAnswer(s) {
 	:: (kind[s] == ACQUIRE_READ || kind[s] == RENEW_READ) && reading[0] == HOLDS && said[s] == GRANTED && readValid[0] > 0 ->
 		if :: worth[s] > readValid[0] -> readValid[0] = worth[s] :: else fi;
 		if :: saidToken[s] > readToken[0] -> readToken[0] = saidToken[s] :: else fi
-	:: (kind[s] == ACQUIRE_WRITE || kind[s] == RENEW_WRITE) && writing[0] == HOLDS && said[s] == GRANTED && writeValid[0] > 0 ->
+	:: kind[s] == ACQUIRE_WRITE && writing[0] == HOLDS && said[s] == GRANTED && writeValid[0] > 0 ->
 		if :: worth[s] > writeValid[0] -> writeValid[0] = worth[s] :: else fi
 	:: else
 	fi;
@@ -267,7 +258,7 @@ inline heard(o) {
 		if
 		:: o != 0 || !comesBehind(ACQUIRE_WRITE) -> endsWrite(o); printf("owner %d: has released its write lock\n", o);
 			if
-			:: o == 0 -> forgets(ACQUIRE_WRITE, RELEASE_WRITE, RENEW_WRITE)
+			:: o == 0 -> forgets(ACQUIRE_WRITE, RELEASE_WRITE, NONE)
 			:: else
 			fi
 		:: else
@@ -347,7 +338,6 @@ active proctype world() {
 		:: script == RELEASE_READ -> releaseRead(owner, 0, 0, count)
 		:: script == RELEASE_WRITE -> releaseWrite(owner, 0, 0, token, count)
 		:: script == RENEW_READ -> renewRead(owner)
-		:: script == RENEW_WRITE -> renewWrite(owner)
 		:: else -> script = NONE
 		fi
 		};
@@ -386,7 +376,8 @@ active proctype world() {
 			/* Its token is not below that of a writer before it, and not below its own. */
 			assert(beginsToken >= readAsked[owner]);
 			assert(beginsToken >= wrote[owner]);
-			if :: upgrades(owner) -> since[owner] = issued; REACHED(2) :: else fi
+			if :: upgrades(owner) -> since[owner] = issued; REACHED(2) :: else fi;
+			if :: writing[owner] == HOLDS -> REACHED(5) :: else fi
 		:: begins == WRITES ->
 			writing[owner] = HOLDS; writeValid[owner] = beginsLeft; writeToken[owner] = beginsToken;
 			printf("owner %d: WRITES, token %d\n", owner, beginsToken); REACHED(3)
@@ -416,7 +407,7 @@ active proctype world() {
 		script = NONE; owner = 0; count = 0; token = 0; from = 0; begins = 0; beginsToken = 0; beginsLeft = 0;
 		answer = 0; answerToken = 0; isNew = 0;
 		/* All leases are over: nothing is left. */
-		assert(timers > 0 || mode == 0); REACHED(5 + 8 * (mode != WRITES || writer == 0 || reads[writer - 1] == 0))
+		assert(timers > 0 || mode == 0)
 		}
 	}
 	od
