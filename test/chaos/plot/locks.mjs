@@ -8,6 +8,7 @@ import { bars, rect, text } from './svg.mjs'
 const [BAR_HEIGHT, WAITING_HEIGHT, GAP] = [11, 12, 8]
 const MOST_ROWS = 30
 const MOST_LANES = 4
+const MOST_LETTERS = 14
 
 export const colourOf = ({ process }) =>
   (Number(/\d+/.exec(clientOf({ process }) ?? '1')[0]) - 1) % 6
@@ -19,7 +20,7 @@ export function lockRows({ attempts, windows }, findings, view) {
   for (const lock of rowsOf(attempts, findings)) {
     const row = lockRow(attempts.get(lock), { ...view, top: y })
     parts.push(rect(view.left, y - 3, view.right - view.left, row.height + 4, 'row'))
-    parts.push(text(view.left - 10, y + 10, lock, 'name'))
+    parts.push(text(view.left - 10, y + 10, shortened(lock), 'name'))
     for (const one of windows) {
       if (one.lock !== lock || !view.isSeen(one.from, one.to)) continue
       parts.push(rect(view.x(one.from), y, view.x(one.to) - view.x(one.from), row.height, 'taken'))
@@ -35,6 +36,9 @@ export function lockRows({ attempts, windows }, findings, view) {
   }
   return { parts, bottom: y }
 }
+
+/** What there is room for: the end of a name sets it apart. */
+const shortened = (name) => (name.length > MOST_LETTERS ? `…${name.slice(1 - MOST_LETTERS)}` : name)
 
 /** Those with findings first; of very many the busiest. */
 function rowsOf(attempts, findings) {

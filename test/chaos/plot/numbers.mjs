@@ -1,5 +1,5 @@
 // What is a number and no holder: permits that are out, as steps, and the rounds of a latch.
-import { endOf } from './findings.mjs'
+import { actsUntil } from '../checkers/acts-until.mjs'
 import { bars, text } from './svg.mjs'
 
 const HEIGHT = 24
@@ -13,8 +13,9 @@ export function permitParts(all, { x, top, left, right, isSeen }) {
     const { enteredAt, permits = 1 } = one
     if (enteredAt === undefined) continue
     // A killed process leaves with its permits, which nothing ends.
-    const end = endOf(one)
-    if (isSeen(enteredAt, end)) changes.push([enteredAt, permits], [end, -permits])
+    const end = Math.min(one.leftAt ?? Infinity, actsUntil(one))
+    if (end > enteredAt && isSeen(enteredAt, end))
+      changes.push([enteredAt, permits], [end, -permits])
   }
   changes.sort(([a], [b]) => a - b)
   let [out, highest] = [0, most]
