@@ -1,7 +1,7 @@
 // One of the parties of a barrier that is used again and again: it sets the count of a latch unless another one has,
 // counts down in that round, and waits for its end.
 import { setTimeout as pause } from 'node:timers/promises'
-import { COUNT } from '../kinds.mjs'
+import { COUNT, NAMES } from '../kinds.mjs'
 import { BaseCaller } from './base.mjs'
 
 const WAIT_MS = 2_000
@@ -15,7 +15,9 @@ export class LatchCaller extends BaseCaller {
     const { client, random } = this.process
     this.#name = name
     this.#latch = client.getCountDownLatch(this.work.keyOf(name))
-    await this.#do('set', { count: COUNT }, () => this.#latch.trySetCount(COUNT))
+    // Where few meet, nobody waits for others.
+    const count = NAMES.latch.includes(name) ? COUNT : 1
+    await this.#do('set', { count }, () => this.#latch.trySetCount(count))
     const facts = await this.#do('inspect', {}, () => this.#latch.inspect())
     if (!facts?.round) return
     // With a round it acts in that one, without one in the round of the call.
