@@ -19,21 +19,32 @@ export function permitParts(all, { x, top, left, right, isSeen }) {
   }
   changes.sort(([a], [b]) => a - b)
   let [out, highest] = [0, most]
-  for (const [, change] of changes) {
+  /** The most that were out in each part of the picture. */
+  const steps = []
+  for (const [at, change] of changes) {
+    const from = Math.round(x(at))
+    if (steps.at(-1)?.from !== from) steps.push({ from, count: out + change })
     out += change
+    steps.at(-1).count = Math.max(steps.at(-1).count, out)
+    steps.at(-1).left = out
     highest = Math.max(highest, out)
   }
-  const y = (count) => (base - (count / highest) * (HEIGHT - 3)).toFixed(1)
-  out = 0
+  const y = (count) => Math.round(base - (count / highest) * (HEIGHT - 3))
   let d = `M${left},${base}`
-  for (const [at, change] of changes) {
-    out += change
-    d += `H${x(at).toFixed(1)}V${y(out)}`
+  let last = base
+  const go = (at, count) => {
+    if (y(count) === last) return
+    last = y(count)
+    d += `H${at}V${last}`
+  }
+  for (const { from, count, left: after } of steps) {
+    go(from, count)
+    go(from + 1, after)
   }
   const parts = [
     `<path class="out" d="${d}H${right}V${base}z"/>`,
     `<path class="limit" d="M${left},${y(most)}H${right}"/>`,
-    text(right + 3, Number(y(most)) + 3, `${most}`, 'tiny'),
+    text(right + 3, y(most) + 3, `${most}`, 'tiny'),
   ]
   return { parts, height: HEIGHT }
 }
