@@ -61,8 +61,10 @@ const STEPS = {
 
   inspect(state, { answer }) {
     if (answer === undefined) return state
-    const { count, round } = answer
-    if (state === ANY) return count === 0 ? OPEN : { left: count, round: round ?? undefined }
+    const { count } = answer
+    // A server that evicts the mark of a round leaves a count without a number.
+    const round = answer.round ?? undefined
+    if (state === ANY) return count === 0 ? OPEN : { left: count, round }
     if (state.left !== count) return undefined
     if (count === 0 || state.round === round) return state
     return state.round === undefined ? { ...state, round } : undefined

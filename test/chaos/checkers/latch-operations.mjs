@@ -31,6 +31,8 @@ export function latchOperationsOf(attempts, { windows, faults }) {
     // Of what was done while a server could forget, only the end of that is known: it may have come after that.
     const isKnown = attempt.result === 'done' && meanwhile.length === 0
     if (!isKnown && (kind === 'await' || kind === 'inspect')) continue
+    const expiresAt = isKnown ? Infinity : expiryOf(attempt)
+    if (meanwhile.some((one) => expiresAt <= one.to)) continue
     const to = isKnown ? settledAt : Infinity
     const operation = { kind, count, round, answer, from, to, attempt }
     const isFelt = isDisturbed(from, until, process)
@@ -41,13 +43,14 @@ export function latchOperationsOf(attempts, { windows, faults }) {
     if (kind === 'await' && answer === false && !isFelt) {
       operation.from = Math.max(from, Math.min(to, from + attempt.waitMs - KNOWN_MS))
     }
-    if (!isKnown) {
-      operation.answer = undefined
-      if (attempt.result === 'done') operation.expiresAt = settledAt
-      else if (settledAt === undefined) operation.expiresAt = from + EXPIRES_KILLED_MS
-      else operation.expiresAt = settledAt + EXPIRES_MS
-    }
+    if (!isKnown) Object.assign(operation, { answer: undefined, expiresAt })
     operations.push(operation)
   }
   return { operations, endings: [] }
+}
+
+/** From when on it is done no more, where nobody knows whether it was. */
+function expiryOf({ result, askedAt, settledAt }) {
+  if (result === 'done') return settledAt
+  return settledAt === undefined ? askedAt + EXPIRES_KILLED_MS : settledAt + EXPIRES_MS
 }

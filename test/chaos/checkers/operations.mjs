@@ -20,6 +20,7 @@ export function operationsOf(all, { windows, emptied, about }) {
   const windowsIn = windowsOf(windows, attempts[0]?.lock)
   const emptiedIn = windowsOf(emptied)
   const forgottenBelow = forgottenTokens(windows, about?.epochMs ?? 0)
+  const highestBefore = highestTokens(attempts)
   const operations = []
   const endings = []
   for (const attempt of attempts) {
@@ -34,7 +35,7 @@ export function operationsOf(all, { windows, emptied, about }) {
     // What a reader is given may be lower, where a server could forget the last writer.
     if (mode === 'read' || mode === 'upgradable') {
       const below = forgottenBelow(attempt.settledAt ?? from)
-      if (token < below) acquire.forgottenBelow = below
+      if (token < below && token < highestBefore(from)) acquire.forgottenBelow = below
     }
     if (attempt.result !== 'granted') {
       operations.push({ ...acquire, to: Infinity })
@@ -71,6 +72,24 @@ export function operationsOf(all, { windows, emptied, about }) {
     }
   }
   return { operations, endings }
+}
+
+/** For a time, the highest token that anybody was told of by then. */
+function highestTokens(attempts) {
+  const told = attempts
+    .filter(({ token, settledAt }) => token !== undefined && settledAt !== undefined)
+    .sort((a, b) => a.settledAt - b.settledAt)
+  const highest = []
+  for (const { token } of told) highest.push(Math.max(token, highest.at(-1) ?? -Infinity))
+  return (at) => {
+    let [low, high] = [0, told.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (told[middle].settledAt < at) low = middle + 1
+      else high = middle
+    }
+    return highest[low - 1] ?? -Infinity
+  }
 }
 
 /** Those that others re-enter. */
