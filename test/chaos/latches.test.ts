@@ -282,6 +282,20 @@ describe('the rounds of a latch, as they were told', () => {
     expect(convictions()).toMatchObject({ rounds: 1 })
   })
 
+  test('may be begun by one who is told of it while a server could forget', () => {
+    round(7, 0)
+    const begins = () => act('set', { count: 3 }, true, [100, 240])
+    begins()
+    act('set', { count: 3 }, false, [110, 120])
+    expect(convictions()).toEqual({})
+    history.forgets(1, undefined, 220)
+    history.forgot(1, 260)
+    expect(convictions()).toEqual({})
+    // Nobody began it.
+    history.attempts.get('latch')?.splice(-2, 1)
+    expect(convictions()).toEqual({ linearizability: 1 })
+  })
+
   test('are shown by what was done last', () => {
     round(7, 0)
     act('await', { round: 7, waitMs: 3_000 }, false, [10, 3_010])

@@ -28,11 +28,11 @@ export function latchOperationsOf(attempts, { windows, faults }) {
     const { act: kind, count, round, answer, askedAt: from, settledAt, process } = attempt
     const until = settledAt ?? from
     const meanwhile = lost.filter((one) => one.from <= until && one.to >= from)
-    // Of what was done while a server could forget, only the end of that is known: it may have come after that.
+    // What was asked for while a server could forget may have been done before that, after that, or not at all.
     const isKnown = attempt.result === 'done' && meanwhile.length === 0
     if (!isKnown && (kind === 'await' || kind === 'inspect')) continue
     const expiresAt = isKnown ? Infinity : expiryOf(attempt)
-    if (meanwhile.some((one) => expiresAt <= one.to)) continue
+    if (meanwhile.some((one) => one.from <= from && expiresAt <= one.to)) continue
     const to = isKnown ? settledAt : Infinity
     const operation = { kind, count, round, answer, from, to, attempt }
     const isFelt = isDisturbed(from, until, process)
