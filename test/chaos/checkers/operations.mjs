@@ -34,8 +34,9 @@ export function operationsOf(all, { windows, emptied, about }) {
     if (mode !== undefined) Object.assign(acquire, { mode, owner: outer?.id ?? attempt.id })
     // What a reader is given may be lower, where a server could forget the last writer.
     if (mode === 'read' || mode === 'upgradable') {
-      const below = forgottenBelow(attempt.settledAt ?? from)
-      if (token < below && token < highestBefore(from)) acquire.forgottenBelow = below
+      const at = attempt.settledAt ?? from
+      const below = forgottenBelow(at)
+      if (token < below && token < highestBefore(at)) acquire.forgottenBelow = below
     }
     if (attempt.result !== 'granted') {
       operations.push({ ...acquire, to: Infinity })
