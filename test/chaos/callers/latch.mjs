@@ -2,6 +2,7 @@
 // counts down in that round, and waits for its end.
 import { setTimeout as pause } from 'node:timers/promises'
 import { COUNT, NAMES } from '../kinds.mjs'
+import { now } from '../random.mjs'
 import { BaseCaller } from './base.mjs'
 
 const WAIT_MS = 2_000
@@ -52,10 +53,12 @@ export class LatchCaller extends BaseCaller {
     const id = await witness.ask(this.#name, told)
     const attempt = { name, meant, ids: [id], entries: [], result: 'rejected', isSettled: false }
     let answer
+    // Without a round, it belongs to the one of this moment.
+    const calledAt = now()
     await this.settled(attempt, async () => {
       answer = await job()
       attempt.entries.push({ id })
-      void witness.tell('settle', id, { result: 'done', answer: plain(act, answer) })
+      void witness.tell('settle', id, { result: 'done', answer: plain(act, answer), calledAt })
     })
     return answer
   }

@@ -19,8 +19,9 @@ export function operationsOf(all, { windows, emptied, about }) {
   const outers = outersOf(attempts)
   const windowsIn = windowsOf(windows, attempts[0]?.lock)
   const emptiedIn = windowsOf(emptied)
-  const forgottenBelow = forgottenTokens(windows, about?.epochMs ?? 0)
-  const highestBefore = highestTokens(attempts)
+  const epochMs = about?.epochMs ?? 0
+  const forgottenBelow = forgottenTokens(windows, epochMs)
+  const highestBefore = highestTokens(attempts, epochMs)
   const operations = []
   const endings = []
   for (const attempt of attempts) {
@@ -75,21 +76,18 @@ export function operationsOf(all, { windows, emptied, about }) {
   return { operations, endings }
 }
 
-/** For a time, the highest token that anybody was told of by then. */
-function highestTokens(attempts) {
-  const told = attempts
-    .filter(({ token, settledAt }) => token !== undefined && settledAt !== undefined)
-    .sort((a, b) => a.settledAt - b.settledAt)
-  const highest = []
-  for (const { token } of told) highest.push(Math.max(token, highest.at(-1) ?? -Infinity))
+/** For a time, the highest token that was issued by then: a token tells when. */
+function highestTokens(attempts, epochMs) {
+  const issued = attempts.flatMap(({ token }) => token ?? []).sort((a, b) => a - b)
   return (at) => {
-    let [low, high] = [0, told.length]
+    const latest = (at + epochMs) * 1_000
+    let [low, high] = [0, issued.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (told[middle].settledAt < at) low = middle + 1
+      if (issued[middle] <= latest) low = middle + 1
       else high = middle
     }
-    return highest[low - 1] ?? -Infinity
+    return issued[low - 1] ?? -Infinity
   }
 }
 
