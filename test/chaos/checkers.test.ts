@@ -3,6 +3,8 @@ import { linearize } from './checkers/linearizable.mjs'
 import { MODELS, mutex, permits } from './checkers/models.mjs'
 import { shrink, shrinkFromTheEnd } from './checkers/shrink.mjs'
 
+type Mode = 'read' | 'upgradable' | 'write'
+
 interface Op {
   kind: 'acquire' | 'release'
   hold: string
@@ -11,7 +13,7 @@ interface Op {
   token?: number
   permits?: number
   held?: boolean
-  mode?: 'read' | 'upgradable' | 'write'
+  mode?: Mode
   owner?: string
   forgottenBelow?: number
 }
@@ -254,7 +256,7 @@ describe('compared with trying all orders', () => {
       const { operations, endings } = randomHistory(below)
       for (const one of operations) {
         if (one.kind === 'release') continue
-        one.mode = (['read', 'read', 'upgradable', 'write'] as const)[below(4)] ?? 'read'
+        one.mode = (['read', 'read', 'upgradable', 'write'] as const)[below(4)] as Mode
         // Two of them are of one owner now and then, who does one thing after another.
         const isLater = one.hold === 'c' && one.from > (operations[0]?.to ?? NEVER)
         one.owner = isLater && below(2) === 0 ? 'a' : one.hold
@@ -294,7 +296,6 @@ describe('compared with trying all orders', () => {
 describe('a read-write lock', () => {
   const model = MODELS['fenced read-write lock'] as never
   const unfenced = MODELS['read-write lock'] as never
-  type Mode = 'read' | 'upgradable' | 'write'
   const enter = (hold: string, mode: Mode, from: number, to: number, token: number, owner = hold) =>
     ({ ...acquire(hold, from, to, token), mode, owner }) as Op
 

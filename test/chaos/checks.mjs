@@ -13,11 +13,20 @@ export async function readNumbers(world, names) {
       // Another node of a cluster has it.
       const available = await admin.get(name).catch(() => null)
       if (available === null) continue
-      const taken = await admin.zcard(`{${name}}:timeout`)
+      const taken = await admin.zcard(permitsOf(name))
       numbers.set(name, { available: Number(available), taken })
     }
   }
   return numbers
+}
+
+/** Where the permits are that are taken. */
+const permitsOf = (name) => `{${name}}:timeout`
+
+/** Permits that were abandoned stay there until the next request, which gives them back. */
+async function areAllOver(admin, key) {
+  const [seconds] = await admin.time()
+  return (await admin.zcount(key, Number(seconds) * 1_000, '+inf')) === 0
 }
 
 /** What stays for a while by itself, for as long as docs/reference/keys.md says, in milliseconds. */
@@ -27,6 +36,7 @@ const STAYING = [
   ['holdfast_client:', CLIENT_KNOWN_MS],
   ['holdfast_kind:', 7 * 24 * 3_600_000],
   ['holdfast_round:', 30 * 24 * 3_600_000],
+  ['holdfast_permit_holders:', 2 * 3_600_000 + 10_000],
   ['holdfast_request:', 11 * 60_000 + 10_000],
 ]
 
@@ -36,6 +46,7 @@ const STAYING = [
  * @param numbered the names of semaphores and latches, whose number stays
  */
 export async function findLeft(world, numbered = []) {
+  const isPermits = (key) => numbered.some((name) => key === permitsOf(name))
   const isNumber = (key) => numbered.includes(key) || hasGeneration(key)
   const left = new Set()
   for (const end = now() + 12_000; now() < end; await pause(200)) {
@@ -44,6 +55,7 @@ export async function findLeft(world, numbered = []) {
       for (const key of await admin.keys('*')) {
         const ttlMs = await admin.pttl(key)
         if (key === 'holdfast_birth' || ttlMs === -2 || (isNumber(key) && ttlMs === -1)) continue
+        if (ttlMs === -1 && isPermits(key) && (await areAllOver(admin, key))) continue
         const mostMs = STAYING.find(([prefix]) => key.startsWith(prefix))?.[1] ?? 0
         if (ttlMs > 0 && ttlMs <= mostMs) continue
         left.add(`left behind: ${key} (${ttlMs} ms)`)

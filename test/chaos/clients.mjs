@@ -3,9 +3,13 @@ import { fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { guard } from '../../scripts/lib/native-server.mjs'
 
+/** Warnings that servers which forget, and permits that are counted twice on purpose, cause again and again. */
+const WARNINGS = ['HOLDFAST_NO_PERMITS', 'HOLDFAST_PERMITS_DIFFER']
+
 /** As `fork`, but it ends with this process, even while it is stopped. */
 export function forkGuarded(url, ...args) {
-  const [execPath, ...words] = [...guard(), process.execPath]
+  const silent = WARNINGS.map((code) => `--disable-warning=${code}`)
+  const [execPath, ...words] = [...guard(), process.execPath, ...silent]
   return fork(url, args, { execPath, execArgv: words })
 }
 

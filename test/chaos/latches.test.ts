@@ -12,6 +12,7 @@ interface Op {
   count?: number
   round?: number
   answer?: unknown
+  calledAt?: number
   isLoose?: boolean
   expiresAt?: number
 }
@@ -24,7 +25,10 @@ const isConvicted = (...operations: Op[]) => expect(verdict(operations)).toBe('c
 
 /** One thing after another, from 0, 10, 20 … on, 5 ms each. */
 const inTurn = (...some: [Op['kind'], Partial<Op>][]): Op[] =>
-  some.map(([kind, more], i) => ({ kind, from: 10 * i, to: 10 * i + 5, ...more }))
+  some.map(([kind, more], i) => {
+    const from = more.from ?? 10 * i
+    return { kind, from, calledAt: from, to: 10 * i + 5, ...more }
+  })
 const set = (answer: boolean, more: Partial<Op> = {}): [Op['kind'], Partial<Op>] => [
   'set',
   { count: 2, answer, ...more },
@@ -91,7 +95,8 @@ describe('a latch', () => {
       countDown(answer, undefined, { from: 12, to: 45, ...more })
     passes(...inTurn(...later, late(0)))
     isConvicted(...inTurn(...later, late(1)))
-    // Its answer was slow.
+    // It was asked for when it was not called yet, or its answer was slow.
+    passes(...inTurn(...later, late(1, { calledAt: 37 })))
     passes(...inTurn(...later, late(1, { isLoose: true })))
   })
 
@@ -167,6 +172,7 @@ test('a latch is judged as by trying all orders', () => {
       const from = below(20)
       operations.push({ kind: 'forget', from, to: from + 1 + below(4) })
     }
+    for (const one of operations) one.calledAt = one.from + below(4)
     const expected = isExplained(LATCH, operations) ? 'linearizable' : 'convicted'
     verdicts[expected] += 1
     expect({ i, found: verdict(operations), operations }).toEqual({
@@ -194,7 +200,11 @@ describe('the rounds of a latch, as they were told', () => {
     const id = `client 1.9.${number}`
     const told: [number, string, object][] = [
       [asked, 'ask', { lock: 'latch', family: 'latch', act: kind, ...said }],
-      [done, 'settle', answer === undefined ? { result: 'rejected' } : { result: 'done', answer }],
+      [
+        done,
+        'settle',
+        answer === undefined ? { result: 'rejected' } : { result: 'done', answer, calledAt: asked },
+      ],
     ]
     for (const [at, what, more] of told) history.hear({ kind: what, id, ...more }, at)
     return id
@@ -280,6 +290,20 @@ describe('the rounds of a latch, as they were told', () => {
     // A clock that is set takes no count away.
     Object.assign(history.windows[0] as object, { isClock: true })
     expect(convictions()).toMatchObject({ rounds: 1 })
+  })
+
+  test('may be begun by one who is told of it while a server could forget', () => {
+    round(7, 0)
+    const begins = () => act('set', { count: 3 }, true, [100, 240])
+    begins()
+    act('set', { count: 3 }, false, [110, 120])
+    expect(convictions()).toEqual({})
+    history.forgets(1, undefined, 220)
+    history.forgot(1, 260)
+    expect(convictions()).toEqual({})
+    // Nobody began it.
+    history.attempts.get('latch')?.splice(-2, 1)
+    expect(convictions()).toEqual({ linearizability: 1 })
   })
 
   test('are shown by what was done last', () => {

@@ -41,7 +41,7 @@ const ENOUGH = {
   long: { operations: 1_000_000, ofEach: 10_000, faults: 2_000 },
 }
 /** After so long no other world is begun, and the last is given no more time: eight minutes with the controls. */
-const SLICE_LIMIT_MS = 330_000
+const SLICE_LIMIT_MS = 300_000
 /** Of the last world after its last fault, and of one that begins. */
 const [END_MS, WHOLE_MS] = [25_000, 40_000]
 

@@ -34,18 +34,21 @@ export function plot(history, report) {
   ])
 }
 
-function heading({ about, attempts }, { convictions }, { from, to, startedAt }) {
+function heading({ about, attempts, operations }, { convictions }, { from, to, startedAt }) {
   const all = [...attempts.values()].flat()
-  const entered = all.filter((one) => one.enteredAt !== undefined).length
+  const done = Object.values(operations).reduce((sum, count) => sum + count, 0)
   const found = Object.entries(convictions).filter(([, count]) => count > 0)
   const verdict = found.map(([what, count]) => `${what} ${count}`).join(', ')
   const seconds = (time) => ((time - startedAt) / 1_000).toFixed(1)
   const figures =
-    `${seconds(from)} to ${seconds(to)} s · ${entered.toLocaleString('en')} acquisitions in the run · ` +
+    `${seconds(from)} to ${seconds(to)} s · ${done.toLocaleString('en')} operations in the run · ` +
     `${verdict === '' ? 'nothing convicted' : `convicted: ${verdict}`}`
   const keys = [...new Set(all.map(colourOf))].sort().map((n) => [`c${n}`, `client ${n + 1}`])
   keys.push(
     ['had faint', 'granted, not inside'],
+    ['c0 reads', 'reads'],
+    ['out', 'permits out'],
+    ['mark', 'counted down'],
     ['waiting', 'waiting'],
     ['shade', 'a server is faulty'],
   )

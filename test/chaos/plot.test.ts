@@ -40,7 +40,7 @@ test('a run is drawn with its locks, its faults and when a lock could be taken a
   ]) {
     expect(svg).toContain(words)
   }
-  expect(svg).toContain('100 acquisitions in the run · nothing convicted')
+  expect(svg).toContain('100 operations in the run · nothing convicted')
   expect(svg).not.toMatch(/NaN|Infinity|undefined/)
   // Each is in the legend too.
   expect(svg.match(/class="shade"/g)).toHaveLength(2)
@@ -59,8 +59,48 @@ test('what is convicted is red, and told', () => {
 
 test('of a long run, the part around what is convicted is drawn', () => {
   const history = historyOf(200)
-  expect(drawn(history)).toMatch(/>[\d.]+ to [\d.]+ s · 2,000 acquisitions/)
+  expect(drawn(history)).toMatch(/>[\d.]+ to [\d.]+ s · 2,000 operations/)
   hold(history, 10_000, 151_030, 40)
   expect(drawn(history)).toContain('>145.0 to 165.0 s ·')
   expect(drawn(history).length).toBeLessThan(100_000)
+})
+
+test('readers, permits and rounds are drawn in rows of their own', () => {
+  const history = new History()
+  history.about = { world: 'single', seed: 7, startedAt: 0, calmAt: 1_000 }
+  const grant = { result: 'granted', validUntil: 2_000 }
+  const tell = (at: number, kind: string, id: string, said = {}) =>
+    history.hear({ kind, id, ...said }, at)
+  for (const [i, mode] of ['read', 'read', 'write'].entries()) {
+    const from = mode === 'write' ? 500 : 100
+    tell(from, 'ask', `client 1.9.${i}`, { lock: 'rw', family: 'read-write', mode })
+    tell(from + 1, 'enter', `client 1.9.${i}`, { ...grant, token: 1 + from })
+    tell(from + 90, 'leave', `client 1.9.${i}`, { releasing: true })
+    tell(from + 91, 'released', `client 1.9.${i}`, { released: true })
+  }
+  for (const i of [10, 11]) {
+    const id = `client 2.9.${i}`
+    tell(10 * i, 'ask', id, { lock: 'slots', family: 'permits', permits: 2, most: 4 })
+    tell(10 * i + 1, 'enter', id, { ...grant, token: i })
+    tell(400, 'leave', id, { releasing: true })
+    tell(401, 'released', id, { released: true })
+  }
+  const acts: [string, object, unknown][] = [
+    ['set', { count: 2 }, true],
+    ['inspect', {}, { count: 2, round: 7 }],
+    ['count-down', { round: 7 }, 1],
+    ['count-down', { round: 7 }, 0],
+    ['await', { round: 7, waitMs: 500 }, true],
+  ]
+  for (const [i, [act, said, answer]] of acts.entries()) {
+    const id = `client 3.9.${i}`
+    tell(100 * i, 'ask', id, { lock: 'latch', family: 'latch', act, ...said })
+    tell(100 * i + 50, 'settle', id, { result: 'done', answer })
+  }
+  const svg = inTheRow(drawn(history))
+  expect(svg).toContain('nothing convicted')
+  for (const name of ['c0 reads', 'out', 'limit', 'mark', 'c0 had']) {
+    expect(svg).toContain(`class="${name}"`)
+  }
+  expect(svg).not.toMatch(/NaN|Infinity|undefined/)
 })

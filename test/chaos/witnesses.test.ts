@@ -118,6 +118,20 @@ describe('a read-write lock', () => {
   })
 })
 
+test('a reader that asked before a writer was told of its token may have a lower one, where that was forgotten', () => {
+  hold({
+    family: 'read-write',
+    mode: 'write',
+    token: 5,
+    times: [0, 100, 101, 102],
+    released: false,
+  })
+  hold({ family: 'read-write', mode: 'read', token: 4, times: [90, 180, 190, 195] })
+  expect(convictions()).toMatchObject({ linearizability: 1 })
+  between(80, 99)
+  expect(convictions()).toEqual({})
+})
+
 describe('permits', () => {
   const family = 'permits'
   const three = { family, most: 3 }

@@ -8,7 +8,7 @@ export function judgeChanges(changes) {
   const verdict = { judged: 0, found: [] }
   const seen = new Map()
   for (const one of changes) {
-    const { lock, process, era, token, owner } = one
+    const { lock, process, era, token } = one
     // Nobody leads, or the server has lost the token.
     if (token === null) continue
     verdict.judged += 1
@@ -21,7 +21,7 @@ export function judgeChanges(changes) {
         first: last,
         second: one,
       })
-    } else if (last?.owner === owner) {
+    } else if (last?.token === token) {
       verdict.found.push({ lock, what: 'one term was told twice', first: last, second: one })
     } else seen.set(key, one)
   }

@@ -21,6 +21,7 @@ import { FencedCell } from './cells.mjs'
  * @property {boolean} [waits] false where it was tried once
  * @property {string} [within] the attempt of the same owner whose hold it was to re-enter, or beside which it was to read or write
  * @property {'set' | 'inspect' | 'count-down' | 'await' | 'delete'} [act] on a latch, with its `count`, `round` and `waitMs`
+ * @property {number} [calledAt] when its process called it
  * @property {any} [answer] of such an act, where `result` is 'done'
  * @property {number} askedAt
  * @property {number} [queuedAt] when its process had seen its place in the queue in Redis

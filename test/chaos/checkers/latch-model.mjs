@@ -6,7 +6,8 @@
  * @property {number} [count] that is set
  * @property {number} [round] the round that is named; without it the call belongs to the round in which it was made
  * @property {any} [answer] undefined where it is not known
- * @property {boolean} [isLoose] of a call that names no round: its answer was slow, so that it may act in the next round
+ * @property {number} [calledAt] when it was called, of one that names no round
+ * @property {boolean} [isLoose] of such a call: its answer was slow, or nobody knows when it was called, so that it may act in the next round
  * @property {number} from when it was asked for
  * @property {number} to when it came back; Infinity where it never did: then it may have been done or not
  * @property {number} [expiresAt] from when on it is refused, where it never came back
@@ -45,9 +46,9 @@ export const LATCH = {
 const isOver = ({ left, round }, asked) => left === 0 || round !== asked
 
 /** Whether this round may be that of a call that names none. */
-const isOfCall = ({ setFrom }, { from, isLoose }) => isLoose || !(setFrom > from)
+const isOfCall = ({ setFrom }, { calledAt, isLoose }) => isLoose || !(setFrom > calledAt)
 /** Whether the round of such a call may be one before this. */
-const isOfEarlierCall = ({ setTo }, { from, isLoose }) => isLoose || setTo > from
+const isOfEarlierCall = ({ setTo }, { calledAt, isLoose }) => isLoose || setTo > calledAt
 
 const STEPS = {
   forget: () => ANY,
@@ -61,8 +62,10 @@ const STEPS = {
 
   inspect(state, { answer }) {
     if (answer === undefined) return state
-    const { count, round } = answer
-    if (state === ANY) return count === 0 ? OPEN : { left: count, round: round ?? undefined }
+    const { count } = answer
+    // A server that evicts the mark of a round leaves a count without a number.
+    const round = answer.round ?? undefined
+    if (state === ANY) return count === 0 ? OPEN : { left: count, round }
     if (state.left !== count) return undefined
     if (count === 0 || state.round === round) return state
     return state.round === undefined ? { ...state, round } : undefined

@@ -25,29 +25,33 @@ export function latchOperationsOf(attempts, { windows, faults }) {
   const isDisturbed = disturbances([...faults, ...clocks], FELT_MS)
   const operations = lost.map(({ from, to }) => ({ kind: 'forget', from, to, attempt: { lock } }))
   for (const attempt of attempts) {
-    const { act: kind, count, round, answer, askedAt: from, settledAt, process } = attempt
+    const { act: kind, count, round, answer, askedAt: from, settledAt, calledAt, process } = attempt
     const until = settledAt ?? from
     const meanwhile = lost.filter((one) => one.from <= until && one.to >= from)
-    // Of what was done while a server could forget, only the end of that is known: it may have come after that.
+    // What was asked for while a server could forget may have been done before that, after that, or not at all.
     const isKnown = attempt.result === 'done' && meanwhile.length === 0
     if (!isKnown && (kind === 'await' || kind === 'inspect')) continue
+    const expiresAt = isKnown ? Infinity : expiryOf(attempt)
+    if (meanwhile.some((one) => one.from <= from && expiresAt <= one.to)) continue
     const to = isKnown ? settledAt : Infinity
-    const operation = { kind, count, round, answer, from, to, attempt }
+    const operation = { kind, count, round, answer, calledAt, from, to, attempt }
     const isFelt = isDisturbed(from, until, process)
     const isSlow = kind !== 'await' && until - from > SLOW_MS
-    if (round === undefined && (isFelt || isSlow)) operation.isLoose = true
+    const isUnclear = isFelt || isSlow || calledAt === undefined
+    if (round === undefined && isUnclear) operation.isLoose = true
     // It may end before the first answer comes.
     if (kind === 'await' && answer === false && attempt.waitMs < LEAST_WAIT_MS) continue
     if (kind === 'await' && answer === false && !isFelt) {
       operation.from = Math.max(from, Math.min(to, from + attempt.waitMs - KNOWN_MS))
     }
-    if (!isKnown) {
-      operation.answer = undefined
-      if (attempt.result === 'done') operation.expiresAt = settledAt
-      else if (settledAt === undefined) operation.expiresAt = from + EXPIRES_KILLED_MS
-      else operation.expiresAt = settledAt + EXPIRES_MS
-    }
+    if (!isKnown) Object.assign(operation, { answer: undefined, expiresAt })
     operations.push(operation)
   }
   return { operations, endings: [] }
+}
+
+/** From when on it is done no more, where nobody knows whether it was. */
+function expiryOf({ result, askedAt, settledAt }) {
+  if (result === 'done') return settledAt
+  return settledAt === undefined ? askedAt + EXPIRES_KILLED_MS : settledAt + EXPIRES_MS
 }

@@ -200,7 +200,9 @@ class Search {
         if (all.length > 0 && !this.#model.isOrdered && !this.#isMissingOne(done, last)) continue
         if (all.length === 0) this.#makeWay(state, done, last, push)
       }
-      for (const what of new Set([...this.#early, ...missing])) {
+      const nextOnes = nextOf(missing)
+      for (const what of new Set([...this.#early, ...nextOnes])) {
+        if (missing.includes(what) && !nextOnes.includes(what)) continue
         if (what === last || done.includes(what) || !this.#isNeeded(what, last)) continue
         if (this.#isTooSoon(what, done)) continue
         const all = this.#after(state, what)
@@ -218,15 +220,24 @@ class Search {
   /** Lets one of the holds end that keep an operation from being done: by itself, or by a release that was asked for. */
   #makeWay(state, done, operation, push) {
     for (const hold of this.#model.blockers?.(state, operation) ?? NOTHING) {
-      if (this.#ending.has(hold)) {
-        const next = this.#model.end(state, hold)
-        if (next !== undefined) push(next, done)
-      }
-      for (const what of this.#early) {
-        if (what.kind !== 'release' || what.hold !== hold || done.includes(what)) continue
-        for (const next of this.#after(state, what)) if (next !== state) push(next, [...done, what])
+      if (this.#releaseOf(hold, state, done, push)) continue
+      if (!this.#ending.has(hold)) continue
+      const next = this.#model.end(state, hold)
+      if (next !== undefined) push(next, done)
+    }
+  }
+
+  /** @returns whether there is one that was asked for: then nothing of it is left to be explained */
+  #releaseOf(hold, state, done, push) {
+    for (const what of this.#early) {
+      if (what.kind !== 'release' || what.hold !== hold || done.includes(what)) continue
+      for (const next of this.#after(state, what)) {
+        if (next === state) continue
+        push(next, [...done, what])
+        return true
       }
     }
+    return false
   }
 
   /** The acquisitions whose tokens tell that they were before this one, although they come back later. */
@@ -294,6 +305,14 @@ class Search {
     }
     return false
   }
+}
+
+/** Which of these acquisitions can be the next one: those with the lowest token. The order of readers is all the same. */
+function nextOf(acquisitions) {
+  if (acquisitions.length < 2) return acquisitions
+  const lowest = Math.min(...acquisitions.map(({ token }) => token))
+  const first = acquisitions.filter(({ token }) => token === lowest)
+  return first.every(({ mode }) => mode === 'read') ? first.slice(0, 1) : first
 }
 
 /** Whether all of the second, and more, are in the first. */

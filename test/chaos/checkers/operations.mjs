@@ -19,7 +19,9 @@ export function operationsOf(all, { windows, emptied, about }) {
   const outers = outersOf(attempts)
   const windowsIn = windowsOf(windows, attempts[0]?.lock)
   const emptiedIn = windowsOf(emptied)
-  const forgottenBelow = forgottenTokens(windows, about?.epochMs ?? 0)
+  const epochMs = about?.epochMs ?? 0
+  const forgottenBelow = forgottenTokens(windows, epochMs)
+  const highestBefore = highestTokens(attempts, epochMs)
   const operations = []
   const endings = []
   for (const attempt of attempts) {
@@ -33,8 +35,9 @@ export function operationsOf(all, { windows, emptied, about }) {
     if (mode !== undefined) Object.assign(acquire, { mode, owner: outer?.id ?? attempt.id })
     // What a reader is given may be lower, where a server could forget the last writer.
     if (mode === 'read' || mode === 'upgradable') {
-      const below = forgottenBelow(attempt.settledAt ?? from)
-      if (token < below) acquire.forgottenBelow = below
+      const at = attempt.settledAt ?? from
+      const below = forgottenBelow(at)
+      if (token < below && token < highestBefore(at)) acquire.forgottenBelow = below
     }
     if (attempt.result !== 'granted') {
       operations.push({ ...acquire, to: Infinity })
@@ -71,6 +74,21 @@ export function operationsOf(all, { windows, emptied, about }) {
     }
   }
   return { operations, endings }
+}
+
+/** For a time, the highest token that was issued by then: a token tells when. */
+function highestTokens(attempts, epochMs) {
+  const issued = attempts.flatMap(({ token }) => token ?? []).sort((a, b) => a - b)
+  return (at) => {
+    const latest = (at + epochMs) * 1_000
+    let [low, high] = [0, issued.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (issued[middle] <= latest) low = middle + 1
+      else high = middle
+    }
+    return issued[low - 1] ?? -Infinity
+  }
 }
 
 /** Those that others re-enter. */

@@ -2,11 +2,13 @@
 import { clientOf } from '../checkers/disturbances.mjs'
 import { endOf } from './findings.mjs'
 import { lanesOf } from './lanes.mjs'
+import { latchParts, permitParts } from './numbers.mjs'
 import { bars, rect, text } from './svg.mjs'
 
 const [BAR_HEIGHT, WAITING_HEIGHT, GAP] = [11, 12, 8]
 const MOST_ROWS = 30
 const MOST_LANES = 4
+const MOST_LETTERS = 14
 
 export const colourOf = ({ process }) =>
   (Number(/\d+/.exec(clientOf({ process }) ?? '1')[0]) - 1) % 6
@@ -18,7 +20,7 @@ export function lockRows({ attempts, windows }, findings, view) {
   for (const lock of rowsOf(attempts, findings)) {
     const row = lockRow(attempts.get(lock), { ...view, top: y })
     parts.push(rect(view.left, y - 3, view.right - view.left, row.height + 4, 'row'))
-    parts.push(text(view.left - 10, y + 10, lock, 'name'))
+    parts.push(text(view.left - 10, y + 10, shortened(lock), 'name'))
     for (const one of windows) {
       if (one.lock !== lock || !view.isSeen(one.from, one.to)) continue
       parts.push(rect(view.x(one.from), y, view.x(one.to) - view.x(one.from), row.height, 'taken'))
@@ -34,6 +36,9 @@ export function lockRows({ attempts, windows }, findings, view) {
   }
   return { parts, bottom: y }
 }
+
+/** What there is room for: the end of a name sets it apart. */
+const shortened = (name) => (name.length > MOST_LETTERS ? `…${name.slice(1 - MOST_LETTERS)}` : name)
 
 /** Those with findings first; of very many the busiest. */
 function rowsOf(attempts, findings) {
@@ -56,9 +61,22 @@ function words(findings, lock, { x, isSeen }, y) {
   return [text(x(from) + 4, y, [...kinds.keys()].join(', '), 'tiny bad')]
 }
 
-function lockRow(all, { x, top, left, right, isSeen }) {
+/** Those that have no holders, or so many that a number says more. */
+const NUMBERS = { permits: permitParts, semaphore: permitParts, latch: latchParts }
+
+function lockRow(all, view) {
+  const { x, left, right, top } = view
+  const partsOf = NUMBERS[all[0]?.family]
+  const { parts, height } = partsOf === undefined ? holderParts(all, view) : partsOf(all, view)
+  const whole = height + WAITING_HEIGHT
+  const base = top + whole - 1
+  return { parts: [...parts, ...waiting(all, { x, left, right, base })], height: whole }
+}
+
+/** A bar for each holder: readers side by side, and pale. */
+function holderParts(all, { x, top, isSeen }) {
   const held = all
-    .filter((one) => one.result === 'granted' && one.within === undefined)
+    .filter((one) => one.result === 'granted' && (one.within === undefined || one.mode === 'write'))
     .filter((one) => isSeen(one.settledAt, endOf(one)))
     .sort((a, b) => a.settledAt - b.settledAt)
   const inside = held.map((one) => [one.enteredAt ?? one.settledAt, one.leftAt ?? endOf(one)])
@@ -77,22 +95,22 @@ function lockRow(all, { x, top, left, right, isSeen }) {
   for (const [i, one] of held.entries()) {
     const y = top + Math.min(lanes.of[i], count - 1) * BAR_HEIGHT
     const [from, to] = inside[i]
-    const colour = `c${colourOf(one)}`
+    const isReader = one.mode === 'read' || one.mode === 'upgradable'
+    const colour = `c${colourOf(one)}${isReader ? ' reads' : ''}`
     const height = BAR_HEIGHT - 1
     add(`${colour} had`, [x(one.settledAt), y, x(endOf(one)) - x(one.settledAt), height])
     add(colour, [x(from), y, x(to) - x(from), height])
   }
   const shown = [...groups].sort(([a], [b]) => b.includes('had') - a.includes('had'))
-  const height = count * BAR_HEIGHT + WAITING_HEIGHT
-  const parts = shown.flatMap(([name, some]) => bars(some, name))
-  return { parts: [...parts, ...waiting(all, { x, left, right, base: top + height - 1 })], height }
+  return { parts: shown.flatMap(([name, some]) => bars(some, name)), height: count * BAR_HEIGHT }
 }
 
 /** How many waited, as an area: at most as high as its strip. */
 function waiting(all, { x, left, right, base }) {
   const counts = new Array(Math.ceil(right - left) + 2).fill(0)
-  for (const { waits, askedAt, settledAt } of all) {
-    if (!waits || settledAt === undefined || x(settledAt) - x(askedAt) < 1) continue
+  for (const { waits, act, askedAt, settledAt } of all) {
+    if (!(waits || act === 'await') || settledAt === undefined || x(settledAt) - x(askedAt) < 1)
+      continue
     counts[Math.round(x(askedAt) - left)] += 1
     counts[Math.round(x(settledAt) - left)] -= 1
   }

@@ -40,6 +40,7 @@ const DARK = {
 const coloursOf = ({ ground, ink, soft, line, row, off, bad, taken, clients }) => `
 text { fill: ${ink} } .small { fill: ${soft} } .bad { fill: ${bad} } .ground { fill: ${ground} }
 .row { fill: ${row} } .grid { stroke: ${line} } .waiting, .fault, .shade { fill: ${off} }
+.out { fill: ${clients[2]} } .mark { fill: ${ink} } .limit { stroke: ${soft} }
 .found { fill: ${bad}; stroke: ${bad} } .hatch { stroke: ${taken} }
 ${clients.map((colour, i) => `.c${i} { fill: ${colour} } .l${i} { stroke: ${colour} }`).join(' ')}`
 
@@ -48,6 +49,7 @@ text { font: 12px ui-sans-serif, system-ui, "Segoe UI", Helvetica, Arial, sans-s
 .head { font-size: 16px; font-weight: 600 } .small { font-size: 11px } .tiny { font-size: 9.5px }
 .name { font-weight: 600; text-anchor: end } .end { text-anchor: end } .middle { text-anchor: middle }
 .had { opacity: 0.4 } .faint { opacity: 0.3 } .waiting { opacity: 0.5 } .fault { opacity: 0.45 }
+.reads { opacity: 0.6 } .out { opacity: 0.6 } .limit { fill: none; stroke-dasharray: 4 3 }
 .line { fill: none; stroke-width: 1.3 } .shade { opacity: 0.12 } .taken { fill: url(#taken) } .grid { fill: none }
 .found { fill-opacity: 0.15; stroke-width: 1.5 } .bad { font-weight: 600 }
 .hatch { stroke-width: 2; stroke-opacity: 0.5 }${coloursOf(LIGHT)}
