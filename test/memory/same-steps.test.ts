@@ -136,6 +136,8 @@ describe.each(places)('at %s', (_, newPlace) => {
     test('has one owner at a time that may go on to write', async () => {
       expect(await read('a:1:upgradable')).toMatchObject({ kind: 'granted' })
       expect(await read('b:1:upgradable')).toMatchObject({ kind: 'held' })
+      await read('c:1', { leaseMs: 40 })
+      await pause(60)
       const upgrade = { beside: 'a:1:upgradable' }
       expect(await write('a:2:write', upgrade)).toMatchObject({ kind: 'granted' })
       await release('a:2:write')

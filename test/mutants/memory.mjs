@@ -156,7 +156,7 @@ export const memory = [
     search: 'else if (now > endsAt) this.#holds.delete(owner)',
     replace: 'else if (endsAt < 0) this.#holds.delete(owner)',
     test: STEPS,
-    name: 'lasts for the longest lease that is left, and is free if all of them have ended',
+    name: 'has one owner at a time that may go on to write',
   },
   {
     id: 'memory-lock-outlives-leases',
