@@ -566,10 +566,10 @@ test('a reader whose lease has ended is taken out by a writer that asks in vain'
 })
 
 test('a writer that reads no more tells nobody while it writes on', async () => {
-  await write('c:1')
-  await read('c:2', { beside: 'c:1:write' })
+  await read('c:1:upgradable')
+  await write('c:2', { beside: 'c:1:upgradable' })
   await read('d:1', { client: 'd' })
-  expect(await told(() => release('c:2'))).toEqual([])
+  expect(await told(() => release('c:1:upgradable'))).toEqual([])
 })
 
 test('who died while it waited to write hides nobody behind it', async () => {
