@@ -10,7 +10,7 @@
  *   npm run mutants -- --copies 4      so many at a time, at most 7; 2 if nothing is said
  *   npm run mutants -- --why           prints what each failed test said as well
  *   npm run mutants -- --table         as --resume, and then writes the tables of docs/explanation/mutants.md
- *   npm run mutants -- --list          only prints the list, as JSON
+ *   npm run mutants -- --list          only prints those that are chosen, as JSON
  */
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -44,12 +44,14 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
 })
 
-if (options.list) console.log(JSON.stringify(mutants))
+const selected = mutants.filter((mutant) => isNamed(mutant) && isInShard(mutant))
+
+if (options.list) console.log(JSON.stringify(selected))
 else process.exitCode = (await main()) ? 0 : 1
 
 /** @returns whether all were killed */
 async function main() {
-  const chosen = byTest(mutants.filter(isNamed).filter(isInShard))
+  const chosen = byTest(selected)
   const isKnown = (mutant) => results.of(mutant) !== undefined
   if (!options.resume && !options.table) results.forget(chosen)
   const wereKilled = await kill(chosen.filter((mutant) => !isKnown(mutant)))

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 
 const [FROM, TO] = ['<!-- tables of the mutants -->', '<!-- end of the tables -->']
 
-/** Writes the mutants that were caught between two marks of a page, one table for each area. */
+/** Writes the mutants that were killed between two marks of a page, one table for each area. */
 export function writeTables(page, mutants) {
   const text = readFileSync(page, 'utf8')
   const [before, rest] = text.split(FROM)
@@ -11,10 +11,10 @@ export function writeTables(page, mutants) {
   const areas = [...new Set(mutants.map(({ area }) => area))]
   const tables = areas.map((area) => {
     const rows = mutants.filter((one) => one.area === area).map(rowOf)
-    const head = '| mutant | mistake | where | caught by |\n|---|---|---|---|'
+    const head = '| mutant | mistake | where | killed by |\n|---|---|---|---|'
     return `### ${titleOf(area)}\n\n${head}\n${rows.join('\n')}\n`
   })
-  const count = `${mutants.length} mutants, all of which were caught.`
+  const count = `${mutants.length} mutants, all of which were killed.`
   writeFileSync(page, `${before}${FROM}\n\n${count}\n\n${tables.join('\n')}\n${TO}${after}`)
 }
 

@@ -549,6 +549,39 @@ describe('who waits to write', () => {
   })
 })
 
+test('a reader whose lease has ended reads anew, with a mode and an expiry', async () => {
+  await read('c:1')
+  await admin.del(timeoutOf('c:1'))
+  expect((await read('c:1'))[0]).toBe('granted')
+  expect(await fields()).toEqual({ mode: 'read', 'c:1': '1' })
+  expect(await withoutTtl()).toEqual([])
+})
+
+test('a reader whose lease has ended is taken out by a writer that asks in vain', async () => {
+  await read('c:1')
+  await read('d:1')
+  await admin.del(timeoutOf('c:1'))
+  expect((await write('e:1'))[0]).toBe('held')
+  expect(await fields()).toEqual({ mode: 'read', 'd:1': '1' })
+})
+
+test('a writer that reads no more tells nobody while it writes on', async () => {
+  await read('c:1:upgradable')
+  await write('c:2', { beside: 'c:1:upgradable' })
+  await read('d:1', { client: 'd' })
+  expect(await told(() => release('c:1:upgradable'))).toEqual([])
+})
+
+test('who died while it waited to write hides nobody behind it', async () => {
+  await read('c:1')
+  await write('d:1', { client: 'd' })
+  const [, , since] = await write('e:1', { client: 'e' })
+  await admin.hset('holdfast_alive:{it}', 'd', Date.now() - 1_000)
+  expect(await told(() => release('c:1'))).toEqual(['00', since])
+  expect(await admin.zrange('holdfast_writers:{it}', '0', '-1')).toEqual(['e'])
+  expect(Object.keys(await admin.hgetall('holdfast_alive:{it}'))).toEqual(['e'])
+})
+
 test('who died before the clock was set back, while it waited to write, keeps nobody out', async () => {
   await read('c:1')
   await write('d:1', { client: 'd' })

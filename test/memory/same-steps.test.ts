@@ -4,6 +4,7 @@ import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
+import { permitIds } from '../../src/servers/permit-ids.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { promised, type Reply } from '../../src/servers/reply.ts'
@@ -132,6 +133,32 @@ describe.each(places)('at %s', (_, newPlace) => {
       expect(await read('b:1')).toMatchObject({ kind: 'granted' })
     })
 
+    test('has one owner at a time that may go on to write', async () => {
+      expect(await read('a:1:upgradable')).toMatchObject({ kind: 'granted' })
+      expect(await read('b:1:upgradable')).toMatchObject({ kind: 'held' })
+      await read('c:1', { leaseMs: 40 })
+      await pause(60)
+      const upgrade = { beside: 'a:1:upgradable' }
+      expect(await write('a:2:write', upgrade)).toMatchObject({ kind: 'granted' })
+      await release('a:2:write')
+      await release('a:1:upgradable')
+      expect(await read('b:1:upgradable')).toMatchObject({ kind: 'granted' })
+    })
+
+    test('lasts for the longest lease that is left, and is free if all of them have ended', async () => {
+      const tryOnce = { waits: false }
+      await read('a:1')
+      await read('b:1', { leaseMs: 5_000 })
+      await read('b:2', { leaseMs: 40 })
+      await release('a:1')
+      const refused = (await write('c:1:write', tryOnce)) as { ttlMs: number }
+      expect(refused.ttlMs).toBeGreaterThan(1_000)
+      expect(refused.ttlMs).toBeLessThanOrEqual(5_000)
+      await pause(60)
+      await release('b:1')
+      expect(await write('c:1:write', tryOnce)).toMatchObject({ kind: 'granted' })
+    })
+
     test('has the lease of its writer, whatever becomes of the readers beside it', async () => {
       const beside = 'a:1:write'
       await write('a:1:write')
@@ -212,6 +239,30 @@ describe.each(places)('at %s', (_, newPlace) => {
       await eventually(() => told.times === 1)
       expect(await acquire('c:101:1', { since: '980' })).toMatchObject({ kind: 'granted' })
     })
+  })
+
+  test('permits that are released by their ids are lost for their owner, and no others', async () => {
+    const [permits, owner] = [clientOf('a').permitsFor?.('a'), 'a:101:2']
+    if (permits === undefined) throw new Error('There are no permits')
+    const pool = permits.pool('it')
+    const attempt = { owner, leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS, waits: false }
+    const begun = { isLast: true, beganAt: systemClock.monotonic(), since: '' }
+    const remembered = (request: string) => ({ request, keptMs: LEASE_MS })
+    const counts = async () => {
+      const { available, taken } = await pool.inspect(10, CALL_MS)
+      return [available, taken]
+    }
+    await pool.change({ how: 'set', permits: 3, ...remembered('a:1') }, CALL_MS)
+    await ask((reply) => pool.acquire({ ...attempt, ...begun }, reply))
+    const [id] = permitIds(owner) as [string]
+    expect(await pool.releaseIds([id], remembered('a:2'), CALL_MS)).toBe(true)
+    expect(await pool.releaseIds([id], remembered('a:3'), CALL_MS)).toBe(false)
+    expect(await counts()).toEqual([2, 1])
+    const leases = [{ key: 'it', wireOwner: owner }]
+    expect(await permits.renew(leases, LEASE_MS, CALL_MS)).toEqual([-2])
+    const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
+    expect(await ask((reply) => pool.release(ending, true, reply))).toEqual({ kind: 'gone' })
+    expect(await counts()).toEqual([3, 0])
   })
 
   test('a latch tells those who listen when its round begins and when it opens', async () => {

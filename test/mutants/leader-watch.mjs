@@ -114,9 +114,8 @@ export const leaderWatch = [
     file: SOURCE,
     search: 'return Math.min(everyMs, Math.max(ttlMs + 1, SHORTEST_MS))',
     replace: 'return Math.max(everyMs, SHORTEST_MS)',
-    test: PROCESSES,
-    name: 'when a leader is killed and nobody waits, observers are told at the end of its lease',
-    build: true,
+    test: WATCH,
+    name: 'it looks again when the lease of the leader ends, and late if nobody leads',
   },
   {
     id: 'failed-look-in-silence',

@@ -263,7 +263,7 @@ export const permitScripts = [
     search: ' and available + taken > 0',
     replace: '',
     test: PERMITS,
-    name: 'in 1,000 random orders of all that can happen none is lost, and none made up',
+    name: 'where there are none in all it waits as well',
   },
   {
     id: 'taken-though-not-enough',

@@ -15,13 +15,11 @@ interface Mutant {
 const root = resolve(__dirname, '../..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
+const listed = (...args: string[]) =>
+  JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }))
+
 /** As `npm run mutants` has them: that a list is read at all is a part of what is tested here. */
-const mutants: readonly Mutant[] = JSON.parse(
-  execFileSync(process.execPath, ['scripts/mutants.mjs', '--list'], {
-    cwd: root,
-    encoding: 'utf8',
-  }),
-)
+const mutants: readonly Mutant[] = listed('scripts/mutants.mjs', '--list')
 
 /** The titles in a test file, of tests and of what they are in: what stands before a function. */
 function titlesIn(file: string): string[] {
@@ -50,6 +48,36 @@ test('the test that is to find it is there, under that title', () => {
   expect(
     unless(({ test: file, name }) => !!titles.get(file)?.some((title) => title.includes(name))),
   ).toEqual([])
+})
+
+test('each mutant is in one part, and each part has its share', () => {
+  const parts = ['1/3', '2/3', '3/3'].map((part): Mutant[] =>
+    listed('scripts/mutants.mjs', '--list', '--shard', part),
+  )
+  const ids = (all: readonly Mutant[]) => all.map(({ id }) => id).sort()
+  expect(ids(parts.flat())).toEqual(ids(mutants))
+  for (const part of parts) expect(part.length).toBeGreaterThan(mutants.length / 4)
+})
+
+test('the mistakes that are tried in a script change its code, and no comment or text', () => {
+  const file = 'latch/count-down.lua'
+  const source = read(`lua/${file}`)
+  const mistakes: { from: number; to: number; text: string }[] = listed(
+    ...['scripts/lua-mistakes.mjs', '--list', file],
+  )
+  const changes = mistakes.map(({ from, to, text }) => [source.slice(from, to).trim(), text])
+  expect(changes).toEqual(
+    expect.arrayContaining([
+      ['isLate(untilUs)', 'false'],
+      ['and not ownRound', ''],
+      ['keepKind(kind)', ''],
+      ["redis.call(publish, channel, '0')", ''],
+      ['>', '>='],
+    ]),
+  )
+  const code = source.indexOf(']]')
+  expect(mistakes.filter(({ from }) => from < code)).toEqual([])
+  expect(changes.filter(([before, after]) => before === after)).toEqual([])
 })
 
 test('the page of the mutants has each of them, and no others', () => {

@@ -272,7 +272,7 @@ describe('a server that takes no writes', () => {
     const lock = newClient({ port: server.port }, { outageMs: 10_000 }).getLock('it')
     const wait = lock.lock()
     await eventually(async () =>
-      /cmdstat_evalsha:calls=[2-9]/.test(await server.admin.info('commandstats')),
+      /errorstat_READONLY:count=[1-9]/.test(await server.admin.info('errorstats')),
     )
     await server.admin.replicaof('NO', 'ONE')
     await (await wait).release()
