@@ -255,8 +255,8 @@ active [OWNERS] proctype caller() {
 					:: c < 3 && wants[c] == TO_READ ->
 						for (n : 0 .. 2) {
 							if
-							:: isReaderAtFront(n) && state[n] == QUEUED -> state[n] = ASKS; REACHED(6)
-							:: isReaderAtFront(n) && state[n] != QUEUED -> rings(n)
+							:: isReaderAtFront(n) && state[n] == QUEUED -> state[n] = ASKS
+							:: isReaderAtFront(n) && state[n] != QUEUED -> rings(n); REACHED(6)
 							:: else
 							fi
 						}
