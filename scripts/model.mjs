@@ -15,7 +15,11 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync }
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { electionModel } from '../spec/election.checks.mjs'
+import { latchModel } from '../spec/latch.checks.mjs'
+import { permitsModel } from '../spec/permits.checks.mjs'
 import { readWriteModels } from '../spec/read-write.checks.mjs'
+import { semaphoreModel } from '../spec/semaphore.checks.mjs'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const SPEC = join(ROOT, 'spec')
@@ -110,6 +114,10 @@ const MODELS = {
     variants: { NO_CLAIM: [], NO_FOUNDER: [], ANY_CLAIM: [], ANY_DEPLOYMENT: [], NO_REST: [] },
   },
   ...readWriteModels,
+  ...semaphoreModel,
+  ...permitsModel,
+  ...latchModel,
+  ...electionModel,
 }
 
 const args = process.argv.slice(2)
