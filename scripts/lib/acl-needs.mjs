@@ -182,9 +182,8 @@ export const TOOLS = [
   { title: 'history', ...HISTORY },
   {
     title: 'doctor',
-    commands: 'ping time info config|get scan type pttl hget hlen hkeys acl|whoami acl|dryrun'.split(
-      ' ',
-    ),
+    commands:
+      'ping time info config|get scan type pttl hget hlen hkeys acl|whoami acl|dryrun'.split(' '),
     keys: [...READING.keys.filter((one) => one !== 'holdfast_round'), 'holdfast_request'],
   },
   { title: 'dashboard', ...together([LISTING, HISTORY]) },
