@@ -63,7 +63,7 @@ const places = fc.oneof(
     'h/0',
     'h/x',
     'h?db=2',
-    'h/1?password=Zq7',
+    `h/1?password=${encodeURIComponent(SECRET)}`,
   ),
   texts,
 )
