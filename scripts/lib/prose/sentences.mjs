@@ -4,8 +4,8 @@ const markdown = new MarkdownIt()
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 
 /**
- * The sentences of a Markdown page: of its paragraphs, items, headings and cells, and not of its code.
- * A span of code counts as one word.
+ * The sentences of a Markdown page: of its paragraphs, items, headings and cells, and not of its code. A span of code
+ * counts as one word. Text that is struck through is a bad example.
  *
  * @param {string} text
  * @returns {{ line: number, text: string }[]}
@@ -30,7 +30,7 @@ export function sentencesOf(text, line) {
   const sentences = []
   for (const part of parts.filter((one) => one !== '')) {
     const last = sentences.at(-1)
-    if (last !== undefined && (/\b(?:e\.g|i\.e|vs|etc)\.$/.test(last) || /^[a-z`(]/.test(part))) {
+    if (last !== undefined && (/\b(?:e\.g|i\.e|vs|etc)\.$/.test(last) || /^[a-z(]/.test(part))) {
       sentences[sentences.length - 1] = `${last} ${part}`
     } else sentences.push(part)
   }
@@ -39,8 +39,11 @@ export function sentencesOf(text, line) {
 
 /** @param {import('markdown-it').Token} token */
 function plainOf({ children }) {
+  let isStruck = false
   return (children ?? [])
     .map(({ type, content }) => {
+      if (type === 's_open' || type === 's_close') isStruck = type === 's_open'
+      if (isStruck) return ''
       if (type === 'text') return content
       if (type === 'code_inline') return '`code`'
       return type === 'softbreak' || type === 'hardbreak' ? ' ' : ''

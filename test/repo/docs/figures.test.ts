@@ -9,7 +9,7 @@ const sources = [
   ['the same, 64', /^\(b\)/, 'per second', 0],
   ['16 waiters', /^\(d\)/, 'hand-overs/s', 0],
   ['4 processes', /^\(e\)/, 'hand-overs/s', 0],
-  ['of what Redis', /^\(e\)/, 'of floor', 2],
+  ['share of the most', /^\(e\)/, 'of floor', 2],
 ] as const
 
 const libraries: Record<string, RegExp> = {
