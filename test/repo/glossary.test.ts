@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const root = resolve(__dirname, '../..')
-const glossary = readFileSync(join(root, 'docs/README.md'), 'utf8')
+const glossary = readFileSync(join(root, 'src/README.md'), 'utf8')
 
 /** In one form: in small letters, words apart, without a hyphen, each in the singular. */
 const plain = (words: string): string =>
@@ -15,9 +15,8 @@ const plain = (words: string): string =>
 
 /** The words and phrases that the tables of the glossary explain, and those that need no explanation. */
 function explained(page: string): Set<string> {
-  const words = page.slice(page.indexOf('\n## Words\n'))
-  const rows = [...words.matchAll(/^\| (?:to )?([^|]+?) \|/gm)].map(([, term = '']) => term)
-  const known = /^Plain words: ([^.]+)\./m.exec(words)?.[1]?.split(',') ?? []
+  const rows = [...page.matchAll(/^\| (?:to )?([^|]+?) \|/gm)].map(([, term = '']) => term)
+  const known = /^Plain words: ([^.]+)\./m.exec(page)?.[1]?.split(',') ?? []
   const terms = [...rows.flatMap((row) => row.split(',')), ...known]
   return new Set(terms.map((term) => plain(term.trim())))
 }
@@ -53,8 +52,7 @@ test('a class is named in words that the glossary explains', () => {
   const classes = exportedClasses()
   expect(classes.length).toBeGreaterThan(50)
   const advice = ([name, file]: [string, string]) =>
-    `${name} (src/${file}): name it in words of docs/README.md, or explain a word of the field there, ` +
-    'in a row of "Words" or "Words of the source"'
+    `${name} (src/${file}): name it in words of src/README.md, or explain a word there`
   expect(classes.filter(([name]) => !isExplained(wordsOf(name), terms)).map(advice)).toEqual([])
 })
 
@@ -70,8 +68,7 @@ test.each(['Lease', 'HandOverBudget', 'RedLocks', 'LeaseSignal', 'OddAnswer'])('
 })
 
 test('no word is explained twice', () => {
-  const words = glossary.slice(glossary.indexOf('\n## Words\n'))
-  const rows = [...words.matchAll(/^\| ([^|]+?) \|/gm)].map(([, term = '']) => plain(term))
+  const rows = [...glossary.matchAll(/^\| ([^|]+?) \|/gm)].map(([, term = '']) => plain(term))
   const explanations = rows.filter((term) => term !== 'word')
   expect(explanations.filter((term, i) => explanations.indexOf(term) !== i)).toEqual([])
 })

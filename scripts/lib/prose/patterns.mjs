@@ -56,7 +56,7 @@ export const PATTERNS = [
   { pattern: /\b(?:makes|make) no sense\b/i, instead: 'is invalid' },
   { pattern: /\bbesides\b/i, instead: 'also, in addition' },
   {
-    pattern: /, for (?:it|they|there|nobody|none|no|nothing|this|these|that)\b/i,
+    pattern: /, for (?:it|they|there|nobody|none|nothing)\b/i,
     instead: 'because',
   },
   { pattern: /\bnot (?:so|even so)\b(?! \w)/i, instead: 'name what differs' },
