@@ -31,12 +31,12 @@ export function sentencesOfMessages(source) {
 function textOf(node) {
   if (node.type === 'StringLiteral') return node.value
   if (node.type === 'TemplateLiteral') {
-    return node.quasis.map(({ cooked }) => cooked).join('`code`')
+    return node.quasis.map(({ cooked }) => cooked).join('Code')
   }
   if (node.type === 'BinaryExpression' && node.operator === '+') {
     const [left, right] = [textOf(node.left), textOf(node.right)]
     if (left === undefined && right === undefined) return undefined
-    return `${left ?? '`code`'}${right ?? '`code`'}`
+    return `${left ?? 'Code'}${right ?? 'Code'}`
   }
   return undefined
 }

@@ -45,7 +45,7 @@ function plainOf({ children }) {
       if (type === 's_open' || type === 's_close') isStruck = type === 's_open'
       if (isStruck) return ''
       if (type === 'text') return content
-      if (type === 'code_inline') return '`code`'
+      if (type === 'code_inline') return 'Code'
       return type === 'softbreak' || type === 'hardbreak' ? ' ' : ''
     })
     .join('')
