@@ -24,4 +24,6 @@ declare global {
 `
 
 /** Packages that examples import and that are not installed here: whatever is taken from them goes. */
-export const notInstalled = "declare module 'esbuild'\n"
+export const notInstalled = ['esbuild', '@prisma/client', 'knex', 'mysql2/promise', 'pg']
+  .map((name) => `declare module '${name}'\n`)
+  .join('')
