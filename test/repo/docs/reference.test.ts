@@ -54,6 +54,14 @@ function membersOf(source: string, name: string): Member[] {
   )
 }
 
+/** True if a section begins with the signature of its member: its parameters, and its type or result. */
+function hasSignature(body: string, member: string): boolean {
+  if (member === 'toJSON') return body.includes('JSON.stringify(')
+  const property = `readonly ${member}`
+  const method = `${member}(?:<[^\`]+>)?\\([^\`]*\\)`
+  return new RegExp(`^\\s*\`(?:${property}|${method}): [^\`]+\``).test(body)
+}
+
 describe('the page about options', () => {
   const source = ['options', 'durability', 'watchdog-thread', 'close-options']
     .map((file) => read(`src/options/${file}.ts`))
@@ -254,9 +262,32 @@ describe('the page about scripts', () => {
   })
 })
 
-describe('the pages about lock and lease, and about semaphores', () => {
-  const pages = ['docs/reference/lock.md', 'docs/reference/semaphores.md'].map(readPage)
-  const headings = pages.flatMap((page) => page.headings)
+describe('the pages about the client, locks, leases and semaphores', () => {
+  /** Each class with members has a section on one of these pages. */
+  const pageOf = {
+    Holdfast: 'client',
+    Lock: 'lock',
+    Lease: 'lease',
+    ReadWriteLock: 'read-write-lock',
+    UpgradableLease: 'read-write-lock',
+    MultiLock: 'multi-lock',
+    MultiLease: 'multi-lock',
+    CountDownLatch: 'latch',
+    LeaderElection: 'leader-election',
+    Term: 'leader-election',
+    PermitExpirableSemaphore: 'semaphores',
+    Permit: 'semaphores',
+    Semaphore: 'semaphores',
+  } as const
+
+  /** The headings of the section of a class, the first of which is its own. */
+  function sectionOf(name: keyof typeof pageOf) {
+    const { headings } = readPage(`docs/reference/${pageOf[name]}.md`)
+    const begin = headings.findIndex(({ level, text }) => level === 2 && text.endsWith(`: ${name}`))
+    if (begin === -1) throw new Error(`docs/reference/${pageOf[name]}.md has no section on ${name}`)
+    const end = headings.findIndex(({ level }, i) => i > begin && level <= 2)
+    return headings.slice(begin, end === -1 ? undefined : end)
+  }
 
   test.each([
     ['Holdfast', 'src/holdfast.ts'],
@@ -277,25 +308,34 @@ describe('the pages about lock and lease, and about semaphores', () => {
     ['PermitExpirableSemaphore', 'src/locks/semaphore/permit-expirable-semaphore.ts'],
     ['Permit', 'src/locks/semaphore/permit.ts', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
     ['Semaphore', 'src/locks/semaphore/semaphore.ts'],
-  ])('has exactly the public members of %s', (name, ...files) => {
-    const members = files.flatMap((file) => {
-      const classes = read(file)
-        .split(/^export (?:abstract )?class /m)
-        .slice(1)
-      const body = classes.find((one) => one.startsWith(`${name} `)) ?? classes[0] ?? ''
-      const isInternal = (at: number) =>
-        /\/\*\*(?:(?!\*\/)[\s\S])*@internal\s+\*\/\s*$/.test(body.slice(0, at))
-      return [
-        ...body.matchAll(/^ {2}(?:(?:abstract|readonly|get|set|async) )*([a-zA-Z]\w*)(?=[(<:])/gm),
-      ].flatMap(({ 1: member = '', index }) =>
-        member === 'constructor' || isInternal(index) ? [] : [member],
-      )
-    })
-    const section = headings.find(({ level, text }) => level === 2 && text.endsWith(`: ${name}`))
-    const documented = [...(section?.body ?? '').matchAll(/^### `(\w+)`$/gm)].map(([, one]) => one)
-    expect(members.length).toBeGreaterThan(1)
-    expect(documented.sort()).toEqual([...new Set(members)].sort())
-  })
+  ] as const)(
+    'have exactly the public members of %s, each with its signature',
+    (name, ...files) => {
+      const members = files.flatMap((file) => {
+        const classes = read(file)
+          .split(/^export (?:abstract )?class /m)
+          .slice(1)
+        const body = classes.find((one) => one.startsWith(`${name} `)) ?? classes[0] ?? ''
+        const isInternal = (at: number) =>
+          /\/\*\*(?:(?!\*\/)[\s\S])*@internal\s+\*\/\s*$/.test(body.slice(0, at))
+        return [
+          ...body.matchAll(
+            /^ {2}(?:(?:abstract|readonly|get|set|async) )*([a-zA-Z]\w*)(?=[(<:])/gm,
+          ),
+        ].flatMap(({ 1: member = '', index }) =>
+          member === 'constructor' || isInternal(index) ? [] : [member],
+        )
+      })
+      const sections = sectionOf(name).flatMap(({ level, text, body }) => {
+        const member = level === 3 ? /^`(\w+)`$/.exec(text)?.[1] : undefined
+        return member === undefined ? [] : [{ member, body }]
+      })
+      expect(members.length).toBeGreaterThan(1)
+      expect(sections.map(({ member }) => member).sort()).toEqual([...new Set(members)].sort())
+      const withoutSignature = sections.filter(({ member, body }) => !hasSignature(body, member))
+      expect(withoutSignature.map(({ member }) => member)).toEqual([])
+    },
+  )
 
   test.each([
     ['what inspect() gives', 'LockFacts', '`LockInfo`', 'Lock'],
@@ -309,9 +349,8 @@ describe('the pages about lock and lease, and about semaphores', () => {
     ['one who has permits', 'PermitHolder', 'A `PermitHolder`', 'PermitExpirableSemaphore'],
     ['one who waits', 'WaitingForPermits', 'A `WaitingForPermits`', 'PermitExpirableSemaphore'],
     ['one without leases', 'SemaphoreFacts', '`SemaphoreFacts`', 'Semaphore'],
-  ])('has exactly the fields of %s', (_, declaration, introduction, name) => {
-    const ofName = headings.findIndex(({ text }) => text.endsWith(`: ${name}`))
-    const section = headings.slice(ofName).find(({ text }) => text === '`inspect`')?.body ?? ''
+  ] as const)('have exactly the fields of %s', (_, declaration, introduction, name) => {
+    const section = sectionOf(name).find(({ text }) => text === '`inspect`')?.body ?? ''
     const source = ['src/servers/answers.ts', 'src/servers/permit-server.ts']
       .map(read)
       .find((text) => text.includes(`export interface ${declaration} `))
@@ -325,7 +364,7 @@ describe('the pages about lock and lease, and about semaphores', () => {
 })
 
 describe('what the page says of an election', () => {
-  const page = readPage('docs/reference/lock.md')
+  const page = readPage('docs/reference/leader-election.md')
   const ofElection = page.headings.findIndex(({ text }) => text.endsWith(': LeaderElection'))
   const bodyOf = (heading: string) =>
     page.headings.slice(ofElection).find(({ text }) => text === heading)?.body ?? ''
