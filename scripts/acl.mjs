@@ -32,15 +32,14 @@ function command(user, groups) {
   return ['```sh', lines.join(' \\\n  '), '```'].join('\n')
 }
 
-function section(user, needs) {
-  const { title } = needs
-  return [
-    `### \`${title}\``,
-    'With the `keyPrefix` `app:`:',
-    command(user, wordsOf(needs, 'app:')),
-    'Without a prefix:',
-    command(user, wordsOf(needs, '')),
-  ].join('\n\n')
+/** One section for all that need the same. */
+function sections(user, all) {
+  const titles = new Map()
+  for (const needs of all) {
+    const list = command(user, wordsOf(needs))
+    titles.set(list, [...(titles.get(list) ?? []), `\`${needs.title}\``])
+  }
+  return [...titles].map(([list, names]) => `### ${names.join(', ')}\n\n${list}`).join('\n\n')
 }
 
 const current = readFileSync(page, 'utf8')
@@ -49,7 +48,6 @@ const between = (text, name, body) =>
     new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- end of ${name} -->)`),
     (_, start, end) => `${start}\n${body}\n\n${end}`,
   )
-const sections = (user, all) => all.map((needs) => section(user, needs)).join('\n\n')
 const text = between(
   between(current, 'kinds', sections('locks', KINDS)),
   'tools',

@@ -1,4 +1,4 @@
-// Makes what is made of lua/*.lua: the module that src/ imports, and the headers on the page of the scripts.
+// Makes what is made of lua/*.lua: the module that src/ imports, and the headers in lua/README.md.
 //
 //   node scripts/lua.mjs [--check]
 //

@@ -1,5 +1,5 @@
 // What each kind of lock and each tool needs of a login: commands, keys and channels. The scripts tell most of it. What is
-// sent without a script is listed here, and test/places/acl.test.ts holds that nothing is missing and nothing too much.
+// sent without a script is listed here, and test/places/acl-*.test.ts hold that nothing is missing and nothing too much.
 import { readScript } from './script-commands.mjs'
 
 /** What the keys of the headers are called in Redis; `''` is the key of the lock itself. */
@@ -234,25 +234,27 @@ const WITHOUT_PREFIX = {
   holdfast_inbox: 'holdfast_inbox:*',
 }
 
+/** The `keyPrefix` of the lists. */
+const PREFIX = 'app:'
+
 /**
  * @param {{ commands: string[], keys?: string[], channels?: string[] }} needs
- * @param {string} prefix the `keyPrefix`; `''` for none, when names can be anything
  * @returns {string[][]} the words of `ACL SETUSER` behind the login: keys, channels and commands
  */
-export function wordsOf({ commands, keys = [], channels = [] }, prefix) {
+export function wordsOf({ commands, keys = [], channels = [] }) {
   const key = (name) => {
-    if (name === '') return `~${prefix}*`
-    if (name === 'braces') return `~{${prefix}*`
-    return `~${WITHOUT_PREFIX[name] ?? `${name}:{${prefix}*`}`
+    if (name === '') return `~${PREFIX}*`
+    if (name === 'braces') return `~{${PREFIX}*`
+    return `~${WITHOUT_PREFIX[name] ?? `${name}:{${PREFIX}*`}`
   }
   const channel = (name) => {
     const own = WITHOUT_PREFIX[name]
     if (own !== undefined) return `&${own}`
     const start = name.endsWith('__') && name !== 'redisson_lock__channel' ? name : `${name}:`
-    return `&${start}${prefix === '' ? '' : `{${prefix}`}*`
+    return `&${start}{${PREFIX}*`
   }
   return [
-    prefix === '' ? (keys.length > 0 ? ['~*'] : []) : [...new Set(keys.map(key))].sort(),
+    [...new Set(keys.map(key))].sort(),
     channels.map(channel).sort(),
     [...commands].sort().map((command) => `+${command}`),
   ]

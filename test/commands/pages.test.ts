@@ -1,48 +1,73 @@
 import { commands } from '../../src/extras/cli/commands.ts'
 import { LEAK_CODES } from '../../src/extras/cli/locks/leak-text.ts'
+import { WHERE_USAGE } from '../../src/extras/servers/where.ts'
 import { holdfast } from '../doctor/diagnose.ts'
-import { plain, read, readPage, tableRows } from '../repo/docs/pages.ts'
+import { type Page, plain, read, readPage, tableRows } from '../repo/docs/pages.ts'
 import { eventually } from '../support/eventually.ts'
+import { rightsOf, withoutPrefix } from '../support/places/rights.ts'
+import { defaultsOf, documentedOptions, namesIn, optionsOf } from './documented-options.ts'
 import { newSetting } from './setting.ts'
 
 const { server, newClient } = newSetting()
-const reference = readPage('docs/reference/program.md')
+const overview = readPage('docs/reference/program.md')
+const pageOf = (name: string) => readPage(`docs/reference/program-${name}.md`)
 const howTo = readPage('docs/how-to/stuck-lock.md')
-const looking = ['list', 'inspect', 'watch', 'leaks', 'history', 'bench']
+/** The doctor and the dashboard have pages of their own. */
+const OWN = ['doctor', 'dashboard']
 
-const text = reference.lines.join('\n')
-const tableBelow = (words: string) => tableRows(text.slice(text.indexOf(words)))
-const names = (words: string, column: string) => tableBelow(words).map((row) => plain(row[column]))
+const names = (page: Page, words: string, column: string) => {
+  const text = page.lines.join('\n')
+  expect(text).toContain(words)
+  return tableRows(text.slice(text.indexOf(words))).map((row) => plain(row[column]))
+}
 
-test.each(looking)('the page of reference has what --help of %s prints', (name) => {
-  const command = commands.find((one) => one.name === name)
-  const blocks = reference.blocks.map(({ body }) => `${body}\n`)
-  expect(blocks).toContain(command?.usage)
-  expect(text).toContain(`| [\`${name}\`](#${name}) | ${command?.summary} |`)
+test('the page of the program lists all commands, each with its page', () => {
+  const rows = tableRows(overview.lines.join('\n')).map((row) => row.command)
+  const linkTo = (name: string) =>
+    `[\`${name}\`](${OWN.includes(name) ? '' : 'program-'}${name}.md)`
+  expect(rows).toEqual(commands.map(({ name }) => linkTo(name)))
 })
 
-test('the page of reference has each field of the JSON, and each code', async () => {
+test('the page of the program has the options that all commands have', () => {
+  const rows = overview.headings.find(({ text }) => text === 'Connection')?.body ?? ''
+  const told = tableRows(rows).flatMap(({ option = '' }) => namesIn(option))
+  expect(told.sort()).toEqual(namesIn(WHERE_USAGE))
+})
+
+test.each(commands)('the page of $name has the options that --help prints', ({ name, usage }) => {
+  const page = OWN.includes(name) ? readPage(`docs/reference/${name}.md`) : pageOf(name)
+  expect(usage).toContain(WHERE_USAGE)
+  expect(optionsOf(usage).length).toBeGreaterThan(2)
+  expect(documentedOptions(page)).toEqual(expect.arrayContaining(optionsOf(usage)))
+  expect(optionsOf(usage)).toEqual(expect.arrayContaining(documentedOptions(page)))
+  const { given, told } = defaultsOf(usage, page)
+  expect(told).toEqual(given)
+})
+
+test('the pages have each field of the JSON, and each code', async () => {
   const client = newClient()
   await client.getLock('a').lock()
   const json = async (...args: string[]) =>
     JSON.parse((await holdfast([...args, server.url, '--json'])).out)
   const row = await json('list')
-  const fields = names('With `--json` each lock is one line', 'field')
+  const list = pageOf('list')
+  const fields = names(list, 'Each line of `--json` is one lock', 'field')
   expect(fields.sort()).toEqual(Object.keys(row).sort())
-  const holder = names('Each of `holders`:', 'field')
+  const holder = names(list, 'Each of `holders`:', 'field')
   expect(holder.sort()).toEqual(Object.keys(row.holders[0]).sort())
   const detail = await json('inspect', 'a', '--look-ms', '0')
-  const more = names('and:\n\n| field', 'field')
+  const more = names(pageOf('inspect'), 'And there are:', 'field')
   expect([...fields, ...more].sort()).toEqual(Object.keys(detail).sort())
   expect([...holder, 'renewal'].sort()).toEqual(Object.keys(detail.holders[0]).sort())
-  expect(names('| code | what is found', 'code')).toEqual(LEAK_CODES)
+  expect(names(pageOf('leaks'), '| code | found', 'code')).toEqual(LEAK_CODES)
 })
 
-test('the rights that the page tells are enough, and are those of the tests', async () => {
-  const rights = reference.blocks.find(({ body }) => body.startsWith('~*'))?.body ?? ''
+test('the rights that the page of the rights lists are enough, and are those of the tests', async () => {
+  const rights = [...rightsOf('list'), '+pubsub|shardnumsub', '+cluster|slots']
   const tested = read('test/deployment/places.test.ts')
-  for (const right of rights.split(' ')) expect(tested).toContain(right)
-  await server.admin.call('ACL', 'SETUSER', 'looks', 'on', '>secret', ...rights.split(' '))
+  for (const right of rights) if (right.startsWith('+')) expect(tested).toContain(right)
+  const user = ['SETUSER', 'looks', 'on', '>secret', ...withoutPrefix(rightsOf('list'))]
+  await server.admin.call('ACL', ...user)
   const client = newClient()
   await client.getLock('a').lock()
   await client.getPermitExpirableSemaphore('permits').trySetPermits(1)
@@ -69,7 +94,7 @@ const steady = (shown: string) =>
     .join(' ')
     .trim()
 
-test('the page of what to do shows what is printed', async () => {
+test('the pages show what is printed', async () => {
   const client = newClient({ label: 'api-7', keyPrefix: 'app:' })
   const other = newClient({ label: 'api-8', keyPrefix: 'app:' })
   await client.getFairLock('order:1001').lock()
@@ -80,10 +105,19 @@ test('the page of what to do shows what is printed', async () => {
   for (const { id } of [client, other]) {
     await eventually(async () => (await client.clientInfo(id)) !== null)
   }
-  const shown = (begin: string) =>
-    howTo.blocks.find(({ language, body }) => language === 'text' && body.startsWith(begin))?.body
+  const shown = (page: Page, begin: string) =>
+    page.blocks.find(({ language, body }) => language === 'text' && body.includes(begin))?.body ??
+    ''
+  /** A block of a page begins with the command, and may leave out the end. */
+  const output = (block: string) => block.replace(/^\$ [^\n]*\n/, '').replace(/\n +…$/, '')
   const list = await holdfast(['list', server.url])
-  expect(steady(list.out + list.err)).toBe(steady(shown('NAME') ?? ''))
+  const listed = steady(list.out + list.err)
+  expect(listed).toBe(steady(shown(howTo, 'NAME')))
+  expect(listed).toBe(steady(output(shown(pageOf('list'), 'NAME'))))
   const inspect = await holdfast(['inspect', 'app:order:1001', server.url, '--look-ms', '0'])
-  expect(steady(inspect.out + inspect.err)).toBe(steady(shown('app:order') ?? ''))
+  const inspected = steady(inspect.out + inspect.err)
+  expect(inspected).toBe(steady(shown(howTo, 'app:order:1001 at')))
+  const begin = steady(output(shown(pageOf('inspect'), 'app:order:1001 at')))
+  expect(begin).toContain('To free it')
+  expect(inspected.slice(0, begin.length)).toBe(begin)
 })

@@ -3,27 +3,25 @@ import { join } from 'node:path'
 import { Holdfast } from '../../src/index.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { rightsOf, withoutPrefix } from '../support/places/rights.ts'
 import { startRedis } from '../support/redis-server.ts'
 
 const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8')
-const page = read('docs/reference/program.md')
-const own = /ACL SETUSER ops \\\n([\s\S]*?)\n```/.exec(page)?.[1] ?? ''
-const rights = own
-  .replace(/['\\\n]/g, ' ')
-  .trim()
-  .split(/ +/)
-const toLook = /\n~\* resetchannels (\+.*)\n/.exec(page)?.[1]?.split(' ') ?? []
-const toAsk =
-  /ACL SETUSER ops ('&holdfast_requests[^\n]*)/.exec(page)?.[1]?.replaceAll("'", '').split(' ') ??
-  []
+const forced = rightsOf('release --force')
+const asked = rightsOf('release --ask')
+const toLook = rightsOf('list')
 
 test('the page lists the rights to what the scripts call, and to no more', () => {
-  const commands = rights.filter((word) => word.startsWith('+')).map((word) => word.slice(1))
+  const commands = forced.filter((word) => word.startsWith('+')).map((word) => word.slice(1))
   const sources = read('src/extras/deployment/scripts.generated.ts').replaceAll('\\n', '\n')
   const called = [...sources.matchAll(/redis\.p?call\(\s*'([A-Z]+)'/g)]
     .map(([, command]) => String(command).toLowerCase())
     .filter((command) => command !== 'pubsub')
-  const needed = new Set([...called, 'pubsub|numsub', 'publish', 'eval', 'xadd'])
+  const toRead = rightsOf('inspect').filter((word) => word.startsWith('+') && word !== '+scan')
+  const own = [...toRead.map((word) => word.slice(1)), 'publish', 'eval', 'xadd']
+  // Included functions that these scripts do not call.
+  const unused = ['hlen', 'hrandfield', 'zadd']
+  const needed = new Set([...called.filter((one) => !unused.includes(one)), ...own])
   expect(commands.sort()).toEqual([...needed].sort())
 })
 
@@ -33,7 +31,7 @@ test('they are enough for every kind, and nothing is refused', async () => {
   const other = new Holdfast({ redis: server.url, keyPrefix: 'app:' })
   for (const one of [client, other]) atEnd(() => one.close(), { beforeCheck: true })
   atEnd(() => server.flush(), { beforeCheck: true })
-  await server.admin.call('ACL', 'SETUSER', 'ops', 'on', '>secret', ...toLook, ...rights)
+  await server.admin.call('ACL', 'SETUSER', 'ops', 'on', '>secret', ...forced)
   await server.admin.xadd('holdfast_history', '*', 'event', 'acquired')
   await client.getPermitExpirableSemaphore('permits').trySetPermits(1)
   const kinds = {
@@ -61,8 +59,8 @@ test('what the page lists for --ask is enough, and without it the login is told 
   atEnd(() => server.flush(), { beforeCheck: true })
   client.on('releaseRequested', () => {})
   await client.getLock('a').lock()
-  await server.admin.call('ACL', 'SETUSER', 'ops', 'on', '>secret', '~*', 'resetchannels')
-  await server.admin.call('ACL', 'SETUSER', 'ops', ...toLook)
+  const user = ['SETUSER', 'ops', 'on', '>secret', 'resetchannels', ...withoutPrefix(toLook)]
+  await server.admin.call('ACL', ...user)
   const ask = () =>
     holdfast([
       'release',
@@ -80,7 +78,15 @@ test('what the page lists for --ask is enough, and without it the login is told 
   const refused = await ask()
   expect(refused.code).toBe(3)
   expect(refused.err).toMatch(/NOPERM|holdfast_requests:/)
-  await server.admin.call('ACL', 'SETUSER', 'ops', ...toAsk)
+  await server.admin.call(
+    'ACL',
+    'SETUSER',
+    'ops',
+    'reset',
+    'on',
+    '>secret',
+    ...withoutPrefix(asked),
+  )
   await server.admin.call('ACL', 'LOG', 'RESET')
   const done = await ask()
   expect({ code: done.code, err: done.err }).toEqual({ code: 0, err: '' })

@@ -1,63 +1,67 @@
 import { needsOf } from '../../src/extras/cli/doctor/facts/rights.ts'
-import { readPage } from '../repo/docs/pages.ts'
 import { startFakeServer } from '../support/fake-server.ts'
-import { rightsWith, wordsOfRights } from '../support/places/rights.ts'
+import { additionalRights, rightsOf, rightsOfAllKinds } from '../support/places/rights.ts'
 import { startProxy } from '../support/proxy.ts'
 import { type RedisServer, sharedServer } from '../support/redis-server.ts'
 import { diagnose, holdfast, seen } from './diagnose.ts'
 
 const server = sharedServer()
-const page = readPage('docs/reference/keys.md')
-const wordsWith = (word: string) => rightsWith(word, page)
 const isCommand = (word: string) => word.startsWith('+')
-const patternsWith = (word: string) => wordsWith(word).filter((one) => !isCommand(one))
-const commandsWith = (word: string) => wordsWith(word).filter(isCommand)
-const FOR_ALL = patternsWith('~redisson_lock_token:')
+/** The optional rights of the page. */
+const OPTIONAL = ['~holdfast_client:*', '&holdfast_requests:*']
+const FOR_ALL = rightsOf('getLock').filter((word) => !isCommand(word) && !OPTIONAL.includes(word))
 
-describe('what is asked about is what the page of the keys lists', () => {
+describe('what is asked about is what the page of the rights lists', () => {
   const { needed, optional } = needsOf('server', 'app:x', 'app:')
   const masters = needsOf('masters', 'app:x', 'app:').needed[1]
   const cluster = needsOf('cluster', 'app:x', 'app:').needed[1]
   const of = (kind: string) => optional.find((one) => one.kind === kind)
-  const kinds: [string, string, ReturnType<typeof of>, string[]][] = [
-    ['a lock', '~redisson_lock_token:', needed[0], ['+info']],
-    ['who a client is', '~holdfast_client', of('presence'), []],
-    ['a fair lock', '~redisson_lock_queue', of('fair lock'), []],
-    ['a read-write lock', '~holdfast_readers', of('read-write lock'), []],
-    ['a latch', '~holdfast_round', of('latch'), []],
-    ['a semaphore', '~holdfast_permit_queue', of('semaphore'), []],
-    ['durability', '~holdfast_confirm', of('durability'), ['+info']],
-    ['masters', '~holdfast_birth', masters, ['+config|get']],
-    ['a cluster', '+cluster|slots', cluster, ['+client|setname', '+cluster|nodes']],
-  ]
+  type Asked = ReturnType<typeof of>
   /** Those that have commands of their own, each with a right of its own. */
   const CONTAINERS = ['PUBSUB', 'CLUSTER']
   const rightTo = ([name = '', second = '']: readonly string[]) =>
     `+${CONTAINERS.includes(name) ? `${name}|${second}` : name}`.toLowerCase()
+  const wordsOf = (asked: Asked) => [
+    ...(asked?.commands ?? []).map(rightTo),
+    ...(asked?.patterns ?? []),
+  ]
+  /** What may be left out, so that it is not asked about. */
+  const SPARED = ['+info', '+config|get']
+  const listed = (words: readonly string[]) => words.filter((word) => !SPARED.includes(word)).sort()
+  const shared = [needed[0], of('presence'), of('requests to release')].flatMap(wordsOf)
 
-  test.each(kinds)('the commands, but those that may be left out: %s', (_, word, needs, spared) => {
-    const listed = commandsWith(word).filter((one) => !spared.includes(one))
-    expect((needs?.commands ?? []).map(rightTo).sort()).toEqual(listed.sort())
+  test('for every lock', () => {
+    expect([...shared].sort()).toEqual(listed(rightsOf('getLock')))
   })
 
-  test.each(kinds)('the keys and channels: %s', (_, word, needs) => {
-    expect(needs?.patterns).toEqual(patternsWith(word))
+  const kinds: [string, Asked, string[]][] = [
+    ['a fair lock', of('fair lock'), ['getFairLock']],
+    ['an election', of('leader election'), ['getLeaderElection']],
+    ['a read-write lock', of('read-write lock'), ['getReadWriteLock']],
+    ['a latch', of('latch'), ['getCountDownLatch']],
+    ['a semaphore', of('semaphore'), ['getSemaphore', 'getPermitExpirableSemaphore']],
+    ['masters', masters, ['masters']],
+  ]
+
+  test.each(kinds)('for %s, in addition to what every lock needs', (_, asked, titles) => {
+    const own = wordsOf(asked).filter((word) => !SPARED.includes(word))
+    const words = listed(titles.flatMap(rightsOf))
+    expect(own.filter((word) => !words.includes(word))).toEqual([])
+    const more = words.filter((word) => !shared.includes(word))
+    expect([...new Set(more)].filter((word) => !own.includes(word))).toEqual([])
   })
 
-  test('of an election its channel, beside what the fair lock needs', () => {
-    const { commands = [], patterns = [] } = of('leader election') ?? {}
-    expect(commands).toEqual(of('fair lock')?.commands)
-    expect(patterns).toEqual([
-      ...patternsWith('~redisson_lock_queue'),
-      ...patternsWith('&holdfast_election'),
-    ])
+  test.each([
+    ['durability', '~holdfast_confirm', of('durability'), []],
+    ['a cluster', '+cluster|slots', cluster, ['+client|setname', '+cluster|nodes']],
+  ])('for %s', (_, word, asked, spared: string[]) => {
+    const words = listed(additionalRights(word)).filter((one) => !spared.includes(one))
+    expect(wordsOf(asked).sort()).toEqual(words)
   })
 })
 
 describe('a user of the ACL', () => {
-  const commands = [
-    ...new Set(page.blocks.flatMap(({ body }) => wordsOfRights(body)).filter(isCommand)),
-  ].filter((one) => one !== '+config|get')
+  const commands = rightsOfAllKinds().filter((one) => isCommand(one) && one !== '+config|get')
   const LOOKS = ['+config|get', '+scan', '+type', '+hlen', '+acl|whoami', '+acl|dryrun']
   const login = ['--user', 'app', '--pass', 'long-secret']
   const setUser = (...rules: string[]) =>
@@ -98,6 +102,13 @@ describe('a user of the ACL', () => {
     expect(mended.codes).not.toContain('missing-rights')
     for (const one of seen(mended, 'rights-of-kinds')) await paste(one)
     expect((await look()).codes.filter((code) => /rights/.test(code))).toEqual([])
+  })
+
+  test('who has only the rights of a semaphore lacks those of a lock', async () => {
+    await setUser(...rightsOf('getSemaphore'), ...LOOKS)
+    const [finding] = seen(await look(), 'missing-rights')
+    expect(finding?.seen).toContain("'~redisson_lock_token:{app:*'")
+    expect((await look('--ignore', 'missing-rights')).codes).not.toContain('missing-rights')
   })
 
   test('keys that are outside are told together', async () => {

@@ -377,7 +377,7 @@ describe('--check', () => {
 
 describe('the page that quotes the headers', () => {
   const quoter = resolve(__dirname, '../../scripts/quote-lua-headers.mjs')
-  const page = () => join(dir, 'scripts.md')
+  const page = () => join(dir, 'README.md')
 
   function quote(...options: string[]) {
     const args = [quoter, ...options, join(dir, 'lua'), page()]
@@ -387,11 +387,14 @@ describe('the page that quotes the headers', () => {
 
   test('has them word for word', () => {
     write('take.lua', good)
-    writeFileSync(page(), '# Scripts\n\n## `lock/take`\n\n```text\nold\n```\n\nMore.\n')
+    writeFileSync(
+      page(),
+      '# Scripts\n\nMore.\n\n<!-- headers -->\n\n## `lock/gone`\n\n```text\nold\n```\n',
+    )
     expect(quote()).toEqual({ status: 0, stderr: '' })
     const text = readFileSync(page(), 'utf8')
     expect(text).toMatch(
-      /^# Scripts\n\n## `lock\/take`\n\n```text\nDoes something\.\n[^`]+\n```\n\nMore\.\n$/,
+      /^# Scripts\n\nMore\.\n\n<!-- headers -->\n\n## `lock\/take`\n\n```text\nDoes something\.\n[^`]+\n```\n$/,
     )
     expect(text).toContain('\nKEYS[1]  lock     hash: owner -> hold count\n')
     expect(quote('--check').status).toBe(0)
@@ -399,7 +402,7 @@ describe('the page that quotes the headers', () => {
 
   test('is refused by --check when it is stale, and left alone', () => {
     write('take.lua', good)
-    const stale = '# Scripts\n\n## `lock/take`\n\n```text\nold\n```\n'
+    const stale = '# Scripts\n\n<!-- headers -->\n\n## `lock/take`\n\n```text\nold\n```\n'
     writeFileSync(page(), stale)
     expect(quote('--check')).toEqual({
       status: 1,

@@ -1,20 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, type HoldfastOptions } from '../../../src/index.ts'
-import { readPage } from '../../repo/docs/pages.ts'
 import { startMasters } from '../../support/masters.ts'
+import { rightsOf, withoutPrefix } from '../../support/places/rights.ts'
 import { type RedisServer, startRedis } from '../../support/redis-server.ts'
 import { DRIVES, type Use } from './drives.ts'
 
-const page = readPage('docs/reference/acl.md')
-
 /** The words behind the login of the lists with and without a prefix. */
 export function listsOf(title: string): [string[], string[]] {
-  const body = page.headings.find(({ text }) => text === `\`${title}\``)?.body ?? ''
-  const lists = [...body.matchAll(/on '>secret' \\\n([\s\S]*?)\n```/g)].map(([, words = '']) =>
-    words.replaceAll(/['\\]/g, ' ').trim().split(/\s+/),
-  )
-  expect(lists).toHaveLength(2)
-  return lists as [string[], string[]]
+  const words = rightsOf(title)
+  return [words, withoutPrefix(words)]
 }
 
 export interface Login {

@@ -27,7 +27,7 @@ function broken(among = pages): string[] {
 
 test('every link leads to a file, and every anchor to a heading', () => {
   expect(pages.flatMap(({ links }) => links).length).toBeGreaterThan(50)
-  expect(broken()).toEqual([])
+  expect(broken([...pages, readPage('lua/README.md')])).toEqual([])
 })
 
 test('a link that leads nowhere is found', () => {

@@ -27,7 +27,7 @@ import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
 import { WAITING_MS } from '../../../src/servers/waiting-time.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startMasters } from '../../support/masters.ts'
-import { rightsWith } from '../../support/places/rights.ts'
+import { additionalRights, rightsOf } from '../../support/places/rights.ts'
 import { type RedisServer, sharedServer } from '../../support/redis-server.ts'
 import { allPages, codeHeadings, plain, read, readPage, tableRows } from './pages.ts'
 
@@ -245,7 +245,7 @@ describe('the page about testing', () => {
 })
 
 describe('the page about scripts', () => {
-  const sections = codeHeadings(readPage('docs/reference/scripts.md'), 2)
+  const sections = codeHeadings(readPage('lua/README.md'), 2)
   const files = readdirSync('lua', { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => file.endsWith('.lua') && !file.startsWith('parts/'))
@@ -425,30 +425,34 @@ test('the page about semaphores states the times that the code has', () => {
 })
 
 describe('the page about keys', () => {
-  const server = sharedServer()
   const page = readPage('docs/reference/keys.md')
 
+  const text = page.lines.join('\n')
+  /** The names of all tables below a heading. */
+  const namesBelow = (heading: string) => {
+    const { body = '' } = page.headings.find((one) => one.text === heading) ?? {}
+    const own = body.split(/^#+ /m)[0] ?? ''
+    return own
+      .split(/\n\n/)
+      .flatMap(tableRows)
+      .flatMap((row) => (row.name === undefined ? [] : [plain(row.name)]))
+  }
+
   test('has the names that the code makes', () => {
-    const text = page.lines.join('\n')
-    const namesBelow = (heading: string) =>
-      tableRows(text.slice(text.indexOf(heading))).map((row) => plain(row.name))
     const { lock, counter, channel } = lockKeys('app:order:1001')
     const { queue, waiting, javaQueue, javaTimeouts } = queueKeys('app:order:1001')
-    expect(namesBelow('What a lock')).toEqual([lock, counter, channel])
-    expect(namesBelow('Each client has')).toEqual([clientKey('<clientId>')])
-    expect(namesBelow('hears requests to release')).toEqual([requestsOf('<clientId>')])
-    expect(namesBelow('Where somebody waits')).toEqual([queue, waiting, `${INBOX}<clientId>`])
-    expect(namesBelow('is the name of an [election]')).toEqual([
-      electionChannelOf('app:order:1001'),
-    ])
-    expect(namesBelow('And two of')).toEqual([javaQueue, javaTimeouts])
+    expect(namesBelow('Lock')).toEqual([lock, counter, channel])
+    expect(namesBelow('Client')).toEqual([clientKey('<clientId>'), requestsOf('<clientId>')])
+    const ofJava = [javaQueue, javaTimeouts]
+    expect(namesBelow('Fair lock')).toEqual([queue, waiting, `${INBOX}<clientId>`, ...ofJava])
+    expect(namesBelow('Leader election')).toEqual([electionChannelOf('app:order:1001')])
     const { five, six, channel: ofBothSides, prefix } = readWriteKeys('app:order:1001')
     const timeout = `${prefix}:<clientId>:<owner>:rwlock_timeout:1`
     expect(six.slice(0, 2)).toEqual([lock, counter])
     expect(six.slice(0, 5)).toEqual(five)
-    expect(namesBelow('A [read-write lock]')).toEqual([timeout, ...six.slice(2), ofBothSides])
+    expect(namesBelow('Read-write lock')).toEqual([timeout, ...six.slice(2), ofBothSides])
     const { both, kind, channel: ofLatch, request } = latchKeys('app:order:1001', false)
-    expect(namesBelow('A [count-down latch]')).toEqual([
+    expect(namesBelow('Count-down latch')).toEqual([
       ...both,
       kind,
       request('<clientId>:latch:<n>'),
@@ -461,57 +465,36 @@ describe('the page about keys', () => {
   })
 
   test('has the names that the code makes for semaphores', () => {
-    const text = page.lines.join('\n')
-    const namesBelow = (heading: string) =>
-      tableRows(text.slice(text.indexOf(heading))).map((row) => plain(row.name))
     const { queue: clients, alive, channel, tickets } = waitingKeys('app:api')
     const request = requestKey('app:api', '<clientId>:<owner>')
     const names = ['app:api', clients, alive, request, kindKey('app:api'), channel, tickets]
-    expect(namesBelow('A [semaphore]')).toEqual(names)
+    expect(namesBelow('Semaphore')).toEqual(names)
     const [timeouts, counter = '', holders] = permitKeys('app:api').three
-    expect(namesBelow('With leases there')).toEqual([timeouts, holders])
+    expect(namesBelow('Semaphore with leases')).toEqual([timeouts, holders])
     expect(text).toContain(`\`${counter}\`, and:`)
   })
+})
 
-  const rightsTo = (word: string) => rightsWith(word, page)
-  const forPresence = rightsTo('~holdfast_client:')
-  const forAll = [...rightsTo('~redisson_lock_token:'), ...forPresence]
-  const forFair = rightsTo('~redisson_lock_queue:')
-  const toSelect = rightsTo('+select')
-  const forRead = rightsTo('~holdfast_readers:')
-  const forSemaphores = rightsTo('~holdfast_permit_queue:')
-  const forLatches = rightsTo('~holdfast_round:')
-  const forMasters = rightsTo('~holdfast_birth')
+describe('the page about rights', () => {
+  const server = sharedServer()
+  const toSelect = additionalRights('+select')
 
   /** Which may run, of what a connection sends that is no script; with sharded channels also their twins. */
-  const ofConnections = 'evalsha eval time publish subscribe unsubscribe pubsub|numsub ping info'
+  const ofConnections = 'evalsha eval publish subscribe unsubscribe ping info time hget del'
+  const numsub = 'pubsub|numsub'
 
   test.each([
-    ['getLock', ['lock', 'presence'], forAll, ofConnections],
-    ['getFairLock', ['lock', 'presence', 'fair'], [...forAll, ...forFair], ofConnections],
-    [
-      'getReadWriteLock',
-      ['lock', 'presence', 'read-write'],
-      [...forAll, ...forRead],
-      ofConnections,
-    ],
-    ['getCountDownLatch', ['lock', 'presence', 'latch'], [...forAll, ...forLatches], ofConnections],
-    [
-      'semaphores',
-      ['lock', 'presence', 'permits', 'semaphore'],
-      [...forAll, ...forSemaphores],
-      `${ofConnections} unlink`,
-    ],
-    [
-      'masters',
-      ['lock', 'presence', 'quorum'],
-      [...forAll, ...forMasters],
-      `${ofConnections} config|get`,
-    ],
+    ['getLock', ['lock', 'presence'], [numsub], []],
+    ['getFairLock', ['lock', 'presence', 'fair'], [numsub], []],
+    ['getReadWriteLock', ['presence', 'read-write'], [], []],
+    ['getCountDownLatch', ['presence', 'latch'], [numsub], ['hdel']],
+    ['getPermitExpirableSemaphore', ['presence', 'permits'], ['unlink'], []],
+    ['getSemaphore', ['presence', 'semaphore'], ['unlink'], []],
+    ['masters', ['lock', 'presence', 'quorum'], [numsub, 'config|get'], []],
   ] as const)(
     'lists the rights to what the scripts call, and to no more, for %s',
-    (_, rooms, rights, others) => {
-      const commands = rights.filter((word) => word.startsWith('+')).map((word) => word.slice(1))
+    (title, rooms, others, spared) => {
+      const words = rightsOf(title).filter((word) => word.startsWith('+'))
       const called = rooms.flatMap((room) =>
         [
           ...read(`src/servers/redis/scripts/${room}.generated.ts`).matchAll(
@@ -519,15 +502,17 @@ describe('the page about keys', () => {
           ),
         ].map(([, command]) => String(command).toLowerCase()),
       )
-      const ofScripts = called.filter((command) => command !== 'pubsub')
-      const needed = new Set([...ofScripts, ...others.split(' ')])
-      expect([...new Set(commands)].sort()).toEqual([...needed].sort())
+      const ofScripts = called.filter(
+        (one) => one !== 'pubsub' && !spared.some((other) => other === one),
+      )
+      const needed = new Set([...ofScripts, ...ofConnections.split(' '), ...others])
+      expect(words.map((word) => word.slice(1)).sort()).toEqual([...needed].sort())
     },
   )
 
   test.each([
-    ['getLock', [...forAll, ...toSelect]],
-    ['getFairLock', [...forAll, ...forFair, ...toSelect]],
+    ['getLock', [...rightsOf('getLock'), ...toSelect]],
+    ['getFairLock', [...rightsOf('getFairLock'), ...toSelect]],
   ] as const)(
     'lists rights that are enough to connect, wait, hand over, inspect and force with %s',
     async (kind, patterns) => {
@@ -566,7 +551,7 @@ describe('the page about keys', () => {
   )
 
   test('lists rights that are enough for a latch', async () => {
-    const patterns = [...forAll, ...forLatches]
+    const patterns = rightsOf('getCountDownLatch')
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
     const login = { username: 'app', password: 'secret' }
     const redis = { host: server.host, port: server.port, ...login }
@@ -587,7 +572,7 @@ describe('the page about keys', () => {
   })
 
   test('lists rights that are enough to stand, lead, resign, inspect and observe with getLeaderElection', async () => {
-    const patterns = [...forAll, ...forFair, ...rightsTo('&holdfast_election')]
+    const patterns = rightsOf('getLeaderElection')
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
     const redis = { host: server.host, port: server.port, username: 'app', password: 'secret' }
     const errors: string[] = []
@@ -624,7 +609,7 @@ describe('the page about keys', () => {
   })
 
   test('lists rights that are enough to read, write, wait, force and inspect with getReadWriteLock', async () => {
-    const patterns = [...forAll, ...forRead]
+    const patterns = rightsOf('getReadWriteLock')
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
     const login = { username: 'app', password: 'secret' }
     const redis = { host: server.host, port: server.port, ...login }
@@ -668,7 +653,7 @@ describe('the page about keys', () => {
   })
 
   test('lists rights that are enough for semaphores', async () => {
-    const patterns = [...forAll, ...forSemaphores]
+    const patterns = ['getPermitExpirableSemaphore', 'getSemaphore'].flatMap(rightsOf)
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
     const login = { username: 'app', password: 'secret' }
     const redis = { host: server.host, port: server.port, ...login }
@@ -727,8 +712,9 @@ describe('the page about keys', () => {
   })
 
   test('lists what is for the queue alone: without it all but inspect() works, and fair locks', async () => {
-    const patterns = forAll.filter((pattern) => !pattern.startsWith('~holdfast_'))
-    expect(forAll.length - patterns.length).toBe(3)
+    const all = rightsOf('getLock')
+    const patterns = all.filter((pattern) => !pattern.startsWith('~holdfast_'))
+    expect(all.length - patterns.length).toBe(3)
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
     const login = { username: 'app', password: 'secret' }
     const redis = { host: server.host, port: server.port, ...login }
@@ -753,8 +739,8 @@ describe('the page about keys', () => {
     }
   })
 
-  test('lists rights that are enough for masters, with those for one server', async () => {
-    const patterns = [...forAll, ...forMasters]
+  test('lists rights that are enough for masters', async () => {
+    const patterns = rightsOf('masters')
     const servers = await startMasters(3)
     const setUser = ['SETUSER', 'app', 'on', '>secret', ...patterns]
     await Promise.all(servers.map(({ admin }) => admin.call('ACL', ...setUser)))

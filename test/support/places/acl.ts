@@ -1,10 +1,10 @@
 import { startRedis } from '../redis-server.ts'
 import type { Place } from './place.ts'
-import { rightsIn } from './rights.ts'
+import { rightsOfAllKinds } from './rights.ts'
 
-/** One server whose users have the rights that the page about keys lists, and no more. */
+/** One server whose users have the rights that the page about rights lists for all kinds, and no more. */
 export async function startAclPlace(): Promise<Place> {
-  const untagged = rightsIn('docs/reference/keys.md')
+  const untagged = rightsOfAllKinds()
   // Of names that have a tag of their own, as the page says.
   const tagged = untagged
     .filter((one) => one.includes('{app:'))

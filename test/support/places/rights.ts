@@ -1,23 +1,38 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { type Page, readPage } from '../../repo/docs/pages.ts'
 
-const root = join(__dirname, '..', '..', '..')
+const page = readPage('docs/reference/acl.md')
 
-/** What every `ACL SETUSER` on that page gives: keys `~…`, channels `&…`, commands `+…`. */
-export function rightsIn(page: string): string[] {
-  return wordsOfRights(readFileSync(join(root, page), 'utf8'))
+/** The words of the list of a kind of lock or a tool in docs/reference/acl.md: keys `~…`, channels `&…`, commands `+…`. */
+export function rightsOf(title: string): string[] {
+  const ofTitle = page.headings.filter(({ text }) => text.split(', ').includes(`\`${title}\``))
+  if (ofTitle.length !== 1) throw new Error(`The page of the rights has no list for ${title}`)
+  return wordsOfRights(ofTitle[0]?.body ?? '')
 }
 
-/** Of such a page the words of the `ACL SETUSER` that has this one; none where there is none. */
-export function rightsWith(
-  word: string,
-  { blocks }: { readonly blocks: readonly { readonly body: string }[] },
-): string[] {
-  const has = ({ body }: { body: string }) => body.includes('ACL SETUSER') && body.includes(word)
-  return wordsOfRights(blocks.find(has)?.body ?? '')
+/** The words of all lists of kinds, and of what options need in addition. */
+export function rightsOfAllKinds(): string[] {
+  return wordsOfRights(bodyOf('Additional rights') + bodyOf('Kinds'))
 }
 
-/** The same of a text. */
+/** The words of the list for an option, a cluster and the like that has this word. */
+export function additionalRights(word: string): string[] {
+  const lists = bodyOf('Additional rights').split('```sh')
+  return wordsOfRights(lists.find((one) => one.includes('ACL SETUSER') && one.includes(word)) ?? '')
+}
+
+/** A list for a login without a prefix, by the rule of the page. */
+export function withoutPrefix(words: readonly string[]): string[] {
+  const isOfLocks = words.includes('~app:*')
+  const others = words.filter((word) => !isOfLocks || !word.startsWith('~'))
+  const channels = others.map((word) => word.replace('{app:', ''))
+  return isOfLocks ? ['~*', ...channels] : channels
+}
+
+function bodyOf(heading: string, { headings }: Page = page): string {
+  return headings.find(({ text }) => text === heading)?.body ?? ''
+}
+
+/** What every `ACL SETUSER` of a text gives. */
 export function wordsOfRights(text: string): string[] {
   const lines = text.replaceAll('\\\n', ' ').split('\n')
   const words = lines
