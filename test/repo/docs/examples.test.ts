@@ -168,7 +168,12 @@ describe('a program prints what its page says', () => {
       const { code } = transformSync(block.body, {
         filename: fileOf(block),
         jsc: {
-          parser: { syntax: 'typescript', explicitResourceManagement: true } as never,
+          parser: {
+            syntax: 'typescript',
+            explicitResourceManagement: true,
+            decorators: true,
+          } as never,
+          transform: { legacyDecorator: true, decoratorMetadata: true },
           target: 'es2022',
         },
         module: { type: 'es6' },
