@@ -133,7 +133,7 @@ test.each(pages)(
   '%s: says what to paste, what rights it needs, and what a failover can cost',
   (name) => {
     const headings = pageOf(name).headings.map(({ text }) => text)
-    for (const text of ['Configuration', 'Rights', 'What a failover can cost there']) {
+    for (const text of ['Configuration', 'Rights', 'Cost of a failover']) {
       expect(headings).toContain(text)
     }
   },
