@@ -359,7 +359,7 @@ test('the page about the fair lock states the times that the code has', () => {
   )
   const times = new Map(
     tableRows(queue?.body ?? '').map((row) => [
-      plain(row.what),
+      plain(row.item),
       Number(/[\d,]+(?= ms)/.exec(row['how long'] ?? '')?.[0].replaceAll(',', '')),
     ]),
   )
