@@ -374,7 +374,7 @@ test('the page about the fair lock states the times that the code has', () => {
 
 test('the page about the read-write lock states the times that the code has', () => {
   const page = readPage('docs/explanation/read-write-lock.md').lines.join('\n')
-  expect(page).toContain(`for ${CLAIM_MS / 1000} s at the longest`)
+  expect(page).toContain(`after at most ${CLAIM_MS / 1000} s`)
   expect(page).toContain(`which counts for ${WAITING_MS / 1000} s`)
 })
 
