@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const root = resolve(__dirname, '..', '..')
-const page = readFileSync(join(root, 'docs/reference/ported-tests-redisson.md'), 'utf8')
+const page = readFileSync(join(root, 'test/interop/ported/README.md'), 'utf8')
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| `test'))

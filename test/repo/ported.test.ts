@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { read, readPage, root, tableRows } from './docs/pages.ts'
 
-const page = readPage('docs/reference/ported-tests.md')
+const page = readPage('test/ported/README.md')
 const SECTIONS = ['Apache Curator', 'DistributedLock for .NET', 'redlock for Node.js', 'Web Locks']
 
 interface Row {
