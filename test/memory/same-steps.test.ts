@@ -210,6 +210,16 @@ describe.each(places)('at %s', (_, newPlace) => {
       expect((await semaphoreOf('a').inspect(10, CALL_MS)).isSet).toBe(false)
     })
 
+    test('gives no permits to a request that comes after the request was abandoned', async () => {
+      await change('set', 1)
+      await acquire('b:101:1')
+      const untilMs = systemClock.monotonic() + LEASE_MS
+      semaphoreOf('b:101:1').abandon('b:101:1', untilMs, LEASE_MS, () => true)
+      await eventually(async () => (await available()) === 1)
+      expect(await acquire('b:101:1', { waits: false })).toMatchObject({ kind: 'held' })
+      expect(await available()).toBe(1)
+    })
+
     test('is drained of what is available, and of nothing if less than that is', async () => {
       await change('add', -2)
       expect(await change('drain')).toBe(0)

@@ -183,8 +183,9 @@ export const memory = [
     file: 'src/servers/memory/memory-semaphore.ts',
     search: "      if (done === 'returned') return { kind: 'held', ttlMs: -1, seen }\n",
     replace: '',
-    test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    test: STEPS,
+    name: 'gives no permits to a request that comes after the request was abandoned',
+    within: 'the server in memory',
   },
   {
     id: 'memory-acquisition-forgotten',

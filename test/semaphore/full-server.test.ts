@@ -54,7 +54,7 @@ test.each<[string, (client: Holdfast) => Promise<unknown>, RegExp]>([
     /: the number of its permits was not changed: /,
   ],
 ])('what the server refused is not said to have happened, maybe: %s', async (_, call, words) => {
-  const client = rig.client({ outageMs: 300 })
+  const client = rig.client({ outageMs: 1_000 })
   // It takes no writes for a while, which passes.
   atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0'), { beforeCheck: true })
   await rig.server.admin.config('SET', 'min-replicas-to-write', '1')

@@ -32,6 +32,8 @@ describe('who began to wait first', () => {
         await mine.release()
       }
       all.push(serve())
+      // A request that the server has run before the next call begins.
+      await of(clients[at] as Holdfast).availablePermits()
       await pause(25)
     }
     await permit.release()

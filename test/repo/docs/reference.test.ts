@@ -723,7 +723,7 @@ describe('the page about keys', () => {
     const masters = servers.map(({ host, port }) => ({ host, port, ...login }))
     const errors: string[] = []
     const newClient = () => {
-      const options = { masters, keyPrefix: 'app:', leaseMs: 600, newDeployment: true }
+      const options = { masters, keyPrefix: 'app:', leaseMs: 3_000, newDeployment: true }
       return new Holdfast(options).on('error', ({ message }) => errors.push(message))
     }
     const clients = [newClient(), newClient()]
