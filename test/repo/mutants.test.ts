@@ -88,4 +88,5 @@ test('the page of the mutants has each area with the number of its mutants, and 
   for (const { area } of mutants) numbers.set(area, (numbers.get(area) ?? 0) + 1)
   expect(rows.map(([, area, number]) => [area, Number(number)])).toEqual([...numbers])
   expect(page).toContain(`There are ${mutants.length} mutants.`)
+  expect(read('docs/explanation/tested.md')).toContain(`${mutants.length} mistakes`)
 })

@@ -47,6 +47,7 @@ const rows = SECTIONS.flatMap(rowsOf)
 test('the page of ported tests has a table for each library', () => {
   for (const section of SECTIONS) expect(rowsOf(section).length).toBeGreaterThan(10)
   expect(rows.length).toBe(page.lines.filter((line) => /^\| (?!upstream)/.test(line)).length)
+  expect(read('docs/explanation/tested.md')).toContain(`${rows.length} rows:`)
 })
 
 test('each row of it names a test of ours, or says why there is none', () => {
