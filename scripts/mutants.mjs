@@ -9,7 +9,7 @@
  *   npm run mutants -- --resume        only those that are not known to be killed: goes on with a run that was cut off
  *   npm run mutants -- --copies 4      so many at a time, at most 7; 2 if nothing is said
  *   npm run mutants -- --why           prints what each failed test said as well
- *   npm run mutants -- --table         as --resume, and then writes the tables of docs/explanation/mutants.md
+ *   npm run mutants -- --table         as --resume, and then writes the table of docs/explanation/mutants.md
  *   npm run mutants -- --list          only prints those that are chosen, as JSON
  */
 import { createHash } from 'node:crypto'
@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util'
 import { mutants } from '../test/mutants/all.mjs'
 import { Copy } from './lib/mutant-copy.mjs'
 import { Results } from './lib/mutant-results.mjs'
-import { writeTables } from './lib/mutant-tables.mjs'
+import { writeTable } from './lib/mutant-tables.mjs'
 import { LONGEST_TEST_MS, runTests } from './lib/mutant-tests.mjs'
 import { withoutTypes } from './lib/mutant-types.mjs'
 
@@ -55,7 +55,7 @@ async function main() {
   const isKnown = (mutant) => results.of(mutant) !== undefined
   if (!options.resume && !options.table) results.forget(chosen)
   const wereKilled = await kill(chosen.filter((mutant) => !isKnown(mutant)))
-  if (options.table && wereKilled) writeTables(join(ROOT, 'docs/explanation/mutants.md'), mutants)
+  if (options.table && wereKilled) writeTable(join(ROOT, 'docs/explanation/mutants.md'), mutants)
   return wereKilled
 }
 

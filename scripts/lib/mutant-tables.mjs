@@ -1,28 +1,23 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const [FROM, TO] = ['<!-- tables of the mutants -->', '<!-- end of the tables -->']
+const [FROM, TO] = ['<!-- table of the mutants -->', '<!-- end of the table -->']
 
-/** Writes the mutants that were killed between two marks of a page, one table for each area. */
-export function writeTables(page, mutants) {
+/** Writes how many mutants each area has between two marks of a page. All of them were killed. */
+export function writeTable(page, mutants) {
   const text = readFileSync(page, 'utf8')
   const [before, rest] = text.split(FROM)
   const [, after] = (rest ?? '').split(TO)
   if (after === undefined) throw new Error(`${page} has no "${FROM}" and "${TO}".`)
+  writeFileSync(page, `${before}${FROM}\n\n${tableOf(mutants)}\n\n${TO}${after}`)
+}
+
+/** A sentence with the number of all mutants, and a row for each area. */
+function tableOf(mutants) {
   const areas = [...new Set(mutants.map(({ area }) => area))]
-  const tables = areas.map((area) => {
-    const rows = mutants.filter((one) => one.area === area).map(rowOf)
-    const head = '| mutant | mistake | where | killed by |\n|---|---|---|---|'
-    return `### ${titleOf(area)}\n\n${head}\n${rows.join('\n')}\n`
+  const rows = areas.map((name) => {
+    const own = mutants.filter(({ area }) => area === name)
+    return `| \`${name}\` | ${own.length} |`
   })
-  const count = `${mutants.length} mutants, all of which were killed.`
-  writeFileSync(page, `${before}${FROM}\n\n${count}\n\n${tables.join('\n')}\n${TO}${after}`)
-}
-
-function rowOf({ id, mistake, file, test, name }) {
-  const cells = [`\`${id}\``, mistake, `\`${file}\``, `\`${test.replace(/^test\//, '')}\`: ${name}`]
-  return `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`
-}
-
-function titleOf(area) {
-  return area[0].toUpperCase() + area.slice(1).replaceAll('-', ' ')
+  const all = `There are ${mutants.length} mutants. All of them were killed.`
+  return `${all}\n\n| area | mutants |\n|---|---:|\n${rows.join('\n')}`
 }

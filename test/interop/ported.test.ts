@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const root = resolve(__dirname, '..', '..')
-const page = readFileSync(join(root, 'docs/reference/ported-tests-redisson.md'), 'utf8')
+const page = readFileSync(join(root, 'test/interop/ported/README.md'), 'utf8')
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| `test'))
@@ -68,8 +68,10 @@ test('the numbers that the page begins with are those of its tables', () => {
   const ported = rows.filter(({ tests }) => tests.some(({ file }) => file.includes('/ported/')))
   const left = rows.filter(({ tests }) => tests.length === 0)
   const before = rows.length - ported.length - left.length
-  const text = page.replaceAll('\n', ' ')
+  const text = page.replace(/\s+/g, ' ')
   expect(text).toContain(`lists all ${rows.length} test methods`)
+  const tested = readFileSync(join(root, 'docs/explanation/tested.md'), 'utf8')
+  expect(tested).toContain(`${rows.length} test methods`)
   expect(text).toContain(`written for this page: ${ported.length} methods`)
   expect(text).toContain(`${before} methods have one that existed before`)
   expect(text).toContain(`share: ${left.length} methods`)

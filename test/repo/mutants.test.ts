@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 
 interface Mutant {
   readonly id: string
+  readonly area: string
   readonly mistake: string
   readonly file: string
   readonly search: string
@@ -80,8 +81,12 @@ test('the mistakes that are tried in a script change its code, and no comment or
   expect(changes.filter(([before, after]) => before === after)).toEqual([])
 })
 
-test('the page of the mutants has each of them, and no others', () => {
+test('the page of the mutants has each area with the number of its mutants, and how many there are', () => {
   const page = read('docs/explanation/mutants.md')
-  const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \|/gm)].map(([, id]) => id)
-  expect(rows).toEqual(mutants.map(({ id }) => id))
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| (\d+) \|/gm)]
+  const numbers = new Map<string, number>()
+  for (const { area } of mutants) numbers.set(area, (numbers.get(area) ?? 0) + 1)
+  expect(rows.map(([, area, number]) => [area, Number(number)])).toEqual([...numbers])
+  expect(page).toContain(`There are ${mutants.length} mutants.`)
+  expect(read('docs/explanation/tested.md')).toContain(`${mutants.length} mistakes`)
 })

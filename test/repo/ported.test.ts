@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { read, readPage, root, tableRows } from './docs/pages.ts'
 
-const page = readPage('docs/reference/ported-tests.md')
+const page = readPage('test/ported/README.md')
 const SECTIONS = ['Apache Curator', 'DistributedLock for .NET', 'redlock for Node.js', 'Web Locks']
 
 interface Row {
@@ -47,6 +47,7 @@ const rows = SECTIONS.flatMap(rowsOf)
 test('the page of ported tests has a table for each library', () => {
   for (const section of SECTIONS) expect(rowsOf(section).length).toBeGreaterThan(10)
   expect(rows.length).toBe(page.lines.filter((line) => /^\| (?!upstream)/.test(line)).length)
+  expect(read('docs/explanation/tested.md')).toContain(`${rows.length} rows:`)
 })
 
 test('each row of it names a test of ours, or says why there is none', () => {

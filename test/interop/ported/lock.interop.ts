@@ -1,7 +1,6 @@
 /**
- * The tests that Redisson has for RLock, RFairLock, RFencedLock and RMultiLock, stated anew for one owner in Java
- * and one here. The first word of a title is the name of Redisson's own method;
- * docs/reference/ported-tests-redisson.md has the list of all of them.
+ * The tests that Redisson has for RLock, RFairLock, RFencedLock and RMultiLock, stated for one owner in Java
+ * and one here. The first word of a title is the name of Redisson's own method; README.md has the list of all of them.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startChild } from '../../support/children.ts'

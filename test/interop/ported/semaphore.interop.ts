@@ -1,7 +1,7 @@
 /**
- * The tests that Redisson has for RSemaphore, RPermitExpirableSemaphore and RCountDownLatch, stated anew for one
- * party in Java and one here. The first word of a title is the name of Redisson's own method;
- * docs/reference/ported-tests-redisson.md has the list of all of them.
+ * The tests that Redisson has for RSemaphore, RPermitExpirableSemaphore and RCountDownLatch, stated for one
+ * party in Java and one here. The first word of a title is the name of Redisson's own method; README.md has the list
+ * of all of them.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'

@@ -398,7 +398,7 @@ test('the page about the fair lock states the times that the code has', () => {
   )
   const times = new Map(
     tableRows(queue?.body ?? '').map((row) => [
-      plain(row.what),
+      plain(row.item),
       Number(/[\d,]+(?= ms)/.exec(row['how long'] ?? '')?.[0].replaceAll(',', '')),
     ]),
   )
@@ -413,7 +413,7 @@ test('the page about the fair lock states the times that the code has', () => {
 
 test('the page about the read-write lock states the times that the code has', () => {
   const page = readPage('docs/explanation/read-write-lock.md').lines.join('\n')
-  expect(page).toContain(`for ${CLAIM_MS / 1000} s at the longest`)
+  expect(page).toContain(`after at most ${CLAIM_MS / 1000} s`)
   expect(page).toContain(`which counts for ${WAITING_MS / 1000} s`)
 })
 
