@@ -2,7 +2,7 @@ import type { RedisOptions } from 'ioredis'
 import { InvalidArgumentError } from '../errors.ts'
 import { readRedisUrl, withoutUndefined } from './redis-url.ts'
 
-/** A client of node-redis, version 4 or 5, as `createClient` makes it. */
+/** A client of node-redis, version 4 or 5, as `createClient` returns it. */
 export interface NodeRedisClient {
   readonly options: object | undefined
   readonly isOpen: boolean

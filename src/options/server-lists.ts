@@ -5,20 +5,20 @@ import { readRedisUrl, showServer, withoutUndefined } from './redis-url.ts'
 /** One server of a list: a URL, `host:port`, or both by name. */
 export type ListedServer = string | { readonly host: string; readonly port?: number }
 
-/** A cluster, by some of its nodes; all else is for each of them. */
+/** A cluster, given by some of its nodes. All other options apply to each node. */
 export interface ClusterList
   extends Omit<RedisOptions, 'host' | 'port' | 'path' | 'db' | 'name' | 'sentinels' | 'natMap'>,
     Pick<ClusterOptions, 'dnsLookup' | 'natMap'> {
   cluster: readonly ListedServer[]
 }
 
-/** A master, by its Sentinels and the name that it has there; all else is as with one server. */
+/** A master, given by its Sentinels and its name there. All other options apply as for one server. */
 export interface SentinelList extends Omit<RedisOptions, 'host' | 'port' | 'path' | 'sentinels'> {
   sentinels: readonly ListedServer[]
   name: string
 }
 
-/** Servers that are found by others of a list. */
+/** Servers that Holdfast finds through a list of others. */
 export type ServerList = ClusterList | SentinelList
 
 /** What the servers of a list are, and what their URLs say of all of them. */

@@ -2,13 +2,13 @@ import type { WhyNotAcquired } from '../errors.ts'
 import { HoldfastError } from '../errors.ts'
 
 /**
- * The lock, or the permits, were not to be had within `waitMs`. Nothing is held, or left behind. Never used for an
+ * The lock or the permits were not available within `waitMs`. Nothing is held or left behind. Never used for an
  * outage.
  */
 export class WaitTimeoutError extends HoldfastError {
-  /** How long the call has waited, in milliseconds. */
+  /** How long the call waited, in milliseconds. */
   readonly waitedMs: number
-  /** Who had the lock, or permits (then a `WhyNoPermits`), as far as that is known. */
+  /** The holder of the lock, or of permits (then a `WhyNoPermits`), as far as it is known. */
   readonly why: WhyNotAcquired | undefined
 
   constructor(message: string, lockName: string, waitedMs: number, why?: WhyNotAcquired) {

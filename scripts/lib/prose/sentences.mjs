@@ -30,7 +30,7 @@ export function sentencesOf(text, line) {
   const sentences = []
   for (const part of parts.filter((one) => one !== '')) {
     const last = sentences.at(-1)
-    if (last !== undefined && (/\b(?:e\.g|i\.e|vs|etc)\.$/.test(last) || /^[a-z`(]/.test(part))) {
+    if (last !== undefined && (/\b(?:e\.g|i\.e|vs|etc)\.$/.test(last) || /^[a-z(]/.test(part))) {
       sentences[sentences.length - 1] = `${last} ${part}`
     } else sentences.push(part)
   }

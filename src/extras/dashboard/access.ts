@@ -1,6 +1,6 @@
 import { refusal } from './replies.ts'
 
-/** What somebody may do here: nothing, look, or release locks of others as well, where that is switched on. */
+/** The rights of a viewer: none, look, or also release locks of others if `release` is on. */
 export type Access = 'none' | 'read' | 'admin'
 
 /** A page of another origin cannot send it without being asked for by the browser first, which gets no leave here. */

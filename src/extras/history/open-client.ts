@@ -2,7 +2,10 @@ import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOption
 import type { ServerList } from '../../index.ts'
 import { handleSocketErrors } from '../servers/socket-errors.ts'
 
-/** Where the history is: a URL, options of ioredis, `{ cluster: [...] }`, or a client of ioredis, which is left alone. */
+/**
+ * The Redis of the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of ioredis, which stays as it
+ * is.
+ */
 export type HistoryRedis = string | RedisOptions | Redis | Cluster | ServerList
 
 export type Client = Redis | Cluster

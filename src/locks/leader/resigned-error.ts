@@ -1,6 +1,6 @@
 import { HoldfastError } from '../../errors.ts'
 
-/** The term ended by `resign()`: the reason of its signal, and so of whatever that signal ended. */
+/** `resign()` ended the term. It is the reason of the term's signal, and of all work that the signal aborted. */
 export class ResignedError extends HoldfastError {
   /** The fencing token of the term. */
   readonly token: number

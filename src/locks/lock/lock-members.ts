@@ -1,7 +1,7 @@
 /** The members that users have of every lock. */
 export const BASE_MEMBERS = ['name', 'lock', 'tryLock', 'using', 'tryUsing', 'unlock'] as const
 
-/** The members that users have of one lock. */
+/** The public members of one lock. */
 export const LOCK_MEMBERS = [
   ...BASE_MEMBERS,
   'isLocked',

@@ -1,11 +1,11 @@
 import { HoldfastError } from '../../errors.ts'
 
 /**
- * Code that holds the read lock asked for the write lock, or for the upgradable lock, and would wait for itself. Nothing
- * was changed, and it still holds the read lock.
+ * Code that holds the read lock requested the write lock or the upgradable lock, and would wait for itself. Nothing
+ * was changed, and the code still holds the read lock.
  */
 export class UpgradeError extends HoldfastError {
-  /** @param side the one that was asked for */
+  /** @param side the requested lock */
   constructor(lockName: string, side: 'write' | 'upgradable' = 'write') {
     super(
       'HOLDFAST_UPGRADE',

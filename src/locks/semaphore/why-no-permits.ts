@@ -5,29 +5,29 @@ import { clientOf, type WaitingForPermits } from '../../servers/answers.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
 import { permitsIn } from './semaphore-words.ts'
 
-/** Why permits are not to be had: who has them, who waits, or that nobody has set how many there are. */
+/** Why permits are not available: their holders, the waiters, or that no client has set their number. */
 export interface WhyNoPermits extends WhyNotAcquired {
-  /** How many permits there are in all; null if nobody has set that, and of a semaphore without leases. */
+  /** The total number of permits; null if no client has set it, and for a semaphore without leases. */
   readonly permits: number | null
-  /** How many are available; below 0 if fewer were set than are taken. */
+  /** How many are available; below 0 if fewer are set than are taken. */
   readonly available: number
-  /** How many are taken; null of a semaphore without leases, of which nobody knows. */
+  /** How many are taken; null for a semaphore without leases, because the server does not count them. */
   readonly taken: number | null
-  /** Who has permits, as far as it is known: who has had them for the longest comes first. */
+  /** The known holders; the earliest comes first. */
   readonly holders: readonly PermitOwner[]
-  /** The clients in which somebody waits, the next one first; null if nobody has looked. */
+  /** The clients that wait, the next one first; null if unknown. */
   readonly waiting: readonly WaitingForPermits[] | null
 }
 
-/** One acquisition that has permits. */
+/** One acquisition that holds permits. */
 export interface PermitOwner {
-  /** `<clientId>:<owner>:<permits>` */
+  /** The owner as Redis stores it: `<clientId>:<owner>:<permits>`. */
   readonly owner: string
-  /** Who its client is; null if it is not known. */
+  /** Its client; null if unknown. */
   readonly process: ClientInfo | null
-  /** How many permits it has. */
+  /** How many permits it holds. */
   readonly permits: number
-  /** For how long it has them, in milliseconds. */
+  /** How long it has held them, in milliseconds. */
   readonly ageMs: number
 }
 
