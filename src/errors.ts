@@ -110,7 +110,7 @@ export class NotReleasedError extends HoldfastError {
     const each = errors.map(({ message }) => message).join('\n')
     super(
       'HOLDFAST_NOT_RELEASED',
-      `${errors.length} locks of "${lockName}" were not released as they should be:\n${each}${more}`,
+      `${errors.length} locks of "${lockName}" were not released as expected:\n${each}${more}`,
       {
         lockName,
         cause: cause ?? new AggregateError(errors),
@@ -194,7 +194,7 @@ export interface Words {
 
 export const OF_LOCK: Words = {
   noun: 'Lock',
-  unavailable: 'This says nothing about who holds the lock.',
+  unavailable: 'It is unknown who holds the lock.',
 }
 
 /** An outage, in words for people: what did not come about, and what was heard of Redis. */

@@ -47,7 +47,7 @@ export interface MemoryServer {
   /**
    * Acquires a lock for another client of this server. Its watchdog renews the lease until you release it.
    *
-   * @param name of any free lock, with the `keyPrefix` of your client if it has one
+   * @param name the name of a free lock, with the `keyPrefix` of your client if it has one
    * @returns the lease of the other client. Rejects with `InvalidArgumentError` if the lock is held, and as `lock()`
    * does
    */
@@ -109,12 +109,12 @@ class TestServer implements MemoryServer {
   async advance(ms: number): Promise<void> {
     if (this.#clock === undefined) {
       throw new InvalidArgumentError(
-        'advance(ms): this server goes by the real time. Make it by createMemoryServer({ virtualTime: true }).',
+        'advance(ms): this server uses real time. Create it with createMemoryServer({ virtualTime: true }).',
       )
     }
     if (!Number.isSafeInteger(ms) || ms < 0) {
       throw new InvalidArgumentError(
-        `advance(ms) takes a whole number of milliseconds, and 0 at least; got ${show(ms)}.`,
+        `advance(ms) takes a whole number of milliseconds, at least 0; got ${show(ms)}.`,
       )
     }
     await this.#clock.advance(ms)
@@ -125,7 +125,7 @@ class TestServer implements MemoryServer {
     const lease = await this.#other.getLock(name).tryLock()
     if (lease !== null) return lease
     throw new InvalidArgumentError(
-      `hold(${show(name)}): somebody holds this lock already. Release it first, or lose() its lease.`,
+      `hold(${show(name)}): this lock is already held. Release it first, or lose() its lease.`,
       name,
     )
   }
@@ -133,7 +133,7 @@ class TestServer implements MemoryServer {
   lose(given: Lease): void {
     const lease = behind(given, LocalLease)
     if (lease === undefined) {
-      const advice = otherCopy(given) ?? 'Of a MultiLease take one of its `leases`'
+      const advice = otherCopy(given) ?? 'For a MultiLease, pass one of its `leases`'
       throw new InvalidArgumentError(
         `lose(lease) takes a lease of one lock; got ${show(given)}. ${advice}.`,
       )
@@ -142,19 +142,19 @@ class TestServer implements MemoryServer {
     const { server } = lock.services
     if (!(server instanceof MemoryConnection && server.server === this.#server)) {
       throw new InvalidArgumentError(
-        `lose(lease): the lease of "${name}" is none of this server.`,
+        `lose(lease): the lease of "${name}" belongs to another server.`,
         name,
       )
     }
     if (!lease.live) {
       throw new InvalidArgumentError(
-        `lose(lease): the lease of "${name}" is over, for it was released or lost before.`,
+        `lose(lease): the lease of "${name}" is over, because it was released or lost before.`,
         name,
       )
     }
     if (this.#server.whyOut !== undefined) {
       throw new InvalidArgumentError(
-        `lose(lease): the server is out, and gives "${name}" to nobody. Call endOutage() first.`,
+        `lose(lease): the server is down, so "${name}" cannot be lost to another owner. Call endOutage() first.`,
         name,
       )
     }

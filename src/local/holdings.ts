@@ -18,8 +18,8 @@ export interface HeldEntry {
   /** How long it has been held, in milliseconds. */
   readonly heldMs: number
   /**
-   * How long the lease is still valid without a renewal, in milliseconds. 0 while `close()` releases it; null for
-   * permits of `getSemaphore`, which have no lease.
+   * How long the lease is still valid without a renewal, in milliseconds. It is 0 while `close()` releases it.
+   * It is null for permits of `getSemaphore`, which have no lease.
    */
   readonly remainingMs: number | null
   /** The number of permits; only for a semaphore. */

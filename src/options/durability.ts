@@ -41,8 +41,8 @@ export function durabilityOf(
   if (given === undefined) return undefined
   if (hasMasters) {
     throw new InvalidArgumentError(
-      '`durability` does not go together with `masters`: a majority of them has each lock, which outlives any ' +
-        'minority of them. Leave it out; or give one `redis` that has replicas.',
+      '`durability` cannot be combined with `masters`: a majority of them holds each lock, so the lock survives the ' +
+        'failure of any minority. Leave `durability` out, or give one `redis` that has replicas.',
     )
   }
   const options = optionsOf(given, '`durability`', ['replicas', 'timeoutMs', 'fsync'])
@@ -85,15 +85,15 @@ export class NotDurableError extends HoldfastError {
 
   constructor(lockName: string, shortfall: Shortfall, { noun } = OF_LOCK) {
     const { wanted, confirmed, connected, fsynced, timeoutMs } = shortfall
-    const all = wanted === 'all' ? 'all replicas, and one at least,' : `${wanted} replicas`
+    const all = wanted === 'all' ? 'all replicas (at least one)' : `${wanted} replicas`
     const listed = connected === undefined ? '' : `; the master lists ${connected} as connected`
     const onDisk =
       fsynced === undefined ? '' : `; the master has it ${fsynced ? '' : 'not yet '}on disk`
     super(
       'HOLDFAST_NOT_DURABLE',
-      `${noun} "${lockName}": not acquired: ${all} were to confirm it within ${timeoutMs} ms, and ${confirmed} ` +
-        `did${listed}${onDisk}. It is released again. Check that the replicas are connected and keep up, or ask for less ` +
-        'in `durability`.',
+      `${noun} "${lockName}": not acquired: ${all} had to confirm it within ${timeoutMs} ms, and ${confirmed} ` +
+        `did${listed}${onDisk}. It was released again. Check that the replicas are connected and keep up, or require ` +
+        'fewer in `durability`.',
       { lockName },
     )
     this.wanted = wanted

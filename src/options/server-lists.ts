@@ -66,8 +66,8 @@ function readList(list: unknown, what: string, port: number): Listed {
   for (const one of all) {
     if (one.username === username && one.password === password && one.isTls === isTls) continue
     throw new InvalidArgumentError(
-      `${what}: all servers have the same login, and TLS or none; got others for ${one.host}:${one.port} than for ` +
-        `${first.host}:${first.port}. Give \`username\`, \`password\` and \`tls\` beside the list.`,
+      `${what}: all servers must have the same login and TLS; ${one.host}:${one.port} differs from ` +
+        `${first.host}:${first.port}. Give \`username\`, \`password\` and \`tls\` next to the list.`,
     )
   }
   return { servers: all.map(({ host, port }) => ({ host, port })), username, password, isTls }
@@ -83,7 +83,7 @@ function readServer(one: unknown, what: string, defaultPort: number) {
     }
     if (other !== undefined) {
       throw new InvalidArgumentError(
-        `${what}: a server is { host, port }; got \`${other}\` with it. What is for all of them goes beside the list.`,
+        `${what}: a server is { host, port }; got \`${other}\` too. Give options for all servers next to the list.`,
       )
     }
   }

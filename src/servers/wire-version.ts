@@ -39,12 +39,12 @@ export function wireConflict(
   const isNewer = other.oldest > own.version
   if (!isNewer && other.version >= own.oldest) return undefined
   const [what, fix] = isNewer
-    ? ['newer', `Update this client, which is of Holdfast ${VERSION}.`]
+    ? ['newer', `Update this client, which runs Holdfast ${VERSION}.`]
     : ['older', 'Update that client.']
   return (
     `The client "${label}" has version ${other.version} of the wire format, and this client has version ${own.version}. ` +
-    `They still exclude each other, but the ${what} one keeps its queues and other keys of Holdfast in another way: ` +
-    `waiters may be late, or served out of turn. ${fix} More: docs/reference/keys.md#version.`
+    `Their locks still exclude each other. But the ${what} client stores queues and other keys of Holdfast differently, ` +
+    `so waiters may be late or served out of order. ${fix} More: docs/reference/keys.md#version.`
   )
 }
 

@@ -26,12 +26,12 @@ export function lockTimeout(
   why: WhyNotAcquired | undefined,
 ): WaitTimeoutError {
   const lock = `Lock "${lockName}"`
-  const { text = `${lock} has a holder that is not known here: inspect() tells who that is.` } =
+  const { text = `${lock} has a holder that is unknown here: inspect() shows the holder.` } =
     why ?? {}
   const holder = text.startsWith(`${lock} `) ? `It${text.slice(lock.length)}` : text
   return new WaitTimeoutError(
     `${lock} was not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). ` +
-      `${holder} Try again later, or with a longer \`waitMs\`; for tryLock() and tryUsing() it is no error.`,
+      `${holder} Try again later, or use a longer \`waitMs\`. Calls of tryLock() and tryUsing() do not throw this error.`,
     lockName,
     waitedMs,
     why,

@@ -37,7 +37,7 @@ export function newDashboard(options: DashboardOptions): Dashboard {
   const { authorize, release = false } = options
   if (typeof authorize !== 'function') {
     throw new InvalidArgumentError(
-      "A dashboard needs authorize, a function that tells what a request may do: 'none', 'read' or 'admin'. Behind a login of your own it is () => 'read'.",
+      "A dashboard needs authorize, a function that returns the rights of a request: 'none', 'read' or 'admin'. Behind your own login, use () => 'read'.",
     )
   }
   if (typeof release !== 'boolean') {

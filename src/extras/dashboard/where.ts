@@ -42,7 +42,7 @@ export interface PlaceOptions {
 export function whereOf({ redis, masters, tls: files }: PlaceOptions): Where {
   if ((redis === undefined) === (masters === undefined)) {
     throw new InvalidArgumentError(
-      'A dashboard needs either redis or masters: where the locks are.',
+      'A dashboard needs either redis or masters, the servers of the locks.',
     )
   }
   const secure: Tls = { ca: pem(files?.ca), cert: pem(files?.cert), key: pem(files?.key) }
@@ -50,7 +50,7 @@ export function whereOf({ redis, masters, tls: files }: PlaceOptions): Where {
   const none: Login = { user: undefined, pass: undefined }
   const endpoints = (urls: readonly string[], what: string, login = none, port?: number) => {
     if (!Array.isArray(urls) || urls.length === 0 || urls.some((url) => typeof url !== 'string')) {
-      throw new InvalidArgumentError(`${what} must be a list of URLs, and not empty.`)
+      throw new InvalidArgumentError(`${what} must be a list of at least one URL.`)
     }
     return urls.map((url) => readEndpoint(url, { login, tls, secure }, port))
   }
@@ -65,7 +65,7 @@ export function whereOf({ redis, masters, tls: files }: PlaceOptions): Where {
   }
   if (typeof redis !== 'object' || redis === null || !('sentinels' in redis) || !redis.name) {
     throw new InvalidArgumentError(
-      'redis must be a URL, { cluster: [...] } or { sentinels: [...], name }; a dashboard has connections of its own.',
+      'redis must be a URL, { cluster: [...] } or { sentinels: [...], name }; a dashboard opens its own connections.',
     )
   }
   const { sentinelUsername: username, sentinelPassword: password } = redis

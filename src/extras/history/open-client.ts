@@ -68,7 +68,7 @@ function makeClient(redis: HistoryRedis, own: RedisOptions): Client {
   }
   if (Object.getPrototypeOf(redis) !== Object.prototype && Object.getPrototypeOf(redis) !== null) {
     throw new TypeError(
-      'redis is a client of another library than ioredis: give the URL of its server, or options of ioredis.',
+      'redis is not a client of ioredis: give the URL of its server, or options of ioredis.',
     )
   }
   if ('cluster' in redis) {

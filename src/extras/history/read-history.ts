@@ -97,7 +97,7 @@ export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<
 
 function wishOf({ key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOptions): Wish {
   if (last !== undefined && (!Number.isSafeInteger(last) || last < 0)) {
-    throw new TypeError(`last must be a whole number from 0 up; got ${String(last)}.`)
+    throw new TypeError(`last must be a whole number of at least 0; got ${String(last)}.`)
   }
   const sinceMs = Number(since ?? 0)
   if (Number.isNaN(sinceMs)) throw new TypeError(`since must be a time; got ${String(since)}.`)

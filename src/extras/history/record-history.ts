@@ -160,7 +160,7 @@ function entryOfServer(
 }
 
 function lengthOf({ outageMs = 0, attempts = 0 }: OutageFact): string {
-  return `out for ${Math.round(outageMs)} ms, ${attempts} attempts failed`
+  return `down for ${Math.round(outageMs)} ms, ${attempts} attempts failed`
 }
 
 function messageOf(error: unknown): string | undefined {
@@ -174,7 +174,7 @@ function wholeNumber(value: number, option: string): number {
 
 function warn({ message }: Error): void {
   process.emitWarning(
-    `The history of locks cannot be written: ${message}. It is tried again; no lock is affected.`,
+    `The history of locks cannot be written: ${message}. The client retries. No lock is affected.`,
     { code: 'HOLDFAST_HISTORY' },
   )
 }

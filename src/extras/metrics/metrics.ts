@@ -73,8 +73,8 @@ function runningFor(filled: Filled): Running | undefined {
   const { nameOf, mostNames } = running.filled
   if (filled.nameOf === nameOf && filled.mostNames === mostNames) return running
   throw new TypeError(
-    `This registry has metrics with the prefix ${shown(filled.prefix)} already, with another nameOf or ` +
-      'mostNames: collect them in one place, stop() them first, or give another prefix',
+    `This registry already has metrics with the prefix ${shown(filled.prefix)}, but another nameOf or mostNames. ` +
+      'Collect them in one place, stop() them first, or use another prefix',
   )
 }
 
@@ -98,14 +98,14 @@ function resolve(options: MetricsOptions): Filled {
   }
   if (typeof prefix !== 'string' || !/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(prefix)) {
     throw new TypeError(
-      `prefix must be letters, digits and _, and begin with no digit, got ${shown(prefix)}`,
+      `prefix must consist of letters, digits and _, and not begin with a digit, got ${shown(prefix)}`,
     )
   }
   if (nameOf !== undefined && typeof nameOf !== 'function') {
     throw new TypeError(`nameOf must be a function, got ${shown(nameOf)}`)
   }
   if (!Number.isSafeInteger(mostNames) || mostNames < 1) {
-    throw new TypeError(`mostNames must be a whole number from 1 up, got ${shown(mostNames)}`)
+    throw new TypeError(`mostNames must be a whole number of at least 1, got ${shown(mostNames)}`)
   }
   return { register, prefix, nameOf: nameOf as NameOf | undefined, mostNames }
 }

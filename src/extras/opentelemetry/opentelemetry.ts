@@ -79,7 +79,7 @@ function check(options: InstrumentOptions): InstrumentOptions {
       throw new TypeError(`There is no option \`${name}\` here. There are: ${known}.`)
     }
     if (value !== undefined && !shapes[name as keyof InstrumentOptions](value)) {
-      throw new TypeError(`\`${name}\` is of no use to instrument(); got ${shown(value)}.`)
+      throw new TypeError(`\`${name}\` is invalid for instrument(); got ${shown(value)}.`)
     }
   }
   return options

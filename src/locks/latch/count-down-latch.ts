@@ -10,16 +10,15 @@ import type { Latches } from './latches.ts'
 
 const SETTING = {
   failed: 'its count was not set',
-  unknown: 'not known whether its count was set by this call, which may have done it',
+  unknown: 'it is unknown if this call set its count',
 }
 const COUNTING = {
   failed: 'not counted down',
-  unknown:
-    'not known whether it was counted down by this call, which may have done it, and once at most',
+  unknown: 'it is unknown if this call counted it down (at most once)',
 }
 const DELETING = {
   failed: 'not deleted',
-  unknown: 'not known whether it was deleted by this call, which may have done it',
+  unknown: 'it is unknown if this call deleted it',
 }
 
 /**

@@ -103,8 +103,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     const leading = leadOptions(options)
     if (this.#isCandidate) {
       throw new InvalidArgumentError(
-        `lead() of "${this.name}" is under way: this object is a candidate already. For one more candidate ` +
-          'take an object of its own, from getLeaderElection().',
+        `lead() of "${this.name}" is already running: this object is one candidate. For another candidate, ` +
+          'call getLeaderElection() again.',
         this.name,
       )
     }

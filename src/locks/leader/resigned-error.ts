@@ -9,7 +9,7 @@ export class ResignedError extends HoldfastError {
     super(
       'HOLDFAST_RESIGNED',
       `The leader of "${lockName}" (token ${token}) has resigned. Stop the work of the term: the next ` +
-        'candidate leads when it has ended.',
+        'candidate leads when that work has ended.',
       { lockName },
     )
     this.token = token

@@ -105,4 +105,4 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
 
 const NOT_ASKED = 'its holder was not asked to release it'
 
-export const ASK_ONCE = 'To ask once without waiting there is isLocked().'
+export const ASK_ONCE = 'To ask once without waiting, use isLocked().'

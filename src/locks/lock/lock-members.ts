@@ -25,7 +25,7 @@ export const LOCK_NAMING = {
   variable: 'lock',
   instead: {
     acquire: 'lock() or tryLock()',
-    extend: 'extend() of the lease, which lock() and tryLock() give',
-    release: 'unlock(), or release() of the lease, which lock() and tryLock() give',
+    extend: 'extend() of the lease that lock() and tryLock() return',
+    release: 'unlock(), or release() of the lease that lock() and tryLock() return',
   },
 }

@@ -171,8 +171,8 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   /** @internal */
   protected notHeld(): Error {
     return new NotHeldError(
-      `The locks "${this.name}" were not unlocked: the caller does not hold them together. What ` +
-        `using() holds it releases itself; any other lease has a release() of its own.${endedBefore(this.currentOwner)}`,
+      `The locks "${this.name}" were not unlocked: the caller does not hold them together. ` +
+        `using() releases its own lease; any other lease has its own release().${endedBefore(this.currentOwner)}`,
       this.name,
     )
   }

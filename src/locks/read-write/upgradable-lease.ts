@@ -98,7 +98,8 @@ export class HeldUpgradableLease extends LocalLease {
   #releasedError(): InvalidArgumentError {
     return new InvalidArgumentError(
       `Read-write lock "${this.name}" was not upgraded: its upgradable lease was released, and another owner may have ` +
-        'written since. Release it after the write. To write now, acquire the upgradable lock again and read again.',
+        'written since. Release that lease only after the write. To write now, acquire the upgradable lock again and ' +
+        'read again.',
       this.name,
     )
   }

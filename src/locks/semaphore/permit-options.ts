@@ -81,7 +81,7 @@ export function acquireOptions(
   others: readonly unknown[],
   defaults: Defaults,
 ): PermitAcquisition {
-  return resolve(options, others, (rest) => usingOptions(rest, defaults), 'there is tryAcquire().')
+  return resolve(options, others, (rest) => usingOptions(rest, defaults), 'use tryAcquire().')
 }
 
 /** How the options of `tryAcquire` are meant. */

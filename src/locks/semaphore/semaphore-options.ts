@@ -145,7 +145,7 @@ function triedMs(waitMs: unknown): number {
 
 function waitedMs(waitMs: unknown, defaultMs: number): number {
   if (waitMs === undefined) return defaultMs
-  return longestWait(waitMs, 'To try once without waiting there is tryAcquire().')
+  return longestWait(waitMs, 'To try once without waiting, use tryAcquire().')
 }
 
 function given(what: string, options: unknown, known: readonly string[]): object {

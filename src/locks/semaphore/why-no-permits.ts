@@ -108,12 +108,12 @@ function sentencesOf(
   const { isSet, available, taken, waiting, setBy } = sight
   const waits = waiting === null ? '' : waitingWords(waiting)
   if (!isSet && !taken) {
-    return `No permits are set: nobody has said how many there are, or Redis has lost its data. ${setBy}${waits}`
+    return `No permits are set: no client has set their number, or Redis has lost its data. ${setBy}${waits}`
   }
   if (taken === null) {
     const are = available === 1 ? 'permit is' : 'permits are'
     return (
-      `${available} ${are} available. Nobody can know who has the others, because permits without leases have no ` +
+      `${available} ${are} available. The holders of the others are unknown, because permits without leases have no ` +
       `owner.${waits}`
     )
   }
@@ -130,7 +130,7 @@ function holderWords(taken: number, holders: readonly PermitOwner[], known: Know
     return `${permits} by ${printedOwner(owner, process, known)} for ${printedMs(ageMs)}`
   })
   if (others > 0) {
-    const why = holders.length > MOST_NAMED ? 'others' : 'others whose process is not known'
+    const why = holders.length > MOST_NAMED ? 'others' : 'others whose process is unknown'
     all.push(`${others} by ${why}`)
   }
   return all.length === 0 ? '' : `: ${all.join(', ')}`
@@ -162,7 +162,7 @@ function printedClient(
 
 function waitingWords(waiting: readonly WaitingForPermits[]): string {
   const [first] = waiting
-  if (first === undefined) return ' Nobody waits.'
+  if (first === undefined) return ' No client waits.'
   const clients = waiting.length === 1 ? '1 client waits' : `${waiting.length} clients wait`
   const wants = `${permitsIn(first.permits)} and has waited for ${printedMs(first.waitedMs)}`
   return ` ${clients}: the first wants ${wants}.`
