@@ -67,8 +67,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /**
    * Returns a re-entrant lock.
    *
-   * @param name any non-empty string. A `{tag}` in it decides the cluster slot; in a cluster, a `}` needs a matching
-   * `{`
+   * @param name any non-empty string. A `{tag}` in it decides the cluster slot; in a cluster, a `}` needs a `{`
    * @throws `InvalidArgumentError` for an invalid name
    */
   getLock(name: string, options: GetLockOptions = {}): Lock {
@@ -84,8 +83,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * A process keeps its place while it lives. The queue skips a crashed process. A frozen process at the head of the
    * queue delays the queue by 1.5 s and keeps its place.
    *
-   * @param name any non-empty string. A `{tag}` in it decides the cluster slot; in a cluster, a `}` needs a matching
-   * `{`
+   * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name
    */
   getFairLock(name: string, options: GetLockOptions = {}): Lock {
@@ -182,8 +180,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Runs `fn` in a frame: `lock()` and `unlock()` inside `fn` behave as on a thread of its own, at any call depth. The
-   * frame ends when `fn` returns, or when the promise that `fn` returned settles. Locks that the frame still holds
-   * stay held.
+   * frame ends when `fn` returns, or when the promise that `fn` returned settles. Its locks then stay held.
    *
    * @returns the result of `fn`. If that is a promise, a new promise that settles in the same way
    */
@@ -231,8 +228,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the watchdog renews their
    * leases. The signal of a leader's term aborts when the drain begins.
    *
-   * A further call returns the same promise. It ends the waiting after its own `drainMs`, or at once without
-   * `drainMs`.
+   * A further call returns the same promise. It ends the waiting after its own `drainMs`, or without one at once.
    *
    * @returns the holds that it ended, as in {@link held}. Rejects with `InvalidArgumentError` for invalid input
    */

@@ -66,7 +66,7 @@ function readList(list: unknown, what: string, port: number): Listed {
   for (const one of all) {
     if (one.username === username && one.password === password && one.isTls === isTls) continue
     throw new InvalidArgumentError(
-      `${what}: all servers must have the same login and TLS; ${one.host}:${one.port} differs from ` +
+      `${what}: all servers must have the same login and the same TLS setting; ${one.host}:${one.port} differs from ` +
         `${first.host}:${first.port}. Give \`username\`, \`password\` and \`tls\` next to the list.`,
     )
   }

@@ -118,7 +118,7 @@ test('each kind has words of its own for what frees it', async () => {
   })
   const endless = await words('endless')
   expect(endless.waitMs).toBeNull()
-  expect(endless.sentences[0]).toContain('never ends by itself')
+  expect(endless.sentences[0]).toContain('never expires')
   expect(endless.command).toBe(`npx holdfast release --force --url=${server.url} -- endless`)
   for (const command of [
     ['inspect', 'endless', ...once],
@@ -144,7 +144,7 @@ test('a name that there is not is no success, and those that are much like it ar
   await (await client.getLock('order:1').lock()).release()
   const { code, out, err } = await holdfast(['inspect', 'order:1', server.url])
   expect([code, out]).toEqual([1, ''])
-  expect(err).toMatch(/^There is nothing named order:1 at 127\S+\.\nThere is: app:order:1\n$/)
+  expect(err).toMatch(/^There is no lock named order:1 at 127\S+\.\nThere is: app:order:1\n$/)
   expect((await holdfast(['inspect', '--json', server.url])).err).toContain(
     'inspect needs the name of a lock before the URL',
   )

@@ -48,14 +48,14 @@ test('a key without an expiry is a leak, with a command that ends it', async () 
       owner: gone,
       ttlMs: null,
       fix: [
-        '# When its holder is gone for sure:',
+        '# If its holder is certainly gone:',
         `npx holdfast release --force --url=${server.url} -- app:lock`,
       ],
     },
     {
       code: 'key-without-ttl',
       key: 'holdfast_queue:{b}',
-      fix: ['# It ends in a minute:', "redis-cli PEXPIRE 'holdfast_queue:{b}' 60000"],
+      fix: ['# Make it expire in a minute:', "redis-cli PEXPIRE 'holdfast_queue:{b}' 60000"],
     },
   ])
 }, 20_000)
@@ -103,6 +103,6 @@ test('for people each is told with what to do, and nothing steers the terminal',
   const { code, out } = await holdfast(['leaks', server.url, '--lease-ms', '30'])
   expect(code).toBe(1)
   expect(out).toMatch(/^lock-without-ttl {2}a\\x1b\[31m\n {2}seen {2}Held by .*\n {2}why {3}/)
-  expect(out).toMatch(/\n {2}fix {3}# When its holder is gone for sure:\n {8}npx holdfast release /)
+  expect(out).toMatch(/\n {2}fix {3}# If its holder is certainly gone:\n {8}npx holdfast release /)
   expect(out).not.toMatch(/[^\P{Cc}\n]/u)
 })

@@ -222,7 +222,7 @@ describeInBrowser('the page', () => {
     await panel.getByText('Candidates: 2').waitFor()
     expect(await panel.textContent()).toMatch(/Leaderworker A.*leads for 24\sh/s)
     await page.goto(`${page.url().split('#')[0]}#locks=shop%3Aready`)
-    await panel.getByText('Nobody holds a latch.').waitFor()
+    await panel.getByText('A latch has no holder.').waitFor()
     expect(await panel.getByRole('heading', { name: 'Holder' }).count()).toBe(0)
     await page.close()
   })
@@ -232,7 +232,7 @@ describeInBrowser('the page', () => {
       hash: '#locks=shop%3Acron%3Anightly',
       history: troubledHistory(Date.now()),
     })
-    await page.getByText('There is nothing of the name').waitFor()
+    await page.getByText('There is no lock named').waitFor()
     const holds = page.locator('#detail .holds tbody tr')
     await holds.nth(1).waitFor()
     expect(await holds.first().textContent()).toMatch(/nightly.*released$/s)

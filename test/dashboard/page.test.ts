@@ -144,7 +144,7 @@ describeInBrowser('the page', () => {
     expect(locks.released).toEqual([])
     await page.keyboard.type('1')
     await page.keyboard.press('Enter')
-    await page.getByText('A guard is to refuse tokens up to').first().waitFor()
+    await page.getByText('Guards must refuse tokens up to').first().waitFor()
     expect(locks.released).toEqual([
       ['shop:order:1001', { owner: 'V1StGXR8_Z5jdHi6B-myT:1', token: 1_700_000_000_000_001 }],
     ])

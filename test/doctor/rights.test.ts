@@ -124,7 +124,7 @@ describe('a user of the ACL', () => {
     const [refused] = seen(await look(), 'lock-refused')
     expect(refused).toMatchObject({ level: 'error' })
     expect(refused?.seen).toMatch(
-      /as the user app, and did not come about: .*executing the script can't run this/,
+      /The user app could not acquire a test lock: .*executing the script can't run this/,
     )
     await server.flush()
   })

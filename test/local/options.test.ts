@@ -49,11 +49,11 @@ test('a client that is closed or about to be says so, and when to make a new one
     .catch((error) => error)
   expect(late).toBeInstanceOf(ClosedError)
   expect(late.message).toMatch(
-    /is being closed: it waits until its locks are released, and acquires no more/,
+    /is closing\. It waits until its locks are released, and acquires no new locks\./,
   )
   await lease.release()
   await closing
   await expect(client.getLock('it').lock()).rejects.toThrow(
-    /was closed: .* If the process is not about to end, make a new client\.$/,
+    /is closed\. .* If the process is not about to end, create a new client\.$/,
   )
 })

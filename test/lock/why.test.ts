@@ -214,7 +214,7 @@ test('where this client has it itself that is told without asking', async () => 
   const why = await lock.why()
   expect(why).toMatchObject({ holder: held.owner, process: { client: client.id } })
   expect(why.text).toMatch(
-    /is held by this client itself, as .* let it re-enter, inside using\(\) or run\(\)\.$/,
+    /is held by this client itself, as .* run both in using\(\) or run\(\), so that the call re-enters\.$/,
   )
   expect(why.ageMs).toBeLessThan(20_000)
   expect(others()).toBe(before)

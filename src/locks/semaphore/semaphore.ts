@@ -199,8 +199,7 @@ export class HoldfastSemaphore {
 
   /**
    * Deletes the semaphore. Waiting calls wait for new permits. `using()` releases no permits into a deleted semaphore,
-   * but `release()` creates it again. If new permits are set before the work of `using()` ends, `using()` adds its
-   * own.
+   * but `release()` creates it again. If new permits are set before its work ends, `using()` adds its own.
    *
    * @returns true if there was such a semaphore. If it rejects for an outage, the semaphore may be deleted
    */
