@@ -72,7 +72,10 @@ test('nothing is done unless the answer is yes', async () => {
 test('without --force, or without a terminal and --yes, it is refused and says what to do', async () => {
   await newClient().getLock('a').lock()
   for (const [args, message] of [
-    [['a', '--yes'], /^release needs --force, because it does not stop the holder of "a"\. npx holdfast inspect shows the holder/],
+    [
+      ['a', '--yes'],
+      /^release needs --force, because it does not stop the holder of "a"\. npx holdfast inspect shows the holder/,
+    ],
     [['a', '--force'], /^release asks before it takes "a", and there is no terminal: add --yes\./],
     [['--force', '--yes'], /^release needs the name of a lock; got ""\./],
     [['a', '--force', '--yes', '--token', 'x'], /^--token must be a whole number .*; got "x"\./],
@@ -93,7 +96,9 @@ test('--token and --owner are to be those that are seen, else it has changed han
   ]) {
     const { code, out, err } = await release(['a', '--force', '--yes', ...wrong])
     expect([code, err]).toEqual([1, ''])
-    expect(out).toMatch(/^Nothing was done: "a" has another holder by now\. npx holdfast inspect shows /)
+    expect(out).toMatch(
+      /^Nothing was done: "a" has another holder by now\. npx holdfast inspect shows /,
+    )
   }
   expect(await isHeld('a')).toBe(true)
   const right = [`--owner=${lease.owner}`, '--token', `${lease.token}`]
@@ -151,7 +156,9 @@ test('of several who have it, it is to be told which', async () => {
   expect(err).toContain(first)
   const done = await release(['rw', '--force', '--yes', `--owner=${first}`])
   expect(done.code).toBe(0)
-  expect(done.err).toContain('There will be no fence, because other holders have tokens like this one.\n')
+  expect(done.err).toContain(
+    'There will be no fence, because other holders have tokens like this one.\n',
+  )
   expect(done.out).not.toContain('fence')
   await eventually(() => leases.some(({ signal }) => signal.aborted))
   expect(await isHeld('rw')).toBe(true)
@@ -170,7 +177,9 @@ test('a semaphore and a latch are refused', async () => {
   await newClient().getSemaphore('api').trySetPermits(1)
   const { code, err } = await release(['api', '--force', '--yes'])
   expect(code).toBe(2)
-  expect(err).toMatch(/^"api" is a semaphore without leases, so the holders of its permits are unknown\./)
+  expect(err).toMatch(
+    /^"api" is a semaphore without leases, so the holders of its permits are unknown\./,
+  )
 })
 
 test('names and labels of others do not steer the terminal', async () => {

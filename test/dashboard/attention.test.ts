@@ -187,7 +187,7 @@ describeInBrowser('the page', () => {
       )
     expect(now).toBeLessThan(ended as number)
     await first.getByRole('link').click()
-    await page.getByText('What it takes to free it').waitFor()
+    await page.getByText('How to free it').waitFor()
     await page.close()
   })
 
@@ -205,7 +205,7 @@ describeInBrowser('the page', () => {
   test('a lock tells when its holder and its waiters were last seen, and who of them is dead', async () => {
     const { page } = await open(troubles(), { hash: '#locks=shop%3Aorder%3A1001' })
     const panel = page.locator('#detail')
-    await panel.getByText('What it takes to free it').waitFor()
+    await panel.getByText('How to free it').waitFor()
     const holder = panel.locator('ul.people li').first()
     expect(await holder.textContent()).toMatch(
       /checkout.*process 4711 on web-1.*lease ends in.*last seen 3\smin\s1\d\ss ago/s,
@@ -329,7 +329,7 @@ describeInBrowser('the page', () => {
     await page.getByLabel('Sort by').selectOption('Waiting')
     await eventuallyPasses(async () => expect((await namesIn(page))[0]).toBe('shop:api-quota'))
     await rowOf(page, 'shop:api-quota').click()
-    await page.getByText('What it takes to free it').waitFor()
+    await page.getByText('How to free it').waitFor()
     expect(await page.locator('#scroller').isHidden()).toBe(true)
     await page.getByRole('button', { name: 'Close' }).click()
     await page.locator('#scroller').waitFor()

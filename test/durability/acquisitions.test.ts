@@ -202,7 +202,7 @@ describe('is refused', () => {
     [-5, 'got -5'],
     [0.5, 'got 0.5'],
     ['1s', 'got "1s"'],
-    [30_000, 'of at most 29999; got 30000'],
+    [30_000, ', at most 29999; got 30000'],
   ])('`timeoutMs: %p`', (timeoutMs, got) => {
     expect(refused({ durability: { replicas: 1, timeoutMs } })).toThrow(got)
   })
@@ -230,6 +230,6 @@ describe('is refused', () => {
     const plain = rig.witness()
     const lockOf = (client: Holdfast) => client.getLock('it')
     expect(() => durable.getRedLock(lockOf(plain))).toThrow('with `durability` is not supported')
-    expect(() => plain.getRedLock(lockOf(durable))).toThrow('"it" is of a client with `durability`')
+    expect(() => plain.getRedLock(lockOf(durable))).toThrow('"it" belongs to a client with `durability`')
   })
 })

@@ -45,7 +45,7 @@ test('a lease that is held for longer is warned of once, with its name, its toke
   for (const name of names) {
     const { code, message } = named(name)[0] as (typeof warnings)[0]
     expect(code).toBe('HOLDFAST_HELD_LONG')
-    expect(message).toMatch(/token \d+\) is held for long.*\d+ ms/)
+    expect(message).toMatch(/token \d+\) is held for longer than `heldWarningMs`.*\d+ ms/)
     const [, first] = message.split('\n')
     expect([name, first]).toEqual([name, expect.stringContaining('held-warning.test.ts')])
   }

@@ -16,7 +16,7 @@ test('a `commandTimeoutMs` above `outageMs` is warned of, once in a process', as
     {
       code: 'HOLDFAST_ONE_TRY',
       message: expect.stringMatching(
-        /9000, is larger than `outageMs`, which is 5000.*without a second try/,
+        /\(9000\) is larger than `outageMs` \(5000\).*without a second try/,
       ),
       atMs: expect.any(Number),
     },

@@ -150,7 +150,7 @@ describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
     const second = await lock.lock()
     await lock.unlock() // By the first, in its `finally`.
     expect([first.signal.aborted, second.signal.aborted]).toEqual([true, true])
-    await expect(lock.unlock()).rejects.toThrow(`token ${second.token} was ended`)
+    await expect(lock.unlock()).rejects.toThrow(`ended the lease with token ${second.token}`)
     const third = await lock.lock()
     await lock.unlock()
     expect(third.signal.aborted).toBe(false)

@@ -17,7 +17,7 @@ test('a lease that nobody can release any more is warned of, and not ended; no o
   expect(warning).toMatchObject({
     code: 'HOLDFAST_LEASE_LEAKED',
     message: expect.stringMatching(
-      /"dropped" \(token \d+\) cannot be released.*It has no `maxHoldMs`.*dropIt/s,
+      /"dropped" \(token \d+\) can no longer be released.*It has no `maxHoldMs`.*dropIt/s,
     ),
   })
   expect(others).toEqual([{ isHeld: true }])

@@ -108,7 +108,7 @@ test('the first lock of new masters says which option, how long to wait, and not
   const { message } = (await lock.lock().catch((error) => error)) as Error
   for (const { port } of cluster.masters) {
     const [, ms] =
-      new RegExp(`${port}: it was started .*?: it votes in about (\\d+) ms`).exec(message) ?? []
+      new RegExp(`${port}: it restarted, .*?: it votes in about (\\d+) ms`).exec(message) ?? []
     expect(Number(ms)).toBeGreaterThan(30_000)
     expect(Number(ms)).toBeLessThanOrEqual(60_000)
   }

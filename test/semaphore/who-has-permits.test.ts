@@ -89,7 +89,7 @@ inBothPlaces(({ client }) => {
     await leased(one).setPermits(2)
     expect(await leased(one).why()).toMatchObject({
       ...{ outcome: 'free', permits: 2, available: 2, taken: 0, holder: null, holders: [] },
-      text: 'Semaphore "it": 0 of 2 permits are taken. Nobody waits.',
+      text: 'Semaphore "it": 0 of 2 permits are taken. No client waits.',
     })
   })
 
@@ -226,7 +226,7 @@ describe('beside others', () => {
     })
     const { text } = await leased(client).why()
     expect(text).toMatch(
-      /2 of 3 permits are taken: 1 by this client for \d+ m?s, 1 by others whose process is not known\./,
+      /2 of 3 permits are taken: 1 by this client for \d+ m?s, 1 by others whose process is unknown\./,
     )
     await permit.release()
   })

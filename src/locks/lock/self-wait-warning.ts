@@ -141,7 +141,7 @@ async function warnOfSelfWait<T>(
     markKnown(lock)
     warn(
       'HOLDFAST_SELF_WAIT',
-      `A call has waited for lock "${lock.name}" for ${afterMs} ms, and ${holding}. If the call is nested in the code ` +
+      `Lock "${lock.name}": a call has waited for ${afterMs} ms, and ${holding}. If the call is nested in the code ` +
         'that holds the lock, it waits for itself. Then run the outer code in lock.using(fn) of this lock (using() ' +
         'of another lock does not help) or in holdfast.run(fn). Or give both the same owner: getLock(name, { owner: ' +
         `holdfast.owner() }). If they are separate tasks that ${sharing}, ignore this warning.`,

@@ -139,7 +139,7 @@ export class PermitVerbs {
     const { name } = this.#semaphore
     return new InvalidArgumentError(
       `Semaphore "${name}": ${permitsOf(owner)} permits were requested, but there are ` +
-        `only ${available + taken} (${available} available, ${taken} taken). Request fewer, or set more.`,
+        `only ${available + taken} in all (${available} available, ${taken} taken). Request fewer, or set more.`,
       name,
     )
   }
