@@ -55,7 +55,7 @@ export class InvalidArgumentError extends HoldfastError {
 export function releasedError(lockName: string, { noun } = OF_LOCK): InvalidArgumentError {
   return new InvalidArgumentError(
     `The lease of ${noun.toLowerCase()} "${lockName}" was released, by its release() or at the end of using(). ` +
-      'Wait for all of the work inside.',
+      'Await all work inside before the release.',
     lockName,
   )
 }

@@ -130,7 +130,7 @@ test('each kind has words of its own for what frees it', async () => {
   }
   expect((await words('java')).sentences[0]).toMatch(/of Redisson: its lease ends in (29|30) s/)
   expect((await words('permits')).sentences[0]).toMatch(
-    /^\S+ was last seen .* ago: let it finish if process \d+ on .* Then wait (29|30) s at most/,
+    /^\S+ was last seen .* ago: let it finish if process \d+ on .* Then wait at most (29|30) s,/,
   )
   const state = async (name: string) =>
     (await holdfast(['inspect', name, server.url, ...once])).out.match(/state +(.*)/)?.[1]

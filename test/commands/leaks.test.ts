@@ -72,7 +72,7 @@ test('a holder of no known process is a leak once its lease was not renewed', as
   expect(all[0]?.fix[1]).toBe(
     `npx holdfast release --force --key-prefix=app: --url=${server.url} -- dead`,
   )
-  expect(err).toContain('1 holder with a longer lease than 3000 ms could not be judged')
+  expect(err).toContain('1 holder with a longer lease than 3000 ms could not be checked')
 })
 
 test('a queue of live waiters before a free lock is a leak; a dead place is none, because there is nothing to do', async () => {

@@ -109,7 +109,7 @@ test('of several who read it asks all, or the one that is named', async () => {
 test('what nobody holds needs no request', async () => {
   const { code, out } = await ask('typo')
   expect(code).toBe(0)
-  expect(out).toMatch(/^Nobody holds "typo" at .*keyPrefix\?\n$/)
+  expect(out).toMatch(/^"typo" is free at .* check the name and its keyPrefix\.\n$/)
   const other = await ask('typo', '--owner', 'nobody:1')
   expect(other.out).toMatch(/^The owner nobody:1 does not hold "typo" at /)
   await newClient().getSemaphore('api').trySetPermits(1)

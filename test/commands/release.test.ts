@@ -169,7 +169,7 @@ test('of permits one may be taken, by its id, and it is told that the others sta
   const [id = ''] = (await semaphore.acquire({ permits: 2 })).ids
   const { code, err } = await release(['api', '--force', '--yes', `--owner=${id}`])
   expect(code).toBe(0)
-  expect(err).toContain(`holds     2, of which ${id} ends\n`)
+  expect(err).toContain(`holds     2, only ${id} ends\n`)
   expect(await semaphore.availablePermits()).toBe(4)
 })
 

@@ -123,7 +123,7 @@ describeLocks('close() of the client', (stage) => {
       await again.release()
       expect(await closing).toEqual([])
       expect(await stage.holds('it')).toEqual([])
-      await expect(lock.lock()).rejects.toThrow(/was closed/)
+      await expect(lock.lock()).rejects.toThrow(/client is closed\./)
     },
   )
 

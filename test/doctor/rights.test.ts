@@ -177,7 +177,7 @@ describe('a user of the ACL', () => {
     await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+info'), ...LOOKS)
     const url = `redis://app:long-secret@127.0.0.1:${server.port}`
     const report = await diagnose([url, '127.0.0.1:1', '127.0.0.1:2', '--key-prefix', 'app:'])
-    expect(seen(report, 'info-unknown')[0]?.why).toContain('no vote')
+    expect(seen(report, 'info-unknown')[0]?.why).toContain('such a master does not vote')
     const [missing] = seen(report, 'missing-rights')
     expect(missing?.seen).toContain("+info '~holdfast_birth' '~holdfast_forced:{app:*'")
   })

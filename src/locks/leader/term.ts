@@ -119,7 +119,7 @@ const TermHandle = handleClassOf(HeldTerm, MEMBERS, { variable: 'term' })
 
 function overError(name: string): InvalidArgumentError {
   return new InvalidArgumentError(
-    `The term of "${name}" is over: the function of lead() has ended. Wait for all of the work inside.`,
+    `The term of "${name}" is over: the function of lead() has ended. Await all work inside that function.`,
     name,
   )
 }

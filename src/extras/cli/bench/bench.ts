@@ -40,7 +40,7 @@ const SETTINGS = { outageMs: 2_000, commandTimeoutMs: 1_000, counterTtlMs: 60_00
 /** `npx holdfast bench`: how long locks take at this Redis. */
 export const bench: Command = {
   name: 'bench',
-  summary: 'how long a lock, a renewal and a hand-over take at this Redis',
+  summary: 'measure how long a lock, a renewal and a hand-over take',
   usage: USAGE,
   async run(args, { env, out, err, interrupted }) {
     const { values, positionals } = parsed(() =>

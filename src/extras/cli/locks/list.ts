@@ -44,7 +44,7 @@ const MOST = 100
 /** `npx holdfast list`. */
 export const list: Command = {
   name: 'list',
-  summary: 'list held locks: their holders, since when, and how many wait',
+  summary: 'list the locks that are held or waited for, with their holders',
   usage: USAGE,
   async run(args, terminal) {
     const { values, positionals } = parsed(() =>
