@@ -310,7 +310,7 @@ describeInBrowser('the page', () => {
     expect(await colourOf('#detail .danger')).toEqual([true, true, false])
     await open_.click()
     expect(await page.locator('#force-what').textContent()).toBe(
-      'This takes the lock from checkout (process 4711 on web-1), and from nobody else.',
+      'This takes the lock from checkout (process 4711 on web-1) only.',
     )
     expect(await colourOf('#force-go')).toEqual([true, true, false])
     await page.keyboard.type('shop:order:1001')
